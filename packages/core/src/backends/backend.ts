@@ -1,0 +1,206 @@
+/**
+ * The contract of a backend: a place where an agent's files live.
+ *
+ * Paths are absolute, `/`-separated and already canonical: a backend never sees `..`, `~` or a drive
+ * letter. Expected failures (no such file, text not unique) are returned as `{ error, code }`; broken
+ * infrastructure (a lost connection) is thrown. A missing optional method means the backend has no
+ * such ability.
+ */
+
+/** Why a file operation did not happen. Stable: programs switch on it. */
+export type FileErrorCode =
+  | "FILE_NOT_FOUND"
+  | "FILE_EXISTS"
+  | "IS_DIRECTORY"
+  | "NOT_A_DIRECTORY"
+  | "INVALID_PATH"
+  | "INVALID_PATTERN"
+  | "INVALID_ARGUMENT"
+  | "STRING_NOT_FOUND"
+  | "STRING_NOT_UNIQUE"
+  | "NOT_TEXT"
+  | "CONFLICT"
+  | "PERMISSION_DENIED"
+  | "UNAVAILABLE";
+
+export interface FileError {
+  readonly error: string;
+  readonly code: FileErrorCode;
+}
+
+/** One file as it is stored. `content` is text, or base64 when `mimeType` is not a text type. */
+export interface FileData {
+  readonly content: string;
+  readonly mimeType?: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+  /** ISO 8601. */
+  readonly modified_at: string;
+}
+
+/** The older shape, one string a line. It is read, never written. */
+export interface LineFileData {
+  readonly content: readonly string[];
+  readonly created_at: string;
+  readonly modified_at: string;
+}
+
+export type AnyFileData = FileData | LineFileData;
+
+export interface FileInfo {
+  readonly path: string;
+  readonly is_dir?: boolean;
+  /** Bytes. */
+  readonly size?: number;
+  /** ISO 8601. */
+  readonly modified_at?: string;
+}
+
+export interface GrepMatch {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** What could not be read while listing or searching: reported, never dropped. */
+export interface SkippedFile {
+  readonly path: string;
+  readonly code: FileErrorCode;
+}
+
+export type LsResult =
+  | { readonly files: FileInfo[]; readonly skipped?: SkippedFile[]; readonly error?: undefined }
+  | (FileError & { readonly files?: undefined });
+
+/** A page of a file. An empty file has content `""`; the reminder about it is the tool's words. */
+export type ReadResult =
+  | {
+      readonly content: string | Uint8Array;
+      readonly mimeType: string;
+      /** Known when the end was reached or the file is small. */
+      readonly totalLines?: number;
+      /** 1-based, of the first and last line in `content`; absent for an empty page. */
+      readonly startLine?: number;
+      readonly endLine?: number;
+      /** The `offset` of the next page; absent on the last one. */
+      readonly nextOffset?: number;
+      readonly error?: undefined;
+    }
+  | (FileError & { readonly content?: undefined });
+
+export type ReadRawResult =
+  | { readonly data: FileData; readonly error?: undefined }
+  | (FileError & { readonly data?: undefined });
+
+/** The state update an older caller must return itself; absent when the backend stored the change. */
+export type FilesUpdate = Record<string, FileData | null>;
+
+export type WriteResult =
+  | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
+  | (FileError & { readonly path?: undefined });
+
+export type EditResult =
+  | {
+      readonly path: string;
+      readonly occurrences: number;
+      readonly filesUpdate?: FilesUpdate | null;
+      readonly error?: undefined;
+    }
+  | (FileError & { readonly path?: undefined });
+
+export type DeleteResult =
+  | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
+  | (FileError & { readonly path?: undefined });
+
+/** No match is an empty list, not an error. Sorted by path, then line. */
+export type GrepResult =
+  | {
+      readonly matches: GrepMatch[];
+      readonly truncated?: boolean;
+      readonly skipped?: SkippedFile[];
+      readonly error?: undefined;
+    }
+  | (FileError & { readonly matches?: undefined });
+
+/** Sorted by path. */
+export type GlobResult =
+  | {
+      readonly files: FileInfo[];
+      readonly truncated?: boolean;
+      readonly skipped?: SkippedFile[];
+      readonly error?: undefined;
+    }
+  | (FileError & { readonly files?: undefined });
+
+export type TransferErrorCode =
+  | "file_not_found"
+  | "permission_denied"
+  | "is_directory"
+  | "invalid_path"
+  | "parent_not_found";
+
+export interface FileUploadResponse {
+  readonly path: string;
+  readonly error: TransferErrorCode | null;
+}
+
+export interface FileDownloadResponse {
+  readonly path: string;
+  readonly content: Uint8Array | null;
+  readonly error: TransferErrorCode | null;
+}
+
+export interface OperationOptions {
+  readonly signal?: AbortSignal;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+export interface BackendProtocol {
+  ls(path: string, options?: OperationOptions): Awaitable<LsResult>;
+  /** `offset` counts lines from 0, `limit` lines. */
+  read(path: string, offset?: number, limit?: number, options?: OperationOptions): Awaitable<ReadResult>;
+  readRaw(path: string, options?: OperationOptions): Awaitable<ReadRawResult>;
+  /** Creates; of N concurrent creators exactly one succeeds. `overwrite` replaces instead. */
+  write(
+    path: string,
+    content: string,
+    options?: OperationOptions & { readonly overwrite?: boolean },
+  ): Awaitable<WriteResult>;
+  append?(path: string, content: string, options?: OperationOptions): Awaitable<WriteResult>;
+  edit(
+    path: string,
+    oldString: string,
+    newString: string,
+    replaceAll?: boolean,
+    options?: OperationOptions,
+  ): Awaitable<EditResult>;
+  /** Recursive for directories. */
+  delete?(path: string, options?: OperationOptions): Awaitable<DeleteResult>;
+  /** `pattern` is literal text. `glob` filters files; `maxCount` caps the matches in all. */
+  grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: OperationOptions,
+  ): Awaitable<GrepResult>;
+  /** `pattern` is relative to `path`; one without a slash matches at any depth. */
+  glob(pattern: string, path?: string, options?: OperationOptions): Awaitable<GlobResult>;
+  uploadFiles?(
+    files: readonly (readonly [string, Uint8Array])[],
+    options?: OperationOptions,
+  ): Awaitable<FileUploadResponse[]>;
+  downloadFiles?(paths: readonly string[], options?: OperationOptions): Awaitable<FileDownloadResponse[]>;
+}
+
+/** What a backend may know about the run it serves. `config` is the task's LangGraph config. */
+export interface BackendRuntime {
+  readonly state?: Record<string, unknown>;
+  readonly store?: unknown;
+  readonly context?: unknown;
+  readonly config?: unknown;
+}
+
+export type BackendFactory = (runtime: BackendRuntime) => Awaitable<BackendProtocol>;

@@ -1,0 +1,211 @@
+/**
+ * Everything we use of LangGraph that is not part of its public interface, and nothing else.
+ *
+ * `engine.test.ts` runs a real graph against each of these names and fails loudly when LangGraph
+ * changes one. No other file may spell them.
+ */
+import type { CallbackManager } from "@langchain/core/callbacks/manager";
+import { getCallbackManagerForConfig, patchConfig } from "@langchain/core/runnables";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { DeepwrightError } from "./errors.ts";
+
+/** The channel a `Send` is written to. */
+export const TASKS = "__pregel_tasks";
+/** Writing to `branchTo(node)` makes the engine run that node in the next superstep. */
+export const branchTo = (node: string): string => `branch:to:${node}`;
+
+const READ = "__pregel_read";
+const SEND = "__pregel_send";
+const SCRATCHPAD = "__pregel_scratchpad";
+const CHECKPOINTER = "__pregel_checkpointer";
+const INTERRUPT_CHANNEL = "__interrupt__";
+const ERROR_CHANNEL = "__error__";
+const NO_WRITES_CHANNEL = "__no_writes__";
+const RESUME_CHANNEL = "__resume__";
+const CHILD_CONFIG = Symbol.for("lc:child_config");
+const CONTEXT_VARIABLES = Symbol.for("lc:context_variables");
+
+export type Write = readonly [channel: string, value: unknown];
+export type TaskConfig = LangGraphRunnableConfig & {
+  readonly executionInfo?: {
+    readonly checkpointId?: string;
+    readonly checkpointNs?: string;
+    readonly taskId?: string;
+  };
+  readonly control?: object;
+};
+
+/** Whether `config` belongs to a running task (and not, say, to a tool invoked by hand). */
+export function isTaskConfig(config: unknown): config is TaskConfig {
+  return typeof (config as TaskConfig | undefined)?.configurable?.[READ] === "function";
+}
+
+/**
+ * Reads a channel as it was at the start of this superstep: a reference, not a copy; undefined when
+ * the channel is empty. With `fresh`, writes made by this same task are applied first.
+ */
+export function readChannel(config: TaskConfig, key: string, fresh = false): unknown {
+  return (internal(config, READ) as (select: string[], fresh: boolean) => Record<string, unknown>)(
+    [key],
+    fresh,
+  )[key];
+}
+
+export function readChannels(config: TaskConfig, keys: string[], fresh = false): Record<string, unknown> {
+  return (internal(config, READ) as (select: string[], fresh: boolean) => Record<string, unknown>)(
+    keys,
+    fresh,
+  );
+}
+
+/** Adds writes to this task; they are applied together when the superstep ends. */
+export function sendWrites(config: TaskConfig, writes: readonly Write[]): void {
+  if (writes.length > 0) (internal(config, SEND) as (writes: readonly Write[]) => void)(writes);
+}
+
+/** The same config, its writes going through `guard`, which may refuse them by returning false. */
+export function guardWrites(config: TaskConfig, guard: () => boolean): TaskConfig {
+  const send = internal(config, SEND) as (writes: readonly Write[]) => void;
+  const guarded = (writes: readonly Write[]): void => {
+    if (guard()) send(writes);
+  };
+  return { ...config, configurable: { ...config.configurable, [SEND]: guarded } };
+}
+
+/** What `getCurrentTaskInput()` answers inside this task. */
+export function setTaskInput(config: TaskConfig, input: unknown): void {
+  (internal(config, SCRATCHPAD) as { currentTaskInput: unknown }).currentTaskInput = input;
+}
+
+/** The saver of this run; undefined when the agent has none. */
+export function checkpointerOf(config: TaskConfig): PendingWritesReader | undefined {
+  return config.configurable?.[CHECKPOINTER] as PendingWritesReader | undefined;
+}
+
+/** The slice of a checkpoint saver that looking at unfinished work needs. */
+export interface PendingWritesReader {
+  getTuple(config: LangGraphRunnableConfig): Promise<
+    | {
+        readonly config: LangGraphRunnableConfig;
+        readonly parentConfig?: LangGraphRunnableConfig;
+        readonly pendingWrites?: readonly (readonly [taskId: string, channel: string, value: unknown])[];
+        readonly checkpoint: { readonly id: string };
+      }
+    | undefined
+  >;
+}
+
+/** What the tasks of an interrupted superstep had left behind when the run stopped. */
+export interface UnfinishedStep {
+  /** Pending interrupts, in no particular order. */
+  readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
+  /** The writes of each task that had finished. */
+  readonly finished: readonly (readonly Write[])[];
+}
+
+/** Sorts the pending writes of a checkpoint into interrupts and the work of finished tasks. */
+export function unfinishedStep(
+  pendingWrites: readonly (readonly [string, string, unknown])[] = [],
+): UnfinishedStep {
+  const interrupts: { id?: string; value?: unknown }[] = [];
+  const byTask = new Map<string, Write[]>();
+  const stopped = new Set<string>();
+  for (const [task, channel, value] of pendingWrites) {
+    if (channel === INTERRUPT_CHANNEL) {
+      interrupts.push(...((Array.isArray(value) ? value : [value]) as { id?: string }[]));
+      stopped.add(task);
+    } else if (channel === ERROR_CHANNEL) stopped.add(task);
+    else if (channel !== NO_WRITES_CHANNEL && channel !== RESUME_CHANNEL) {
+      const writes = byTask.get(task) ?? [];
+      writes.push([channel, value]);
+      byTask.set(task, writes);
+    }
+  }
+  const finished = [...byTask].filter(([task]) => !stopped.has(task)).map(([, writes]) => writes);
+  return { interrupts, finished };
+}
+
+function internal(config: TaskConfig, name: string): unknown {
+  const value = config.configurable?.[name];
+  if (value === undefined)
+    throw new DeepwrightError("ENGINE_MISMATCH", `LangGraph did not provide '${name}' to a task.`, {
+      hint: "Install the @langchain/langgraph version this package names as its peer.",
+    });
+  return value;
+}
+
+// -- running a node -------------------------------------------------------------------------------
+
+type Store = Record<PropertyKey, unknown> | undefined;
+let template: Store;
+
+/**
+ * Runs `body` so that `getConfig()`, `interrupt()`, `getWriter()` and friends see `config`.
+ *
+ * The public way builds a tracing object for every call, which costs more than the call. Without a
+ * tracer one shared, inert tracing object serves as prototype; with a tracer the public way is used.
+ */
+export function runInTask<T>(config: TaskConfig, body: () => T): T {
+  const storage = AsyncLocalStorageProviderSingleton.getInstance() as {
+    getStore(): Store;
+    run<R>(store: Store, callback: () => R): R;
+  };
+  template ??= AsyncLocalStorageProviderSingleton.runWithConfig({}, () => storage.getStore()) as Store;
+  if (template === undefined) return body();
+  if (hasTracer(config)) return AsyncLocalStorageProviderSingleton.runWithConfig(config, body) as T;
+  const store = Object.create(template) as Record<PropertyKey, unknown>;
+  store.extra = { [CHILD_CONFIG]: config };
+  const variables = storage.getStore()?.[CONTEXT_VARIABLES];
+  if (variables !== undefined) store[CONTEXT_VARIABLES] = variables;
+  return storage.run(store, body);
+}
+
+function handlersOf(config: TaskConfig): readonly { readonly name?: string }[] {
+  const callbacks = config.callbacks;
+  if (callbacks === undefined) return [];
+  return Array.isArray(callbacks)
+    ? (callbacks as { name?: string }[])
+    : ((callbacks as CallbackManager).handlers ?? []);
+}
+
+function hasTracer(config: TaskConfig): boolean {
+  return handlersOf(config).some((handler) => handler.name === "langchain_tracer");
+}
+
+/**
+ * Runs one node of the loop: as a traced chain run when somebody listens, as a plain call otherwise.
+ * The value of `body` is what listeners (the `messages` stream among them) see as the node's output.
+ */
+export async function runNode<T>(
+  name: string,
+  input: unknown,
+  config: TaskConfig,
+  body: (config: TaskConfig) => Promise<T>,
+): Promise<T> {
+  if (handlersOf(config).length === 0) return runInTask(config, () => body(config));
+  const manager = await getCallbackManagerForConfig(config);
+  const inputs = typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input };
+  const run = await manager?.handleChainStart(
+    { lc: 1, type: "not_implemented", id: ["deepwright", name] },
+    inputs as Record<string, unknown>,
+    config.runId,
+    undefined,
+    undefined,
+    undefined,
+    config.runName ?? name,
+  );
+  const child = patchConfig(config, { callbacks: run?.getChild() }) as TaskConfig;
+  try {
+    const output = await runInTask(child, () => body(child));
+    await run?.handleChainEnd(isRecord(output) ? output : { output });
+    return output;
+  } catch (error) {
+    await run?.handleChainError(error);
+    throw error;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

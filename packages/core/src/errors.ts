@@ -1,0 +1,46 @@
+/** Stable codes a program may switch on. Texts may change between versions, codes do not. */
+export type ErrorCode =
+  | "INVALID_OPTION"
+  | "UNKNOWN_OPTION"
+  | "TOOL_NAME_COLLISION"
+  | "DUPLICATE_MIDDLEWARE"
+  | "MODEL_NOT_AVAILABLE"
+  | "MODEL_CUT_OFF"
+  | "CHECKPOINTER_REQUIRED"
+  | "INVALID_RESUME"
+  | "NOTHING_TO_RESUME"
+  | "INVALID_INPUT"
+  | "INVALID_JUMP"
+  | "INVALID_MIDDLEWARE_RESULT"
+  | "STRUCTURED_OUTPUT_FAILED"
+  | "ENGINE_MISMATCH";
+
+export interface ErrorDetails {
+  /** What the reader can do about it, one sentence. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** The one error class of this library: what a caller must read, fix or retry. */
+export class DeepwrightError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(
+      details.hint ? `${message} ${details.hint}` : message,
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
+    this.name = "DeepwrightError";
+    this.code = code;
+    this.hint = details.hint;
+  }
+}
+
+/** A mistake in how an agent was put together; thrown while constructing it, never during a run. */
+export class ConfigurationError extends DeepwrightError {
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(code, message, details);
+    this.name = "ConfigurationError";
+  }
+}
