@@ -43,20 +43,10 @@ export function isTaskConfig(config: unknown): config is TaskConfig {
 
 /**
  * Reads a channel as it was at the start of this superstep: a reference, not a copy; undefined when
- * the channel is empty. With `fresh`, writes made by this same task are applied first.
+ * the channel is empty.
  */
-export function readChannel(config: TaskConfig, key: string, fresh = false): unknown {
-  return (internal(config, READ) as (select: string[], fresh: boolean) => Record<string, unknown>)(
-    [key],
-    fresh,
-  )[key];
-}
-
-export function readChannels(config: TaskConfig, keys: string[], fresh = false): Record<string, unknown> {
-  return (internal(config, READ) as (select: string[], fresh: boolean) => Record<string, unknown>)(
-    keys,
-    fresh,
-  );
+export function readChannel(config: TaskConfig, key: string): unknown {
+  return (internal(config, READ) as (select: string[]) => Record<string, unknown>)([key])[key];
 }
 
 /** Adds writes to this task; they are applied together when the superstep ends. */
@@ -64,13 +54,18 @@ export function sendWrites(config: TaskConfig, writes: readonly Write[]): void {
   if (writes.length > 0) (internal(config, SEND) as (writes: readonly Write[]) => void)(writes);
 }
 
-/** The same config, its writes going through `guard`, which may refuse them by returning false. */
-export function guardWrites(config: TaskConfig, guard: () => boolean): TaskConfig {
+/**
+ * The same config with its writes held back: they go to `hold` instead of the task. Answers to
+ * interrupts are let through, because the engine must see them even when the task stops again.
+ */
+export function holdWrites(config: TaskConfig, hold: (writes: readonly Write[]) => void): TaskConfig {
   const send = internal(config, SEND) as (writes: readonly Write[]) => void;
-  const guarded = (writes: readonly Write[]): void => {
-    if (guard()) send(writes);
+  const held = (writes: readonly Write[]): void => {
+    const answers = writes.filter(([channel]) => channel === RESUME_CHANNEL);
+    if (answers.length > 0) send(answers);
+    hold(writes.filter(([channel]) => channel !== RESUME_CHANNEL));
   };
-  return { ...config, configurable: { ...config.configurable, [SEND]: guarded } };
+  return { ...config, configurable: { ...config.configurable, [SEND]: held } };
 }
 
 /** What `getCurrentTaskInput()` answers inside this task. */
@@ -104,26 +99,38 @@ export interface UnfinishedStep {
   readonly finished: readonly (readonly Write[])[];
 }
 
-/** Sorts the pending writes of a checkpoint into interrupts and the work of finished tasks. */
+/** Sorts the pending writes of a checkpoint into pending interrupts and the work of finished tasks. */
 export function unfinishedStep(
   pendingWrites: readonly (readonly [string, string, unknown])[] = [],
 ): UnfinishedStep {
-  const interrupts: { id?: string; value?: unknown }[] = [];
-  const byTask = new Map<string, Write[]>();
-  const stopped = new Set<string>();
+  const interrupts = new Map<string, { id?: string; value?: unknown }[]>();
+  const finished = new Map<string, Write[]>();
+  const failed = new Set<string>();
   for (const [task, channel, value] of pendingWrites) {
-    if (channel === INTERRUPT_CHANNEL) {
-      interrupts.push(...((Array.isArray(value) ? value : [value]) as { id?: string }[]));
-      stopped.add(task);
-    } else if (channel === ERROR_CHANNEL) stopped.add(task);
-    else if (channel !== NO_WRITES_CHANNEL && channel !== RESUME_CHANNEL) {
-      const writes = byTask.get(task) ?? [];
-      writes.push([channel, value]);
-      byTask.set(task, writes);
+    if (channel === INTERRUPT_CHANNEL)
+      interrupts.set(task, (Array.isArray(value) ? value : [value]) as never);
+    else if (channel === ERROR_CHANNEL) failed.add(task);
+    else if (channel !== RESUME_CHANNEL) {
+      const writes = finished.get(task) ?? [];
+      if (channel !== NO_WRITES_CHANNEL) writes.push([channel, value]);
+      finished.set(task, writes);
     }
   }
-  const finished = [...byTask].filter(([task]) => !stopped.has(task)).map(([, writes]) => writes);
-  return { interrupts, finished };
+  for (const task of failed) finished.delete(task);
+  // An interrupt stays on record after its task was answered and finished.
+  for (const task of finished.keys()) interrupts.delete(task);
+  return { interrupts: [...interrupts.values()].flat(), finished: [...finished.values()] };
+}
+
+/** Whether this run is part of another graph's run. */
+export function isNested(config: { configurable?: Record<string, unknown> } | undefined): boolean {
+  return config?.configurable?.[READ] !== undefined;
+}
+
+/** The namespace of the graph a task belongs to. */
+export function graphNamespace(config: TaskConfig): string {
+  const parts = String(config.configurable?.checkpoint_ns ?? "").split("|");
+  return parts.slice(0, -1).join("|");
 }
 
 function internal(config: TaskConfig, name: string): unknown {

@@ -1,1 +1,2 @@
-export const x = 1;
+/** The public names of `deepwright`, and nothing else. */
+export * from "./browser.ts";

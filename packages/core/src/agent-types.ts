@@ -1,0 +1,143 @@
+/**
+ * What the compiler knows of an agent. Kept shallow on purpose: schemas are read by shape, tools are
+ * not inspected, and middleware is folded as a union, so that large agents stay cheap to check.
+ */
+import type { BaseCache } from "@langchain/core/caches";
+import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { BaseCheckpointSaver, BaseStore, Command, Interrupt, StreamMode } from "@langchain/langgraph";
+import type { AnyFileData, BackendFactory, BackendProtocol, FileData } from "./backends/backend.ts";
+import type { InterruptOn } from "./loop/approval-policy.ts";
+import type { Outcome } from "./loop/outcome.ts";
+import type { PromptParts } from "./options.ts";
+import type { Todo } from "./tools/write-todos.ts";
+
+/** Anything with a name and an `invoke`, or a provider's own tool record, or a function with a schema. */
+export type AgentTool =
+  | { name: string; invoke: (...args: any[]) => any }
+  | ((...args: any[]) => unknown)
+  | Record<string, unknown>;
+
+/** A middleware, seen from outside; its state schema is what inference wants of it. */
+export interface AnyMiddleware {
+  name: string;
+  readonly "~middlewareTypes"?: any;
+}
+
+export interface CreateDeepAgentParams<
+  TMiddleware extends readonly (AnyMiddleware | Record<string, false>)[] = readonly (
+    | AnyMiddleware
+    | Record<string, false>
+  )[],
+  TState = unknown,
+  TContext = unknown,
+  TResponse = unknown,
+> {
+  /** `"provider:model"` or a chat model. Default: `"anthropic:claude-sonnet-4-6"`. */
+  model?: string | { invoke: (...args: any[]) => any } | null;
+  tools?: readonly AgentTool[] | null;
+  systemPrompt?: string | SystemMessage | PromptParts | null;
+  middleware?: TMiddleware | null;
+  /** A zod object, a StateSchema or an Annotation: keys added to the agent's state. */
+  stateSchema?: TState | null;
+  /** A zod object: what callers pass as `context`. It never reaches the prompt by itself. */
+  contextSchema?: TContext | null;
+  /** A schema, toolStrategy(...) or providerStrategy(...): the result is in `structuredResponse`. */
+  responseFormat?: TResponse | null;
+  checkpointer?: BaseCheckpointSaver | boolean | null;
+  store?: BaseStore | null;
+  cache?: BaseCache<any> | object | null;
+  /** Where files live. Default: in the state of the thread. */
+  backend?: BackendProtocol | BackendFactory | null;
+  /** Tools a person must approve. Needs a checkpointer. */
+  interruptOn?: InterruptOn | null;
+  /** Seconds a tool call may take; one number for all or one per tool. Default: no limit. */
+  toolTimeout?: number | Record<string, number> | null;
+  /** Calls of one turn that run at once. Default: 16. */
+  toolConcurrency?: number | Record<string, number> | null;
+  name?: string | null;
+  debug?: boolean | null;
+  streamTransformers?: readonly unknown[] | null;
+}
+
+type Public<T> = { [K in keyof T as K extends `_${string}` ? never : K]: T[K] };
+type IsAny<T> = 0 extends 1 & T ? true : false;
+
+/** The value type of a zod object, a StateSchema or an Annotation. */
+type ValueOf<S> =
+  IsAny<S> extends true
+    ? unknown
+    : S extends { _output: infer O }
+      ? O
+      : S extends { State: infer V }
+        ? V
+        : unknown;
+
+type InputOf<S> =
+  IsAny<S> extends true
+    ? unknown
+    : S extends { _input: infer I }
+      ? I
+      : S extends { Update: infer U }
+        ? Partial<U>
+        : unknown;
+
+type SchemaOf<M> = M extends { readonly "~middlewareTypes"?: { Schema: infer S } } ? S : never;
+type Fold<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void ? I : never;
+
+type ResponseOf<R> = R extends { _output: infer O }
+  ? O
+  : R extends readonly (infer Item)[]
+    ? ResponseOf<Item>
+    : R extends { _schemaType?: infer T }
+      ? Exclude<T, undefined>
+      : R extends object
+        ? Record<string, unknown>
+        : never;
+
+export interface BuiltInResult {
+  messages: BaseMessage[];
+  files: Record<string, FileData>;
+  todos: Todo[];
+  outcome: Outcome;
+  __interrupt__?: Interrupt[];
+}
+
+export interface BuiltInInput {
+  messages?: unknown;
+  files?: Record<string, AnyFileData | null>;
+}
+
+/** What `invoke` resolves with. */
+export type AgentResult<M extends readonly unknown[], S, R> = BuiltInResult &
+  Public<ValueOf<S>> &
+  MiddlewareValues<M> &
+  (unknown extends R ? unknown : { structuredResponse: ResponseOf<R> });
+
+type MiddlewareValues<M extends readonly unknown[]> = M extends readonly []
+  ? unknown
+  : Fold<Public<ValueOf<SchemaOf<M[number]>>>>;
+
+export type AgentInput<S> = (BuiltInInput & Partial<Public<InputOf<S>>>) | Command<any, any, any> | null;
+
+export type ContextOf<C> = unknown extends C
+  ? Record<string, any>
+  : C extends { _input: infer I }
+    ? I
+    : Record<string, any>;
+
+export interface RunOptions<TContext = Record<string, any>> extends RunnableConfig {
+  context?: TContext;
+  store?: BaseStore;
+  durability?: "sync" | "async" | "exit";
+  /** `"v2"`: invoke gives `{value, interrupts}`, stream gives `{type, ns, data}`. */
+  version?: "v2";
+  interruptBefore?: string[] | "*";
+  interruptAfter?: string[] | "*";
+}
+
+export interface StreamOptions<TContext = Record<string, any>> extends RunOptions<TContext> {
+  streamMode?: StreamMode | StreamMode[];
+  subgraphs?: boolean;
+  encoding?: "text/event-stream";
+}

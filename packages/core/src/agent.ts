@@ -1,0 +1,96 @@
+/** createDeepAgent: reads the options, asks the stack for the middleware, compiles the loop. */
+import type { IterableReadableStream } from "@langchain/core/utils/stream";
+import type { Interrupt } from "@langchain/langgraph";
+import type {
+  AgentInput,
+  AgentResult,
+  AnyMiddleware,
+  BuiltInResult,
+  ContextOf,
+  CreateDeepAgentParams,
+  RunOptions,
+  StreamOptions,
+} from "./agent-types.ts";
+import { type AgentDescription, describeLoop } from "./describe.ts";
+import { AgentGraph, attachNodes, graphFields, type StreamPart } from "./loop/agent-graph.ts";
+import type { InterruptOn } from "./loop/approval-policy.ts";
+import { buildLoop } from "./loop/build.ts";
+import { DEFAULT_MODEL, listOption, presentOptions, promptOption, splitMiddleware } from "./options.ts";
+import { middlewareStack } from "./stack.ts";
+
+/** A compiled deep agent: a LangGraph graph, usable wherever one is. */
+export class DeepAgent<
+  TResult = BuiltInResult,
+  TInput = AgentInput<unknown>,
+  TContext = Record<string, any>,
+> extends AgentGraph {
+  /** The compiled graph, which is the agent itself. */
+  get graph(): this {
+    return this;
+  }
+
+  /** Prompt, tools and middleware with their estimated token cost; prints well as a string. */
+  describe(): AgentDescription {
+    return describeLoop(this.loop);
+  }
+
+  override invoke(
+    input: TInput,
+    options: RunOptions<TContext> & { version: "v2" },
+  ): Promise<{ value: TResult; interrupts: Interrupt[] }>;
+  override invoke(input: TInput, options?: RunOptions<TContext>): Promise<TResult>;
+  override invoke(input: TInput, options?: RunOptions<TContext>): Promise<any> {
+    return super.invoke(input, options);
+  }
+
+  override stream(
+    input: TInput,
+    options: StreamOptions<TContext> & { version: "v2" },
+  ): Promise<IterableReadableStream<StreamPart>>;
+  override stream(input: TInput, options?: StreamOptions<TContext>): Promise<IterableReadableStream<any>>;
+  override stream(input: TInput, options?: StreamOptions<TContext>): Promise<IterableReadableStream<any>> {
+    return super.stream(input, options);
+  }
+}
+
+/**
+ * Builds a deep agent: a model in a loop with a todo list, files and the given tools. Synchronous and
+ * without I/O; a model named by a string is loaded when it is first called.
+ */
+export function createDeepAgent<
+  const TMiddleware extends readonly (AnyMiddleware | Record<string, false>)[] = readonly [],
+  TState = unknown,
+  TContext = unknown,
+  TResponse = unknown,
+>(
+  params: CreateDeepAgentParams<TMiddleware, TState, TContext, TResponse> = {},
+): DeepAgent<AgentResult<TMiddleware, TState, TResponse>, AgentInput<TState>, ContextOf<TContext>> {
+  const options = presentOptions(params);
+  const { given, off } = splitMiddleware(listOption(options, "middleware"));
+  const prompt = promptOption(options.systemPrompt);
+  const loop = buildLoop({
+    name: options.name as string | undefined,
+    model: options.model ?? DEFAULT_MODEL,
+    tools: listOption(options, "tools"),
+    middleware: middlewareStack({ backend: options.backend as never, given, off }),
+    promptBefore: prompt.before,
+    promptAfter: prompt.after,
+    stateSchema: options.stateSchema,
+    responseFormat: options.responseFormat,
+    interruptOn: options.interruptOn as InterruptOn | undefined,
+    toolTimeout: options.toolTimeout as number | undefined,
+    toolConcurrency: options.toolConcurrency as number | undefined,
+  });
+  const transformers = loop.middleware.flatMap((m) => [...(m.streamTransformers ?? [])] as unknown[]);
+  const agent = new DeepAgent(
+    graphFields(loop, options.contextSchema, {
+      checkpointer: options.checkpointer,
+      store: options.store,
+      cache: options.cache,
+      debug: options.debug as boolean | undefined,
+      streamTransformers: [...transformers, ...listOption(options, "streamTransformers")],
+    }),
+  );
+  attachNodes(agent);
+  return agent as never;
+}

@@ -1,0 +1,100 @@
+import { START, StateGraph, StateSchema } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { type FilesStateUpdate, filesReducer, filesValue } from "./files-value.ts";
+
+const a = { content: "a", created_at: "t", modified_at: "t" };
+const b = { content: "b", created_at: "t", modified_at: "t" };
+
+describe("filesReducer", () => {
+  it("adds, replaces and, with null, removes", () => {
+    const left = { "/a": a, "/b": b };
+    expect(filesReducer(left, { "/b": null, "/c": b, "/a": b })).toEqual({ "/a": b, "/c": b });
+    expect(left).toEqual({ "/a": a, "/b": b });
+  });
+
+  it("keeps every file that did not change as the very same object", () => {
+    expect(filesReducer({ "/a": a, "/b": b }, { "/b": a })["/a"]).toBe(a);
+  });
+
+  it("gives back the files themselves when nothing changes", () => {
+    const left = { "/a": a };
+    for (const right of [undefined, null, {}, { "/gone": null }, { "/a": a }])
+      expect(filesReducer(left, right as FilesStateUpdate)).toBe(left);
+  });
+
+  it("starts from nothing", () => {
+    expect(filesReducer(undefined, undefined)).toEqual({});
+    expect(filesReducer(undefined, { "/a": a, "/b": null })).toEqual({ "/a": a });
+  });
+
+  it("stores under the canonical path", () => {
+    const files = filesReducer(
+      {},
+      JSON.parse('{"notes//x.md": {"content": "x"}, "__proto__": {"content": "p"}}'),
+    );
+    expect(Object.keys(files)).toEqual(["/notes/x.md", "/__proto__"]);
+    expect(filesReducer(files, { "./notes/x.md": null })).toEqual({ "/__proto__": { content: "p" } });
+    expect(Object.getPrototypeOf(files)).toBe(Object.prototype);
+  });
+
+  it("reads bytes as base64", () => {
+    const given = { content: Uint8Array.of(1, 2, 3), created_at: "t", modified_at: "t" } as never;
+    expect(filesReducer({}, { "/x": given })["/x"]).toMatchObject({
+      content: "AQID",
+      mimeType: "application/octet-stream",
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    [
+      "text instead of a file",
+      { "/a": "hello" },
+      'must be an object like {content: "…"}, not the text itself',
+    ],
+    ["a file without content", { "/a": {} }, "needs `content`"],
+    ["lines that are not text", { "/a": { content: [1] } }, "needs `content`"],
+    ["a path that leaves the root", { "/../a": a }, "Path traversal not allowed: /../a"],
+    ["the root as a file", { "/": a }, "The root is a directory"],
+  ])("refuses %s", (_name, update, words) => {
+    expect(() => filesReducer({}, update as never)).toThrow(words);
+    expect(() => filesReducer({}, update as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_INPUT" }),
+    );
+  });
+
+  it("takes little time for one change among 5,000 files", () => {
+    const left = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, index) => [`/dir/file-${index}.txt`, a]),
+    );
+    const start = performance.now();
+    for (let round = 0; round < 50; round++) filesReducer(left, { "/one": b });
+    expect((performance.now() - start) / 50).toBeLessThan(15);
+  });
+});
+
+describe("filesValue", () => {
+  const graph = new StateGraph(new StateSchema({ files: filesValue }))
+    .addNode("nothing", () => ({}))
+    .addEdge(START, "nothing")
+    .compile();
+
+  it("begins empty", () => {
+    const { files } = new StateSchema({ files: filesValue }).getChannels();
+    expect((files as { get(): unknown }).get()).toEqual({});
+  });
+
+  it("takes files of either shape as input", async () => {
+    const files = { "/a": a, "/old": { content: ["x", "y"], created_at: "t", modified_at: "t" } };
+    expect(await graph.invoke({ files })).toEqual({ files });
+  });
+
+  it("says what is wrong with text given instead of a file", async () => {
+    await expect(graph.invoke({ files: { "/a": "hello" } } as never)).rejects.toThrow("not the text itself");
+  });
+
+  it("describes itself as JSON schema", () => {
+    const schema = new StateSchema({ files: filesValue });
+    expect(schema.getJsonSchema()).toMatchObject({ properties: { files: { type: "object" } } });
+    expect(schema.getInputJsonSchema()).toMatchObject({ properties: { files: { type: "object" } } });
+  });
+});

@@ -1,0 +1,117 @@
+/** The state channel `files`: what it accepts and how changes are merged. */
+import { ReducedValue } from "@langchain/langgraph";
+import { z } from "zod";
+import { DeepwrightError } from "../errors.ts";
+import { canonicalPath } from "../paths.ts";
+import { encodeBase64 } from "../text/base64.ts";
+import { UNKNOWN_BINARY } from "../text/mime.ts";
+import type { AnyFileData, FileData } from "./backend.ts";
+import { fileIn } from "./file-map.ts";
+
+export type FilesState = Record<string, AnyFileData>;
+/** `null` removes a file. */
+export type FilesStateUpdate = Record<string, AnyFileData | null>;
+
+/**
+ * Merges changes into the files of a thread.
+ *
+ * Files that did not change stay the very same objects, and when nothing changes `left` itself comes
+ * back: storage shares what is identical. Only what `right` names is looked at.
+ */
+export function filesReducer(
+  left: FilesState | undefined,
+  right: FilesStateUpdate | undefined | null,
+): FilesState {
+  const changes = right ? Object.entries(right) : [];
+  if (changes.length === 0) return left ?? {};
+  const files = { ...left };
+  let changed = left === undefined;
+  for (const [key, given] of changes) {
+    const path = keyOf(key);
+    if (given === null || given === undefined) {
+      changed ||= Object.hasOwn(files, path);
+      delete files[path];
+    } else if (fileIn(files, path) !== given) {
+      changed = true;
+      files[path] = fileDataOf(path, given);
+    }
+  }
+  return changed ? files : (left as FilesState);
+}
+
+function keyOf(key: string): string {
+  const canonical = canonicalPath(key);
+  if (canonical.error === undefined && canonical.path !== "/") return canonical.path;
+  const reason = canonical.error ?? "The root is a directory";
+  throw new DeepwrightError("INVALID_INPUT", `The state 'files' has an unusable path. ${reason}.`);
+}
+
+/** The data as given when it is usable. */
+function fileDataOf(path: string, given: unknown): AnyFileData {
+  const problem = problemWith(given);
+  if (problem !== undefined)
+    throw new DeepwrightError("INVALID_INPUT", `The file '${path}' in the state 'files' ${problem}`);
+  const data = given as AnyFileData;
+  const bytes: unknown = data.content;
+  if (bytes instanceof Uint8Array)
+    return {
+      ...(data as FileData),
+      content: encodeBase64(bytes),
+      mimeType: (data as FileData).mimeType ?? UNKNOWN_BINARY,
+    };
+  return data;
+}
+
+function problemWith(given: unknown): string | undefined {
+  if (typeof given !== "object" || given === null)
+    return `must be an object like {content: "…"}, not ${typeof given === "string" ? "the text itself" : typeof given}.`;
+  const content = (given as { content?: unknown }).content;
+  const usable =
+    typeof content === "string" ||
+    content instanceof Uint8Array ||
+    (Array.isArray(content) && content.every((line) => typeof line === "string"));
+  return usable ? undefined : "needs `content`: a string, or for older data a list of lines.";
+}
+
+const EMPTY: FilesState = Object.freeze({});
+
+/** Both schemas hand the object through as it is: nothing is copied, and stored files are not looked at. */
+const valueSchema = z.custom<FilesState>(isRecord, "files must be an object of paths").default(EMPTY);
+const inputSchema = z.any().superRefine((files, context) => {
+  if (files === undefined || files === null) return;
+  if (!isRecord(files)) context.addIssue({ code: "custom", message: "files must be an object of paths" });
+  else
+    for (const [path, data] of Object.entries(files)) {
+      const problem = data === null ? undefined : problemWith(data);
+      if (problem !== undefined)
+        context.addIssue({ code: "custom", path: [path], message: `The file '${path}' ${problem}` });
+    }
+}) as z.ZodType<FilesStateUpdate | undefined>;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const jsonSchemaExtra = {
+  type: "object",
+  additionalProperties: {
+    type: "object",
+    properties: {
+      content: { type: "string" },
+      mimeType: { type: "string" },
+      created_at: { type: "string" },
+      modified_at: { type: "string" },
+    },
+    required: ["content"],
+  },
+};
+
+/** Put under `files` in a state schema to let a `StateBackend` keep its files there. */
+export const filesValue: ReducedValue<FilesState, FilesStateUpdate | undefined> = new ReducedValue(
+  valueSchema,
+  {
+    inputSchema,
+    reducer: filesReducer,
+    jsonSchemaExtra,
+  },
+);

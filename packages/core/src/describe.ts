@@ -1,0 +1,78 @@
+/** What an agent is made of, in words: for people who want to see the prompt and its price. */
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import type { AnyTool, HookPhase, Loop } from "./loop/loop.ts";
+import { namesOf } from "./loop/model-call.ts";
+import { estimateTokens } from "./tokens.ts";
+
+export interface AgentDescription {
+  readonly name: string | undefined;
+  readonly model: string;
+  readonly systemPrompt: string;
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly tokens: number }[];
+  /** In the order they wrap a call: outermost first. */
+  readonly middleware: readonly { readonly name: string; readonly hooks: readonly string[] }[];
+  /** Estimated; providers count in their own way. */
+  readonly tokens: { readonly prompt: number; readonly tools: number; readonly total: number };
+  toString(): string;
+}
+
+const HOOKS: readonly (HookPhase | "wrapModelCall" | "wrapToolCall")[] = [
+  "beforeAgent",
+  "beforeModel",
+  "wrapModelCall",
+  "afterModel",
+  "wrapToolCall",
+  "afterAgent",
+];
+
+export function describeLoop(loop: Loop): AgentDescription {
+  const systemPrompt = loop.systemMessage(namesOf(loop.tools))?.text ?? "";
+  const tools = loop.tools.map(describeTool);
+  const middleware = loop.middleware.map((m) => ({
+    name: m.name,
+    hooks: HOOKS.filter((hook) => m[hook] !== undefined),
+  }));
+  const prompt = estimateTokens(systemPrompt);
+  const toolTokens = tools.reduce((sum, tool) => sum + tool.tokens, 0);
+  const description = {
+    name: loop.name,
+    model: loop.model.label,
+    systemPrompt,
+    tools,
+    middleware,
+    tokens: { prompt, tools: toolTokens, total: prompt + toolTokens },
+  };
+  return { ...description, toString: () => print(description) };
+}
+
+function describeTool(tool: AnyTool): AgentDescription["tools"][number] {
+  const { name, description } = tool as { name?: string; description?: string };
+  return {
+    name: name ?? "(provider tool)",
+    description: description ?? "",
+    tokens: estimateTokens(JSON.stringify(definition(tool))),
+  };
+}
+
+function definition(tool: AnyTool): unknown {
+  const { schema } = tool as { schema?: unknown };
+  return schema === undefined ? tool : convertToOpenAITool(tool as StructuredToolInterface);
+}
+
+function print(d: Omit<AgentDescription, "toString">): string {
+  const lines = [
+    `agent ${d.name ?? "(unnamed)"} on ${d.model}`,
+    `about ${d.tokens.total} tokens before the first message: prompt ${d.tokens.prompt}, tools ${d.tokens.tools}`,
+    "",
+    "middleware, outermost first:",
+    ...d.middleware.map((m) => `  ${m.name}${m.hooks.length > 0 ? ` (${m.hooks.join(", ")})` : ""}`),
+    "",
+    "tools:",
+    ...d.tools.map((tool) => `  ${tool.name} (${tool.tokens}): ${tool.description.split("\n", 1)[0]}`),
+    "",
+    "system prompt:",
+    d.systemPrompt,
+  ];
+  return lines.join("\n");
+}

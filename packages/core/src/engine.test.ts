@@ -1,0 +1,155 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import {
+  Command,
+  getConfig,
+  getCurrentTaskInput,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  Send,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { describe, expect, test } from "vitest";
+import {
+  branchTo,
+  checkpointerOf,
+  graphNamespace,
+  holdWrites,
+  isNested,
+  isTaskConfig,
+  readChannel,
+  runInTask,
+  runNode,
+  sendWrites,
+  setTaskInput,
+  TASKS,
+  type TaskConfig,
+  unfinishedStep,
+} from "./engine.ts";
+import { DeepwrightError } from "./errors.ts";
+
+/** A stock graph with one node `work`, whose body gets the engine's config. */
+function graphWith(work: (config: TaskConfig, input: unknown) => unknown, checkpointer?: MemorySaver) {
+  return new StateGraph(MessagesAnnotation)
+    .addNode("work", (input, config) => work(config as TaskConfig, input) as never, { ends: ["other"] })
+    .addNode("other", () => ({ messages: [new AIMessage("other ran")] }))
+    .addEdge(START, "work")
+    .compile(checkpointer ? { checkpointer } : {});
+}
+
+const input = { messages: [new HumanMessage("hi")] };
+
+describe("LangGraph still provides what we use of it", () => {
+  test("a task can read a channel by reference", async () => {
+    const seen: unknown[] = [];
+    await graphWith((config) => {
+      const first = readChannel(config, "messages");
+      seen.push(isTaskConfig(config), readChannel(config, "messages") === first, (first as unknown[]).length);
+      return {};
+    }).invoke(input);
+    expect(seen).toEqual([true, true, 1]);
+  });
+
+  test("a task can write to channels, branch to a node and send a task", async () => {
+    const result = await graphWith((config, given) => {
+      if (given === null) return {};
+      sendWrites(config, [
+        ["messages", [new AIMessage("written")]],
+        [branchTo("other"), null],
+      ]);
+      return {};
+    }).invoke(input);
+    expect(result.messages.map((m) => m.content)).toEqual(["hi", "written", "other ran"]);
+
+    const sent = await graphWith((config, given) => {
+      const again = (given as { again?: boolean }).again === true;
+      sendWrites(
+        config,
+        again ? [["messages", [new AIMessage("sent")]]] : [[TASKS, new Send("work", { again: true })]],
+      );
+      return {};
+    }).invoke(input);
+    expect(sent.messages.map((m) => m.content)).toEqual(["hi", "sent"]);
+  });
+
+  test("held writes stay out of the task, answers to interrupts do not", async () => {
+    const saver = new MemorySaver();
+    const held: unknown[] = [];
+    const graph = graphWith((config) => {
+      const scoped = holdWrites(config, (writes) => held.push(...writes));
+      sendWrites(scoped, [["messages", [new AIMessage("held")]]]);
+      const answer = runInTask(scoped, () => interrupt("question"));
+      return { messages: [new AIMessage(`answer: ${answer}`)] };
+    }, saver);
+    const config = { configurable: { thread_id: "held" } };
+    await graph.invoke(input, config);
+    const saved = await saver.getTuple(config);
+    expect(unfinishedStep(saved?.pendingWrites as never).interrupts).toMatchObject([{ value: "question" }]);
+    const result = await graph.invoke(new Command({ resume: "yes" }), config);
+    expect(result.messages.map((m: { content: unknown }) => m.content)).toEqual(["hi", "answer: yes"]);
+    expect(held).toHaveLength(2);
+  });
+
+  test("the task input can be replaced and the saver found", async () => {
+    const saver = new MemorySaver();
+    const seen: unknown[] = [];
+    const graph = graphWith((config) => {
+      setTaskInput(config, { replaced: true });
+      seen.push(
+        runInTask(config, () => getCurrentTaskInput()),
+        checkpointerOf(config) === (saver as unknown),
+      );
+      seen.push(
+        graphNamespace(config),
+        isNested(config),
+        typeof config.executionInfo?.checkpointId,
+        typeof config.control,
+      );
+      return {};
+    }, saver);
+    await graph.invoke(input, { configurable: { thread_id: "input" } });
+    expect(seen).toEqual([{ replaced: true }, true, "", true, "string", "object"]);
+  });
+
+  test("getConfig() inside runInTask answers with the task's config", async () => {
+    await graphWith((config) => {
+      const marked = { ...config, metadata: { marked: true } };
+      expect(runInTask(marked, () => getConfig())?.metadata).toEqual({ marked: true });
+      return {};
+    }).invoke(input);
+  });
+
+  test("a traced node reports its name and output", async () => {
+    const events: string[] = [];
+    const graph = graphWith((config) =>
+      runNode("inner", { given: 1 }, config, async () => ({ messages: [] })),
+    );
+    for await (const event of graph.streamEvents(input, { version: "v2" }))
+      if (event.name === "inner") events.push(`${event.event} ${JSON.stringify(event.data)}`);
+    expect(events[0]).toBe('on_chain_start {"input":{"given":1}}');
+    expect(events.at(-1)).toContain('on_chain_end {"output":{"messages":[]}');
+  });
+});
+
+describe("what an unfinished step left behind", () => {
+  test("a task that was answered and finished is not pending any more", () => {
+    const step = unfinishedStep([
+      ["a", "__interrupt__", [{ id: "1", value: "q1" }]],
+      ["b", "__interrupt__", [{ id: "2", value: "q2" }]],
+      ["b", "__resume__", "yes"],
+      ["b", "messages", ["done"]],
+      ["c", "messages", ["partial"]],
+      ["c", "__error__", { message: "boom" }],
+      ["d", "__no_writes__", null],
+    ]);
+    expect(step.interrupts).toEqual([{ id: "1", value: "q1" }]);
+    expect(step.finished).toEqual([[["messages", ["done"]]], []]);
+  });
+});
+
+test("a config that lacks the engine's functions is a typed error", () => {
+  const read = (): unknown => readChannel({ configurable: {} } as TaskConfig, "messages");
+  expect(read).toThrow(DeepwrightError);
+  expect(read).toThrow(expect.objectContaining({ code: "ENGINE_MISMATCH" }));
+});

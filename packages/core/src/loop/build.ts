@@ -1,0 +1,149 @@
+/** Builds a loop from what the stack decided on. Pure wiring: everything it calls is a function of its own. */
+import { SystemMessage } from "@langchain/core/messages";
+import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
+import type { AgentMiddleware } from "langchain";
+import { ConfigurationError } from "../errors.ts";
+import { approvalPolicy, type InterruptOn } from "./approval-policy.ts";
+import { buildState } from "./channels.ts";
+import { hookGroups } from "./hooks.ts";
+import type { AnyTool, Loop } from "./loop.ts";
+import { isRunnable } from "./model-call.ts";
+import { modelSource } from "./model-source.ts";
+import { type PromptSection, promptSectionOf } from "./prompt-section.ts";
+import { responseStrategy } from "./structured-output.ts";
+
+export interface LoopSpec {
+  readonly name?: string | undefined;
+  readonly model: unknown;
+  readonly tools: readonly unknown[];
+  readonly middleware: readonly AgentMiddleware[];
+  /** Parts of the system prompt before and after the sections of the middleware. */
+  readonly promptBefore: readonly (string | SystemMessage)[];
+  readonly promptAfter: readonly string[];
+  readonly stateSchema?: unknown;
+  readonly responseFormat?: unknown;
+  readonly interruptOn?: InterruptOn | undefined;
+  readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
+  readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
+}
+
+const DEFAULT_CONCURRENCY = 16;
+const TASK_CONCURRENCY = 64;
+
+export function buildLoop(spec: LoopSpec): Loop {
+  const { middleware } = spec;
+  const tools = collectTools(spec.tools, middleware);
+  const state = buildState([spec.stateSchema, ...middleware.map((m) => m.stateSchema)]);
+  return {
+    name: spec.name,
+    model: modelSource(spec.model),
+    systemMessage: promptBuilder(spec),
+    tools,
+    clientTools: new Map(
+      tools.filter(isRunnable).map((tool) => [(tool as ClientTool).name, tool as ClientTool]),
+    ),
+    middleware,
+    modelWrappers: middleware.filter((m) => m.wrapModelCall && promptSectionOf(m) === undefined),
+    toolWrappers: middleware.filter((m) => m.wrapToolCall),
+    hooks: {
+      beforeAgent: hookGroups("beforeAgent", "before_agent", middleware),
+      beforeModel: hookGroups("beforeModel", "before_model", middleware),
+      afterModel: hookGroups("afterModel", "after_model", middleware),
+      afterAgent: hookGroups("afterAgent", "after_agent", middleware),
+    },
+    state,
+    stateKeys: Object.keys(state.channels),
+    response: responseStrategy(spec.responseFormat),
+    approvals: approvalPolicy(spec.interruptOn),
+    timeoutOf: perTool("toolTimeout", spec.toolTimeout, () => undefined),
+    concurrencyOf: perTool("toolConcurrency", spec.toolConcurrency, (tool) =>
+      tool === "task" ? TASK_CONCURRENCY : DEFAULT_CONCURRENCY,
+    ) as (tool: string) => number,
+  };
+}
+
+function perTool(
+  option: string,
+  setting: number | Readonly<Record<string, number>> | undefined,
+  fallback: (tool: string) => number | undefined,
+): (tool: string) => number | undefined {
+  if (setting === undefined) return fallback;
+  const values = typeof setting === "number" ? [setting] : Object.values(setting);
+  const bad = values.find((value) => typeof value !== "number" || !(value > 0));
+  if (bad !== undefined)
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `The option '${option}' must be a positive number, not ${String(bad)}.`,
+    );
+  if (typeof setting === "number") return () => setting;
+  return (tool) => (Object.hasOwn(setting, tool) ? setting[tool] : fallback(tool));
+}
+
+/** Tools of the user first in the list, then those of the middleware; two of one name are refused. */
+function collectTools(given: readonly unknown[], middleware: readonly AgentMiddleware[]): readonly AnyTool[] {
+  const owners = new Map<string, string>();
+  const add = (tool: AnyTool, owner: string): AnyTool => {
+    const name = (tool as { name?: string }).name;
+    const other = name === undefined ? undefined : owners.get(name);
+    if (name !== undefined && other !== undefined)
+      throw new ConfigurationError(
+        "TOOL_NAME_COLLISION",
+        `The tool '${name}' of ${owner} has the name of a tool of ${other}.`,
+        {
+          hint: "Rename one of them.",
+        },
+      );
+    if (name !== undefined) owners.set(name, owner);
+    return tool;
+  };
+  const builtIn = middleware.flatMap((m) =>
+    (m.tools ?? []).map((tool) => add(tool as AnyTool, `middleware '${m.name}'`)),
+  );
+  const own = given.map((tool, i) => add(asTool(tool, i), "the option 'tools'"));
+  return [...own, ...builtIn];
+}
+
+/** A function with a schema is a tool too; a plain record is a tool the provider runs. */
+function asTool(tool: unknown, index: number): AnyTool {
+  if (typeof tool === "function" && !isRunnable(tool)) {
+    const { name, description, schema } = tool as { name: string; description?: string; schema?: unknown };
+    if (name && schema)
+      return makeTool(
+        tool as never,
+        { name, description: description ?? name, schema } as never,
+      ) as unknown as AnyTool;
+  } else if (typeof tool === "object" && tool !== null) return tool as AnyTool;
+  throw new ConfigurationError("INVALID_OPTION", `tools[${index}] is not a tool.`, {
+    hint: "Pass LangChain tools, named functions with a `schema`, or the provider's tool records.",
+  });
+}
+
+/** The prompt depends on the visible tools only, so it is built once per set and stays byte-identical. */
+function promptBuilder(spec: LoopSpec): Loop["systemMessage"] {
+  const sections = spec.middleware.map(promptSectionOf).filter((section) => section !== undefined);
+  const built = new WeakMap<ReadonlySet<string>, SystemMessage | undefined>();
+  return (visible) => {
+    if (!built.has(visible)) built.set(visible, composePrompt(spec, sections, visible));
+    return built.get(visible);
+  };
+}
+
+function composePrompt(
+  spec: LoopSpec,
+  sections: readonly PromptSection[],
+  visible: ReadonlySet<string>,
+): SystemMessage | undefined {
+  const parts = [...spec.promptBefore, ...sections.map((section) => section(visible)), ...spec.promptAfter];
+  const spoken = parts.filter((part) => (typeof part === "string" ? part !== "" : part.text !== ""));
+  if (spoken.length === 0) return undefined;
+  if (spoken.every((part) => typeof part === "string")) return new SystemMessage(spoken.join("\n\n"));
+  const blocks = spoken.flatMap((part) =>
+    typeof part === "string" ? [{ type: "text", text: part }] : blocksOf(part),
+  );
+  return new SystemMessage({ content: blocks as never });
+}
+
+/** A system message given in blocks keeps them: they may carry cache markers. */
+function blocksOf(message: SystemMessage): unknown[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+}

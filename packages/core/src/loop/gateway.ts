@@ -1,0 +1,205 @@
+/**
+ * The one gate every tool call passes: abort → slot → deadline → middleware → execute → one result.
+ *
+ * Whatever happens, the call gets exactly one ToolMessage. Only three things leave as errors: a
+ * request to stop (abort), control flow of the graph (interrupts, commands to a parent) and a fault
+ * of a middleware itself.
+ */
+import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import type { ClientTool } from "@langchain/core/tools";
+import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine.ts";
+import { DeepwrightError } from "../errors.ts";
+import { failureWords } from "./failure-words.ts";
+import { Semaphore, TimedOut, withDeadline } from "./limits.ts";
+import { type AnyTool, type Loop, stateView } from "./loop.ts";
+import { isRunnable } from "./model-call.ts";
+import { failedResult } from "./request.ts";
+import { runtimeFor } from "./runtime.ts";
+import { isAnyCommand } from "./updates.ts";
+
+export interface GateCall {
+  readonly loop: Loop;
+  readonly config: TaskConfig;
+  readonly call: ToolCall & { readonly id: string };
+  readonly turn: AIMessage;
+  /** Tools offered for this turn only. */
+  readonly extraTools: ReadonlyMap<string, AnyTool> | undefined;
+}
+
+export type GateResult = ToolMessage | Command;
+
+interface ToolRequest {
+  toolCall: ToolCall;
+  tool: AnyTool | undefined;
+  state: Record<string, unknown>;
+  runtime: unknown;
+}
+
+type Handler = (request: ToolRequest) => Promise<GateResult>;
+
+/** What the tool itself threw, as opposed to the middleware around it. */
+class ToolFailures {
+  private readonly thrown: { readonly error: unknown; readonly tool: ToolLike; readonly args: unknown }[] =
+    [];
+
+  add(error: unknown, tool: ToolLike, args: unknown): void {
+    this.thrown.push({ error, tool, args });
+  }
+
+  /** Also found when a middleware wrapped the tool's error into one of its own. */
+  find(error: unknown): (typeof this.thrown)[number] | undefined {
+    for (let candidate: unknown = error, depth = 0; depth < 8; depth += 1) {
+      const match = this.thrown.findLast((entry) => Object.is(entry.error, candidate));
+      if (match) return match;
+      if (!(candidate instanceof Error) || candidate.cause === undefined) return undefined;
+      candidate = candidate.cause;
+    }
+    return undefined;
+  }
+}
+
+interface ToolLike {
+  readonly name: string;
+  readonly schema?: unknown;
+}
+
+export async function passGate(gate: GateCall): Promise<GateResult> {
+  const { loop, config, call, turn } = gate;
+  config.signal?.throwIfAborted();
+  const slots = slotsOf(turn, loop.concurrencyOf(call.name));
+  return slots.run(async () => {
+    config.signal?.throwIfAborted();
+    const effects = new HeldWrites();
+    const scoped = holdWrites(config, (writes) => effects.add(writes));
+    const failures = new ToolFailures();
+    const result = await withDeadline(loop.timeoutOf(call.name), config.signal, (signal) =>
+      throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
+    ).catch((error) => recover(error, gate, failures));
+    sendWrites(config, effects.close());
+    return checkResult(result, call);
+  });
+}
+
+/**
+ * What a tool changed while it ran. It reaches the state together with the result and not at all when
+ * the run stops here; after the call is over nothing is taken any more.
+ */
+class HeldWrites {
+  private readonly writes: Write[] = [];
+  private open = true;
+
+  add(writes: readonly Write[]): void {
+    if (this.open) this.writes.push(...writes);
+  }
+
+  close(): readonly Write[] {
+    this.open = false;
+    return this.writes;
+  }
+}
+
+const slots = new WeakMap<AIMessage, Map<number, Semaphore>>();
+
+function slotsOf(turn: AIMessage, limit: number): Semaphore {
+  const byLimit = slots.get(turn) ?? new Map<number, Semaphore>();
+  slots.set(turn, byLimit);
+  const semaphore = byLimit.get(limit) ?? new Semaphore(limit);
+  byLimit.set(limit, semaphore);
+  return semaphore;
+}
+
+function recover(error: unknown, gate: GateCall, failures: ToolFailures): ToolMessage {
+  if (isGraphBubbleUp(error) || gate.config.signal?.aborted) throw error;
+  if (error instanceof TimedOut)
+    return failedResult(gate.call, `Error: Tool '${gate.call.name}' ${error.message} and was stopped.`);
+  const failure = failures.find(error);
+  if (failure === undefined) throw error;
+  return failedResult(gate.call, failureWords(failure.error, failure.tool, failure.args));
+}
+
+async function throughMiddleware(
+  gate: GateCall,
+  config: TaskConfig,
+  failures: ToolFailures,
+): Promise<GateResult> {
+  const { loop, call } = gate;
+  const state = stateView(loop, config);
+  setTaskInput(config, state);
+  const request: ToolRequest = { toolCall: call, tool: findTool(gate), state, runtime: undefined };
+  let handler: Handler = (final) => execute(gate, config, final, failures);
+  for (const middleware of loop.toolWrappers.toReversed()) handler = wrap(middleware, config, handler);
+  return handler(request);
+}
+
+function wrap(middleware: AgentMiddleware, config: TaskConfig, inner: Handler): Handler {
+  const hook = middleware.wrapToolCall as unknown as (request: ToolRequest, handler: Handler) => unknown;
+  return async (request) => {
+    const result = await hook({ ...request, runtime: runtimeFor(middleware, config) }, inner);
+    if (ToolMessage.isInstance(result) || isAnyCommand(result)) return result as GateResult;
+    throw new DeepwrightError(
+      "INVALID_MIDDLEWARE_RESULT",
+      `The wrapToolCall of middleware '${middleware.name}' must return a ToolMessage or a Command.`,
+    );
+  };
+}
+
+function findTool({ loop, call, extraTools }: GateCall): ClientTool | undefined {
+  return (extraTools?.get(call.name) ?? loop.clientTools.get(call.name)) as ClientTool | undefined;
+}
+
+async function execute(
+  gate: GateCall,
+  config: TaskConfig,
+  request: ToolRequest,
+  failures: ToolFailures,
+): Promise<GateResult> {
+  const { toolCall } = request;
+  const tool = request.tool ?? findTool({ ...gate, call: toolCall as GateCall["call"] });
+  if (tool === undefined || !isRunnable(tool))
+    return failedResult(toolCall, unknownTool(gate, toolCall.name));
+  const runnable = tool as ClientTool & ToolLike;
+  try {
+    const output = await runnable.invoke(
+      { ...toolCall, type: "tool_call" } as never,
+      {
+        ...config,
+        runName: undefined,
+        config,
+        toolCallId: toolCall.id,
+        state: request.state,
+      } as never,
+    );
+    return asResult(output, runnable.name, toolCall);
+  } catch (error) {
+    failures.add(error, runnable, toolCall.args);
+    throw error;
+  }
+}
+
+function asResult(output: unknown, name: string, call: ToolCall): GateResult {
+  if (ToolMessage.isInstance(output) || isAnyCommand(output)) return output as GateResult;
+  const content = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+  return new ToolMessage({ content, name, tool_call_id: call.id ?? "" });
+}
+
+function unknownTool({ loop, extraTools }: GateCall, name: string): string {
+  const names = [...loop.clientTools.keys(), ...(extraTools?.keys() ?? [])];
+  const close = names.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  const hint = close ? ` Did you mean '${close}'?` : "";
+  return `Error: There is no tool '${name}'.${hint} The tools are: ${names.join(", ") || "none"}.`;
+}
+
+function checkResult(result: GateResult, call: ToolCall): GateResult {
+  if (isAnyCommand(result)) return result;
+  if (result.tool_call_id !== call.id) {
+    result.tool_call_id = call.id ?? "";
+    result.lc_kwargs.tool_call_id = result.tool_call_id;
+  }
+  if (result.name === undefined) {
+    result.name = call.name;
+    result.lc_kwargs.name = call.name;
+  }
+  return result;
+}

@@ -1,0 +1,138 @@
+/** Runs the hooks of one phase in one node: later hooks see what earlier ones changed. */
+import { END } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { DeepwrightError } from "../errors.ts";
+import {
+  goTo,
+  type HookGroup,
+  type HookPhase,
+  type Loop,
+  MODEL_NODE,
+  readMessages,
+  turnNode,
+} from "./loop.ts";
+import { lastTurn } from "./messages.ts";
+import { isTurnReturned } from "./return-direct.ts";
+import { runtimeFor } from "./runtime.ts";
+import { StateDraft } from "./state-draft.ts";
+import { endRun, routeToTools, routeTurn } from "./turn.ts";
+import { updateWrites } from "./updates.ts";
+
+type Hook = (state: Record<string, unknown>, runtime: unknown) => unknown;
+type JumpTarget = "model" | "tools" | "end";
+
+/** Returns the updates, for those who watch the node. Nothing is written unless all hooks succeed. */
+export async function runHookGroup(
+  loop: Loop,
+  group: HookGroup,
+  config: TaskConfig,
+): Promise<Record<string, unknown>> {
+  if (group.phase === "afterAgent" && !isTurnReturned(loop, readMessages(config))) return {};
+  const draft = new StateDraft(loop, config);
+  const seen: Record<string, unknown> = {};
+  let route: Write[] | undefined;
+  for (const middleware of group.middleware) {
+    const result = await callHook(group.phase, middleware, draft.snapshot(), config);
+    if (result === undefined) continue;
+    const { jumpTo, ...update } = result;
+    draft.apply(updateWrites(loop, update));
+    Object.assign(seen, update);
+    if (jumpTo === undefined || jumpTo === null) continue;
+    route = jump(loop, group.phase, middleware, jumpTo, draft);
+    break;
+  }
+  sendWrites(config, [...draft.writes, ...(route ?? nextAfterHooks(loop, group, draft))]);
+  return seen;
+}
+
+async function callHook(
+  phase: HookPhase,
+  middleware: AgentMiddleware,
+  state: Record<string, unknown>,
+  config: TaskConfig,
+): Promise<Record<string, unknown> | undefined> {
+  const definition = middleware[phase] as Hook | { hook: Hook };
+  const hook = typeof definition === "function" ? definition : definition.hook;
+  const result = await hook(state, runtimeFor(middleware, config));
+  if (result === undefined || result === null) return undefined;
+  if (typeof result === "object" && !Array.isArray(result)) return result as Record<string, unknown>;
+  throw new DeepwrightError(
+    "INVALID_MIDDLEWARE_RESULT",
+    `The hook '${phase}' of middleware '${middleware.name}' must return an object of updates or nothing.`,
+  );
+}
+
+export function nextAfterHooks(loop: Loop, group: HookGroup, draft: StateDraft): Write[] {
+  const groups = loop.hooks[group.phase];
+  const following = groups[groups.indexOf(group) + 1];
+  if (following) return goTo(following.node);
+  if (group.phase === "beforeAgent") return goTo(turnNode(loop));
+  if (group.phase === "beforeModel") return goTo(MODEL_NODE);
+  if (group.phase === "afterModel")
+    return routeTurn(loop, draft.messages(), draft.read("structuredResponse"));
+  return [];
+}
+
+/** `model` begins a new turn (with its beforeModel hooks), `tools` runs what is unanswered, `end` leaves. */
+function jump(
+  loop: Loop,
+  phase: HookPhase,
+  middleware: AgentMiddleware,
+  target: unknown,
+  draft: StateDraft,
+): Write[] {
+  const place = jumpTarget(target);
+  const definition = middleware[phase] as { canJumpTo?: unknown[] } | Hook;
+  const allowed = (typeof definition === "function" ? [] : (definition.canJumpTo ?? [])).map(jumpTarget);
+  if (place === undefined || !allowed.includes(place))
+    throw new DeepwrightError(
+      "INVALID_JUMP",
+      `The hook '${phase}' of middleware '${middleware.name}' may not jump to '${String(target)}'.`,
+      { hint: `It declares canJumpTo: [${allowed.join(", ")}].` },
+    );
+  const messages = draft.messages();
+  if (place === "tools") return routeToTools(loop, messages);
+  if (place === "end") return phase === "afterAgent" ? [] : endRun(loop, lastTurn(messages)?.message);
+  return goTo(phase === "beforeModel" ? MODEL_NODE : turnNode(loop));
+}
+
+function jumpTarget(target: unknown): JumpTarget | undefined {
+  if (target === "model" || target === MODEL_NODE) return "model";
+  if (target === "tools") return "tools";
+  if (target === "end" || target === END) return "end";
+  return undefined;
+}
+
+/**
+ * Hooks of a phase share a node. A middleware whose hook may interrupt gets one of its own: a resume
+ * runs a node again from its start, and the hooks before it must not run twice.
+ */
+export function hookGroups(
+  phase: HookPhase,
+  node: string,
+  middleware: readonly AgentMiddleware[],
+): readonly HookGroup[] {
+  const ordered = middleware.filter((m) => m[phase] !== undefined);
+  if (phase === "afterModel" || phase === "afterAgent") ordered.reverse();
+  const groups: AgentMiddleware[][] = [];
+  let open = false;
+  for (const m of ordered) {
+    const alone = mayInterrupt(m);
+    if (alone || !open) groups.push([]);
+    groups.at(-1)?.push(m);
+    open = !alone;
+  }
+  return groups.map((members, i) => ({
+    node: i === 0 ? node : `${node}_${i + 1}`,
+    phase,
+    middleware: members,
+  }));
+}
+
+function mayInterrupt(middleware: AgentMiddleware): boolean {
+  return (
+    /human.?in.?the.?loop/i.test(middleware.name) ||
+    (middleware as { interrupts?: boolean }).interrupts === true
+  );
+}

@@ -1,0 +1,84 @@
+/** What one agent is made of: everything its nodes need, decided once when the agent is built. */
+import type { SystemMessage } from "@langchain/core/messages";
+import type { ClientTool, ServerTool } from "@langchain/core/tools";
+import { END } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { branchTo, readChannel, type TaskConfig, type Write } from "../engine.ts";
+import type { ApprovalPolicy } from "./approval-policy.ts";
+import type { StateShape } from "./channels.ts";
+import type { Messages } from "./messages.ts";
+import type { ModelSource } from "./model-source.ts";
+import type { ResponseStrategy } from "./structured-output.ts";
+
+export const MODEL_NODE = "model_request";
+export const TOOLS_NODE = "tools";
+export const APPROVAL_NODE = "approval";
+
+export type AnyTool = ClientTool | ServerTool;
+export type HookPhase = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent";
+
+/** Hooks that run in one node, in the order they run. */
+export interface HookGroup {
+  readonly node: string;
+  readonly phase: HookPhase;
+  readonly middleware: readonly AgentMiddleware[];
+}
+
+export interface Loop {
+  readonly name: string | undefined;
+  readonly model: ModelSource;
+  /** The system message for a set of visible tools; undefined when there is nothing to say. */
+  readonly systemMessage: (visible: ReadonlySet<string>) => SystemMessage | undefined;
+  readonly tools: readonly AnyTool[];
+  /** The tools we can run, by name. */
+  readonly clientTools: ReadonlyMap<string, ClientTool>;
+  readonly middleware: readonly AgentMiddleware[];
+  /** Those with wrapModelCall and wrapToolCall, outermost first. */
+  readonly modelWrappers: readonly AgentMiddleware[];
+  readonly toolWrappers: readonly AgentMiddleware[];
+  readonly hooks: Readonly<Record<HookPhase, readonly HookGroup[]>>;
+  readonly state: StateShape;
+  readonly stateKeys: readonly string[];
+  readonly response: ResponseStrategy | undefined;
+  readonly approvals: ApprovalPolicy | undefined;
+  /** Seconds a call of this tool may take; undefined means no limit. */
+  readonly timeoutOf: (tool: string) => number | undefined;
+  /** How many calls of one turn run at once. */
+  readonly concurrencyOf: (tool: string) => number;
+}
+
+/** Where the loop goes next, as node names: the order of phases is known here and nowhere else. */
+export function entryNode(loop: Loop): string {
+  return loop.hooks.beforeAgent[0]?.node ?? turnNode(loop);
+}
+
+export function turnNode(loop: Loop): string {
+  return loop.hooks.beforeModel[0]?.node ?? MODEL_NODE;
+}
+
+export function exitNode(loop: Loop): string {
+  return loop.hooks.afterAgent[0]?.node ?? END;
+}
+
+export function goTo(node: string): Write[] {
+  return node === END ? [] : [[branchTo(node), null]];
+}
+
+export function readMessages(config: TaskConfig): Messages {
+  return (readChannel(config, "messages") as Messages | undefined) ?? [];
+}
+
+/**
+ * The state as hooks and tools see it: a key is read when it is looked at. Own enumerable accessors,
+ * so that spreading it gives plain values.
+ */
+export function stateView(loop: Loop, config: TaskConfig): Record<string, unknown> {
+  const view: Record<string, unknown> = {};
+  for (const key of loop.stateKeys)
+    Object.defineProperty(view, key, {
+      enumerable: true,
+      configurable: true,
+      get: () => readChannel(config, key),
+    });
+  return view;
+}

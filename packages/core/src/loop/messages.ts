@@ -1,0 +1,236 @@
+/**
+ * The `messages` channel: a list that grows, whose tool results always stand behind their calls.
+ *
+ * The reducer never clones or inspects a message that did not change. What it must know about old
+ * messages (where an id stands, which call ids exist) is kept in an index beside the array and
+ * extended, so that adding to 10,000 messages costs one flat array copy.
+ */
+import {
+  AIMessage,
+  type BaseMessage,
+  coerceMessageLikeToMessage,
+  isBaseMessage,
+  RemoveMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
+
+export type Messages = readonly BaseMessage[];
+
+interface MessageIndex {
+  /** Position by message id. Shared by arrays that extend one another, so a hit is verified. */
+  readonly positions: Map<string, number>;
+  /** Position of the assistant message by tool call id; verified as well. */
+  readonly calls: Map<string, number>;
+}
+
+const indexes = new WeakMap<Messages, MessageIndex>();
+/** How many leading messages are known to form valid, finished turns. */
+const checkedLengths = new WeakMap<Messages, number>();
+
+export function newId(): string {
+  return globalThis.crypto.randomUUID();
+}
+
+/** Turns whatever a caller passed as messages into messages that have ids. */
+export function coerceMessages(value: unknown): BaseMessage[] {
+  if (value === undefined || value === null) return [];
+  const list = isMessageTuple(value) || !Array.isArray(value) ? [value] : value;
+  return list.map((item) => {
+    const message = isBaseMessage(item) ? item : coerceMessageLikeToMessage(item as never);
+    return withId(message);
+  });
+}
+
+function isMessageTuple(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
+}
+
+export function withId<M extends BaseMessage>(message: M): M {
+  if (message.id === undefined || message.id === null || message.id === "") {
+    message.id = newId();
+    message.lc_kwargs.id = message.id;
+  }
+  return message;
+}
+
+/** The reducer of the `messages` channel. Same id replaces, RemoveMessage removes, the rest is added. */
+export function messagesReducer(left: Messages | undefined, right: unknown): Messages {
+  const base = left ?? [];
+  const incoming = coerceMessages(right);
+  if (incoming.length === 0) return base;
+  const removeAll = incoming.findLastIndex(
+    (m) => RemoveMessage.isInstance(m) && m.id === REMOVE_ALL_MESSAGES,
+  );
+  const draft =
+    removeAll >= 0
+      ? new Draft([], { positions: new Map(), calls: new Map() })
+      : new Draft(base, indexOf(base));
+  for (const message of incoming.slice(removeAll + 1)) draft.add(message);
+  return draft.finish();
+}
+
+/** One application of the reducer: a copy of the array and the index that goes with it. */
+class Draft {
+  private list: BaseMessage[];
+  private checked: number;
+  private readonly removed = new Set<BaseMessage>();
+
+  constructor(
+    base: Messages,
+    private index: MessageIndex,
+  ) {
+    this.list = base.slice();
+    this.checked = checkedLengths.get(base) ?? 0;
+  }
+
+  add(message: BaseMessage): void {
+    const position = positionOf(this.list, this.index, message.id as string);
+    if (RemoveMessage.isInstance(message)) {
+      if (position >= 0) this.removed.add(this.list[position] as BaseMessage);
+    } else if (position >= 0) this.replace(position, message);
+    else if (ToolMessage.isInstance(message)) this.addResult(message);
+    else this.append(message);
+  }
+
+  private replace(position: number, message: BaseMessage): void {
+    this.removed.delete(this.list[position] as BaseMessage);
+    this.list[position] = message;
+    this.checked = Math.min(this.checked, position);
+    registerCalls(this.index, message, position);
+  }
+
+  private append(message: BaseMessage): void {
+    register(this.index, message, this.list.length);
+    this.list.push(message);
+  }
+
+  /** A result goes behind its call, in call order; a second result for one call replaces the first. */
+  private addResult(message: ToolMessage): void {
+    const caller = callerOf(this.list, this.index, message.tool_call_id);
+    if (caller < 0) {
+      this.append(message);
+      return;
+    }
+    const calls = (this.list[caller] as AIMessage).tool_calls ?? [];
+    const order = (id: string): number => calls.findIndex((call) => call.id === id);
+    let slot = caller + 1;
+    for (; slot < this.list.length; slot += 1) {
+      const other = this.list[slot] as BaseMessage;
+      if (!ToolMessage.isInstance(other)) break;
+      if (other.tool_call_id === message.tool_call_id) {
+        this.replaceResult(slot, message);
+        return;
+      }
+      if (order(other.tool_call_id) > order(message.tool_call_id)) break;
+    }
+    if (slot === this.list.length) this.append(message);
+    else {
+      this.list.splice(slot, 0, message);
+      this.checked = Math.min(this.checked, caller);
+      this.index = buildIndex(this.list);
+    }
+  }
+
+  private replaceResult(position: number, message: ToolMessage): void {
+    this.replace(position, message);
+    this.index.positions.set(message.id as string, position);
+  }
+
+  finish(): Messages {
+    if (this.removed.size > 0) {
+      const first = this.list.findIndex((message) => this.removed.has(message));
+      this.list = this.list.filter((message) => !this.removed.has(message));
+      checkedLengths.set(this.list, Math.min(this.checked, Math.max(first - 1, 0)));
+      return this.list;
+    }
+    indexes.set(this.list, this.index);
+    checkedLengths.set(this.list, this.checked);
+    return this.list;
+  }
+}
+
+function indexOf(messages: Messages): MessageIndex {
+  return indexes.get(messages) ?? buildIndex(messages);
+}
+
+function buildIndex(messages: Messages): MessageIndex {
+  const index: MessageIndex = { positions: new Map(), calls: new Map() };
+  messages.forEach((message, position) => {
+    register(index, message, position);
+  });
+  return index;
+}
+
+function register(index: MessageIndex, message: BaseMessage, position: number): void {
+  if (message.id !== undefined) index.positions.set(message.id, position);
+  registerCalls(index, message, position);
+}
+
+function registerCalls(index: MessageIndex, message: BaseMessage, position: number): void {
+  if (!AIMessage.isInstance(message)) return;
+  for (const call of message.tool_calls ?? []) if (call.id) index.calls.set(call.id, position);
+}
+
+/** -1 when absent. Arrays that share an index may disagree about a position; then the list decides. */
+function positionOf(list: Messages, index: MessageIndex, id: string): number {
+  const position = index.positions.get(id);
+  if (position === undefined) return -1;
+  return list[position]?.id === id ? position : list.findLastIndex((message) => message.id === id);
+}
+
+function callerOf(list: Messages, index: MessageIndex, callId: string): number {
+  const position = index.calls.get(callId);
+  if (position === undefined) return -1;
+  return hasCall(list[position], callId)
+    ? position
+    : list.findLastIndex((message) => hasCall(message, callId));
+}
+
+function hasCall(message: BaseMessage | undefined, callId: string): boolean {
+  return AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === callId);
+}
+
+/** Whether some assistant message of this list already made a call with this id. */
+export function isCallIdTaken(messages: Messages, callId: string): boolean {
+  let index = indexes.get(messages);
+  if (index === undefined) {
+    index = buildIndex(messages);
+    indexes.set(messages, index);
+  }
+  return callerOf(messages, index, callId) >= 0;
+}
+
+export function checkedLength(messages: Messages): number {
+  return checkedLengths.get(messages) ?? 0;
+}
+
+export function markChecked(messages: Messages, length: number): void {
+  checkedLengths.set(messages, length);
+}
+
+export interface Turn {
+  readonly message: AIMessage;
+  /** Calls of the turn that have no result yet, with their place in the turn. */
+  readonly pending: readonly { readonly id: string; readonly index: number }[];
+  /** Whether anything but tool results follows the assistant message. */
+  readonly interrupted: boolean;
+}
+
+/** The last assistant message and what of it is unanswered; undefined before the model first spoke. */
+export function lastTurn(messages: Messages): Turn | undefined {
+  const answered = new Set<string>();
+  let interrupted = false;
+  for (let i = messages.length - 1; i >= 0; i -= 1) {
+    const message = messages[i] as BaseMessage;
+    if (AIMessage.isInstance(message)) {
+      const pending = (message.tool_calls ?? []).flatMap((call, index) =>
+        call.id && !answered.has(call.id) ? [{ id: call.id, index }] : [],
+      );
+      return { message, pending, interrupted };
+    }
+    if (ToolMessage.isInstance(message)) answered.add(message.tool_call_id);
+    else interrupted = true;
+  }
+  return undefined;
+}

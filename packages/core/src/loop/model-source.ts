@@ -1,0 +1,154 @@
+/** Where the chat model comes from: an instance, or a `provider:model` string resolved at first use. */
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { type RunnableBinding, RunnableBinding as RunnableBindingClass } from "@langchain/core/runnables";
+import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import type { AnyTool } from "./loop.ts";
+
+export type ChatModel = BaseChatModel;
+
+export interface ModelSource {
+  /** As the user wrote it, for descriptions and errors. */
+  readonly label: string;
+  resolve(): ChatModel | Promise<ChatModel>;
+}
+
+/** Constructing does no I/O: a string is looked up when the model is first called, and then kept. */
+export function modelSource(model: unknown): ModelSource {
+  if (typeof model === "string") return namedModel(model);
+  if (typeof model === "object" && model !== null && typeof (model as BaseChatModel).invoke === "function") {
+    refuseBoundTools(model as BaseChatModel);
+    return { label: labelOf(model as BaseChatModel), resolve: () => instanceOf(model as BaseChatModel) };
+  }
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    "The option 'model' must be a 'provider:model' string or a chat model.",
+  );
+}
+
+function labelOf(model: BaseChatModel): string {
+  const { model: id, modelName } = model as { model?: unknown; modelName?: unknown };
+  const name = typeof id === "string" ? id : typeof modelName === "string" ? modelName : "";
+  return [model.getName(), name].filter(Boolean).join(" ");
+}
+
+function refuseBoundTools(model: BaseChatModel): void {
+  const kwargs = (model as unknown as RunnableBinding<never, never>).kwargs as
+    | { tools?: unknown[] }
+    | undefined;
+  if (
+    RunnableBindingClass.isRunnableBinding(model) &&
+    Array.isArray(kwargs?.tools) &&
+    kwargs.tools.length > 0
+  )
+    throw new ConfigurationError("INVALID_OPTION", "The model already has tools bound to it.", {
+      hint: "Pass the model without bindTools and the tools in the option 'tools'.",
+    });
+}
+
+function namedModel(name: string): ModelSource {
+  if (name.trim() === "")
+    throw new ConfigurationError("INVALID_OPTION", "The option 'model' is an empty string.");
+  let resolved: Promise<ChatModel> | undefined;
+  return {
+    label: name,
+    resolve: () => {
+      resolved ??= loadModel(name).catch((error) => {
+        resolved = undefined;
+        throw error;
+      });
+      return resolved;
+    },
+  };
+}
+
+async function loadModel(name: string): Promise<ChatModel> {
+  try {
+    const { initChatModel } = await import("langchain/chat_models/universal");
+    const options = name.startsWith("openai:") ? { useResponsesApi: true } : undefined;
+    return await instanceOf((await initChatModel(name, options)) as unknown as BaseChatModel);
+  } catch (cause) {
+    throw new DeepwrightError(
+      "MODEL_NOT_AVAILABLE",
+      `The model '${name}' cannot be used: ${(cause as Error).message}`,
+      {
+        cause,
+        hint: installHint(name, cause as Error),
+      },
+    );
+  }
+}
+
+const PACKAGES: Record<string, string> = {
+  anthropic: "@langchain/anthropic",
+  openai: "@langchain/openai",
+  "google-genai": "@langchain/google-genai",
+  "google-vertexai": "@langchain/google-vertexai",
+  ollama: "@langchain/ollama",
+  bedrock: "@langchain/aws",
+  mistralai: "@langchain/mistralai",
+  groq: "@langchain/groq",
+};
+
+function installHint(name: string, cause: Error): string | undefined {
+  const provider = name.split(":", 1)[0] ?? "";
+  if (!/import|install|find (module|package)/i.test(cause.message)) return undefined;
+  return `Install its provider: npm install ${PACKAGES[provider] ?? `@langchain/${provider}`}`;
+}
+
+/** LangChain's configurable models stand for another one; tools are bound to the one they stand for. */
+async function instanceOf(model: BaseChatModel): Promise<ChatModel> {
+  const configurable = model as BaseChatModel & { _getModelInstance?: () => Promise<BaseChatModel> };
+  return typeof configurable._getModelInstance === "function" ? configurable._getModelInstance() : model;
+}
+
+interface Binding {
+  readonly tools: readonly AnyTool[];
+  readonly options: Record<string, unknown>;
+  readonly bound: BoundModel;
+}
+
+export type BoundModel = Pick<ChatModel, "invoke">;
+
+const bindings = new WeakMap<object, Binding>();
+
+/** Binds tools to a model; the last binding of each model is kept, since turns rarely change it. */
+export function bindTools(
+  model: ChatModel,
+  tools: readonly AnyTool[],
+  options: Record<string, unknown>,
+): BoundModel {
+  if (tools.length === 0 && Object.keys(options).length === 0) return model;
+  const known = bindings.get(model);
+  if (known && sameItems(known.tools, tools) && sameEntries(known.options, options)) return known.bound;
+  const bound = newBinding(model, tools, options);
+  bindings.set(model, { tools, options, bound });
+  return bound;
+}
+
+function newBinding(
+  model: ChatModel,
+  tools: readonly AnyTool[],
+  options: Record<string, unknown>,
+): BoundModel {
+  if (RunnableBindingClass.isRunnableBinding(model)) {
+    const { bound, kwargs, config } = model as unknown as RunnableBinding<never, never>;
+    const inner = newBinding(bound as unknown as ChatModel, tools, { ...(kwargs as object), ...options });
+    return config && Object.keys(config).length > 0 ? (inner as ChatModel).withConfig(config) : inner;
+  }
+  if (tools.length === 0)
+    return (model as unknown as { withConfig(o: object): BoundModel }).withConfig(options);
+  if (typeof model.bindTools !== "function")
+    throw new DeepwrightError("MODEL_NOT_AVAILABLE", `The model '${model.getName()}' cannot call tools.`, {
+      hint: "Use a chat model that implements bindTools.",
+    });
+  return model.bindTools(tools as never, options as never);
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, i) => item === b[i]));
+}
+
+function sameEntries(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}

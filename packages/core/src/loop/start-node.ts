@@ -1,0 +1,82 @@
+/** The first node of a run: takes the input, and closes what an earlier run left open. */
+import { ToolMessage } from "@langchain/core/messages";
+import {
+  checkpointerOf,
+  graphNamespace,
+  sendWrites,
+  type TaskConfig,
+  type UnfinishedStep,
+  unfinishedStep,
+  type Write,
+} from "../engine.ts";
+import { DeepwrightError } from "../errors.ts";
+import { entryNode, goTo, type Loop, readMessages } from "./loop.ts";
+import { coerceMessages, type Messages } from "./messages.ts";
+import { DID_NOT_COMPLETE, missingResults } from "./request.ts";
+import { updateWrites } from "./updates.ts";
+
+export async function runStart(loop: Loop, input: unknown, config: TaskConfig): Promise<void> {
+  if (loop.approvals && checkpointerOf(config) === undefined)
+    throw new DeepwrightError(
+      "CHECKPOINTER_REQUIRED",
+      "interruptOn needs a checkpointer to wait for a decision.",
+      {
+        hint: "Pass one, e.g. createDeepAgent({checkpointer: new MemorySaver(), ...}).",
+      },
+    );
+  const given = inputValues(loop, input);
+  const repairs = await closeOpenCalls(loop, readMessages(config), coerceMessages(given.messages), config);
+  sendWrites(config, [...repairs, ...updateWrites(loop, given), ...goTo(entryNode(loop))]);
+}
+
+/** Keys the state does not have, and private ones, are not for callers to set. */
+export function inputValues(loop: Loop, input: unknown): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  if (typeof input !== "object" || input === null) return values;
+  for (const key of loop.state.inputKeys)
+    if (Object.hasOwn(input, key)) values[key] = (input as Record<string, unknown>)[key];
+  return values;
+}
+
+/**
+ * A new message while calls are open: the engine drops the step that was under way. What its
+ * finished calls did is taken over; the others are closed with a truthful word.
+ */
+async function closeOpenCalls(
+  loop: Loop,
+  messages: Messages,
+  incoming: Messages,
+  config: TaskConfig,
+): Promise<Write[]> {
+  const answered = new Set(incoming.filter(ToolMessage.isInstance).map((message) => message.tool_call_id));
+  const open = missingResults(messages).filter((result) => !answered.has(result.tool_call_id));
+  if (open.length === 0) return [];
+  const step = await droppedStep(config);
+  const kept = step.finished.flat().filter(([channel]) => Object.hasOwn(loop.state.channels, channel));
+  const results = kept.flatMap(([channel, value]) => (channel === "messages" ? coerceMessages(value) : []));
+  const known = new Set(results.filter(ToolMessage.isInstance).map((message) => message.tool_call_id));
+  const closing = open.filter((result) => !known.has(result.tool_call_id));
+  for (const result of closing) result.content = closingWords(step);
+  return [...kept, ["messages", closing]];
+}
+
+function closingWords({ interrupts }: UnfinishedStep): string {
+  const waited = interrupts.some(({ value }) =>
+    Array.isArray((value as { actionRequests?: unknown })?.actionRequests),
+  );
+  if (waited)
+    return "Tool call was cancelled: a new message came before a person decided about it. It did not run.";
+  return `${DID_NOT_COMPLETE} It may have run in part: check before repeating it.`;
+}
+
+async function droppedStep(config: TaskConfig): Promise<UnfinishedStep> {
+  const saver = checkpointerOf(config);
+  const thread = config.configurable?.thread_id;
+  if (saver === undefined || thread === undefined) return { interrupts: [], finished: [] };
+  const namespace = graphNamespace(config);
+  const head = await saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: namespace } });
+  // The checkpoint of this run's input may or may not be stored yet; the step we want is the one before.
+  const isOwn = head?.checkpoint.id === config.executionInfo?.checkpointId;
+  const dropped = isOwn ? head?.parentConfig && (await saver.getTuple(head.parentConfig)) : head;
+  return unfinishedStep(dropped?.pendingWrites);
+}

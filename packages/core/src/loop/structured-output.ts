@@ -1,0 +1,327 @@
+/**
+ * Structured output: the agent's last word as data of a given shape.
+ *
+ * Two ways: the model calls a tool that stands for the answer, or the provider itself answers in the
+ * schema. Which one is chosen for a bare schema depends on what the model says it can do. A bad
+ * answer goes back to the model with the reason, a bounded number of times.
+ */
+import { type AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { toJsonSchema, Validator } from "@langchain/core/utils/json_schema";
+import { interopSafeParse, isInteropZodSchema } from "@langchain/core/utils/types";
+import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { describeIssues } from "./channels.ts";
+import { type Messages, newId } from "./messages.ts";
+import type { ChatModel } from "./model-source.ts";
+
+/** How often in a row the model may give an answer that does not fit. */
+export const MAX_STRUCTURED_ATTEMPTS = 3;
+const FAILED = "deepwright_structured_output_failed";
+
+type Parsed = { readonly value: unknown } | { readonly problem: string };
+type JsonSchema = Record<string, unknown>;
+
+/** An answer given by calling a tool of this name. */
+export interface AnswerTool {
+  readonly name: string;
+  readonly definition: {
+    type: "function";
+    function: { name: string; description: string; parameters: JsonSchema };
+  };
+  readonly parse: (args: unknown) => Parsed;
+  readonly handleError?: boolean | string | ((error: Error) => string | Promise<string>) | readonly unknown[];
+  readonly toolMessageContent?: string;
+}
+
+/** An answer the provider gives in the schema itself, as text. */
+export interface ProviderAnswer {
+  readonly schema: JsonSchema;
+  readonly strict: boolean;
+  readonly parse: (message: AIMessage) => Parsed;
+}
+
+export type ResolvedStrategy =
+  | { readonly kind: "tools"; readonly tools: readonly AnswerTool[] }
+  | { readonly kind: "provider"; readonly answer: ProviderAnswer };
+
+export interface ResponseStrategy {
+  resolve(model: ChatModel): ResolvedStrategy;
+}
+
+/** Reads the option `responseFormat` once; throws INVALID_OPTION for what is none of the known forms. */
+export function responseStrategy(format: unknown): ResponseStrategy | undefined {
+  if (format === undefined || format === null) return undefined;
+  const list = Array.isArray(format) ? format : [format];
+  if (list.length === 0) return undefined;
+  if (list.every(isToolStrategy)) {
+    const tools = list.map(fromToolStrategy);
+    return { resolve: () => ({ kind: "tools", tools }) };
+  }
+  if (list.length === 1 && isProviderStrategy(list[0])) {
+    const answer = fromProviderStrategy(list[0]);
+    return { resolve: () => ({ kind: "provider", answer }) };
+  }
+  if (!list.every((item) => typeof item === "object" && item !== null && !isProviderStrategy(item)))
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "The option 'responseFormat' is not a schema or a strategy.",
+      {
+        hint: "Pass a zod schema, a JSON schema, toolStrategy(...) or providerStrategy(...).",
+      },
+    );
+  return bareSchemas(list as object[]);
+}
+
+function bareSchemas(schemas: readonly object[]): ResponseStrategy {
+  const tools = schemas.map((schema, i) => answerTool(schema, schemas.length > 1 ? `_${i + 1}` : ""));
+  const only = schemas.length === 1 ? (schemas[0] as object) : undefined;
+  return {
+    resolve(model) {
+      const profile = (model as { profile?: { structuredOutput?: boolean } }).profile;
+      if (only && profile?.structuredOutput) return { kind: "provider", answer: providerAnswer(only) };
+      return { kind: "tools", tools };
+    },
+  };
+}
+
+interface LangChainToolStrategy {
+  readonly name: string;
+  readonly tool: AnswerTool["definition"];
+  readonly options?: { handleError?: AnswerTool["handleError"]; toolMessageContent?: string };
+  parse(args: unknown): unknown;
+}
+
+interface LangChainProviderStrategy {
+  readonly schema: JsonSchema;
+  readonly strict?: boolean;
+  parse(message: AIMessage): unknown;
+}
+
+function isToolStrategy(item: unknown): item is LangChainToolStrategy {
+  const { tool, parse } = (item ?? {}) as Partial<LangChainToolStrategy>;
+  return typeof parse === "function" && typeof tool === "object" && tool?.type === "function";
+}
+
+function isProviderStrategy(item: unknown): item is LangChainProviderStrategy {
+  const { schema, strict, parse } = (item ?? {}) as Partial<LangChainProviderStrategy>;
+  return typeof parse === "function" && typeof schema === "object" && typeof strict === "boolean";
+}
+
+function fromToolStrategy(strategy: LangChainToolStrategy): AnswerTool {
+  const { handleError, toolMessageContent } = strategy.options ?? {};
+  return {
+    name: strategy.name,
+    definition: strategy.tool,
+    parse: (args) => attempt(() => strategy.parse(args)),
+    ...(handleError === undefined ? {} : { handleError }),
+    ...(toolMessageContent === undefined ? {} : { toolMessageContent }),
+  };
+}
+
+function fromProviderStrategy(strategy: LangChainProviderStrategy): ProviderAnswer {
+  return {
+    schema: strategy.schema,
+    strict: strategy.strict ?? true,
+    parse: (message) => {
+      const value = strategy.parse(message);
+      return value === undefined ? parseText(message, validatorFor(strategy.schema)) : { value };
+    },
+  };
+}
+
+function attempt(body: () => unknown): Parsed {
+  try {
+    return { value: body() };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+function answerTool(schema: object, suffix: string): AnswerTool {
+  const parameters = toJsonSchema(schema as never) as JsonSchema;
+  const name =
+    typeof parameters.title === "string" ? toolName(parameters.title) : `structured_response${suffix}`;
+  const description =
+    typeof parameters.description === "string"
+      ? parameters.description
+      : "Give the final answer in this form.";
+  return {
+    name,
+    definition: { type: "function", function: { name, description, parameters } },
+    parse: parserFor(schema, parameters),
+  };
+}
+
+function toolName(title: string): string {
+  return title.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64);
+}
+
+function providerAnswer(schema: object): ProviderAnswer {
+  const json = toJsonSchema(schema as never) as JsonSchema;
+  const parse = parserFor(schema, json);
+  return { schema: json, strict: true, parse: (message) => parseText(message, parse) };
+}
+
+function parserFor(schema: object, json: JsonSchema): (value: unknown) => Parsed {
+  if (!isInteropZodSchema(schema)) return validatorFor(json);
+  return (value) => {
+    const result = interopSafeParse(schema as never, value);
+    return result.success ? { value: result.data } : { problem: describeIssues(result.error.issues) };
+  };
+}
+
+function validatorFor(json: JsonSchema): (value: unknown) => Parsed {
+  return (value) => {
+    const result = new Validator(json as never).validate(value);
+    return result.valid ? { value } : { problem: result.errors.map((e) => e.error).join("; ") };
+  };
+}
+
+function parseText(message: AIMessage, parse: (value: unknown) => Parsed): Parsed {
+  const text = message.text.trim();
+  if (text === "") return { problem: "the answer is empty" };
+  try {
+    return parse(JSON.parse(text));
+  } catch (error) {
+    return { problem: `the answer is not JSON (${(error as Error).message})` };
+  }
+}
+
+/** What binding to the model needs for this strategy. */
+export function bindingOptions(
+  strategy: ResolvedStrategy,
+  settings: Record<string, unknown>,
+): { tools: AnswerTool["definition"][]; options: Record<string, unknown> } {
+  if (strategy.kind === "tools")
+    return { tools: strategy.tools.map((tool) => tool.definition), options: { tool_choice: "any" } };
+  const { schema, strict } = strategy.answer;
+  const name = typeof schema.name === "string" ? schema.name : "extract";
+  return {
+    tools: [],
+    options: providerOptions(name, schema, (settings.strict as boolean | undefined) ?? strict),
+  };
+}
+
+const providerOptionsCache = new WeakMap<JsonSchema, Record<string, unknown>>();
+
+/** The same object for the same schema, so that the bound model can be kept between turns. */
+function providerOptions(name: string, schema: JsonSchema, strict: boolean): Record<string, unknown> {
+  const known = providerOptionsCache.get(schema);
+  if (known) return known;
+  const description = typeof schema.description === "string" ? { description: schema.description } : {};
+  const options = {
+    response_format: { type: "json_schema", json_schema: { name, ...description, schema, strict } },
+    outputConfig: { format: { type: "json_schema", schema } },
+    responseSchema: schema,
+    ls_structured_output_format: { kwargs: { method: "json_schema" }, schema },
+  };
+  providerOptionsCache.set(schema, options);
+  return options;
+}
+
+export type StructuredResult =
+  /** Not an answer: the turn goes on as usual. */
+  | { readonly kind: "none" }
+  | { readonly kind: "answer"; readonly value: unknown; readonly messages: readonly BaseMessage[] }
+  /** Answers to structured calls that cannot be accepted, by call id; the other calls of the turn run. */
+  | { readonly kind: "refused"; readonly answers: ReadonlyMap<string, string> }
+  /** A reply in words that does not fit: these messages tell the model. */
+  | { readonly kind: "again"; readonly messages: readonly BaseMessage[] };
+
+/** Looks for a structured answer in a reply. Throws once the model failed too often in a row. */
+export async function readStructured(
+  strategy: ResolvedStrategy,
+  reply: AIMessage,
+  history: Messages,
+): Promise<StructuredResult> {
+  return strategy.kind === "tools"
+    ? readAnswerCalls(strategy.tools, reply, history)
+    : readProviderAnswer(strategy.answer, reply, history);
+}
+
+async function readAnswerCalls(
+  tools: readonly AnswerTool[],
+  reply: AIMessage,
+  history: Messages,
+): Promise<StructuredResult> {
+  const calls = reply.tool_calls ?? [];
+  const answers = calls.filter((call) => tools.some((tool) => tool.name === call.name));
+  const first = answers[0];
+  if (first === undefined) return { kind: "none" };
+  const refuse = (words: string): StructuredResult => ({
+    kind: "refused",
+    answers: new Map(answers.map((call) => [call.id as string, words])),
+  });
+  if (calls.length > answers.length)
+    return refuse("Give the final answer alone, after the results of the other tools have come back.");
+  const tool = tools.find((candidate) => candidate.name === first.name) as AnswerTool;
+  const invalid = reply.invalid_tool_calls?.find((call) => call.id === first.id)?.error;
+  const parsed: Parsed =
+    answers.length > 1
+      ? { problem: `${answers.length} answers were given; exactly one is wanted` }
+      : invalid !== undefined
+        ? { problem: invalid }
+        : tool.parse(first.args);
+  if ("value" in parsed)
+    return { kind: "answer", value: parsed.value, messages: [confirmation(tool, first)] };
+  return refuse(await complaint(tool, parsed.problem, history));
+}
+
+function confirmation(tool: AnswerTool, call: { id?: string; args: unknown }): ToolMessage {
+  return new ToolMessage({
+    id: newId(),
+    tool_call_id: call.id ?? "",
+    name: tool.name,
+    content: tool.toolMessageContent ?? `Returning structured response: ${JSON.stringify(call.args)}`,
+  });
+}
+
+async function complaint(tool: AnswerTool, problem: string, history: Messages): Promise<string> {
+  const { handleError } = tool;
+  const error = new DeepwrightError(
+    "STRUCTURED_OUTPUT_FAILED",
+    `The answer does not fit its schema: ${problem}.`,
+  );
+  if (handleError === false) throw error;
+  giveUpAfter(history, problem);
+  if (typeof handleError === "string") return handleError;
+  if (typeof handleError === "function") return handleError(error);
+  return `${error.message} Correct it and answer again.`;
+}
+
+function readProviderAnswer(answer: ProviderAnswer, reply: AIMessage, history: Messages): StructuredResult {
+  if ((reply.tool_calls ?? []).length > 0) return { kind: "none" };
+  const parsed = answer.parse(reply);
+  if ("value" in parsed) return { kind: "answer", value: parsed.value, messages: [] };
+  giveUpAfter(history, parsed.problem);
+  const content = `The answer does not fit its schema: ${parsed.problem}. Answer again with JSON of the required form only.`;
+  return {
+    kind: "again",
+    messages: [new HumanMessage({ id: newId(), content, additional_kwargs: { [FAILED]: true } })],
+  };
+}
+
+/** Marks a message as the answer to a failed attempt, so that attempts can be counted after a crash too. */
+export function markFailedAnswer(message: ToolMessage): ToolMessage {
+  message.additional_kwargs = { ...message.additional_kwargs, [FAILED]: true };
+  return message;
+}
+
+export function isFailedAnswer(message: BaseMessage | undefined): boolean {
+  return (message?.additional_kwargs as Record<string, unknown> | undefined)?.[FAILED] === true;
+}
+
+function giveUpAfter(history: Messages, problem: string): void {
+  let failed = 0;
+  for (let i = history.length - 1; i >= 0 && failed < MAX_STRUCTURED_ATTEMPTS; i -= 1) {
+    const message = history[i] as BaseMessage;
+    if (message.getType() === "ai") continue;
+    if (!isFailedAnswer(message)) break;
+    failed += 1;
+  }
+  if (failed + 1 < MAX_STRUCTURED_ATTEMPTS) return;
+  throw new DeepwrightError(
+    "STRUCTURED_OUTPUT_FAILED",
+    `The model gave no valid structured answer in ${MAX_STRUCTURED_ATTEMPTS} attempts: ${problem}.`,
+    { hint: "Simplify the schema, describe its fields, or use another model." },
+  );
+}

@@ -1,0 +1,154 @@
+/** The node `tools`: one task per call. Its packet holds the call's id; everything else is looked up. */
+import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { type Command, Overwrite } from "@langchain/langgraph";
+import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { type GateResult, passGate } from "./gateway.ts";
+import { type AnyTool, goTo, type Loop, readMessages, turnNode } from "./loop.ts";
+import { type Messages, messagesReducer, withId } from "./messages.ts";
+import { problemOf } from "./reply.ts";
+import { failedResult } from "./request.ts";
+import { callsOnlyReturnDirect, isReturnDirect } from "./return-direct.ts";
+import { markFailedAnswer } from "./structured-output.ts";
+import { type CallPacket, endRun } from "./turn.ts";
+import { commandParts, isAnyCommand, overwritten } from "./updates.ts";
+
+type IdentifiedCall = ToolCall & { readonly id: string };
+
+/** Tools a middleware offered for one turn. Held by the message object: another thread never sees them. */
+const offeredTools = new WeakMap<BaseMessage, ReadonlyMap<string, AnyTool>>();
+
+export function rememberTools(message: AIMessage, tools: ReadonlyMap<string, AnyTool> | undefined): void {
+  if (tools) offeredTools.set(message, tools);
+}
+
+/** Returns the result messages, for those who watch the node. */
+export async function runToolTask(
+  loop: Loop,
+  packet: CallPacket,
+  config: TaskConfig,
+): Promise<{ messages: BaseMessage[] }> {
+  const turn = turnOf(readMessages(config), packet.id);
+  const call = turn?.tool_calls?.find((candidate) => candidate.id === packet.id) as
+    | IdentifiedCall
+    | undefined;
+  if (turn === undefined || call === undefined) return { messages: [] };
+  const result = await answer(loop, packet, turn, call, config);
+  return record(loop, turn, call, result, config);
+}
+
+function turnOf(messages: Messages, callId: string): AIMessage | undefined {
+  return messages.findLast(
+    (message) =>
+      AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === callId),
+  ) as AIMessage | undefined;
+}
+
+async function answer(
+  loop: Loop,
+  packet: CallPacket,
+  turn: AIMessage,
+  call: IdentifiedCall,
+  config: TaskConfig,
+): Promise<GateResult> {
+  if (packet.answer) return new ToolMessage({ ...packet.answer, tool_call_id: call.id, name: call.name });
+  const problem = problemOf(turn, call.id);
+  if (problem === undefined)
+    return passGate({ loop, config, call, turn, extraTools: offeredTools.get(turn) });
+  const refusal = failedResult(call, `Error: ${problem}`);
+  return loop.clientTools.has(call.name) || loop.response === undefined ? refusal : markFailedAnswer(refusal);
+}
+
+function record(
+  loop: Loop,
+  turn: AIMessage,
+  call: IdentifiedCall,
+  result: GateResult,
+  config: TaskConfig,
+): { messages: BaseMessage[] } {
+  if (!isAnyCommand(result)) {
+    const message = withId(result);
+    sendWrites(config, [["messages", [message]], ...onwards(loop, turn, message, call)]);
+    return { messages: [message] };
+  }
+  const { messages, writes } = commandWrites(loop, turn, call, result);
+  sendWrites(config, writes);
+  return { messages };
+}
+
+function commandWrites(
+  loop: Loop,
+  turn: AIMessage,
+  call: IdentifiedCall,
+  command: Command,
+): { messages: BaseMessage[]; writes: Write[] } {
+  const { writes, routes, ends } = commandParts(loop, command);
+  const messageWrites = writes.filter(([key]) => key === "messages").map(([, value]) => value);
+  const whole = messageWrites.map(overwritten).find((value) => value !== undefined);
+  const given = (whole ? whole.value : messageWrites.flat()) as BaseMessage[];
+  const { kept, conflicts } = claimKeys(
+    loop,
+    turn,
+    call,
+    writes.filter(([key]) => key !== "messages"),
+  );
+  const messages = oneResult(given, call, conflicts);
+  const update = whole ? new Overwrite(withResult(given, messages[0] as ToolMessage)) : messages;
+  const result = messages.find(ToolMessage.isInstance) as ToolMessage;
+  const next = ends || routes.length > 0 ? routes : onwards(loop, turn, result, call);
+  const back = routes.length > 0 && !ends ? goTo(turnNode(loop)) : [];
+  return { messages, writes: [...kept, ["messages", update], ...next, ...back] };
+}
+
+/** A tool that replaces the whole list gets its result into it, if its call is still there. */
+function withResult(list: readonly BaseMessage[], result: ToolMessage): BaseMessage[] {
+  if (list.includes(result) || turnOf(list, result.tool_call_id) === undefined) return [...list];
+  return [...messagesReducer(list, [result])];
+}
+
+/** Exactly one ToolMessage for this call, first; results for other calls are not this tool's to give. */
+function oneResult(
+  given: readonly BaseMessage[],
+  call: IdentifiedCall,
+  conflicts: readonly string[],
+): BaseMessage[] {
+  const own = given.find((message) => ToolMessage.isInstance(message) && message.tool_call_id === call.id);
+  const others = given.filter((message) => !ToolMessage.isInstance(message));
+  const result =
+    conflicts.length > 0
+      ? failedResult(
+          call,
+          `Error: Another call of this turn already set ${conflicts.join(", ")}; its value was kept.`,
+        )
+      : ((own as ToolMessage | undefined) ??
+        new ToolMessage({ content: `${call.name} is done.`, tool_call_id: call.id, name: call.name }));
+  return [withId(result), ...others];
+}
+
+const claimed = new WeakMap<AIMessage, Map<string, string>>();
+
+/** A key without a reducer takes one value a turn; the second call to set it is told so. */
+function claimKeys(
+  loop: Loop,
+  turn: AIMessage,
+  call: IdentifiedCall,
+  writes: readonly Write[],
+): { kept: Write[]; conflicts: string[] } {
+  const owners = claimed.get(turn) ?? new Map<string, string>();
+  claimed.set(turn, owners);
+  const isFree = ([key]: Write): boolean => {
+    const owner = owners.get(key);
+    if (!loop.state.singleValueKeys.has(key) || owner === undefined || owner === call.id) {
+      owners.set(key, owner ?? call.id);
+      return true;
+    }
+    return false;
+  };
+  const kept = writes.filter(isFree);
+  return { kept, conflicts: writes.filter((write) => !kept.includes(write)).map(([key]) => `'${key}'`) };
+}
+
+/** Back to the model, unless this was the last word of a turn that only called returnDirect tools. */
+function onwards(loop: Loop, turn: AIMessage, result: ToolMessage, call: ToolCall): Write[] {
+  if (result.status === "error" || !isReturnDirect(loop, call.name)) return goTo(turnNode(loop));
+  return callsOnlyReturnDirect(loop, turn) ? endRun(loop, turn) : [];
+}

@@ -1,0 +1,56 @@
+/** Asks the model again when its reply broke off on the way: nothing of a broken reply is used. */
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import type { TaskConfig } from "../engine.ts";
+import { DeepwrightError } from "../errors.ts";
+import type { BoundModel } from "./model-source.ts";
+
+const ATTEMPTS = 3;
+const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_PREMATURE_CLOSE"]);
+const CUT_WORDS =
+  /premature close|socket hang up|^terminated$|other side closed|stream (was )?(cut|ended|closed) /i;
+
+export async function invokeUncut(
+  model: BoundModel,
+  messages: BaseMessage[],
+  config: TaskConfig,
+): Promise<AIMessage> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await model.invoke(messages, config)) as AIMessage;
+    } catch (error) {
+      if (config.signal?.aborted || !wasCut(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new DeepwrightError(
+          "MODEL_CUT_OFF",
+          `The model's reply broke off ${ATTEMPTS} times in a row.`,
+          {
+            cause: error,
+            hint: "The thread is unharmed: run it again to go on.",
+          },
+        );
+      await pause(50 * 4 ** (attempt - 1), config.signal);
+    }
+  }
+}
+
+/** A connection that ended inside the reply, as opposed to an answer that says no. */
+function wasCut(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code, status } = cause as { code?: unknown; status?: unknown };
+    if (typeof status === "number") return false;
+    if (CUT_CODES.has(String(code)) || CUT_WORDS.test(cause.message)) return true;
+  }
+  return false;
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, milliseconds);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+/** Reads and checks the options of createDeepAgent: null means absent, an unknown option is an error. */
+import { SystemMessage } from "@langchain/core/messages";
+import type { AgentMiddleware } from "langchain";
+import { ConfigurationError } from "./errors.ts";
+import { BASE_AGENT_PROMPT } from "./prompts.ts";
+
+export const DEFAULT_MODEL = "anthropic:claude-sonnet-4-6";
+
+const KNOWN = new Set([
+  "model",
+  "tools",
+  "systemPrompt",
+  "middleware",
+  "stateSchema",
+  "contextSchema",
+  "responseFormat",
+  "checkpointer",
+  "store",
+  "cache",
+  "backend",
+  "interruptOn",
+  "toolTimeout",
+  "toolConcurrency",
+  "name",
+  "debug",
+  "streamTransformers",
+]);
+
+export type PromptParts = { readonly prefix?: string; readonly base?: string; readonly suffix?: string };
+
+export function presentOptions(options: object): Record<string, unknown> {
+  if (typeof options !== "object" || options === null)
+    throw new ConfigurationError("INVALID_OPTION", "createDeepAgent takes one object of options.");
+  const present: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(options)) {
+    if (!KNOWN.has(key))
+      throw new ConfigurationError("UNKNOWN_OPTION", `createDeepAgent has no option '${key}'.`, {
+        hint: `Its options are: ${[...KNOWN].join(", ")}.`,
+      });
+    if (value !== null && value !== undefined) present[key] = value;
+  }
+  return present;
+}
+
+export function listOption(options: Record<string, unknown>, key: string): readonly unknown[] {
+  const value = options[key] ?? [];
+  if (!Array.isArray(value))
+    throw new ConfigurationError("INVALID_OPTION", `The option '${key}' must be a list.`);
+  return value;
+}
+
+/** What stands before and after the sections of the middleware. */
+export function promptOption(value: unknown): { before: (string | SystemMessage)[]; after: string[] } {
+  if (value === undefined) return { before: [BASE_AGENT_PROMPT], after: [] };
+  if (typeof value === "string" || SystemMessage.isInstance(value))
+    return { before: [value, BASE_AGENT_PROMPT], after: [] };
+  const unknown =
+    typeof value === "object" && value !== null ? Object.keys(value).find((key) => !PARTS.has(key)) : "";
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix}.",
+    );
+  const { prefix = "", base = BASE_AGENT_PROMPT, suffix = "" } = value as PromptParts;
+  return { before: [prefix, base], after: [suffix] };
+}
+
+const PARTS = new Set(["prefix", "base", "suffix"]);
+
+/** `{ [name]: false }` in the list of middleware turns the built-in one of that name off. */
+export function splitMiddleware(list: readonly unknown[]): { given: AgentMiddleware[]; off: Set<string> } {
+  const given: AgentMiddleware[] = [];
+  const off = new Set<string>();
+  for (const [i, item] of list.entries()) {
+    if (isSwitch(item)) for (const name of Object.keys(item)) off.add(name.toLowerCase());
+    else if (typeof (item as AgentMiddleware | undefined)?.name === "string")
+      given.push(item as AgentMiddleware);
+    else
+      throw new ConfigurationError("INVALID_OPTION", `middleware[${i}] is not a middleware.`, {
+        hint: "A middleware has a name; see createMiddleware. {name: false} turns a built-in one off.",
+      });
+  }
+  return { given, off };
+}
+
+function isSwitch(item: unknown): item is Record<string, false> {
+  if (typeof item !== "object" || item === null) return false;
+  const values = Object.values(item);
+  return values.length > 0 && values.every((value) => value === false);
+}

@@ -1,0 +1,105 @@
+/**
+ * Globs over canonical paths: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` and `\` before a special character.
+ *
+ * Not compiled to a regular expression: `*a*a*a*a*a*a*a*a*b` on forty characters costs a backtracking engine
+ * seconds. Here a wildcard only ever goes back to the last star, so a match takes at most the
+ * length of the pattern times the length of the path, whatever either contains. Names that begin with a
+ * dot are names like any other.
+ */
+import { expandBraces, MAX_ALTERNATIVES } from "./glob-braces.ts";
+import { compileName, type NameMatcher } from "./glob-name.ts";
+
+export type GlobError = {
+  readonly error: string;
+  readonly code: "INVALID_PATTERN" | "INVALID_PATH";
+  readonly matches?: undefined;
+};
+
+export type Glob =
+  | {
+      /** Whether the canonical path of a file fits. Paths outside the base never do. */
+      readonly matches: (path: string) => boolean;
+      readonly error?: undefined;
+    }
+  | GlobError;
+
+const MAX_PATTERN_LENGTH = 1000;
+
+/**
+ * A matcher for one query. The pattern is relative to `base`; one without a slash fits a name at any depth
+ * below it, and one that begins with a slash is relative to the root but still finds only what is in `base`.
+ */
+export function compileGlob(pattern: string, base = "/"): Glob {
+  if (pattern === "") return invalid("Pattern is empty");
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return invalid(`Pattern is longer than ${MAX_PATTERN_LENGTH} characters`);
+  const alternatives = expandBraces(pattern);
+  if (alternatives === undefined)
+    return invalid(`Pattern has more than ${MAX_ALTERNATIVES} alternatives: ${pattern}`);
+  if (alternatives.some((alternative) => leavesBase(alternative)))
+    return { error: `Path traversal not allowed: ${pattern}`, code: "INVALID_PATH" };
+  const directory = base === "/" ? "/" : `${base}/`;
+  const matchers = alternatives.map((alternative) => compileAlternative(alternative, directory.length));
+  return {
+    matches: (path) => path.startsWith(directory) && matchers.some((matcher) => matcher(path)),
+  };
+}
+
+/** A directory level: a name to match, or any number of them. */
+type Level = NameMatcher | "**";
+
+function compileAlternative(pattern: string, baseLength: number): (path: string) => boolean {
+  const from = pattern.startsWith("/") ? 1 : baseLength;
+  const levels = levelsOf(pattern);
+  if (levels.length === 0) return () => false;
+  const [first, second] = levels;
+  if (first === "**" && levels.length === 2 && typeof second === "function")
+    return (path) => second(path.slice(Math.max(path.lastIndexOf("/") + 1, from)));
+  return (path) => matchLevels(levels, path.slice(from).split("/"));
+}
+
+function levelsOf(pattern: string): Level[] {
+  const parts = pattern.split("/").filter((part) => part !== "" && part !== ".");
+  const levels: Level[] = [];
+  if (!pattern.includes("/")) levels.push("**");
+  for (const part of parts) {
+    if (part !== "**") levels.push(compileName(part));
+    else if (levels.at(-1) !== "**") levels.push("**");
+  }
+  const anything = pattern.endsWith("/") && levels.length > 0 && levels.at(-1) !== "**";
+  if (anything) levels.push("**");
+  if (levels.at(-1) === "**") levels.push(compileName("*"));
+  return levels;
+}
+
+/** On a mismatch only the last `**` takes one more name: what earlier ones took can stay as it is. */
+function matchLevels(levels: readonly Level[], names: readonly string[]): boolean {
+  let level = 0;
+  let name = 0;
+  let retryLevel = -1;
+  let retryName = 0;
+  while (name < names.length || level < levels.length) {
+    const current = levels[level];
+    if (current === "**") {
+      level += 1;
+      retryLevel = level;
+      retryName = name;
+    } else if (current !== undefined && name < names.length && current(names[name] as string)) {
+      level += 1;
+      name += 1;
+    } else if (retryLevel !== -1 && retryName < names.length) {
+      retryName += 1;
+      name = retryName;
+      level = retryLevel;
+    } else return false;
+  }
+  return true;
+}
+
+function leavesBase(pattern: string): boolean {
+  return pattern.startsWith("~") || pattern.split(/[\\/]/).includes("..");
+}
+
+function invalid(error: string): GlobError {
+  return { error, code: "INVALID_PATTERN" };
+}
