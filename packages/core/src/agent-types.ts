@@ -63,27 +63,29 @@ export interface CreateDeepAgentParams<
 type Public<T> = { [K in keyof T as K extends `_${string}` ? never : K]: T[K] };
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** The value type of a zod object, a StateSchema or an Annotation. */
+/** The value of a zod object, a StateSchema or an Annotation; never when there is no schema. */
 type ValueOf<S> =
   IsAny<S> extends true
-    ? unknown
+    ? never
     : S extends { _output: infer O }
       ? O
       : S extends { State: infer V }
         ? V
-        : unknown;
+        : never;
 
 type InputOf<S> =
   IsAny<S> extends true
-    ? unknown
+    ? never
     : S extends { _input: infer I }
       ? I
       : S extends { Update: infer U }
         ? Partial<U>
-        : unknown;
+        : never;
 
 type SchemaOf<M> = M extends { readonly "~middlewareTypes"?: { Schema: infer S } } ? S : never;
-type Fold<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void ? I : never;
+
+/** The intersection of a union's members; unknown for none. */
+type Fold<U> = (U extends unknown ? (u: Public<U>) => void : never) extends (i: infer I) => void ? I : never;
 
 type ResponseOf<R> = R extends { _output: infer O }
   ? O
@@ -110,15 +112,11 @@ export interface BuiltInInput {
 
 /** What `invoke` resolves with. */
 export type AgentResult<M extends readonly unknown[], S, R> = BuiltInResult &
-  Public<ValueOf<S>> &
-  MiddlewareValues<M> &
+  Fold<ValueOf<S>> &
+  Fold<ValueOf<SchemaOf<M[number]>>> &
   (unknown extends R ? unknown : { structuredResponse: ResponseOf<R> });
 
-type MiddlewareValues<M extends readonly unknown[]> = M extends readonly []
-  ? unknown
-  : Fold<Public<ValueOf<SchemaOf<M[number]>>>>;
-
-export type AgentInput<S> = (BuiltInInput & Partial<Public<InputOf<S>>>) | Command<any, any, any> | null;
+export type AgentInput<S> = (BuiltInInput & Partial<Fold<InputOf<S>>>) | Command<any, any, any> | null;
 
 export type ContextOf<C> = unknown extends C
   ? Record<string, any>

@@ -30,6 +30,17 @@ export class KeepLast extends LastValue<unknown> {
   }
 }
 
+/** A value of the run, never stored. Asking for it when there is none is normal and must be cheap. */
+export class RunValue extends UntrackedValueChannel<unknown> {
+  override fromCheckpoint(): this {
+    return new RunValue({ guard: false }) as this;
+  }
+
+  override get(): unknown {
+    return this.isAvailable() ? super.get() : undefined;
+  }
+}
+
 type Validate = (value: unknown) => Promise<{ value: unknown } | { problem: string }>;
 
 interface Field {
@@ -52,7 +63,7 @@ const messagesChannel = new BinaryOperatorAggregate<unknown, unknown>(
   messagesReducer as (a: unknown, b: unknown) => unknown,
   () => [],
 );
-const untracked = new UntrackedValueChannel<unknown>({ guard: false });
+const runValue = new RunValue({ guard: false });
 
 /** Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. */
 export function buildState(schemas: readonly unknown[]): StateShape {
@@ -63,8 +74,8 @@ export function buildState(schemas: readonly unknown[]): StateShape {
   const publicKeys = [...fields.keys()].filter((key) => !key.startsWith("_"));
   const channels: Record<string, BaseChannel> = { messages: messagesChannel };
   for (const [key, field] of fields) channels[key] = field.channel;
-  channels.structuredResponse = untracked;
-  channels.outcome = untracked;
+  channels.structuredResponse = runValue;
+  channels.outcome = runValue;
   return {
     channels,
     inputKeys: ["messages", ...publicKeys],

@@ -5,25 +5,44 @@ import { isInteropZodSchema } from "@langchain/core/utils/types";
 
 const MAX_LENGTH = 4_000;
 
+const NO_REASON = "The tool failed without giving a reason.";
+
 export function failureWords(
   error: unknown,
   tool: { name: string; schema?: unknown },
   args: unknown,
 ): string {
   if (error instanceof ToolInputParsingException) return argumentWords(error, tool, args);
-  return `Error: ${shorten(hideHost(reason(error)))}`;
+  return `Error: ${shorten(hideHost(hideOwnPaths(reason(error), error)))}`;
 }
 
+/** Anything can be thrown, also what has no text and what throws again when it is looked at. */
 function reason(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name;
-  if (typeof error === "string" && error !== "") return error;
-  if (error === undefined || error === null || error === "")
-    return "The tool failed without giving a reason.";
   try {
-    return JSON.stringify(error) ?? String(error);
+    return said(error) || NO_REASON;
   } catch {
-    return String(error);
+    return NO_REASON;
   }
+}
+
+function said(error: unknown): string | undefined {
+  if (error === undefined || error === null || typeof error === "function") return undefined;
+  if (typeof error !== "object") return String(error);
+  const { message, name } = error as { message?: unknown; name?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  if (error instanceof Error) return message ? JSON.stringify(message) : String(name);
+  return JSON.stringify(error);
+}
+
+/** The path in an error of the operating system is a path of the host, wherever it lies. */
+function hideOwnPaths(text: string, error: unknown): string {
+  const { syscall, path, dest } = (error ?? {}) as { syscall?: unknown; path?: unknown; dest?: unknown };
+  if (typeof syscall !== "string") return text;
+  return [path, dest].reduce<string>(
+    (hidden, own) =>
+      typeof own === "string" && own.length > 1 ? hidden.replaceAll(own, lastName(own)) : hidden,
+    text,
+  );
 }
 
 function argumentWords(error: Error, tool: { name: string; schema?: unknown }, args: unknown): string {

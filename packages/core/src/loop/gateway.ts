@@ -74,7 +74,7 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
     const effects = new HeldWrites();
     const scoped = holdWrites(config, (writes) => effects.add(writes));
     const failures = new ToolFailures();
-    const result = await withDeadline(loop.timeoutOf(call.name), config.signal, (signal) =>
+    const result = await withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
       throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
     ).catch((error) => recover(error, gate, failures));
     sendWrites(config, effects.close());
@@ -100,6 +100,14 @@ class HeldWrites {
   }
 }
 
+const MANY_CALLS = 8;
+
+/** Many tools listening to one signal make Node warn of a leak; in a large turn each gets its own. */
+function signalFor(config: TaskConfig, turn: AIMessage): AbortSignal | undefined {
+  if (config.signal === undefined || (turn.tool_calls ?? []).length <= MANY_CALLS) return config.signal;
+  return AbortSignal.any([config.signal]);
+}
+
 const slots = new WeakMap<AIMessage, Map<number, Semaphore>>();
 
 function slotsOf(turn: AIMessage, limit: number): Semaphore {
@@ -111,7 +119,8 @@ function slotsOf(turn: AIMessage, limit: number): Semaphore {
 }
 
 function recover(error: unknown, gate: GateCall, failures: ToolFailures): ToolMessage {
-  if (isGraphBubbleUp(error) || gate.config.signal?.aborted) throw error;
+  // LangGraph's own test fails on null, which a tool may throw.
+  if ((error !== null && isGraphBubbleUp(error)) || gate.config.signal?.aborted) throw error;
   if (error instanceof TimedOut)
     return failedResult(gate.call, `Error: Tool '${gate.call.name}' ${error.message} and was stopped.`);
   const failure = failures.find(error);

@@ -13,6 +13,7 @@ import {
   turnNode,
 } from "./loop.ts";
 import { lastTurn } from "./messages.ts";
+import { missingResults } from "./request.ts";
 import { isTurnReturned } from "./return-direct.ts";
 import { runtimeFor } from "./runtime.ts";
 import { StateDraft } from "./state-draft.ts";
@@ -33,9 +34,10 @@ export async function runHookGroup(
   const seen: Record<string, unknown> = {};
   let route: Write[] | undefined;
   for (const middleware of group.middleware) {
-    const result = await callHook(group.phase, middleware, draft.snapshot(), config);
+    const state = draft.snapshot();
+    const result = await callHook(group.phase, middleware, state, config);
     if (result === undefined) continue;
-    const { jumpTo, ...update } = result;
+    const { jumpTo, ...update } = changesIn(result, state);
     draft.apply(updateWrites(loop, update));
     Object.assign(seen, update);
     if (jumpTo === undefined || jumpTo === null) continue;
@@ -60,6 +62,24 @@ async function callHook(
   throw new DeepwrightError(
     "INVALID_MIDDLEWARE_RESULT",
     `The hook '${phase}' of middleware '${middleware.name}' must return an object of updates or nothing.`,
+  );
+}
+
+/**
+ * A hook may hand the state back, whole or spread, with its changes in it. What it left alone is no
+ * update: a reducer would add it once more.
+ */
+function changesIn(
+  result: Record<string, unknown>,
+  state: Record<string, unknown>,
+): Record<string, unknown> {
+  const keys = Object.keys(state);
+  const same = (key: string): boolean => Object.hasOwn(result, key) && result[key] === state[key];
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+  const spread =
+    keys.every((key) => Object.hasOwn(result, key)) && keys.some((key) => isObject(state[key]) && same(key));
+  return Object.fromEntries(
+    Object.entries(result).filter(([key, value]) => !same(key) || !(spread || isObject(value))),
   );
 }
 
@@ -94,8 +114,12 @@ function jump(
   const messages = draft.messages();
   if (place === "tools") return routeToTools(loop, messages);
   if (place === "end") return phase === "afterAgent" ? [] : endRun(loop, lastTurn(messages)?.message);
-  return goTo(phase === "beforeModel" ? MODEL_NODE : turnNode(loop));
+  const closed = missingResults(messages, () => PASSED_OVER);
+  const next = goTo(phase === "beforeModel" ? MODEL_NODE : turnNode(loop));
+  return closed.length > 0 ? [["messages", closed], ...next] : next;
 }
+
+const PASSED_OVER = "Tool call was cancelled: the turn was ended before it. It did not run.";
 
 function jumpTarget(target: unknown): JumpTarget | undefined {
   if (target === "model" || target === MODEL_NODE) return "model";

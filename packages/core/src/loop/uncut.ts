@@ -1,5 +1,6 @@
 /** Asks the model again when its reply broke off on the way: nothing of a broken reply is used. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { ChatPromptValue } from "@langchain/core/prompt_values";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { BoundModel } from "./model-source.ts";
@@ -14,9 +15,10 @@ export async function invokeUncut(
   messages: BaseMessage[],
   config: TaskConfig,
 ): Promise<AIMessage> {
+  const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await model.invoke(messages, config)) as AIMessage;
+      return (await model.invoke(input, config)) as AIMessage;
     } catch (error) {
       if (config.signal?.aborted || !wasCut(error)) throw error;
       if (attempt === ATTEMPTS)
@@ -31,6 +33,12 @@ export async function invokeUncut(
       await pause(50 * 4 ** (attempt - 1), config.signal);
     }
   }
+}
+
+/** LangChain's own models take a prompt value as it is; of a plain list they look at every message. */
+function isChatModel(model: BoundModel): boolean {
+  const inner = (model as { bound?: unknown }).bound ?? model;
+  return typeof (inner as { _generate?: unknown })._generate === "function";
 }
 
 /** A connection that ended inside the reply, as opposed to an answer that says no. */

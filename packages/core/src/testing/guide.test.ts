@@ -1,30 +1,17 @@
 /** Runs the examples of docs/testing.md, so that the guide cannot say what is not so. */
 import { readFileSync } from "node:fs";
-import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import * as deepwright from "../index.ts";
 
 const guide = readFileSync(new URL("../../../../docs/testing.md", import.meta.url), "utf8");
 const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code as string);
 const [imports = "", ...examples] = blocks;
 
-/** Until the package exports `createDeepAgent`: what the examples need of it. */
-function standIn(options: Parameters<typeof createAgent>[0]): unknown {
-  const writeFile = tool(({ file_path }) => `Wrote ${file_path}`, {
-    name: "write_file",
-    description: "Writes a file.",
-    schema: z.object({ file_path: z.string(), content: z.string() }),
-  });
-  return createAgent({ ...options, tools: [writeFile] });
-}
-
 /** What the guide's import lines bring in, by name. */
 async function importedNames(): Promise<Map<string, unknown>> {
   const names = new Map<string, unknown>();
   for (const [, list = "", specifier = ""] of imports.matchAll(/import \{ (.*?) \} from "(.*?)";/g)) {
-    const module =
-      specifier === "deepwright" ? { createDeepAgent: standIn, ...deepwright } : await import(specifier);
+    const module = specifier === "deepwright" ? deepwright : await import(specifier);
     for (const name of list.split(", ")) names.set(name, (module as Record<string, unknown>)[name]);
   }
   return names;

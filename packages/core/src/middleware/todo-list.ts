@@ -1,0 +1,53 @@
+/** A todo list the agent keeps in its state. */
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { z } from "zod";
+import { ConfigurationError } from "../errors.ts";
+import {
+  appendSection,
+  PROMPT_SECTION,
+  type PromptSection,
+  type WithPromptSection,
+} from "../loop/prompt-section.ts";
+import { createWriteTodosTool, type Todo, todoSchema } from "../tools/write-todos.ts";
+
+/** null means absent. */
+export interface TodoListMiddlewareOptions {
+  /** Replaces our section of the system prompt; `""` removes it. */
+  readonly systemPrompt?: string | null;
+  readonly toolDescription?: string | null;
+}
+
+/** Each list replaces the one before; of two in one superstep the later call's counts. */
+export const todosValue: ReducedValue<Todo[], Todo[]> = new ReducedValue(z.array(todoSchema).default([]), {
+  inputSchema: z.array(todoSchema),
+  reducer: (current: Todo[], next: Todo[] | undefined) => next ?? current,
+});
+
+export const TODO_LIST_PROMPT = `## Todo list
+For work of three or more steps, plan with \`write_todos\` first and keep the list current; do simple things directly.`;
+
+export function createTodoListMiddleware(
+  options: TodoListMiddlewareOptions = {},
+): AgentMiddleware & WithPromptSection {
+  checkOptions(options);
+  const words = options.systemPrompt ?? TODO_LIST_PROMPT;
+  const section: PromptSection = (visible) => (visible.has("write_todos") ? words : "");
+  return {
+    name: "todoListMiddleware",
+    tools: [createWriteTodosTool({ description: options.toolDescription ?? undefined })],
+    stateSchema: new StateSchema({ todos: todosValue }),
+    wrapModelCall: appendSection(section),
+    [PROMPT_SECTION]: section,
+  };
+}
+
+const OPTION_NAMES = ["systemPrompt", "toolDescription"];
+
+function checkOptions(options: TodoListMiddlewareOptions): void {
+  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
+  if (unknown === undefined) return;
+  throw new ConfigurationError("UNKNOWN_OPTION", `createTodoListMiddleware has no option '${unknown}'.`, {
+    hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+  });
+}

@@ -1,0 +1,110 @@
+/** The common form of the file tools: checked paths, a backend for this call, errors in agreed words. */
+import { Command } from "@langchain/langgraph";
+import type { z } from "zod";
+import type {
+  BackendProtocol,
+  BackendRuntime,
+  FileError,
+  FilesUpdate,
+  SkippedFile,
+} from "../backends/backend.ts";
+import { type CanonicalPath, canonicalPath, showPath } from "../paths.ts";
+import {
+  type BuiltInTool,
+  backendRuntime,
+  builtInTool,
+  failedCall,
+  succeededCall,
+  type ToolCallRuntime,
+} from "./built-in-tool.ts";
+
+export interface FileToolOptions {
+  /** The backend for one call. */
+  readonly backend: (runtime: BackendRuntime) => BackendProtocol | Promise<BackendProtocol>;
+  /** Replaces our words for the model. */
+  readonly description?: string;
+  /** Directories the tool may touch; absent: all. */
+  readonly allowedPrefixes?: readonly string[];
+  /** Gets each canonical path and returns the one to use; what it throws is told to the model. */
+  readonly validatePath?: (path: string) => string;
+  /** Matches grep returns when the model names no number; null: all. */
+  readonly grepMaxCount?: number | null;
+  /** Lets write_file replace a file. */
+  readonly overwrite?: boolean;
+}
+
+/** What the behaviour of a file tool works with. */
+export interface FileCall {
+  readonly backend: BackendProtocol;
+  readonly signal: AbortSignal | undefined;
+  /** The one spelling of a path the model sent, if it may be used. */
+  locate(path: string): CanonicalPath;
+}
+
+/** Text for the model, why the call failed, or text with changes that the call itself must return. */
+export type FileAnswer =
+  | string
+  | FileError
+  | { readonly text: string; readonly filesUpdate: FilesUpdate | null | undefined };
+
+interface FileToolDefinition<Schema extends z.ZodType> {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly options: FileToolOptions;
+  readonly run: (args: z.output<Schema>, call: FileCall) => Promise<FileAnswer>;
+}
+
+export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinition<Schema>): BuiltInTool {
+  const { name, schema, options, run } = definition;
+  return builtInTool({
+    name,
+    schema,
+    description: options.description ?? definition.description,
+    run: async (args, runtime) => {
+      const backend = await options.backend(backendRuntime(runtime));
+      const call: FileCall = {
+        backend,
+        signal: runtime.signal,
+        locate: (path) => usablePath(path, options),
+      };
+      return answer(name, runtime, await run(args, call));
+    },
+  });
+}
+
+function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unknown {
+  if (typeof given === "string") return given;
+  if ("error" in given) return failedCall(name, runtime, errorWords(given));
+  if (!given.filesUpdate) return given.text;
+  const messages = [succeededCall(name, runtime, given.text)];
+  return new Command({ update: { files: given.filesUpdate, messages } });
+}
+
+function usablePath(path: string, options: FileToolOptions): CanonicalPath {
+  const { allowedPrefixes, validatePath } = options;
+  const canonical = canonicalPath(path, { allowedPrefixes });
+  if (canonical.error !== undefined || validatePath === undefined) return canonical;
+  let validated: string;
+  try {
+    validated = validatePath(canonical.path);
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error), code: "INVALID_PATH" };
+  }
+  return canonicalPath(validated, { allowedPrefixes });
+}
+
+/** These say what they are without a prefix; programs compare the beginning of the text. */
+const WHOLE_SENTENCES = new Set(["FILE_EXISTS", "INVALID_PATH", "PERMISSION_DENIED"]);
+
+export function errorWords({ error, code }: FileError): string {
+  return WHOLE_SENTENCES.has(code) || error.startsWith("Error: ") ? error : `Error: ${error}`;
+}
+
+/** A remark about what a listing or search could not read; `""` when there was nothing. */
+export function skippedRemark(skipped: readonly SkippedFile[] | undefined): string {
+  if (!skipped || skipped.length === 0) return "";
+  const named = skipped.slice(0, 5).map((file) => `${showPath(file.path)} (${file.code})`);
+  const more = skipped.length > named.length ? `, and ${skipped.length - named.length} more` : "";
+  return `\n[Not read: ${named.join(", ")}${more}]`;
+}

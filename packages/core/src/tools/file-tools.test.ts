@@ -1,0 +1,471 @@
+import { AIMessage, type ToolMessage } from "@langchain/core/messages";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import {
+  Command,
+  END,
+  MessagesValue,
+  ReducedValue,
+  Send,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { BackendProtocol } from "../backends/backend.ts";
+import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
+import { filesValue, StateBackend } from "../backends/state.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
+import { createDeleteTool } from "./delete.ts";
+import { createEditFileTool } from "./edit-file.ts";
+import type { FileToolOptions } from "./file-tool.ts";
+import { createGlobTool } from "./glob.ts";
+import { createGrepTool } from "./grep.ts";
+import { createLsTool } from "./ls.ts";
+import { createReadFileTool } from "./read-file.ts";
+import { createWriteFileTool } from "./write-file.ts";
+
+const makers = [
+  createLsTool,
+  createReadFileTool,
+  createWriteFileTool,
+  createEditFileTool,
+  createDeleteTool,
+  createGlobTool,
+  createGrepTool,
+];
+
+const toolsWith = (
+  options: Partial<FileToolOptions> = {},
+  backend?: BackendSource,
+): Map<string, BuiltInTool> => {
+  const all = makers.map((make) =>
+    make({ backend: (runtime) => resolveBackend(backend, runtime), ...options }),
+  );
+  return new Map(all.map((tool) => [tool.name, tool]));
+};
+
+type Call = readonly [name: string, args: Record<string, unknown>];
+
+/** Runs each turn as a loop would: one task per call, in a real graph, on the state of one thread. */
+async function run(
+  turns: readonly (readonly Call[])[],
+  files: Record<string, string> = {},
+  tools = toolsWith(),
+): Promise<{ answers: ToolMessage[]; files: Record<string, string> }> {
+  const State = new StateSchema({
+    files: filesValue,
+    messages: MessagesValue,
+    turn: new ReducedValue(z.number().default(0), {
+      reducer: (left: number, right: number) => Math.max(left, right),
+    }),
+  });
+  const graph = new StateGraph(State)
+    .addNode("model", () => ({}))
+    .addNode("tools", async (packet: any, config: any) => {
+      const [name, args] = (turns[packet.turn] as Call[])[packet.index] as Call;
+      const id = `${packet.turn}-${packet.index}`;
+      const result = await tools
+        .get(name)
+        ?.invoke(
+          { name, args, id, type: "tool_call" } as never,
+          { ...config, config, toolCallId: id, state: {} } as never,
+        );
+      if (result instanceof Command) return result as never;
+      return { messages: [result], turn: packet.turn + 1 } as never;
+    })
+    .addEdge(START, "model")
+    .addConditionalEdges(
+      "model",
+      ((state: { turn: number }) => {
+        const calls = turns[state.turn] ?? [];
+        return calls.length === 0
+          ? END
+          : calls.map((_, index) => new Send("tools", { turn: state.turn, index }));
+      }) as never,
+      ["tools", END] as never,
+    )
+    .addEdge("tools", "model")
+    .compile();
+  const given = Object.fromEntries(Object.entries(files).map(([path, content]) => [path, { content }]));
+  const end = (await graph.invoke({ files: given, messages: [] } as never)) as any;
+  const contents = Object.entries(end.files).map(([path, data]) => [
+    path,
+    (data as { content: string }).content,
+  ]);
+  return { answers: end.messages, files: Object.fromEntries(contents) };
+}
+
+async function ask(
+  name: string,
+  args: Record<string, unknown>,
+  files: Record<string, string> = {},
+  options: Partial<FileToolOptions> = {},
+): Promise<ToolMessage> {
+  const { answers } = await run([[[name, args]]], files, toolsWith(options));
+  return answers[0] as ToolMessage;
+}
+
+const sample = {
+  "/a.txt": "hello\nworld\n",
+  "/empty.txt": "",
+  "/src/main.ts": "const x = 1;\nconst y = x;\n",
+  "/src/lib/util.ts": "export const x = 2;\n",
+};
+
+describe("file tools", () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ["ls", {}, "/a.txt\n/empty.txt\n/src/"],
+    ["ls", { path: "" }, "/a.txt\n/empty.txt\n/src/"],
+    ["ls", { path: null }, "/a.txt\n/empty.txt\n/src/"],
+    ["ls", { path: "/src" }, "/src/lib/\n/src/main.ts"],
+    ["ls", { path: "/none" }, "No files found in /none"],
+    ["read_file", { file_path: "/a.txt" }, "     1│hello\n     2│world"],
+    ["read_file", { path: "a.txt" }, "     1│hello\n     2│world"],
+    ["read_file", { file_path: "", path: "/a.txt" }, "     1│hello\n     2│world"],
+    ["read_file", { file_path: "/a.txt", limit: 1 }, "     1│hello\n[Lines 1-1 of 2. Go on with offset=1]"],
+    [
+      "read_file",
+      { file_path: "/a.txt", offset: "1", limit: "5" },
+      "     2│world\n[Lines 2-2 of 2: the end]",
+    ],
+    ["read_file", { file_path: "/a.txt", offset: -3, limit: 0, column: "" }, "     1│hello\n     2│world"],
+    ["read_file", { file_path: "/a.txt", column: 3 }, "     1│lo\n     2│world"],
+    ["read_file", { file_path: "/empty.txt" }, "System reminder: File exists but has empty contents"],
+    ["write_file", { file_path: "/n.txt", content: "" }, "Successfully wrote to '/n.txt'"],
+    [
+      "edit_file",
+      { file_path: "/a.txt", old_string: "hello", new_string: "" },
+      "Successfully replaced 1 occurrence(s) in '/a.txt'",
+    ],
+    [
+      "edit_file",
+      { path: "/src/main.ts", old_string: "x", new_string: "z", replace_all: "true" },
+      "Successfully replaced 2 occurrence(s) in '/src/main.ts'",
+    ],
+    ["delete", { file_path: "/src" }, "Successfully deleted '/src'"],
+    ["glob", { pattern: "*.ts" }, "/src/lib/util.ts\n/src/main.ts"],
+    ["glob", { pattern: "lib/*.ts", path: "/src" }, "/src/lib/util.ts"],
+    ["glob", { pattern: "*.py" }, "No files found matching pattern '*.py'"],
+    [
+      "grep",
+      { pattern: "x" },
+      "/src/lib/util.ts:\n     1│export const x = 2;\n/src/main.ts:\n     1│const x = 1;\n     2│const y = x;",
+    ],
+    ["grep", { pattern: "x", output_mode: "files_with_matches" }, "/src/lib/util.ts\n/src/main.ts"],
+    ["grep", { pattern: "x", output_mode: "count" }, "/src/lib/util.ts: 1\n/src/main.ts: 2"],
+    ["grep", { pattern: "x", path: "/src/main.ts", output_mode: "count" }, "/src/main.ts: 2"],
+    ["grep", { pattern: "x", glob: "main.*", output_mode: "count", max_count: null }, "/src/main.ts: 2"],
+    [
+      "grep",
+      { pattern: "x", max_count: "1", output_mode: "files_with_matches" },
+      "/src/lib/util.ts\n[Stopped after 1 matches: narrow the search or raise max_count]",
+    ],
+    ["grep", { pattern: "nothing" }, "No matches found for pattern 'nothing'"],
+    [
+      "grep",
+      { pattern: "const.*=" },
+      "No matches found for pattern 'const.*='. It was searched as literal text, not as a regular expression.",
+    ],
+  ])("%s %j answers", async (name, args, expected) => {
+    const answer = await ask(name, args, sample);
+    expect(answer).toMatchObject({ content: expected, status: "success", name, tool_call_id: "0-0" });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["read_file", { file_path: "/x" }, "Error: File '/x' not found"],
+    ["read_file", { file_path: "/src" }, "Error: '/src' is a directory"],
+    [
+      "read_file",
+      { file_path: "/a.txt", offset: 7 },
+      "Error: Offset 7 is past the end of the file, which has 2 lines",
+    ],
+    [
+      "read_file",
+      { file_path: "/a.txt", column: 9 },
+      "Error: Column 9 is past the end of line 1, which has 5 characters",
+    ],
+    ["read_file", { file_path: "../x" }, "Path traversal not allowed: ../x"],
+    ["read_file", { file_path: "C:\\x" }, "Windows absolute paths are not supported: C:\\x"],
+    ["read_file", { file_path: "/ok.txt\0" }, "Path contains a control character: /ok.txt\\u0000"],
+    ["ls", { path: "/a.txt" }, "Error: '/a.txt' is a file, not a directory"],
+    ["ls", { path: "~/x" }, "Path traversal not allowed: ~/x"],
+    [
+      "write_file",
+      { file_path: "/a.txt", content: "x" },
+      "Cannot write to /a.txt because it already exists. Read and then make an edit, or write to a new path.",
+    ],
+    [
+      "write_file",
+      { file_path: "/src", content: "x" },
+      "Error: Cannot write to /src because it is a directory",
+    ],
+    ["edit_file", { file_path: "/x", old_string: "a", new_string: "b" }, "Error: File '/x' not found"],
+    [
+      "edit_file",
+      { file_path: "/a.txt", old_string: "x", new_string: "b" },
+      "Error: String not found in file: 'x'",
+    ],
+    [
+      "edit_file",
+      { file_path: "/a.txt", old_string: "l", new_string: "b" },
+      "Error: String 'l' appears 3 times in file. Use replace_all=True to replace all, or add surrounding text to old_string to make it unique (lines 1, 1, 2)",
+    ],
+    [
+      "edit_file",
+      { file_path: "/a.txt", old_string: "", new_string: "b" },
+      "Error: old_string is empty, but the file has content: give the text to replace",
+    ],
+    [
+      "edit_file",
+      { file_path: "/a.txt", old_string: "a", new_string: "a" },
+      "Error: old_string and new_string are the same: nothing to change",
+    ],
+    ["delete", { file_path: "/none" }, "Error: File '/none' not found"],
+    ["glob", { pattern: "../*" }, "Path traversal not allowed: ../*"],
+    ["glob", { pattern: "*", path: "/../../etc" }, "Path traversal not allowed: /../../etc"],
+    [
+      "glob",
+      { pattern: "{a,b}".repeat(18) },
+      `Error: Pattern has more than 256 alternatives: ${"{a,b}".repeat(18)}`,
+    ],
+    ["grep", { pattern: "" }, "Error: Pattern is empty"],
+    ["grep", { pattern: "x", glob: "../*" }, "Path traversal not allowed: ../*"],
+  ])("%s %j is answered with an error", async (name, args, expected) => {
+    const answer = await ask(name, args, sample);
+    expect(answer).toMatchObject({ content: expected, status: "error", name, tool_call_id: "0-0" });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["read_file", {}],
+    ["read_file", { file_path: 7 }],
+    ["read_file", { file_path: "/a.txt", offset: "soon" }],
+    ["write_file", { file_path: "/a.txt" }],
+    ["grep", { pattern: "x", output_mode: "everything" }],
+    ["glob", {}],
+  ])("%s %j is told what is wrong with its arguments", async (name, args) => {
+    const answer = await ask(name, args, sample);
+    expect(answer).toMatchObject({ status: "error", name, tool_call_id: "0-0" });
+    expect(answer.content).toMatch(new RegExp(`^Error: The arguments for tool '${name}' are not valid:\n✖ `));
+  });
+
+  it("pages through a file of 5,000 lines, 2,000 at a time", async () => {
+    const content = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n");
+    const args = { file_path: "/big", limit: 9999 };
+    const { answers } = await run(
+      [
+        [["read_file", args]],
+        [["read_file", { ...args, offset: 2000 }]],
+        [["read_file", { ...args, offset: 4000 }]],
+      ],
+      { "/big": content },
+    );
+    const last = answers.map((answer) => (answer.content as string).split("\n").at(-1));
+    expect(last).toEqual([
+      "[Lines 1-2000 of 5000. Go on with offset=2000]",
+      "[Lines 2001-4000 of 5000. Go on with offset=4000]",
+      "[Lines 4001-5000 of 5000: the end]",
+    ]);
+  });
+
+  it("bounds a page by its size and says where to go on", async () => {
+    const answer = await ask(
+      "read_file",
+      { file_path: "/wide" },
+      { "/wide": `${"x".repeat(1900)}\n`.repeat(100) },
+    );
+    expect((answer.content as string).length).toBeLessThan(81_000);
+    expect(answer.content).toMatch(/\[Lines 1-41 of 100\. Go on with offset=41\]$/);
+  });
+
+  it("bounds a line of 5 MB and gives its size where lines were not counted", async () => {
+    const long = await ask(
+      "read_file",
+      { file_path: "/long" },
+      { "/long": `${"x".repeat(5_000_000)}\n${"y\n".repeat(3000)}` },
+    );
+    expect((long.content as string).length).toBeLessThan(81_000);
+    expect(long.content).toContain(
+      "\n… line 1 goes on for 4998000 characters: offset=0, column=2000\n     2│y\n",
+    );
+    expect(long.content).toMatch(/\[Lines 1-2000 of a file of 5006001 bytes\. Go on with offset=2000\]$/);
+  });
+
+  it("shows the empty line at the end of a page", async () => {
+    const answer = await ask("read_file", { file_path: "/f", offset: 1, limit: 1 }, { "/f": "a\n\nb\n" });
+    expect(answer.content).toBe("     2│\n[Lines 2-2 of 3. Go on with offset=2]");
+  });
+
+  it("describes what is not text", async () => {
+    const tools = toolsWith({}, () => {
+      const backend = new StateBackend({
+        state: { files: { "/p.png": { content: "iVBORw==", mimeType: "image/png" } } },
+      });
+      return { read: backend.read.bind(backend) } as unknown as BackendProtocol;
+    });
+    const { answers } = await run([[["read_file", { file_path: "/p.png" }]]], {}, tools);
+    expect(answers[0]?.content).toBe(
+      "'/p.png' is not text: image, image/png, 4 bytes. Its content cannot be shown here.",
+    );
+  });
+
+  it("accepts for edit_file what read_file has shown of a CRLF file", async () => {
+    const { files, answers } = await run(
+      [
+        [["read_file", { file_path: "/crlf" }]],
+        [["edit_file", { file_path: "/crlf", old_string: "two\nthree", new_string: "2\n3\n4" }]],
+      ],
+      { "/crlf": "one\r\ntwo\r\nthree\r\nfive\r\n" },
+    );
+    expect(answers[0]?.content).toBe("     1│one\n     2│two\n     3│three\n     4│five");
+    expect(files).toEqual({ "/crlf": "one\r\n2\r\n3\r\n4\r\nfive\r\n" });
+  });
+
+  it("lands parallel edits of one file in one turn, each answered", async () => {
+    const lines = Array.from({ length: 16 }, (_, index) => `item ${index}.`);
+    const edits = lines.map(
+      (_, index): Call => [
+        "edit_file",
+        { file_path: "/list", old_string: `item ${index}.`, new_string: `done ${index}.` },
+      ],
+    );
+    const { files, answers } = await run([edits], { "/list": lines.join("\n") });
+    expect(answers.every((answer) => answer.status === "success")).toBe(true);
+    expect(files["/list"]).toBe(lines.map((line) => line.replace("item", "done")).join("\n"));
+  });
+
+  it("returns the changes of an older backend as a command", async () => {
+    const state = { files: { "/a": { content: "a", created_at: "t", modified_at: "t" } } };
+    const tools = toolsWith({ backend: () => new StateBackend({ state }) });
+    const answer = (await tools.get("edit_file")?.invoke(
+      {
+        name: "edit_file",
+        id: "1",
+        type: "tool_call",
+        args: { file_path: "/a", old_string: "a", new_string: "b" },
+      } as never,
+      {
+        toolCallId: "1",
+      } as never,
+    )) as unknown as Command;
+    expect(answer).toBeInstanceOf(Command);
+    expect(answer.update).toMatchObject({
+      files: { "/a": { content: "b" } },
+      messages: [{ tool_call_id: "1", content: "Successfully replaced 1 occurrence(s) in '/a'" }],
+    });
+  });
+
+  it("gives a factory's StateBackend the task it runs in", async () => {
+    const { files } = await run(
+      [
+        [
+          ["write_file", { file_path: "/a", content: "a" }],
+          ["write_file", { file_path: "/b", content: "b" }],
+        ],
+      ],
+      {},
+      toolsWith({}, (runtime) => new StateBackend({ ...runtime, state: runtime.state ?? {} })),
+    );
+    expect(files).toEqual({ "/a": "a", "/b": "b" });
+  });
+
+  it("can be called by hand", async () => {
+    const state = { files: { "/a": { content: "a" } } };
+    const read = toolsWith().get("read_file") as BuiltInTool;
+    expect(await read.invoke({ file_path: "/a" }, { state } as never)).toBe("     1│a");
+    expect(await read.invoke({ file_path: "/b" }, { state } as never)).toMatchObject({ status: "error" });
+  });
+
+  it("lets a stop through instead of answering it", async () => {
+    const state = { files: {} };
+    const write = toolsWith().get("write_file") as BuiltInTool;
+    const signal = AbortSignal.abort(new Error("stopped"));
+    await expect(write.invoke({ file_path: "/a", content: "" }, { state, signal } as never)).rejects.toThrow(
+      "stopped",
+    );
+  });
+});
+
+describe("options of the file tools", () => {
+  it("overwrites only where that was allowed", async () => {
+    const answer = await ask("write_file", { file_path: "/a.txt", content: "new" }, sample, {
+      overwrite: true,
+    });
+    expect(answer).toMatchObject({ content: "Successfully wrote to '/a.txt'", status: "success" });
+  });
+
+  it("keeps to the allowed directories", async () => {
+    const options = { allowedPrefixes: ["/src/"] };
+    expect((await ask("read_file", { file_path: "/src/main.ts" }, sample, options)).status).toBe("success");
+    expect((await ask("read_file", { file_path: "/a.txt" }, sample, options)).content).toBe(
+      'Path must start with one of ["/src/"]: /a.txt',
+    );
+    expect((await ask("ls", {}, sample, options)).status).toBe("error");
+  });
+
+  it("asks validatePath for the path to use and tells the model why it refused", async () => {
+    const validatePath = (path: string): string => {
+      if (path.startsWith("/src")) throw new Error("Hands off /src");
+      return path.replace(/^\/alias/, "/a");
+    };
+    expect((await ask("read_file", { file_path: "/src/./main.ts" }, sample, { validatePath })).content).toBe(
+      "Hands off /src",
+    );
+    expect(
+      (await ask("read_file", { file_path: "/alias.txt", limit: 1 }, sample, { validatePath })).content,
+    ).toContain("hello");
+  });
+
+  it("caps matches as told, or not at all", async () => {
+    const files = { "/m": "x\n".repeat(1500) };
+    const lines = async (options: Partial<FileToolOptions>): Promise<number> =>
+      ((await ask("grep", { pattern: "x" }, files, options)).content as string).split("\n").length;
+    expect(await lines({})).toBe(1002);
+    expect(await lines({ grepMaxCount: 10 })).toBe(12);
+    expect(await lines({ grepMaxCount: null })).toBe(1501);
+  });
+
+  it("shows only the surroundings of a match in a very long line", async () => {
+    const files = { "/min.js": `${"a".repeat(100_000)}NEEDLE${"b".repeat(100_000)}` };
+    const { content } = await ask("grep", { pattern: "NEEDLE" }, files);
+    expect((content as string).length).toBeLessThan(600);
+    expect(content).toContain("aNEEDLEb");
+  });
+});
+
+describe("what providers see of the file tools", () => {
+  it("is a plain object with the required arguments, whoever converts it", () => {
+    for (const tool of toolsWith().values()) {
+      const schemas = [
+        toJsonSchema(tool.schema as never),
+        z.toJSONSchema(tool.schema as never),
+        z.toJSONSchema(tool.schema as never, { io: "input" }),
+        convertToOpenAITool(tool).function.parameters,
+      ] as Record<string, any>[];
+      for (const schema of schemas) {
+        expect(schema.type).toBe("object");
+        expect(schema.properties).not.toHaveProperty("path.anyOf");
+        if (schema.properties.file_path) expect(schema.required).toContain("file_path");
+        expect(schema.required ?? []).not.toContain("path");
+        expect(schema.required ?? []).not.toContain("offset");
+      }
+    }
+  });
+
+  it("is said in few words", () => {
+    const definitions = [...toolsWith().values()].map((tool) => JSON.stringify(convertToOpenAITool(tool)));
+    expect(definitions.join("").length / 4).toBeLessThan(1200);
+    expect(definitions.join("\n")).toMatchSnapshot();
+  });
+
+  it("keeps the answer of a turn in the order of its calls", async () => {
+    const calls: Call[] = ["/c", "/a", "/b"].map((file_path) => [
+      "write_file",
+      { file_path, content: file_path },
+    ]);
+    const { answers } = await run([calls]);
+    expect(answers.map((answer) => answer.tool_call_id)).toEqual(["0-0", "0-1", "0-2"]);
+    expect(answers.every((answer) => !AIMessage.isInstance(answer))).toBe(true);
+  });
+});

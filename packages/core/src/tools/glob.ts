@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { showPath } from "../paths.ts";
+import { boundedList } from "../text/bounded-list.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
+import {
+  type FileAnswer,
+  type FileCall,
+  type FileToolOptions,
+  fileTool,
+  skippedRemark,
+} from "./file-tool.ts";
+import { lenientObject } from "./lenient-object.ts";
+
+const schema = lenientObject(
+  {
+    pattern: z.string().describe("Relative to path, like *.py or src/**/*.{ts,tsx}"),
+    path: z.string().optional().describe("Directory to search; default /"),
+  },
+  { aliases: { file_path: "path" } },
+);
+
+export const GLOB_DESCRIPTION =
+  "Find files by name with * ** ? [abc] {a,b}. A pattern without / matches at any depth.";
+
+export function createGlobTool(options: FileToolOptions): BuiltInTool {
+  return fileTool({ name: "glob", description: GLOB_DESCRIPTION, schema, options, run: find });
+}
+
+async function find(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+  const directory = call.locate(args.path ?? "/");
+  if (directory.error !== undefined) return directory;
+  const result = await call.backend.glob(args.pattern, directory.path, { signal: call.signal });
+  if (result.error !== undefined) return result;
+  const remark = skippedRemark(result.skipped);
+  if (result.files.length === 0) return `No files found matching pattern '${args.pattern}'${remark}`;
+  const { text, left } = boundedList(result.files.map((file) => showPath(file.path)));
+  if (left > 0) return `${text}\n[${left} more files: narrow the pattern]${remark}`;
+  return `${text}${result.truncated ? "\n[There are more files: narrow the pattern]" : ""}${remark}`;
+}

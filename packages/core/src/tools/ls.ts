@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { showPath } from "../paths.ts";
+import { boundedList } from "../text/bounded-list.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
+import {
+  type FileAnswer,
+  type FileCall,
+  type FileToolOptions,
+  fileTool,
+  skippedRemark,
+} from "./file-tool.ts";
+import { lenientObject } from "./lenient-object.ts";
+
+const schema = lenientObject(
+  { path: z.string().optional().describe("Absolute path; default /") },
+  { aliases: { file_path: "path" } },
+);
+
+export const LS_DESCRIPTION = "List a directory. Names of directories end with /.";
+
+export function createLsTool(options: FileToolOptions): BuiltInTool {
+  return fileTool({ name: "ls", description: LS_DESCRIPTION, schema, options, run: list });
+}
+
+async function list(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+  const directory = call.locate(args.path ?? "/");
+  if (directory.error !== undefined) return directory;
+  const { path } = directory;
+  const result = await call.backend.ls(path, { signal: call.signal });
+  if (result.error !== undefined) return result;
+  const remark = skippedRemark(result.skipped);
+  if (result.files.length === 0) return `No files found in ${path}${remark}`;
+  const entries = result.files.map((file) =>
+    showPath(file.is_dir && !file.path.endsWith("/") ? `${file.path}/` : file.path),
+  );
+  const { text, left } = boundedList(entries);
+  return `${text}${left > 0 ? `\n[${left} more entries]` : ""}${remark}`;
+}

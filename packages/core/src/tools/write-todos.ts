@@ -1,0 +1,64 @@
+import { AIMessage } from "@langchain/core/messages";
+import { Command } from "@langchain/langgraph";
+import { z } from "zod";
+import {
+  type BuiltInTool,
+  builtInTool,
+  failedCall,
+  succeededCall,
+  type ToolCallRuntime,
+} from "./built-in-tool.ts";
+import { lenientObject } from "./lenient-object.ts";
+
+export const todoSchema = z.object({
+  content: z.string(),
+  status: z.enum(["pending", "in_progress", "completed"]),
+});
+
+export type Todo = z.infer<typeof todoSchema>;
+
+const schema = lenientObject({ todos: z.array(todoSchema).describe("The whole list") }, { json: ["todos"] });
+
+const NAME = "write_todos";
+
+export const WRITE_TODOS_DESCRIPTION =
+  "Replace your todo list. For work of several steps: plan them, keep one in_progress, " +
+  "mark each completed as soon as it is done. Call it once per turn.";
+
+export interface WriteTodosOptions {
+  /** Replaces our words for the model. */
+  readonly description?: string;
+}
+
+export function createWriteTodosTool(options: WriteTodosOptions = {}): BuiltInTool {
+  return builtInTool({
+    name: NAME,
+    description: options.description ?? WRITE_TODOS_DESCRIPTION,
+    schema,
+    run: ({ todos }, runtime) => replaceTodos(todos, runtime),
+  });
+}
+
+function replaceTodos(todos: Todo[], runtime: ToolCallRuntime): unknown {
+  if (callsInTurn(runtime) > 1)
+    return failedCall(
+      NAME,
+      runtime,
+      `Error: ${NAME} was called more than once in this turn, and each call replaces the list. Nothing was changed: call it once.`,
+    );
+  const messages = [succeededCall(NAME, runtime, summary(todos))];
+  return new Command({ update: { todos, messages } });
+}
+
+/** How often the last turn of the model calls this tool. */
+function callsInTurn(runtime: ToolCallRuntime): number {
+  const messages = runtime.state?.messages;
+  if (!Array.isArray(messages)) return 1;
+  const turn = messages.findLast((message) => AIMessage.isInstance(message));
+  return (turn?.tool_calls ?? []).filter((call: { name: string }) => call.name === NAME).length;
+}
+
+function summary(todos: readonly Todo[]): string {
+  const count = (status: Todo["status"]): number => todos.filter((todo) => todo.status === status).length;
+  return `Todo list updated: ${count("completed")} completed, ${count("in_progress")} in progress, ${count("pending")} pending`;
+}
