@@ -24,8 +24,13 @@ export type {
   InterruptOnConfig,
 } from "./loop/approval-policy.ts";
 export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
-export { createFilesystemMiddleware } from "./middleware/filesystem.ts";
+export {
+  createFilesystemMiddleware,
+  FILESYSTEM_TOOL_NAMES,
+  type FsToolName,
+} from "./middleware/filesystem.ts";
 export { createPatchToolCallsMiddleware } from "./middleware/patch-tool-calls.ts";
 export { createTodoListMiddleware } from "./middleware/todo-list.ts";
 export { BASE_AGENT_PROMPT } from "./prompts.ts";
+export { normalizeReadPagination } from "./text/page.ts";
 export type { Todo } from "./tools/write-todos.ts";

@@ -19,6 +19,7 @@ const READ = "__pregel_read";
 const SEND = "__pregel_send";
 const SCRATCHPAD = "__pregel_scratchpad";
 const CHECKPOINTER = "__pregel_checkpointer";
+const RESUMING = "__pregel_resuming";
 const INTERRUPT_CHANNEL = "__interrupt__";
 const ERROR_CHANNEL = "__error__";
 const NO_WRITES_CHANNEL = "__no_writes__";
@@ -65,7 +66,21 @@ export function holdWrites(config: TaskConfig, hold: (writes: readonly Write[]) 
     if (answers.length > 0) send(answers);
     hold(writes.filter(([channel]) => channel !== RESUME_CHANNEL));
   };
-  return { ...config, configurable: { ...config.configurable, [SEND]: held } };
+  const scoped = { ...config, configurable: { ...config.configurable, [SEND]: held } };
+  scopes.set(held, scoped);
+  return scoped;
+}
+
+const scopes = new WeakMap<object, TaskConfig>();
+
+/** LangChain hands a tool only some keys of its config on; this finds the one it was made from. */
+export function wholeConfig(config: TaskConfig): TaskConfig {
+  return scopes.get(internal(config, SEND) as object) ?? config;
+}
+
+/** Whether this task belongs to a superstep that was begun by an earlier run. */
+export function isResumed(config: TaskConfig): boolean {
+  return config.configurable?.[RESUMING] === true;
 }
 
 /** What `getCurrentTaskInput()` answers inside this task. */

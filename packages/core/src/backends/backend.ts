@@ -85,6 +85,8 @@ export type ReadResult =
       readonly endLine?: number;
       /** The `offset` of the next page; absent on the last one. */
       readonly nextOffset?: number;
+      /** Bytes of the whole file; where its lines were not counted. */
+      readonly size?: number;
       readonly error?: undefined;
     }
   | (FileError & { readonly content?: undefined });

@@ -3,7 +3,7 @@ import { parentPath } from "../paths.ts";
 import { encodeBase64 } from "../text/base64.ts";
 import { replaceText } from "../text/edit.ts";
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../text/mime.ts";
-import type { FileData, FileError, FilesUpdate } from "./backend.ts";
+import type { AnyFileData, FileData, FileError, FilesUpdate } from "./backend.ts";
 import {
   currentShape,
   type FileMap,
@@ -43,11 +43,7 @@ export function planAppend(files: FileMap, path: string, content: string, now: s
   const existing = files.get(path);
   if (existing === undefined) return planWrite(files, path, content, now);
   if (!isText(existing)) return notText(path, mimeTypeOf(existing));
-  return put(path, {
-    ...currentShape(existing),
-    content: storedContent(existing) + content,
-    modified_at: now,
-  });
+  return put(path, withContent(existing, path, storedContent(existing) + content, now));
 }
 
 export function planEdit(
@@ -63,7 +59,7 @@ export function planEdit(
   if (!isText(existing)) return notText(path, mimeTypeOf(existing));
   const edited = replaceText(storedContent(existing), oldString, newString, replaceAll);
   if (edited.error !== undefined) return edited;
-  const data: FileData = { ...currentShape(existing), content: edited.text, modified_at: now };
+  const data = withContent(existing, path, edited.text, now);
   return { update: { [path]: data }, occurrences: edited.occurrences };
 }
 
@@ -87,6 +83,12 @@ export function planUpload(files: FileMap, path: string, bytes: Uint8Array, now:
     created_at: existing?.created_at ?? now,
     modified_at: now,
   });
+}
+
+/** Files given as input may lack what ours always have. */
+function withContent(existing: AnyFileData, path: string, content: string, now: string): FileData {
+  const { mimeType = mimeTypeOfText(path), created_at = now, ...rest } = currentShape(existing);
+  return { ...rest, content, mimeType, created_at, modified_at: now };
 }
 
 function put(path: string, data: FileData): Change {

@@ -59,11 +59,12 @@ export function grepFrom(
   const matches: GrepMatch[] = [];
   const candidates = isFile ? [target] : pathsUnder(files, base === "/" ? "/" : `${base}/`);
   for (const file of candidates) {
+    if (!filter.matches(file)) continue;
     const data = files.get(file);
     if (data === undefined || !isText(data)) continue;
     const text = storedContent(data);
     const first = text.indexOf(pattern);
-    if (first === -1 || !filter.matches(file)) continue;
+    if (first === -1) continue;
     if (!collectLines(matches, file, text, pattern, first, cap)) return { matches, truncated: true };
   }
   return { matches };

@@ -8,6 +8,8 @@ export interface FileMap {
   get(path: string): AnyFileData | undefined;
   /** Every path, sorted by code units. The same array while nothing changes. */
   paths(): readonly string[];
+  /** Whether any path begins with `prefix`: cheaper than sorting for it. */
+  holdsUnder(prefix: string): boolean;
 }
 
 const sortedKeys = new WeakMap<object, readonly string[]>();
@@ -27,15 +29,26 @@ export function fileIn(files: Readonly<Record<string, AnyFileData>>, path: strin
 }
 
 export function recordMap(files: Readonly<Record<string, AnyFileData>>): FileMap {
-  return { get: (path) => fileIn(files, path), paths: () => sortedPaths(files) };
+  return {
+    get: (path) => fileIn(files, path),
+    paths: () => sortedPaths(files),
+    holdsUnder: (prefix) => somePathUnder(files, prefix),
+  };
+}
+
+/** Whether a path that `counts` begins with `prefix`. */
+export function somePathUnder(
+  files: Readonly<Record<string, unknown>>,
+  prefix: string,
+  counts: (path: string) => boolean = () => true,
+): boolean {
+  for (const path in files) if (path.startsWith(prefix) && counts(path)) return true;
+  return false;
 }
 
 /** Directories exist by what lies in them; the root always does. */
 export function isDirectory(files: FileMap, path: string): boolean {
-  if (path === "/") return true;
-  const paths = files.paths();
-  const prefix = `${path}/`;
-  return paths[firstAtOrAfter(paths, prefix)]?.startsWith(prefix) === true;
+  return path === "/" || files.holdsUnder(`${path}/`);
 }
 
 /** The index of the first path not less than `target`. */
@@ -72,12 +85,7 @@ export function fileInfo(path: string, data: AnyFileData): FileInfo {
 }
 
 /** A page read from a map; `size`, in bytes, stands in where the lines were not counted. */
-export function readFrom(
-  files: FileMap,
-  path: string,
-  offset?: number,
-  limit?: number,
-): ReadResult & { readonly size?: number } {
+export function readFrom(files: FileMap, path: string, offset?: number, limit?: number): ReadResult {
   const data = files.get(path);
   if (data === undefined) return missing(files, path);
   if (!isText(data)) return { content: bytesOf(data), mimeType: mimeTypeOf(data) ?? UNKNOWN_BINARY };

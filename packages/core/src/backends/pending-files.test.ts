@@ -120,6 +120,21 @@ describe("StateBackend in a run", () => {
     expect(outcome.results[1]).toEqual(["File '/a' not found", [], []]);
   });
 
+  it("knows the directories that others have made and removed in the same superstep", async () => {
+    const outcome = await run(
+      [
+        [
+          (backend) => backend.write("/made/x", "x"),
+          (backend) => backend.delete?.("/gone"),
+          async (backend) => [await backend.write("/made", ""), await backend.write("/gone", "")],
+        ],
+      ],
+      { "/gone/x": { content: "x" } },
+    );
+    expect(outcome.results[2]).toMatchObject([{ code: "IS_DIRECTORY" }, { path: "/gone" }]);
+    expect(Object.keys(outcome.files).sort()).toEqual(["/gone", "/made/x"]);
+  });
+
   it("gives a name to exactly one of many that create it", async () => {
     const outcome = await run([
       Array.from(

@@ -9,6 +9,7 @@
 import {
   checkpointerOf,
   graphNamespace,
+  isResumed,
   readChannel,
   sendWrites,
   type TaskConfig,
@@ -16,12 +17,10 @@ import {
 } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { AnyFileData, FileError, FilesUpdate } from "./backend.ts";
-import { type FileMap, fileIn, sortedPaths } from "./file-map.ts";
+import { type FileMap, fileIn, somePathUnder, sortedPaths } from "./file-map.ts";
 import type { FilesState, FilesStateUpdate } from "./files-value.ts";
 
 const CHANNEL = "files";
-/** Set on the tasks of a superstep that an earlier run had begun. */
-const RESUMING = "__pregel_resuming";
 
 /** The files as a task sees them, and the way to change them. */
 export interface TaskFiles {
@@ -95,6 +94,7 @@ class PendingFiles {
         return change === undefined ? fileIn(base, path) : (change.data ?? undefined);
       },
       paths: () => (this.#changes.size === 0 ? sortedPaths(base) : this.#mergedPaths(base)),
+      holdsUnder: (prefix) => this.#holdsUnder(prefix, base),
     };
   }
 
@@ -132,6 +132,12 @@ class PendingFiles {
     if (changes === undefined) this.#changes.set(path, [change]);
     else changes.push(change);
     this.#paths = undefined;
+  }
+
+  #holdsUnder(prefix: string, base: FilesState): boolean {
+    for (const [path, changes] of this.#changes)
+      if (path.startsWith(prefix) && changes.at(-1)?.data != null) return true;
+    return somePathUnder(base, prefix, (path) => !this.#changes.has(path));
   }
 
   #mergedPaths(base: FilesState): readonly string[] {
@@ -223,9 +229,9 @@ function restoreUnfinished(
   namespace: string,
 ): Promise<void> | undefined {
   const saver = checkpointerOf(config);
-  if (config.configurable?.[RESUMING] !== true || !saver) return undefined;
+  if (!isResumed(config) || !saver) return undefined;
   const configurable = {
-    thread_id: config.configurable.thread_id,
+    thread_id: config.configurable?.thread_id,
     checkpoint_ns: namespace,
     checkpoint_id: pending.checkpointId,
   };

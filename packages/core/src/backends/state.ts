@@ -3,7 +3,7 @@
  * nobody else.
  */
 import { getConfig } from "@langchain/langgraph";
-import { isTaskConfig, type TaskConfig } from "../engine.ts";
+import { isTaskConfig, type TaskConfig, wholeConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { BackendProtocol, BackendRuntime, OperationOptions } from "./backend.ts";
 import { recordMap } from "./file-map.ts";
@@ -36,7 +36,7 @@ export class StateBackend extends FileMapBackend {
   protected override open(options?: OperationOptions): OpenFiles | Promise<OpenFiles> {
     if (this.#runtime !== undefined) return openState(this.#runtime, options);
     const config: unknown = getConfig();
-    if (isTaskConfig(config)) return openTask(config, options);
+    if (isTaskConfig(config)) return openTask({ ...wholeConfig(config), signal: config.signal }, options);
     throw new DeepwrightError("INVALID_INPUT", "StateBackend was used outside a run: there is no state.", {
       hint: "Use it in a tool or node, or build it as new StateBackend({ state }).",
     });

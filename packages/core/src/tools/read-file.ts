@@ -31,10 +31,7 @@ export function createReadFileTool(options: FileToolOptions): BuiltInTool {
   return fileTool({ name: "read_file", description: READ_FILE_DESCRIPTION, schema, options, run: read });
 }
 
-type Page = Extract<ReadResult, { error?: undefined }> & {
-  /** Bytes; known instead of the number of lines when the file is large. */
-  readonly size?: number;
-};
+type Page = Extract<ReadResult, { error?: undefined }>;
 
 async function read(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
   const file = call.locate(args.file_path);
