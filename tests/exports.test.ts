@@ -1,0 +1,32 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import * as ours from "deepwright";
+import { expect, test } from "vitest";
+
+const words = (list: string): string[] => list.trim().split(/\s+/);
+
+/** Names of the peer we do not have, each with the reason. It may only shrink. */
+const MISSING: Record<string, readonly string[]> = {
+  "comes with the backends": words(`
+    FilesystemBackend LocalShellBackend StoreBackend CompositeBackend BaseSandbox SandboxError adaptBackendProtocol
+    adaptSandboxProtocol applyGrepMaxCount isSandboxBackend isSandboxProtocol EXECUTION_SYSTEM_PROMPT`),
+  "comes with context engineering": words(`
+    MAX_SKILL_DESCRIPTION_LENGTH MAX_SKILL_FILE_SIZE MAX_SKILL_NAME_LENGTH computeSummarizationDefaults
+    createAgentMemoryMiddleware createMemoryMiddleware createSettings createSkillsMiddleware
+    createSummarizationMiddleware findProjectRoot listSkills parseSkillMetadata skillsMetadataValue`),
+  "comes with delegation and control": words(`
+    TASK_SYSTEM_PROMPT DEFAULT_GENERAL_PURPOSE_DESCRIPTION DEFAULT_SUBAGENT_PROMPT GENERAL_PURPOSE_SUBAGENT
+    SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY createSubAgent createSubAgentMiddleware EMPTY_HARNESS_PROFILE
+    REQUIRED_MIDDLEWARE_NAMES createHarnessProfile generalPurposeSubagentConfigSchema getHarnessProfile
+    harnessProfileConfigSchema parseHarnessProfileConfig registerHarnessProfile serializeProfile`),
+  "comes with sandboxes": words("LangSmithSandbox ContextHubBackend"),
+  "comes with the server": words(`
+    ASYNC_TASK_SYSTEM_PROMPT createAsyncSubAgentMiddleware createCompletionCallbackMiddleware isAsyncSubAgent`),
+};
+
+test("what the peer exports and we do not is listed here with a reason", async () => {
+  const file = resolve("bench", "node_modules", "deepagents", "dist", "index.js");
+  const peer = (await import(pathToFileURL(file).href)) as object;
+  const missing = Object.keys(peer).filter((name) => !(name in ours));
+  expect(missing.toSorted()).toEqual(Object.values(MISSING).flat().toSorted());
+});
