@@ -191,6 +191,11 @@ function handlersOf(config: TaskConfig): readonly { readonly name?: string }[] {
     : ((callbacks as CallbackManager).handlers ?? []);
 }
 
+/** Whether anybody, a stream or a tracer, hears what happens in this task. */
+export function isListenedTo(config: TaskConfig): boolean {
+  return handlersOf(config).length > 0;
+}
+
 function hasTracer(config: TaskConfig): boolean {
   return handlersOf(config).some((handler) => handler.name === "langchain_tracer");
 }
@@ -205,7 +210,7 @@ export async function runNode<T>(
   config: TaskConfig,
   body: (config: TaskConfig) => Promise<T>,
 ): Promise<T> {
-  if (handlersOf(config).length === 0) return runInTask(config, () => body(config));
+  if (!isListenedTo(config)) return runInTask(config, () => body(config));
   const manager = await getCallbackManagerForConfig(config);
   const inputs = typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input };
   const run = await manager?.handleChainStart(

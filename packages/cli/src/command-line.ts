@@ -1,0 +1,79 @@
+/** The command line: names, help and the errors of using it. Nothing heavy is loaded here. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import type { RawRunOptions } from "./run/run-options.ts";
+import { safeText } from "./terminal/safe-text.ts";
+
+export type RunHandler = (words: readonly string[], options: RawRunOptions) => Promise<ExitCode>;
+
+/** Runs the command `argv` names (without the program's own name) and returns the exit code. */
+export async function commandLine(argv: readonly string[], run: RunHandler): Promise<ExitCode> {
+  let code: ExitCode = EXIT.done;
+  const program = createProgram(async (words, options) => {
+    code = await run(words, options);
+  });
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+}
+
+function createProgram(onRun: (words: string[], options: RawRunOptions) => Promise<void>): Command {
+  const program = new Command("deepwright")
+    .description("A deep agent at your terminal: it plans, works with files and reports.")
+    .version(versionText(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "show this help")
+    .configureOutput({
+      outputError: (text, write) => write(`deepwright: ${safeText(text.replace(/^error: /, ""))}`),
+    })
+    .showHelpAfterError("Run with --help to see how it is used.")
+    .exitOverride();
+  addRun(program, onRun);
+  program.addHelpText("after", `\n${EXAMPLES}`);
+  return program;
+}
+
+function addRun(program: Command, onRun: (words: string[], options: RawRunOptions) => Promise<void>): void {
+  program
+    .command("run")
+    .description("run an agent on a task, without a person at hand")
+    .argument("[task...]", "what to do; - reads it from stdin, as does a pipe without a task")
+    .option(
+      "-m, --model <provider:model>",
+      "the model, e.g. anthropic:claude-sonnet-4-6, ollama:qwen3, offline",
+    )
+    .option("--base-url <url>", "a server to use instead of the provider's own")
+    .option("--in <path>", "the directory (or file) to work on a copy of (default: the current directory)")
+    .option("--out <dir>", "where created and changed files are written")
+    .option("--json", "print the stream as JSON, one part a line")
+    .option("--system <text>", "instructions for the agent, before its own")
+    .option("--timeout <seconds>", "stop the whole run after this time")
+    .option("-q, --quiet", "show only the answer, warnings and errors")
+    .option("-v, --verbose", "show tool calls and results in full")
+    .action(onRun)
+    .addHelpText("after", `\n${EXAMPLES}\n\n${EXIT_CODES}`);
+}
+
+const EXAMPLES = `Examples:
+  deepwright run "Summarise this project in report.md" --out out
+  deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md
+  (echo "Review this change:"; git diff) | deepwright run - --quiet
+  deepwright run "List the open questions" --json | jq -c .type`;
+
+const EXIT_CODES = `Exit codes:
+  0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waits for approval,
+  130 interrupted, 143 terminated
+
+Model: --model, DEEPWRIGHT_MODEL, --base-url or DEEPWRIGHT_BASE_URL, then the first key found
+(ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY), then Ollama or OPENAI_BASE_URL, else the
+offline model, which is not an LLM.`;
+
+/** From the package's own package.json, one level above both `src` and `dist`. */
+function versionText(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

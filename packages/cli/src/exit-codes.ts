@@ -1,0 +1,12 @@
+/** What the process tells its caller; documented in docs/cli.md. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  limit: 3,
+  approval: 4,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,207 @@
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { providerServer } from "./test-support/provider-server.ts";
+import { directoryWith, runBinary } from "./test-support/run-binary.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
+const LABEL =
+  "No model key found: using the offline model. It is not an LLM: it follows a fixed routine with the tools.";
+
+/** The scripts that processes with NODE_V8_COVERAGE loaded. */
+async function scriptsIn(directory: string): Promise<string[]> {
+  const reports = (await readdir(directory)).map((name) => readFile(join(directory, name), "utf8"));
+  return (await Promise.all(reports)).flatMap((text) => {
+    const { result } = JSON.parse(text) as { result: { url: string }[] };
+    return result.map(({ url }) => url);
+  });
+}
+
+describe("help, version and usage", () => {
+  it("help and version answer without loading an agent", async () => {
+    const cwd = await directoryWith({});
+    const env = { NODE_V8_COVERAGE: join(cwd, "loaded") };
+    const help = await runBinary(["--help"], { cwd, env });
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toContain("Examples:");
+    const version = await runBinary(["--version"], { cwd, env });
+    expect(version).toMatchObject({ code: 0, stderr: "" });
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const loaded = await scriptsIn(join(cwd, "loaded"));
+    expect(loaded.filter((url) => url.endsWith("/command-line.ts"))).toHaveLength(2);
+    expect(loaded.filter((url) => /langchain|zod|packages\/core|run-command/.test(url))).toEqual([]);
+  });
+
+  it("the help of run names every option and every exit code", async () => {
+    const { code, stdout } = await runBinary(["run", "--help"], { cwd: await directoryWith({}) });
+    expect(code).toBe(0);
+    for (const name of ["model", "base-url", "in", "out", "json", "system", "timeout", "quiet", "verbose"])
+      expect(stdout).toContain(`--${name}`);
+    expect(stdout).toContain("130 interrupted");
+  });
+
+  it.each<[string, string[], string]>([
+    ["no command", [], "Usage: deepwright"],
+    ["an unknown command", ["fly"], "unknown command 'fly'"],
+    ["an unknown option", ["run", "x", "--jsn"], "Did you mean --json?"],
+    ["no task", ["run"], "The task read from stdin is empty"],
+    ["an empty task", ["run", "  "], "The task read from stdin is empty"],
+    ["an option without its value", ["run", "x", "--out"], "argument missing"],
+    ["an empty option", ["run", "x", "--out", ""], "--out is empty"],
+    ["a time that is no number", ["run", "x", "--timeout", "soon"], "--timeout must be a number of seconds"],
+    ["quiet and verbose", ["run", "x", "-q", "-v"], "exclude each other"],
+    ["a model that is no name", ["run", "x", "--model", "gpt"], "--model must be provider:model"],
+    ["a directory that is not there", ["run", "x", "--in", "nowhere"], "There is no directory 'nowhere'"],
+    ["a file as output", ["run", "x", "--out", "file.txt"], "--out must be a directory"],
+  ])("%s is wrong usage: 2, with a hint, and nothing on stdout", async (_, args, message) => {
+    const result = await runBinary(args, { cwd: await directoryWith({ "file.txt": "x" }) });
+    expect(result.stderr).toContain(message);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("a run without any key", () => {
+  it("says it is the offline model, works, and writes its report to --out only", async () => {
+    const cwd = await directoryWith({
+      "README.md": "# Rocket\n\n## Fuel\n",
+      "src/engine.ts": "// TODO: ignite\n",
+      ".gitignore": "ignored.txt\n",
+      "ignored.txt": "x",
+      "data.bin": new Uint8Array([0, 1, 2]),
+    });
+    const result = await runBinary(["run", "Describe", "the", "engine", "--out", "out"], { cwd });
+    expect(result.stderr.split("\n").filter((line) => line.includes("offline model"))).toEqual([LABEL]);
+    expect(result.stderr).toContain("Workspace: a copy of 3 text files");
+    expect(result.stderr).toContain("left out: 1 ignored, 1 not text");
+    expect(result.stderr).toContain("● glob **/*");
+    expect(result.stderr).toContain("☑ Write a report");
+    expect(result.stderr).toContain("  + /report.md\nWrote 1 file to out\n");
+    expect(result.stderr).toMatch(/✔ done · [\d.]+ s/);
+    expect(result.stdout).toMatch(/^I am the offline model, not an LLM/);
+    expect(result.code).toBe(0);
+    const report = await readFile(join(cwd, "out", "report.md"), "utf8");
+    expect(report).toContain("> Describe the engine");
+    expect(report).toContain("/src/engine.ts:1: // TODO: ignite");
+    expect((await readdir(cwd)).sort()).toEqual([
+      ".gitignore",
+      "README.md",
+      "data.bin",
+      "ignored.txt",
+      "out",
+      "src",
+    ]);
+    expect(result.all).not.toMatch(CONTROL);
+  });
+
+  it("without --out it lists the changes and writes nothing", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const result = await runBinary(["run", "-", "--in", "."], { cwd, stdin: "Look around" });
+    expect(result.stderr).toContain("+ /report.md\nNothing was written to the disk: pass --out DIR");
+    expect(result.code).toBe(0);
+    expect(await readdir(cwd)).toEqual(["a.txt"]);
+  });
+
+  it("quiet leaves the warning and the answer", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const result = await runBinary(["run", "Look", "--quiet"], { cwd });
+    expect(result.stderr).toBe(`${LABEL}\n`);
+    expect(result.stdout).toContain("The workspace has 1 file");
+  });
+
+  it("file names with control characters reach neither terminal nor report (TI-01)", async () => {
+    const cwd = await directoryWith({ "ok.txt": "x" });
+    await writeFile(join(cwd, "evil\x1b]0;owned\x07.txt"), "x");
+    await writeFile(join(cwd, "todo.txt"), "TODO \x1b[2J\x9b31m \u202eevil\n");
+    const result = await runBinary(["run", "evil todo", "--verbose", "--out", "out"], { cwd });
+    expect(result.code).toBe(0);
+    expect(result.all).not.toMatch(CONTROL);
+    expect(result.stderr).toContain("left out (name): evil\\x1b]0;owned\\x07.txt");
+  });
+
+  it("a place in --out that is a link is refused, and the run has failed", async () => {
+    const outside = await directoryWith({ "victim.md": "untouched" });
+    const cwd = await directoryWith({ "a.txt": "x", "out/keep.txt": "x" });
+    await symlink(join(outside, "victim.md"), join(cwd, "out", "report.md"));
+    const result = await runBinary(["run", "Look", "--in", "a.txt", "--out", "out"], { cwd });
+    expect(result.stderr).toContain("Not written: /report.md: there is a link of that name");
+    expect(result.code).toBe(1);
+    expect(await readFile(join(outside, "victim.md"), "utf8")).toBe("untouched");
+  });
+});
+
+describe("--json", () => {
+  it("prints parts of a v2 stream, one a line, and nothing else on stdout", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const result = await runBinary(["run", "Look", "--json", "--out", "out"], { cwd });
+    expect(result.code).toBe(0);
+    const parts = result.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const part of parts) {
+      expect(Object.keys(part).sort()).toEqual(["data", "ns", "type"]);
+      expect(["updates", "messages", "custom"]).toContain(part.type);
+      expect(Array.isArray(part.ns)).toBe(true);
+    }
+    const updates = parts.filter(({ type }) => type === "updates");
+    expect(updates[0].data.model_request.messages[0]).toMatchObject({
+      type: "ai",
+      role: "assistant",
+      tool_calls: [{ name: "write_todos" }],
+    });
+    expect(JSON.stringify(updates)).toContain('"role":"tool"');
+    const words = parts.filter(({ type }) => type === "messages").map(({ data }) => data[0].content);
+    expect(words.join("")).toContain("I am the offline model");
+    expect(parts.at(-1)).toMatchObject({
+      type: "custom",
+      ns: [],
+      data: {
+        type: "run-end",
+        outcome: { kind: "done" },
+        exitCode: 0,
+        changes: { created: ["/report.md"], changed: [], deleted: [] },
+        written: ["/report.md"],
+      },
+    });
+  });
+
+  it("carries no raw control character and no key, and says at the end what failed", async () => {
+    const key = "sk-live-0123456789abcdef";
+    const evil = "\x1b[2J\x9b1m\u202e\u2028";
+    const server = await providerServer([
+      { text: [evil], call: { name: "ls", args: { path: evil } } },
+      { status: 401, body: { error: { message: `bad ${key}` } } },
+    ]);
+    const env = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: server.url };
+    const result = await runBinary(["run", "Look", "--json"], { cwd: await directoryWith({}), env });
+    await server.close();
+    expect(result.all).not.toMatch(CONTROL);
+    expect(result.all).not.toContain(key);
+    expect(result.stdout).toContain("\\u009b1m");
+    const last = JSON.parse(result.stdout.trimEnd().split("\n").at(-1) ?? "");
+    expect(last.data).toMatchObject({ type: "run-end", end: "failed", exitCode: 1 });
+    expect(last.data.error).toContain("the provider refused the key (HTTP 401)");
+    expect(result.code).toBe(1);
+  });
+
+  it("a run that cannot start still ends with a part", async () => {
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Look", "--json", "--model", "openai:x"], { cwd });
+    const data = { type: "run-end", end: "failed", exitCode: 1 };
+    expect(JSON.parse(result.stdout)).toMatchObject({ type: "custom", ns: [], data });
+  });
+});
+
+describe("output that is no terminal", () => {
+  it("gets no escape at all, even when colours are asked for (TI-03)", async () => {
+    const evil = "Hello \x1b[31mred\x1b[0m \x9b2J\rover\u202e\n";
+    const server = await providerServer([{ text: [evil.slice(0, 8), evil.slice(8)] }]);
+    const env = { ANTHROPIC_API_KEY: "key-key-key", ANTHROPIC_BASE_URL: server.url, FORCE_COLOR: "1" };
+    const result = await runBinary(["run", "Talk"], { cwd: await directoryWith({}), env });
+    await server.close();
+    expect(result.all).not.toMatch(CONTROL);
+    expect(result.stdout).toBe("Hello \\x1b[31mred\\x1b[0m \\x9b2J\\rover\\u202e\n");
+  });
+});

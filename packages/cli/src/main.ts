@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+/** The bin `deepwright`. Help and version answer without loading an agent. */
+import { CommandError } from "./command-error.ts";
+import { commandLine } from "./command-line.ts";
+import { EXIT } from "./exit-codes.ts";
+import { safeText } from "./terminal/safe-text.ts";
+
+const code = await commandLine(process.argv.slice(2), async (words, options) => {
+  const { runCommand } = await import("./run/run-command.ts");
+  return runCommand(words, options);
+}).catch((error: unknown) => {
+  const { message, hint } = error instanceof CommandError ? error : { message: String(error), hint: "" };
+  process.stderr.write(`deepwright: ${safeText([message, hint].filter(Boolean).join(" "))}\n`);
+  return error instanceof CommandError ? error.exitCode : EXIT.failed;
+});
+
+await Promise.all([written(process.stdout), written(process.stderr)]);
+// Work that did not notice a stop must not keep the process alive.
+process.exit(code);
+
+/** Resolves when everything given to the stream has left it, or nobody takes it any more. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || !stream.writable) resolve();
+    else stream.write("", () => resolve());
+  });
+}

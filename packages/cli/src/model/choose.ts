@@ -1,0 +1,163 @@
+/**
+ * Decides which model runs: `--model`, `DEEPWRIGHT_MODEL`, a server named by `--base-url` or
+ * `DEEPWRIGHT_BASE_URL`, the first key found, a local endpoint, the offline model.
+ */
+import { CommandError } from "../command-error.ts";
+import { KEYED_PROVIDERS, type ProviderDefaults } from "../default-models.ts";
+import { ollamaUrl, parseBaseUrl, shownUrl } from "./base-url.ts";
+import type { ModelChoice, ProviderChoice } from "./choice.ts";
+import { type Endpoints, PATIENCE } from "./endpoints.ts";
+import { type ModelName, OFFLINE, parseModelName } from "./model-name.ts";
+
+export interface ModelWish {
+  /** `--model`. */
+  readonly model?: string;
+  /** `--base-url`. */
+  readonly baseUrl?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Named<T> {
+  readonly value: T;
+  /** `--model` or the name of a variable. */
+  readonly source: string;
+}
+
+export async function chooseModel(
+  wish: ModelWish,
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ModelChoice> {
+  const server = given(wish.baseUrl, "--base-url", environment, "DEEPWRIGHT_BASE_URL", parseBaseUrl);
+  const name = given(wish.model, "--model", environment, "DEEPWRIGHT_MODEL", parseModelName);
+  if (name) return named(name, server, environment, endpoints);
+  if (server) return compatible(server.value, server.source, environment, endpoints);
+  return (
+    (await byKey(environment, endpoints)) ??
+    (await byLocalEndpoint(environment, endpoints)) ?? { kind: "offline", reason: "No model key found" }
+  );
+}
+
+function given<T>(
+  option: string | undefined,
+  optionName: string,
+  environment: Environment,
+  variable: string,
+  parse: (text: string, source: string) => T,
+): Named<T> | undefined {
+  const text = option ?? (environment[variable] || undefined);
+  if (text === undefined) return undefined;
+  const source = option === undefined ? variable : optionName;
+  return { value: parse(text, source), source };
+}
+
+async function named(
+  name: Named<ModelName>,
+  server: Named<string> | undefined,
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ModelChoice> {
+  const { provider, model } = name.value;
+  const reason = server ? `${name.source}, at ${shownUrl(server.value)}` : name.source;
+  if (provider === OFFLINE) return { kind: "offline", reason: `Asked for by ${name.source}` };
+  if (provider === "ollama") return ollama(model, server?.value, reason, environment, endpoints);
+  const defaults = KEYED_PROVIDERS.find((candidate) => candidate.provider === provider);
+  if (defaults === undefined) return { kind: "other", provider, model: model ?? "", reason };
+  const choice = keyed(defaults, environment, server?.value, reason);
+  if (choice.apiKey === undefined && choice.baseUrl === undefined)
+    throw new CommandError(`${name.source} asks for ${provider}, but ${defaults.keys[0]} is not set.`, {
+      hint: `Set ${defaults.keys[0]}, or name a server with --base-url.`,
+    });
+  return { ...choice, model: model ?? defaults.model };
+}
+
+async function ollama(
+  model: string | undefined,
+  server: string | undefined,
+  reason: string,
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ProviderChoice> {
+  const baseUrl = server ?? ollamaUrl(environment.OLLAMA_HOST);
+  const chosen = model ?? (await endpoints.ollama(baseUrl, PATIENCE.named))?.[0];
+  if (chosen === undefined)
+    throw new CommandError(`Ollama has no model to offer at ${shownUrl(baseUrl)}, or does not answer.`, {
+      hint: "Start it with `ollama serve` and get a model with `ollama pull`, or name one: --model ollama:NAME.",
+    });
+  return { kind: "provider", provider: "ollama", model: chosen, baseUrl, reason };
+}
+
+/** A server that speaks OpenAI's chat completions. Only OpenAI's key is ever sent to it. */
+async function compatible(
+  baseUrl: string,
+  source: string,
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ProviderChoice> {
+  const openai = KEYED_PROVIDERS.find(({ provider }) => provider === "openai") as ProviderDefaults;
+  const choice = keyed(openai, environment, baseUrl, `${source} is ${shownUrl(baseUrl)}`);
+  const models = await endpoints.openai(baseUrl, choice.apiKey);
+  if (models === undefined || models.includes(openai.model)) return choice;
+  return { ...choice, model: models[0] ?? openai.model };
+}
+
+async function byKey(environment: Environment, endpoints: Endpoints): Promise<ModelChoice | undefined> {
+  for (const defaults of KEYED_PROVIDERS) {
+    const choice = keyed(defaults, environment, undefined, "");
+    if (choice.apiKey === undefined) continue;
+    const reason = `${choice.keyName} is set`;
+    if (choice.provider === "openai" && choice.baseUrl !== undefined)
+      return compatible(choice.baseUrl, `${reason}, OPENAI_BASE_URL`, environment, endpoints);
+    return { ...choice, reason };
+  }
+  return undefined;
+}
+
+async function byLocalEndpoint(
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ModelChoice | undefined> {
+  const url = ollamaUrl(environment.OLLAMA_HOST);
+  const patience = environment.OLLAMA_HOST ? PATIENCE.named : PATIENCE.hoped;
+  const model = (await endpoints.ollama(url, patience))?.[0];
+  if (model !== undefined)
+    return {
+      kind: "provider",
+      provider: "ollama",
+      model,
+      baseUrl: url,
+      reason: `Ollama answers at ${shownUrl(url)}`,
+    };
+  const server = environment.OPENAI_BASE_URL;
+  if (!server) return undefined;
+  return compatible(
+    parseBaseUrl(server, "OPENAI_BASE_URL"),
+    "no key found, OPENAI_BASE_URL",
+    environment,
+    endpoints,
+  );
+}
+
+/** The provider with its default model, its key and its address as far as the environment has them. */
+function keyed(
+  defaults: ProviderDefaults,
+  environment: Environment,
+  server: string | undefined,
+  reason: string,
+): ProviderChoice {
+  const keyName = defaults.keys.find((name) => environment[name]) ?? defaults.keys[0];
+  const apiKey = environment[keyName as string] || undefined;
+  const baseUrl = server ?? ownAddress(defaults.provider, environment);
+  const { provider, model } = defaults;
+  return { kind: "provider", provider, model, baseUrl, apiKey, keyName, reason };
+}
+
+/** The variables the providers' own libraries read. OpenAI's own address is no special server. */
+function ownAddress(provider: string, environment: Environment): string | undefined {
+  const variable = { anthropic: "ANTHROPIC_BASE_URL", openai: "OPENAI_BASE_URL" }[provider];
+  const text = variable && environment[variable];
+  if (!variable || !text) return undefined;
+  const url = parseBaseUrl(text, variable);
+  return new URL(url).hostname === "api.openai.com" ? undefined : url;
+}

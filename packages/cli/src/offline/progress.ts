@@ -1,0 +1,47 @@
+/** What the offline model has done so far for the task at hand, read off the messages. */
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+
+export interface DoneCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the tool answered; empty when nothing came back. */
+  readonly result: string;
+  readonly failed: boolean;
+}
+
+export interface Progress {
+  /** The last thing a person asked for. */
+  readonly task: string;
+  /** Calls since then, in order. */
+  readonly calls: readonly DoneCall[];
+}
+
+export function progressOf(messages: readonly BaseMessage[]): Progress {
+  const start = messages.findLastIndex((message) => HumanMessage.isInstance(message));
+  const since = messages.slice(start + 1);
+  const results = new Map(
+    since.filter((message) => ToolMessage.isInstance(message)).map((result) => [result.tool_call_id, result]),
+  );
+  const calls = since
+    .filter((message) => AIMessage.isInstance(message))
+    .flatMap((message) => message.tool_calls ?? [])
+    .map(({ name, args, id }) => {
+      const result = results.get(id ?? "");
+      return { name, args, result: result?.text ?? "", failed: isError(result) };
+    });
+  return { task: messages[start]?.text.trim() ?? "", calls };
+}
+
+/** Tools of others do not always set a status. */
+function isError(result: ToolMessage | undefined): boolean {
+  return result === undefined || result.status === "error" || /^Error\b/.test(result.text);
+}
+
+/** Those calls of `name` that worked. */
+export function successes({ calls }: Progress, name: string): readonly DoneCall[] {
+  return calls.filter((call) => call.name === name && !call.failed);
+}
+
+export function wasTried({ calls }: Progress, name: string): boolean {
+  return calls.some((call) => call.name === name);
+}

@@ -1,0 +1,231 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
+import { directoryWith, runBinary, startBinary } from "./test-support/run-binary.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const KEY = "sk-very-secret-key-0123456789";
+const WRITE: Answer = {
+  text: ["I write ", "a file."],
+  call: { name: "write_file", args: { file_path: "/hello.txt", content: "Hello from the server" } },
+};
+const DONE: Answer = { text: ["All ", "done", ", friend."] };
+
+let server: ProviderServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function serve(answers: readonly Answer[], models: readonly string[] = []): Promise<ProviderServer> {
+  server = await providerServer(answers, models);
+  return server;
+}
+
+interface Provider {
+  readonly name: string;
+  readonly args: (url: string) => readonly string[];
+  readonly env: (url: string) => Record<string, string>;
+  /** The line that tells the model and the reason. */
+  readonly says: string;
+  /** The path that was asked. */
+  readonly path: RegExp;
+  readonly models?: readonly string[];
+}
+
+const PROVIDERS: readonly Provider[] = [
+  {
+    name: "Anthropic, by its key",
+    args: () => [],
+    env: (url) => ({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url, OPENAI_API_KEY: "sk-another-key" }),
+    says: "Model: anthropic:claude-sonnet-4-6 (ANTHROPIC_API_KEY is set)",
+    path: /^\/v1\/messages$/,
+  },
+  {
+    name: "OpenAI's chat completions, by key and OPENAI_BASE_URL",
+    args: () => [],
+    env: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1` }),
+    says: "Model: openai:gpt-5.4 (OPENAI_API_KEY is set",
+    path: /^\/v1\/chat\/completions$/,
+    models: ["gpt-mini", "gpt-5.4"],
+  },
+  {
+    name: "OpenAI's Responses, for a model that wants them",
+    args: (url) => ["--model", "openai:gpt-5.4-pro", "--base-url", `${url}/v1`],
+    env: () => ({ OPENAI_API_KEY: KEY }),
+    says: "Model: openai:gpt-5.4-pro (--model, at http://127.0.0.1",
+    path: /^\/v1\/responses$/,
+  },
+  {
+    name: "an OpenAI-compatible server without a key",
+    args: (url) => ["--base-url", `${url}/v1`],
+    env: () => ({ ANTHROPIC_API_KEY: KEY }),
+    says: "Model: openai:local-model (--base-url is http://127.0.0.1",
+    path: /^\/v1\/chat\/completions$/,
+    models: ["local-model"],
+  },
+  {
+    name: "Google, by DEEPWRIGHT_MODEL",
+    args: (url) => ["--base-url", url],
+    env: () => ({ GOOGLE_API_KEY: KEY, DEEPWRIGHT_MODEL: "google" }),
+    says: "Model: google:gemini-3.1-pro-preview (DEEPWRIGHT_MODEL, at http://127.0.0.1",
+    path: /gemini-3\.1-pro-preview:streamGenerateContent/,
+  },
+  {
+    name: "Ollama, because it answers",
+    args: () => [],
+    env: (url) => ({ OLLAMA_HOST: url.replace("http://", "") }),
+    says: "Model: ollama:with-tools:7b (Ollama answers at http://127.0.0.1",
+    path: /^\/api\/chat$/,
+    models: ["plain:1b", "with-tools:7b"],
+  },
+];
+
+describe("a real provider library against a server on this machine", () => {
+  it.each(PROVIDERS)(
+    "$name: streams, calls a tool and finishes",
+    async ({ args, env, says, path, models }) => {
+      const { url, asked } = await serve([WRITE, DONE], models);
+      const cwd = await directoryWith({ "notes.txt": "a note" });
+      const out = join(cwd, "out");
+      const more = ["--out", out, "--system", "Speak like a gardener"];
+      const result = await runBinary(["run", "Write hello", ...more, ...args(url)], {
+        cwd,
+        env: env(url),
+      });
+      expect(JSON.stringify(asked()[0]?.body)).toContain("Speak like a gardener");
+      expect(result.stderr).toContain(says);
+      expect(result.stdout).toBe("I write a file.\nAll done, friend.\n");
+      expect(result.stderr).toContain("● write_file /hello.txt");
+      expect(result.stderr).toMatch(/✔ done · .* s · 1 tool call · \d+ tokens in, \d+ out/);
+      expect(result.code).toBe(0);
+      expect(await readFile(join(out, "hello.txt"), "utf8")).toBe("Hello from the server");
+      expect(asked().map((request) => request.path.split("?")[0])).toEqual([
+        expect.stringMatching(path),
+        expect.stringMatching(path),
+      ]);
+      expect(JSON.stringify(asked()[1]?.body)).toContain("Successfully wrote to '/hello.txt'");
+      expect(result.all).not.toContain(KEY);
+    },
+  );
+
+  it("a key of one provider is never sent to the server of another", async () => {
+    const { url, requests } = await serve([DONE], ["local-model"]);
+    const cwd = await directoryWith({});
+    const env = { ANTHROPIC_API_KEY: KEY, GOOGLE_API_KEY: KEY };
+    await runBinary(["run", "Hi", "--base-url", `${url}/v1`], { cwd, env });
+    expect(requests.length).toBeGreaterThan(0);
+    expect(JSON.stringify(requests)).not.toContain(KEY);
+  });
+
+  it("text is shown while the reply still comes", async () => {
+    let release = (): void => {};
+    const hold = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { url } = await serve([{ text: ["First words", ", last words"], hold }]);
+    const cwd = await directoryWith({});
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url };
+    const running = startBinary(["run", "Talk"], { cwd, env });
+    await running.shows("First words");
+    expect(running.stdout()).not.toContain("done");
+    release();
+    expect((await running.result).stdout).toBe("First words, last words\n");
+  });
+});
+
+/** One for each library. */
+const LIBRARIES = PROVIDERS.filter(({ name }) => /^(Anthropic|OpenAI's chat|Google|Ollama)/.test(name));
+
+describe("a provider that says no", () => {
+  it.each(LIBRARIES)(
+    "$name: a refused key ends with 1 and says what to check",
+    async ({ args, env, models }) => {
+      const body = { type: "error", error: { type: "authentication_error", message: `bad key ${KEY}` } };
+      const { url } = await serve([{ status: 401, body }], models);
+      const cwd = await directoryWith({});
+      const result = await runBinary(["run", "Hi", ...args(url)], { cwd, env: env(url) });
+      expect(result.stderr).toMatch(
+        /✘ failed: the provider refused the key \(HTTP 401\): .*bad key.* Check /,
+      );
+      expect(result.stdout).toBe("");
+      expect(result.code).toBe(1);
+      expect(result.all).not.toContain(KEY);
+    },
+  );
+
+  it.each(LIBRARIES)("$name: too many requests end with 1 in plain words", async ({ args, env, models }) => {
+    const body = { type: "error", error: { type: "rate_limit_error", message: "slow down" } };
+    const { url } = await serve([{ status: 429, body }], models);
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Hi", ...args(url)], { cwd, env: env(url) });
+    expect(result.stderr).toMatch(/✘ failed: too many requests, or no quota left \(HTTP 429\): .*slow down/);
+    expect(result.code).toBe(1);
+  });
+
+  const named = (name: string): (typeof PROVIDERS)[number] =>
+    PROVIDERS.find((p) => p.name.startsWith(name)) as never;
+
+  it.each([
+    ["Anthropic", "max_tokens"],
+    ["OpenAI's chat", "length"],
+    ["Google", "MAX_TOKENS"],
+  ])("%s: a reply cut off at the output limit is a limit: 3", async (name, stopReason) => {
+    const { args, env, models } = named(name);
+    const { url } = await serve([{ text: ["half a sen"], stopReason }], models);
+    const result = await runBinary(["run", "Hi", ...args(url)], {
+      cwd: await directoryWith({}),
+      env: env(url),
+    });
+    expect(result.stderr).toContain("✘ stopped at a limit: ");
+    expect(result.stdout).toBe("half a sen\n");
+    expect(result.code).toBe(3);
+  });
+
+  it.each([
+    ["OpenAI's chat", "content_filter"],
+    ["Google", "SAFETY"],
+  ])("%s: a reply the provider filtered fails with a clear line", async (name, stopReason) => {
+    const { args, env, models } = named(name);
+    const { url } = await serve([{ text: ["Well"], stopReason }], models);
+    const result = await runBinary(["run", "Hi", ...args(url)], {
+      cwd: await directoryWith({}),
+      env: env(url),
+    });
+    expect(result.stderr).toMatch(/✘ failed: .*(filter|stopped)/);
+    expect(result.code).toBe(1);
+  });
+
+  it("a model that declines fails with a clear line", async () => {
+    const { url } = await serve([{ text: ["Well"], stopReason: "refusal" }]);
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url };
+    const result = await runBinary(["run", "Hi"], { cwd: await directoryWith({}), env });
+    expect(result.stderr).toContain("✘ failed: the model declined");
+    expect(result.code).toBe(1);
+  });
+
+  it("a server that is not there is named, quickly", async () => {
+    const { url, close } = await serve([]);
+    await close();
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Hi", "--base-url", `${url}/v1`], { cwd });
+    expect(result.stderr).toMatch(/✘ failed: the model's server cannot be reached.* Check --base-url/);
+    expect(result.code).toBe(1);
+  });
+
+  it("another provider is named with its install line", async () => {
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Hi", "--model", "mistralai:mistral-large"], { cwd });
+    expect(result.stderr).toContain("npm install @langchain/mistralai");
+    expect(result.code).toBe(1);
+  });
+
+  it("a provider without its key says which variable is missing", async () => {
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Hi", "--model", "openai:gpt-5.4"], { cwd });
+    expect(result.stderr).toContain("OPENAI_API_KEY is not set");
+    expect(result.code).toBe(1);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { CommandError } from "../command-error.ts";
+import type { ModelChoice } from "../model/choice.ts";
+import { failureWords, withoutSecrets } from "./failure-words.ts";
+
+const CHOICE: ModelChoice = {
+  kind: "provider",
+  provider: "openai",
+  model: "x",
+  keyName: "OPENAI_API_KEY",
+  reason: "",
+};
+
+function words(error: unknown): string {
+  return failureWords(error, CHOICE, { OPENAI_API_KEY: "my-own-key-value" });
+}
+
+const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+
+describe("failureWords", () => {
+  it.each([
+    [
+      "the provider's own words, without the key",
+      Object.assign(new Error('401 {"error":{}}'), {
+        status: 401,
+        error: { error: { message: "no my-own-key-value" } },
+      }),
+      "the provider refused the key (HTTP 401): no [OPENAI_API_KEY]. Check OPENAI_API_KEY.",
+    ],
+    [
+      "a status in a cause",
+      new Error("wrapped", { cause: Object.assign(new Error("slow"), { status_code: 429 }) }),
+      "too many requests, or no quota left (HTTP 429): wrapped. Try again later, or choose another model with --model.",
+    ],
+    [
+      "a server that is down",
+      new TypeError("fetch failed", { cause: refused }),
+      "the model's server cannot be reached (ECONNREFUSED). Is it running? Check --base-url.",
+    ],
+    [
+      "a problem of the provider",
+      Object.assign(new Error("boom"), { status: 503 }),
+      "the provider has a problem (HTTP 503): boom",
+    ],
+    ["a command error with its hint", new CommandError("No x.", { hint: "Do y." }), "No x. Do y."],
+    ["control characters", new Error("a\x1b[2J\nb"), "a\\x1b[2J b"],
+    ["a string", "thrown words", "thrown words"],
+    ["an error without words", new RangeError(), "RangeError"],
+  ])("%s", (_, error, expected) => {
+    expect(words(error)).toBe(expected);
+  });
+
+  it("long errors are cut", () => {
+    expect(words(new Error("x".repeat(5_000))).length).toBeLessThan(700);
+  });
+});
+
+describe("withoutSecrets", () => {
+  it.each([
+    ["key sk-ant-api03-abcdefghijkl is bad", "key [key] is bad"],
+    ["at https://user:pass@host/v1", "at https://host/v1"],
+    ["a db-password-1 inside", "a [DB_PASSWORD] inside"],
+    ["nothing to hide", "nothing to hide"],
+  ])("%s", (text, clean) => {
+    expect(withoutSecrets(text, { DB_PASSWORD: "db-password-1", SHORT_KEY: "abc" })).toBe(clean);
+  });
+});

@@ -1,0 +1,108 @@
+/** What went wrong with a run, for the person at the terminal: the reason, what to do, and no secrets. */
+import { CommandError } from "../command-error.ts";
+import type { ModelChoice } from "../model/choice.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+
+const MAX_LENGTH = 600;
+
+/** `choice` is absent when no model was chosen yet. */
+export function failureWords(
+  error: unknown,
+  choice: ModelChoice | undefined,
+  environment: NodeJS.ProcessEnv,
+): string {
+  const message = safeLine(withoutSecrets(reasonOf(error), environment), MAX_LENGTH);
+  const hint = hintFor(error, choice);
+  return hint === undefined ? message : `${message.replace(/[.\s]*$/, ".")} ${hint}`;
+}
+
+function reasonOf(error: unknown): string {
+  const status = statusOf(error);
+  const words = error instanceof Error ? error.message || error.name : String(error);
+  const cause = connectionCause(error);
+  if (cause !== undefined) return `the model's server cannot be reached (${cause})`;
+  if (status === undefined) return words;
+  const meaning =
+    STATUS_WORDS[status] ?? (status >= 500 ? "the provider has a problem" : "the provider refused");
+  return `${meaning} (HTTP ${status}): ${providerWords(error) ?? words}`;
+}
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  401: "the provider refused the key",
+  402: "the provider wants to be paid",
+  403: "the provider refused the key",
+  404: "the provider does not know this model or address",
+  408: "the provider took too long",
+  413: "the request is too large",
+  429: "too many requests, or no quota left",
+};
+
+function hintFor(error: unknown, choice: ModelChoice | undefined): string | undefined {
+  if (error instanceof CommandError) return error.hint;
+  const key = choice?.kind === "provider" ? choice.keyName : undefined;
+  switch (statusOf(error)) {
+    case 401:
+    case 403:
+      return `Check ${key ?? "the key"}.`;
+    case 404:
+      return "Check --model and --base-url.";
+    case 429:
+      return "Try again later, or choose another model with --model.";
+    default:
+      return connectionCause(error) === undefined ? undefined : "Is it running? Check --base-url.";
+  }
+}
+
+/** The HTTP status wherever the libraries put it. */
+export function statusOf(error: unknown): number | undefined {
+  for (const item of chain(error)) {
+    const { status, statusCode, status_code } = item as Record<string, unknown>;
+    const found = [status, statusCode, status_code].find((value) => typeof value === "number");
+    if (found !== undefined) return found as number;
+  }
+  return undefined;
+}
+
+/** The message inside the provider's answer, where the library only hands on its JSON. */
+function providerWords(error: unknown): string | undefined {
+  for (const item of chain(error)) {
+    const body = (item as { error?: unknown }).error as Record<string, unknown> | undefined;
+    const inner = (body?.error ?? body) as { message?: unknown } | undefined;
+    if (typeof inner?.message === "string") return inner.message;
+  }
+  return undefined;
+}
+
+function connectionCause(error: unknown): string | undefined {
+  for (const item of chain(error)) {
+    const { code } = item as { code?: unknown };
+    if (typeof code === "string" && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|UND_ERR)/.test(code))
+      return code;
+  }
+  return undefined;
+}
+
+/** The error and its causes. */
+function chain(error: unknown): readonly object[] {
+  const found: object[] = [];
+  for (let item = error; typeof item === "object" && item !== null && found.length < 8; ) {
+    found.push(item);
+    item = (item as { cause?: unknown }).cause;
+  }
+  return found;
+}
+
+const SECRET_VARIABLE = /(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i;
+const MIN_SECRET_LENGTH = 6;
+
+/** Keys as the well-known services shape them. */
+const KEY_SHAPE = /\b(?:sk|pk|rk|gsk|ghp|gho|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]{20,}/g;
+
+/** Values of variables that hold secrets are struck out; so are passwords in addresses and what looks like a key. */
+export function withoutSecrets(text: string, environment: NodeJS.ProcessEnv): string {
+  let clean = text.replace(/(\w+:\/\/)[^/\s@]+@/g, "$1");
+  for (const [name, value] of Object.entries(environment))
+    if (value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_VARIABLE.test(name))
+      clean = clean.replaceAll(value, `[${name}]`);
+  return clean.replace(KEY_SHAPE, "[key]");
+}

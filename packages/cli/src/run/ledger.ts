@@ -1,0 +1,58 @@
+/** Keeps of a run's stream what is needed once it is over. */
+import type { Files } from "../workspace/changes.ts";
+import {
+  depthOf,
+  interruptsOf,
+  isAi,
+  isRecord,
+  messagesOf,
+  type StreamPart,
+  updatesOf,
+} from "./stream-part.ts";
+
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** How a run ended by itself; the kinds are those of the library's outcome. */
+export interface Outcome {
+  readonly kind: string;
+  readonly detail?: string;
+}
+
+export class Ledger {
+  /** Files after the last step that was completed; undefined until there was one. */
+  files: Files | undefined;
+  outcome: Outcome | undefined;
+  /** Questions to a person that nobody has answered. */
+  pending: readonly unknown[] = [];
+  toolCalls = 0;
+  private input = 0;
+  private output = 0;
+
+  take(part: StreamPart): void {
+    const interrupts = interruptsOf(part);
+    if (interrupts.length > 0) this.pending = interrupts;
+    if (part.type === "values" && depthOf(part) === 0) this.takeState(part.data);
+    for (const update of updatesOf(part)) for (const message of messagesOf(update)) this.takeMessage(message);
+  }
+
+  /** Summed over all agents; zero when no provider reported any. */
+  get usage(): Usage {
+    return { input: this.input, output: this.output };
+  }
+
+  private takeState(state: unknown): void {
+    if (!isRecord(state)) return;
+    if (isRecord(state.files)) this.files = state.files as Files;
+    if (isRecord(state.outcome)) this.outcome = state.outcome as unknown as Outcome;
+  }
+
+  private takeMessage(message: ReturnType<typeof messagesOf>[number]): void {
+    if (!isAi(message)) return;
+    this.toolCalls += message.tool_calls?.length ?? 0;
+    this.input += message.usage_metadata?.input_tokens ?? 0;
+    this.output += message.usage_metadata?.output_tokens ?? 0;
+  }
+}

@@ -1,0 +1,56 @@
+/** Runs an agent on a task and follows its stream to the end, whatever that end is. */
+import type { Files } from "../workspace/changes.ts";
+import { Ledger } from "./ledger.ts";
+import type { RunEnd } from "./run-end.ts";
+import { type Stop, untilStopped } from "./stop.ts";
+import type { StreamPart } from "./stream-part.ts";
+
+/** The slice of an agent that a run needs. */
+export interface RunnableAgent {
+  stream(input: never, options: never): Promise<AsyncIterable<StreamPart>>;
+}
+
+export interface AgentRun {
+  readonly agent: RunnableAgent;
+  readonly task: string;
+  readonly files: Files;
+  readonly stop: Stop;
+  /** Sees every part as it comes. */
+  readonly onPart: (part: StreamPart) => void;
+  /** Laid over the configuration of the run. */
+  readonly config?: Record<string, unknown>;
+}
+
+export interface RunResult {
+  readonly end: RunEnd;
+  readonly ledger: Ledger;
+}
+
+export async function runAgent(run: AgentRun): Promise<RunResult> {
+  const ledger = new Ledger();
+  try {
+    await untilStopped(follow(run, ledger), run.stop.signal);
+  } catch (error) {
+    if (run.stop.reason === undefined) return { end: { kind: "failed", error }, ledger };
+  }
+  if (run.stop.reason !== undefined) return { end: { kind: "stopped", by: run.stop.reason }, ledger };
+  if (ledger.pending.length > 0)
+    return { end: { kind: "approval", questions: ledger.pending.length }, ledger };
+  return { end: { kind: "outcome", outcome: ledger.outcome ?? { kind: "done" } }, ledger };
+}
+
+async function follow({ agent, task, files, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
+  const input = { messages: [{ role: "user", content: task }], files };
+  const options = {
+    ...config,
+    version: "v2",
+    streamMode: ["updates", "messages", "custom", "values"],
+    subgraphs: true,
+    signal: stop.signal,
+  };
+  for await (const part of await agent.stream(input as never, options as never)) {
+    if (stop.reason !== undefined) return;
+    ledger.take(part);
+    onPart(part);
+  }
+}

@@ -1,0 +1,69 @@
+/** How a run can end, the exit code of each, and the words for it. */
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { count, grouped, seconds } from "../terminal/amounts.ts";
+import type { Ledger, Outcome } from "./ledger.ts";
+
+export type RunEnd =
+  | { readonly kind: "outcome"; readonly outcome: Outcome }
+  /** Waits for a person. */
+  | { readonly kind: "approval"; readonly questions: number }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "stopped"; readonly by: StopReason };
+
+export type StopReason = "SIGINT" | "SIGTERM" | "timeout" | "closed";
+
+const LIMITS = new Set(["length", "budget", "loop"]);
+
+export function exitCodeOf(end: RunEnd): ExitCode {
+  if (end.kind === "approval") return EXIT.approval;
+  if (end.kind === "failed") return EXIT.failed;
+  if (end.kind === "stopped") return STOPPED[end.by];
+  if (end.outcome.kind === "done") return EXIT.done;
+  return LIMITS.has(end.outcome.kind) ? EXIT.limit : EXIT.failed;
+}
+
+const STOPPED: Readonly<Record<StopReason, ExitCode>> = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+  timeout: EXIT.limit,
+  closed: EXIT.failed,
+};
+
+/** The words for an end that is not simply done; `failure` is what went wrong, in words. */
+export function endWords(end: RunEnd, failure = ""): string {
+  if (end.kind === "failed") return `failed: ${failure}`;
+  if (end.kind === "approval")
+    return `waits for approval: ${count(end.questions, "question is", "questions are")} open, and nobody is here to answer`;
+  if (end.kind === "stopped") return STOP_WORDS[end.by];
+  const { kind, detail } = end.outcome;
+  const words = OUTCOME_WORDS[kind] ?? kind;
+  return detail && kind !== "done" ? `${words}: ${detail}` : words;
+}
+
+const STOP_WORDS: Readonly<Record<StopReason, string>> = {
+  SIGINT: "interrupted",
+  SIGTERM: "terminated",
+  timeout: "stopped: the time given with --timeout is over",
+  closed: "stopped: nobody reads the output any more",
+};
+
+const OUTCOME_WORDS: Readonly<Record<string, string>> = {
+  done: "done",
+  length: "stopped at a limit",
+  budget: "stopped at the budget",
+  loop: "stopped: the agent went in circles",
+  content_filter: "failed: the provider's filter stopped the reply",
+  refusal: "failed: the model declined",
+  empty: "failed: the model gave no answer",
+};
+
+/** `3.2 s · 4 tool calls · 1,234 tokens in, 56 out`, as far as known. */
+export function figures(milliseconds: number, { toolCalls, usage }: Ledger): string {
+  return [
+    seconds(milliseconds),
+    toolCalls > 0 ? count(toolCalls, "tool call") : "",
+    usage.input + usage.output > 0 ? `${grouped(usage.input)} tokens in, ${grouped(usage.output)} out` : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+}

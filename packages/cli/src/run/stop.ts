@@ -1,0 +1,71 @@
+/** The ways a run is stopped from outside: Ctrl-C, a signal to terminate, the clock, a reader who left. */
+import { EXIT } from "../exit-codes.ts";
+import type { StopReason } from "./run-end.ts";
+
+export class Stop {
+  readonly signal: AbortSignal;
+  /** Undefined while nobody asked to stop. */
+  reason: StopReason | undefined;
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.signal = this.controller.signal;
+  }
+
+  /** The first signal stops the run, the second ends the process at once. */
+  listen(onFirst: (reason: StopReason) => void): void {
+    const handle = (reason: "SIGINT" | "SIGTERM"): void => {
+      if (this.reason === "SIGINT" || this.reason === "SIGTERM")
+        process.exit(reason === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
+      onFirst(reason);
+      this.because(reason);
+    };
+    process.on("SIGINT", () => handle("SIGINT"));
+    process.on("SIGTERM", () => handle("SIGTERM"));
+    process.stdout.on("error", () => this.because("closed"));
+    process.stderr.on("error", () => this.because("closed"));
+  }
+
+  /** Stops the run when this many seconds are over. */
+  after(seconds: number): void {
+    this.timer = setTimeout(() => this.because("timeout"), seconds * 1000);
+  }
+
+  because(reason: StopReason): void {
+    this.reason ??= reason;
+    clearTimeout(this.timer);
+    this.controller.abort(abortError());
+  }
+
+  /** No clock runs on after the run is over. */
+  done(): void {
+    clearTimeout(this.timer);
+  }
+}
+
+function abortError(): Error {
+  const error = new Error("The run was stopped.");
+  error.name = "AbortError";
+  return error;
+}
+
+/** How long work may take to notice that it was stopped. */
+const GRACE_MS = 700;
+
+/** Settles like `work`; after a stop it waits only a moment longer for work that does not listen. */
+export async function untilStopped(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const stopped = new Promise<void>((resolve) => {
+    const wait = (): void => {
+      timer = setTimeout(resolve, GRACE_MS);
+    };
+    if (signal.aborted) wait();
+    else signal.addEventListener("abort", wait, { once: true });
+  });
+  try {
+    await Promise.race([work, stopped]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,52 @@
+/** Tool calls and their results as one line each. */
+import { count } from "../terminal/amounts.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+
+/** The argument that says best what a call is about, by tool; others show their first short one. */
+const TELLING: Readonly<Record<string, readonly string[]>> = {
+  ls: ["path"],
+  glob: ["pattern", "path"],
+  grep: ["pattern", "path", "glob"],
+  task: ["subagent_type", "description"],
+  execute: ["command"],
+};
+const PATHS = ["file_path", "path"];
+
+/** `read_file /src/x.ts`. */
+export function callLine(name: string, args: unknown, width: number): string {
+  const words = argumentWords(name, typeof args === "object" && args !== null ? { ...args } : {});
+  return safeLine(`${name || "(no name)"} ${words}`, width);
+}
+
+function argumentWords(name: string, args: Record<string, unknown>): string {
+  const telling = TELLING[name] ?? PATHS.filter((key) => key in args);
+  const values = telling.map((key) => args[key]).filter((value) => value !== undefined && value !== "");
+  if (values.length > 0) return values.map(shown).join(" ");
+  const [first] = Object.values(args);
+  return first === undefined ? "" : shown(first);
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+}
+
+/** The first line of a result, and how many there are. */
+export function resultLine(text: string, width: number): string {
+  const trimmed = text.replace(/\s+$/, "");
+  if (trimmed === "") return "(nothing)";
+  const lines = trimmed.split("\n").length;
+  const size = lines > 1 ? ` (${count(lines, "line")})` : "";
+  const first = safeLine(trimmed.trimStart().split("\n", 1)[0] ?? "", width - size.length);
+  return `${first}${size}`;
+}
+
+const MARKS: Readonly<Record<string, string>> = { pending: "☐", in_progress: "◐", completed: "☑" };
+
+/** The todo list, one line each; what is no list of todos gives none. */
+export function todoLines(todos: unknown, width: number): readonly string[] {
+  if (!Array.isArray(todos)) return [];
+  return todos.map((todo: { content?: unknown; status?: unknown } | null) => {
+    const mark = MARKS[String(todo?.status)] ?? "☐";
+    return safeLine(`${mark} ${String(todo?.content ?? "")}`, width);
+  });
+}

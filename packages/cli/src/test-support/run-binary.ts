@@ -1,0 +1,79 @@
+/** Starts the real program in a process of its own, in a clean environment. For tests only. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { onTestFinished } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+
+export interface BinaryOptions {
+  readonly cwd: string;
+  /** Beside what a process needs to start at all; no keys, and no Ollama to be found. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absent: stdin is empty. */
+  readonly stdin?: string;
+}
+
+export interface BinaryResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Both, for checks that something appears nowhere. */
+  readonly all: string;
+}
+
+export interface RunningBinary {
+  readonly child: ChildProcess;
+  readonly result: Promise<BinaryResult>;
+  /** What came on stdout so far. */
+  stdout(): string;
+  /** Resolves when stdout and stderr together hold `text`. */
+  shows(text: string): Promise<void>;
+}
+
+export function startBinary(args: readonly string[], options: BinaryOptions): RunningBinary {
+  const child = spawn(process.execPath, ["--import", TSX, "--conditions=source", MAIN, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env.PATH, HOME: options.cwd, OLLAMA_HOST: "127.0.0.1:1", ...options.env },
+    stdio: "pipe",
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.stdin ?? "");
+  const result = new Promise<BinaryResult>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr, all: stdout + stderr }));
+  });
+  const shows = async (text: string): Promise<void> => {
+    while (!(stdout + stderr).includes(text)) {
+      if (child.exitCode !== null) throw new Error(`It ended without showing '${text}':\n${stdout}${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, result, stdout: () => stdout, shows };
+}
+
+export function runBinary(args: readonly string[], options: BinaryOptions): Promise<BinaryResult> {
+  return startBinary(args, options).result;
+}
+
+/** A new directory with these files, removed when the test is over. */
+export async function directoryWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "deepwright-cli-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), content);
+  }
+  return directory;
+}
