@@ -29,7 +29,9 @@ test.each(["packages/core", "packages/cli"])("%s packs its build and no tests", 
   expect(files).toEqual(expect.arrayContaining(["package.json", "LICENSE", "README.md"]));
   expect(files.some((path) => /^dist\/.*\.js$/.test(path))).toBe(true);
   expect(files.some((path) => /^dist\/.*\.d\.ts$/.test(path))).toBe(true);
-  expect(files.filter((path) => /\.test\.|fixtures|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+  expect(files.filter((path) => /\.test\.|fixtures|test-support|for-tests|(?<!\.d)\.ts$/.test(path))).toEqual(
+    [],
+  );
 });
 
 test("every file the core's exports name is there", async () => {

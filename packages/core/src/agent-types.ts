@@ -6,6 +6,7 @@ import type { BaseCache } from "@langchain/core/caches";
 import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore, Command, Interrupt, StreamMode } from "@langchain/langgraph";
+import type { ProviderStrategy, TypedToolStrategy } from "langchain";
 import type { AnyFileData, BackendFactory, BackendProtocol, FileData } from "./backends/backend.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import type { Outcome } from "./loop/outcome.ts";
@@ -60,7 +61,8 @@ export interface CreateDeepAgentParams<
   streamTransformers?: readonly unknown[] | null;
 }
 
-type Public<T> = { [K in keyof T as K extends `_${string}` ? never : K]: T[K] };
+/** The named keys that are not private; an index signature would swallow the agent's own. */
+type Public<T> = { [K in keyof T as string extends K ? never : K extends `_${string}` ? never : K]: T[K] };
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** The value of a zod object, a StateSchema or an Annotation; never when there is no schema. */
@@ -89,10 +91,10 @@ type Fold<U> = (U extends unknown ? (u: Public<U>) => void : never) extends (i: 
 
 type ResponseOf<R> = R extends { _output: infer O }
   ? O
-  : R extends readonly (infer Item)[]
-    ? ResponseOf<Item>
-    : R extends { _schemaType?: infer T }
-      ? Exclude<T, undefined>
+  : R extends TypedToolStrategy<infer T> | ProviderStrategy<infer T>
+    ? T
+    : R extends readonly (infer Item)[]
+      ? ResponseOf<Item>
       : R extends object
         ? Record<string, unknown>
         : never;

@@ -15,7 +15,14 @@ import { type AgentDescription, describeLoop } from "./describe.ts";
 import { AgentGraph, attachNodes, graphFields, type StreamPart } from "./loop/agent-graph.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import { buildLoop } from "./loop/build.ts";
-import { DEFAULT_MODEL, listOption, presentOptions, promptOption, splitMiddleware } from "./options.ts";
+import {
+  DEFAULT_MODEL,
+  listOption,
+  nameOption,
+  presentOptions,
+  promptOption,
+  splitMiddleware,
+} from "./options.ts";
 import { middlewareStack } from "./stack.ts";
 
 /** A compiled deep agent: a LangGraph graph, usable wherever one is. */
@@ -69,7 +76,7 @@ export function createDeepAgent<
   const { given, off } = splitMiddleware(listOption(options, "middleware"));
   const prompt = promptOption(options.systemPrompt);
   const loop = buildLoop({
-    name: options.name as string | undefined,
+    name: nameOption(options),
     model: options.model ?? DEFAULT_MODEL,
     tools: listOption(options, "tools"),
     middleware: middlewareStack({ backend: options.backend as never, given, off }),

@@ -26,7 +26,11 @@ const KNOWN = new Set([
   "streamTransformers",
 ]);
 
-export type PromptParts = { readonly prefix?: string; readonly base?: string; readonly suffix?: string };
+export type PromptParts = {
+  readonly prefix?: string | null;
+  readonly base?: string | null;
+  readonly suffix?: string | null;
+};
 
 export function presentOptions(options: object): Record<string, unknown> {
   if (typeof options !== "object" || options === null)
@@ -49,20 +53,27 @@ export function listOption(options: Record<string, unknown>, key: string): reado
   return value;
 }
 
+export function nameOption({ name }: Record<string, unknown>): string | undefined {
+  if (name === undefined || typeof name === "string") return name;
+  throw new ConfigurationError("INVALID_OPTION", "The option 'name' must be a string.");
+}
+
 /** What stands before and after the sections of the middleware. */
 export function promptOption(value: unknown): { before: (string | SystemMessage)[]; after: string[] } {
   if (value === undefined) return { before: [BASE_AGENT_PROMPT], after: [] };
   if (typeof value === "string" || SystemMessage.isInstance(value))
     return { before: [value, BASE_AGENT_PROMPT], after: [] };
-  const unknown =
-    typeof value === "object" && value !== null ? Object.keys(value).find((key) => !PARTS.has(key)) : "";
-  if (unknown !== undefined)
+  if (typeof value !== "object" || value === null || !Object.entries(value).every(isPromptPart))
     throw new ConfigurationError(
       "INVALID_OPTION",
-      "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix}.",
+      "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix} of strings.",
     );
-  const { prefix = "", base = BASE_AGENT_PROMPT, suffix = "" } = value as PromptParts;
-  return { before: [prefix, base], after: [suffix] };
+  const { prefix, base, suffix } = value as PromptParts;
+  return { before: [prefix ?? "", base ?? BASE_AGENT_PROMPT], after: [suffix ?? ""] };
+}
+
+function isPromptPart([key, value]: [string, unknown]): boolean {
+  return PARTS.has(key) && (value === undefined || value === null || typeof value === "string");
 }
 
 const PARTS = new Set(["prefix", "base", "suffix"]);

@@ -1,14 +1,15 @@
 /** An agent as LangGraph knows it: a compiled graph, whose nodes are the loop's. */
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { IterableReadableStream } from "@langchain/core/utils/stream";
-import { CompiledStateGraph, isCommand, START, StateGraph } from "@langchain/langgraph";
+import { Command, CompiledStateGraph, isCommand, START, StateGraph } from "@langchain/langgraph";
 import { EphemeralValue } from "@langchain/langgraph/channels";
 import { isNested, type TaskConfig } from "../engine.ts";
-import { DeepwrightError } from "../errors.ts";
+import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
 import { checkResume } from "./resume.ts";
-import { inputValues } from "./start-node.ts";
+import { RunStream, stopSignal } from "./run-stream.ts";
+import { agentContext } from "./runtime.ts";
+import { FORKED_FROM, inputValues } from "./start-node.ts";
 
 /** Supersteps nobody reaches by working; budgets and loop detection stop runs, not this. */
 export const RECURSION_LIMIT = 1_000_000;
@@ -33,8 +34,11 @@ interface RunOptions extends RunnableConfig {
   readonly version?: string;
   readonly streamMode?: string | readonly string[];
   readonly subgraphs?: boolean;
-  /** Set by streamEvents, whose `version` means something else. */
-  readonly forEvents?: boolean;
+  readonly context?: unknown;
+  readonly outputKeys?: string | readonly string[];
+  readonly encoding?: string;
+  /** Set where the engine itself reads the stream. */
+  readonly engineOnly?: boolean;
 }
 
 type AnyGraph = CompiledStateGraph<any, any, any, any, any, any>;
@@ -42,22 +46,18 @@ const Base = CompiledStateGraph as unknown as new (fields: Record<string, unknow
 
 export class AgentGraph extends Base {
   declare readonly loop: Loop;
+  declare readonly contextSchema: unknown;
 
   constructor(fields: Record<string, unknown>) {
     super(fields);
-    (this as { loop: Loop }).loop = fields.loop as Loop;
+    const own = this as { loop: Loop; contextSchema: unknown };
+    own.loop = fields.loop as Loop;
+    own.contextSchema = fields.contextSchema;
   }
 
   override async _validateInput(input: unknown): Promise<any> {
     if (input === null || input === undefined) return input;
-    if (isCommand(input)) {
-      const { update } = input as { update?: unknown };
-      if (typeof update === "object" && update !== null && !Array.isArray(update))
-        (input as { update?: unknown }).update = await this.loop.state.validate(
-          update as Record<string, unknown>,
-        );
-      return input;
-    }
+    if (isCommand(input)) return this.validateCommand(input);
     if (typeof input !== "object" || Array.isArray(input))
       throw new DeepwrightError("INVALID_INPUT", "The input of an agent is an object.", {
         hint: 'For example {messages: [{role: "user", content: "Hi"}]}.',
@@ -65,57 +65,91 @@ export class AgentGraph extends Base {
     return this.loop.state.validate(inputValues(this.loop, input));
   }
 
+  /** A copy: the caller may use the command again. */
+  private async validateCommand(command: Command): Promise<Command> {
+    const { update } = command;
+    if (typeof update !== "object" || update === null) return command;
+    const given = inputValues(this.loop, Array.isArray(update) ? Object.fromEntries(update) : update);
+    return new Command({ ...command, update: await this.loop.state.validate(given) } as never);
+  }
+
+  /** `stream` has checked it. */
+  override async _validateContext(context: any): Promise<any> {
+    return context;
+  }
+
   override async invoke(input: any, options?: any): Promise<any> {
-    if (options?.version !== "v2") return super.invoke(input, options);
-    const { version: _, ...rest } = options;
-    const { __interrupt__, ...value } = (await super.invoke(input, rest)) as Record<string, unknown>;
+    const { version, ...rest } = options ?? {};
+    const result = await super.invoke(input, { ...rest, engineOnly: true } as never);
+    if (version !== "v2") return result;
+    const { __interrupt__, ...value } = result as Record<string, unknown>;
     return { value, interrupts: __interrupt__ ?? [] };
   }
 
   override async stream(input: any, options?: any): Promise<any> {
-    const { forEvents, ...given } = (options ?? {}) as RunOptions;
-    const rest = isNested(given) ? { ...given, recursionLimit: RECURSION_LIMIT } : given;
+    const { engineOnly, version, ...given } = (options ?? {}) as RunOptions;
+    const rest = this.settled(given);
     await checkResume(this, input, rest as TaskConfig);
-    if (rest.version !== "v2" || forEvents) return super.stream(input, rest as never);
-    const { version: _, streamMode, ...plain } = rest;
-    const modes =
-      streamMode === undefined
-        ? ["updates"]
-        : typeof streamMode === "string"
-          ? [streamMode]
-          : [...streamMode];
-    const chunks = await super.stream(input, { ...plain, streamMode: modes } as never);
-    return IterableReadableStream.fromAsyncGenerator(
-      parts(chunks as AsyncIterable<unknown>, rest.subgraphs === true),
-    );
+    // Here `version` is that of streamEvents; the mere presence of the key means something to the engine.
+    if (engineOnly)
+      return super.stream(input, (version === undefined ? rest : { ...rest, version }) as never);
+    const inParts = version === "v2" && rest.encoding === undefined;
+    const { streamMode = "updates", subgraphs } = rest;
+    const modes = inParts ? { streamMode: typeof streamMode === "string" ? [streamMode] : streamMode } : {};
+    const stop = new AbortController();
+    const signal = stopSignal(stop, rest.signal);
+    const run = await super.stream(input, { ...rest, ...modes, signal } as never);
+    return new RunStream(run, stop, (chunk) => (inParts ? streamPart(chunk, subgraphs === true) : chunk));
   }
 
   override streamEvents(input: any, options: any, streamOptions?: any): any {
-    if (options?.version === "v3") return this.streamEventsV3(input, options);
-    return super.streamEvents(input, { ...options, forEvents: true }, streamOptions);
+    if (options?.version === "v3") return this.streamEventsV3(input, { ...options, engineOnly: true });
+    const stop = new AbortController();
+    const own = { ...options, signal: stopSignal(stop, options?.signal), engineOnly: true };
+    return new RunStream(super.streamEvents(input, own, streamOptions), stop, (event) => event);
+  }
+
+  /** The options of a run with what this agent decides: private keys are in no stream. */
+  private settled(given: RunOptions): RunOptions {
+    const bound = (this.config as { context?: unknown } | undefined)?.context;
+    const context = agentContext(this.contextSchema, given.context ?? bound);
+    return {
+      outputKeys: this.loop.state.outputKeys,
+      ...given,
+      ...(context === undefined ? {} : { context }),
+      ...(isNested(given) ? { recursionLimit: RECURSION_LIMIT } : this.origin(given)),
+    };
+  }
+
+  /** The engine does not tell its tasks from which checkpoint a run goes on. */
+  private origin({ configurable }: RunOptions): object {
+    const from = configurable?.checkpoint_id ?? this.config?.configurable?.checkpoint_id;
+    return from === undefined ? {} : { configurable: { ...configurable, [FORKED_FROM]: from } };
   }
 
   /** LangChain's transformers give `run.toolCalls` and `run.subagents`; loaded when first wanted. */
-  private async streamEventsV3(input: unknown, options: { transformers?: unknown[] }): Promise<unknown> {
+  private async streamEventsV3(
+    input: unknown,
+    options: { transformers?: unknown[]; signal?: AbortSignal },
+  ): Promise<unknown> {
     const { createToolCallTransformer, createSubagentTransformer } = await import("langchain");
     const transformers = [
       createToolCallTransformer([]),
       createSubagentTransformer([]),
       ...(options.transformers ?? []),
     ];
-    return super.streamEvents(input as never, { ...options, transformers } as never);
+    const stop = new AbortController();
+    const signal = stopSignal(stop, options.signal);
+    const given = { ...options, signal, transformers } as never;
+    const run = (await super.streamEvents(input as never, given)) as unknown as { signal: AbortSignal };
+    run.signal.addEventListener("abort", () => stop.abort(run.signal.reason), { once: true });
+    return run;
   }
 }
 
-async function* parts(chunks: AsyncIterable<unknown>, subgraphs: boolean): AsyncGenerator<StreamPart> {
-  for await (const chunk of chunks) {
-    const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [
-      string[],
-      string,
-      unknown,
-    ];
-    yield { type, ns: ns.length === 1 && ns[0] === "" ? [] : ns, data };
-  }
+function streamPart(chunk: unknown, subgraphs: boolean): StreamPart {
+  const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [string[], string, unknown];
+  return { type, ns: ns.length === 1 && ns[0] === "" ? [] : ns, data };
 }
 
 /** Fields every compiled graph is constructed from; the subclass may add its own. */
@@ -124,6 +158,8 @@ export function graphFields(
   contextSchema: unknown,
   settings: GraphSettings,
 ): Record<string, unknown> {
+  if (contextSchema !== undefined && typeof contextSchema !== "object")
+    throw new ConfigurationError("INVALID_OPTION", "The option 'contextSchema' must be a zod object.");
   const { channels, inputKeys, outputKeys } = loop.state;
   const pick = (keys: readonly string[]): Record<string, unknown> =>
     Object.fromEntries(keys.map((key) => [key, channels[key]]));
@@ -141,6 +177,7 @@ export function graphFields(
   return {
     builder,
     loop,
+    contextSchema,
     autoValidate: false,
     nodes: {},
     channels: { ...channels, [START]: new EphemeralValue() },

@@ -32,7 +32,8 @@ const TASK_CONCURRENCY = 64;
 
 export function buildLoop(spec: LoopSpec): Loop {
   const { middleware } = spec;
-  const tools = collectTools(spec.tools, middleware);
+  const response = responseStrategy(spec.responseFormat);
+  const tools = collectTools(spec.tools, middleware, response?.toolNames ?? []);
   const state = buildState([spec.stateSchema, ...middleware.map((m) => m.stateSchema)]);
   return {
     name: spec.name,
@@ -53,13 +54,21 @@ export function buildLoop(spec: LoopSpec): Loop {
     },
     state,
     stateKeys: Object.keys(state.channels),
-    response: responseStrategy(spec.responseFormat),
+    response,
     approvals: approvalPolicy(spec.interruptOn),
     timeoutOf: perTool("toolTimeout", spec.toolTimeout, () => undefined),
-    concurrencyOf: perTool("toolConcurrency", spec.toolConcurrency, (tool) =>
-      tool === "task" ? TASK_CONCURRENCY : DEFAULT_CONCURRENCY,
-    ) as (tool: string) => number,
+    concurrencyOf: slotGroups(spec.toolConcurrency),
   };
+}
+
+/** A tool with a limit of its own shares it with no other tool. */
+function slotGroups(setting: LoopSpec["toolConcurrency"]): Loop["concurrencyOf"] {
+  const own = typeof setting === "number" ? {} : { task: TASK_CONCURRENCY, ...setting };
+  const limitOf = perTool("toolConcurrency", typeof setting === "number" ? setting : own, () => undefined);
+  return (tool) => ({
+    group: Object.hasOwn(own, tool) ? tool : "",
+    limit: limitOf(tool) ?? DEFAULT_CONCURRENCY,
+  });
 }
 
 function perTool(
@@ -80,7 +89,11 @@ function perTool(
 }
 
 /** Tools of the user first in the list, then those of the middleware; two of one name are refused. */
-function collectTools(given: readonly unknown[], middleware: readonly AgentMiddleware[]): readonly AnyTool[] {
+function collectTools(
+  given: readonly unknown[],
+  middleware: readonly AgentMiddleware[],
+  answers: readonly string[],
+): readonly AnyTool[] {
   const owners = new Map<string, string>();
   const add = (tool: AnyTool, owner: string): AnyTool => {
     const name = (tool as { name?: string }).name;
@@ -100,6 +113,7 @@ function collectTools(given: readonly unknown[], middleware: readonly AgentMiddl
     (m.tools ?? []).map((tool) => add(tool as AnyTool, `middleware '${m.name}'`)),
   );
   const own = given.map((tool, i) => add(asTool(tool, i), "the option 'tools'"));
+  for (const name of answers) add({ name } as AnyTool, "the option 'responseFormat'");
   return [...own, ...builtIn];
 }
 

@@ -11,11 +11,12 @@ import {
   isInteropZodObject,
   isInteropZodSchema,
 } from "@langchain/core/utils/types";
-import { type BaseChannel, BinaryOperatorAggregate, ReducedValue, StateSchema } from "@langchain/langgraph";
+import { type BaseChannel, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { LastValue, UntrackedValueChannel } from "@langchain/langgraph/channels";
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
-import { coerceMessages, messagesReducer } from "./messages.ts";
+import { coerceMessages } from "./messages.ts";
+import { MessagesChannel } from "./messages-channel.ts";
 
 /** A single value that never fails on several writes in one step: the last one, in call order, stays. */
 export class KeepLast extends LastValue<unknown> {
@@ -59,10 +60,7 @@ export interface StateShape {
   validate(values: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
-const messagesChannel = new BinaryOperatorAggregate<unknown, unknown>(
-  messagesReducer as (a: unknown, b: unknown) => unknown,
-  () => [],
-);
+const messagesChannel = new MessagesChannel();
 const runValue = new RunValue({ guard: false });
 
 /** Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. */
@@ -124,7 +122,8 @@ const knownFields = new WeakMap<object, readonly (readonly [string, Field])[]>()
 
 /** The fields of one schema, made once per schema object: channels are templates and can be shared. */
 function fieldsOf(schema: unknown): readonly (readonly [string, Field])[] {
-  if (typeof schema !== "object" || schema === null) return [];
+  if (schema === undefined || schema === null) return [];
+  if (typeof schema !== "object") throw notASchema();
   const known = knownFields.get(schema);
   if (known) return known;
   const fields = readFields(schema);
@@ -142,7 +141,11 @@ function readFields(schema: object): (readonly [string, Field])[] {
     ]);
   const spec = (schema as { lc_graph_name?: string; spec?: Record<string, unknown> }).spec;
   if (spec) return Object.entries(spec).map(([key, value]) => [key, annotationField(value)]);
-  throw new ConfigurationError(
+  throw notASchema();
+}
+
+function notASchema(): ConfigurationError {
+  return new ConfigurationError(
     "INVALID_OPTION",
     "A stateSchema must be a zod object, a StateSchema or an Annotation.",
   );
@@ -169,8 +172,18 @@ function annotationField(value: unknown): Field {
 }
 
 function lenient(channel: BaseChannel): BaseChannel {
-  if (!(channel instanceof LastValue)) return channel;
-  return new KeepLast((channel as unknown as { initialValueFactory?: () => unknown }).initialValueFactory);
+  const defaulted = channel as unknown as { initialValueFactory?: () => unknown };
+  const make = defaulted.initialValueFactory;
+  if (make) defaulted.initialValueFactory = () => fresh(make());
+  return channel instanceof LastValue ? new KeepLast(defaulted.initialValueFactory) : channel;
+}
+
+/** Schemas give the same default object every time; no two threads may share one. */
+function fresh(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value];
+  const isPlain =
+    value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? { ...value } : value;
 }
 
 function inputSchemaOf(field: unknown): unknown {

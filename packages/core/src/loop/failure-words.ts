@@ -48,7 +48,7 @@ function hideOwnPaths(text: string, error: unknown): string {
 function argumentWords(error: Error, tool: { name: string; schema?: unknown }, args: unknown): string {
   const detail = isInteropZodSchema(tool.schema)
     ? zodDetail(error.message)
-    : jsonSchemaDetail(tool.schema, args);
+    : jsonSchemaDetail(tool.schema, args) || error.message;
   return `Error: The arguments for tool '${tool.name}' are not valid:\n${shorten(detail)}\nCorrect them and call it again.`;
 }
 
@@ -58,13 +58,22 @@ function zodDetail(message: string): string {
   return (rest.join("\n\n") || message).trim();
 }
 
+/** Empty when the schema has nothing against the arguments, or cannot be read. */
 export function jsonSchemaDetail(schema: unknown, args: unknown): string {
-  const result = new Validator(schema as never).validate(args);
-  const leaves = result.errors.filter((e) => !/does not match schema\.?$/.test(e.error));
-  const problems = leaves.length > 0 ? leaves : result.errors;
+  const errors = schemaErrors(schema, args);
+  const leaves = errors.filter((e) => !/(does|did) not match schema\.?$/.test(e.error));
+  const problems = leaves.length > 0 ? leaves : errors;
   return problems
     .map((e) => `- ${e.instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${e.error}`)
     .join("\n");
+}
+
+function schemaErrors(schema: unknown, args: unknown): ReturnType<Validator["validate"]>["errors"] {
+  try {
+    return new Validator(schema as never).validate(args).errors;
+  } catch {
+    return [];
+  }
 }
 
 function shorten(text: string): string {

@@ -78,7 +78,7 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
       throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
     ).catch((error) => recover(error, gate, failures));
     sendWrites(config, effects.close());
-    return checkResult(result, call);
+    return result;
   });
 }
 
@@ -108,13 +108,13 @@ function signalFor(config: TaskConfig, turn: AIMessage): AbortSignal | undefined
   return AbortSignal.any([config.signal]);
 }
 
-const slots = new WeakMap<AIMessage, Map<number, Semaphore>>();
+const slots = new WeakMap<AIMessage, Map<string, Semaphore>>();
 
-function slotsOf(turn: AIMessage, limit: number): Semaphore {
-  const byLimit = slots.get(turn) ?? new Map<number, Semaphore>();
-  slots.set(turn, byLimit);
-  const semaphore = byLimit.get(limit) ?? new Semaphore(limit);
-  byLimit.set(limit, semaphore);
+function slotsOf(turn: AIMessage, { group, limit }: ReturnType<Loop["concurrencyOf"]>): Semaphore {
+  const byGroup = slots.get(turn) ?? new Map<string, Semaphore>();
+  slots.set(turn, byGroup);
+  const semaphore = byGroup.get(group) ?? new Semaphore(limit);
+  byGroup.set(group, semaphore);
   return semaphore;
 }
 
@@ -174,6 +174,8 @@ async function execute(
       { ...toolCall, type: "tool_call" } as never,
       {
         ...config,
+        // Inside LangChain's tools `getWriter()` finds the writer here and nowhere else.
+        configurable: { ...config.configurable, writer: config.writer },
         runName: undefined,
         config,
         toolCallId: toolCall.id,
@@ -198,17 +200,4 @@ function unknownTool({ loop, extraTools }: GateCall, name: string): string {
   const close = names.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
   const hint = close ? ` Did you mean '${close}'?` : "";
   return `Error: There is no tool '${name}'.${hint} The tools are: ${names.join(", ") || "none"}.`;
-}
-
-function checkResult(result: GateResult, call: ToolCall): GateResult {
-  if (isAnyCommand(result)) return result;
-  if (result.tool_call_id !== call.id) {
-    result.tool_call_id = call.id ?? "";
-    result.lc_kwargs.tool_call_id = result.tool_call_id;
-  }
-  if (result.name === undefined) {
-    result.name = call.name;
-    result.lc_kwargs.name = call.name;
-  }
-  return result;
 }

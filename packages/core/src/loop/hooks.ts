@@ -1,4 +1,5 @@
 /** Runs the hooks of one phase in one node: later hooks see what earlier ones changed. */
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { END } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
@@ -12,12 +13,13 @@ import {
   readMessages,
   turnNode,
 } from "./loop.ts";
-import { lastTurn } from "./messages.ts";
+import { lastTurn, type Messages } from "./messages.ts";
+import { keepProblems } from "./reply.ts";
 import { missingResults } from "./request.ts";
 import { isTurnReturned } from "./return-direct.ts";
 import { runtimeFor } from "./runtime.ts";
 import { StateDraft } from "./state-draft.ts";
-import { endRun, routeToTools, routeTurn } from "./turn.ts";
+import { endRun, routePending, routeTurn } from "./turn.ts";
 import { updateWrites } from "./updates.ts";
 
 type Hook = (state: Record<string, unknown>, runtime: unknown) => unknown;
@@ -38,7 +40,9 @@ export async function runHookGroup(
     const result = await callHook(group.phase, middleware, state, config);
     if (result === undefined) continue;
     const { jumpTo, ...update } = changesIn(result, state);
-    draft.apply(updateWrites(loop, update));
+    const writes = updateWrites(loop, update);
+    if (group.phase === "afterModel") keepReasons(draft.messages(), writes);
+    draft.apply(writes);
     Object.assign(seen, update);
     if (jumpTo === undefined || jumpTo === null) continue;
     route = jump(loop, group.phase, middleware, jumpTo, draft);
@@ -65,14 +69,22 @@ async function callHook(
   );
 }
 
+/** A hook that rewrites the reply must not make a call runnable that is not. */
+function keepReasons(messages: Messages, writes: readonly Write[]): void {
+  const reply = lastTurn(messages)?.message;
+  if (reply === undefined) return;
+  for (const [key, value] of writes)
+    if (key === "messages" && Array.isArray(value))
+      for (const message of value as BaseMessage[])
+        if (message !== reply && message.id === reply.id && AIMessage.isInstance(message))
+          keepProblems(reply, message);
+}
+
 /**
  * A hook may hand the state back, whole or spread, with its changes in it. What it left alone is no
  * update: a reducer would add it once more.
  */
-function changesIn(
-  result: Record<string, unknown>,
-  state: Record<string, unknown>,
-): Record<string, unknown> {
+function changesIn(result: Record<string, unknown>, state: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(state);
   const same = (key: string): boolean => Object.hasOwn(result, key) && result[key] === state[key];
   const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
@@ -112,7 +124,7 @@ function jump(
       { hint: `It declares canJumpTo: [${allowed.join(", ")}].` },
     );
   const messages = draft.messages();
-  if (place === "tools") return routeToTools(loop, messages);
+  if (place === "tools") return routePending(loop, messages);
   if (place === "end") return phase === "afterAgent" ? [] : endRun(loop, lastTurn(messages)?.message);
   const closed = missingResults(messages, () => PASSED_OVER);
   const next = goTo(phase === "beforeModel" ? MODEL_NODE : turnNode(loop));

@@ -19,6 +19,9 @@ export class Semaphore {
   }
 }
 
+/** Node's timers fire at once when asked for more. */
+const LONGEST_WAIT = 2 ** 31 - 1;
+
 export class TimedOut extends Error {
   constructor(readonly seconds: number) {
     super(`timed out after ${seconds} s`);
@@ -39,10 +42,13 @@ export async function withDeadline<T>(
   const timedOut = new TimedOut(seconds);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(timedOut);
-      controller.abort(timedOut);
-    }, seconds * 1000);
+    timer = setTimeout(
+      () => {
+        reject(timedOut);
+        controller.abort(timedOut);
+      },
+      Math.min(seconds * 1000, LONGEST_WAIT),
+    );
   });
   const work = body(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
   // After the deadline nobody waits for the tool any more: its failure has no reader.

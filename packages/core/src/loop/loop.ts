@@ -43,8 +43,8 @@ export interface Loop {
   readonly approvals: ApprovalPolicy | undefined;
   /** Seconds a call of this tool may take; undefined means no limit. */
   readonly timeoutOf: (tool: string) => number | undefined;
-  /** How many calls of one turn run at once. */
-  readonly concurrencyOf: (tool: string) => number;
+  /** How many calls of one turn run at once; the tools of a group share its limit. */
+  readonly concurrencyOf: (tool: string) => { readonly group: string; readonly limit: number };
 }
 
 /** Where the loop goes next, as node names: the order of phases is known here and nowhere else. */
@@ -58,6 +58,12 @@ export function turnNode(loop: Loop): string {
 
 export function exitNode(loop: Loop): string {
   return loop.hooks.afterAgent[0]?.node ?? END;
+}
+
+export function hasNode(loop: Loop, name: string): boolean {
+  if (name === MODEL_NODE || name === TOOLS_NODE) return true;
+  if (name === APPROVAL_NODE) return loop.approvals !== undefined;
+  return Object.values(loop.hooks).some((groups) => groups.some((group) => group.node === name));
 }
 
 export function goTo(node: string): Write[] {

@@ -42,8 +42,11 @@ export function coerceMessages(value: unknown): BaseMessage[] {
   });
 }
 
+const ROLES = new Set(["human", "user", "ai", "assistant", "system", "developer", "tool"]);
+
+/** `[role, text]` is one message; any other pair of strings is two. */
 function isMessageTuple(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");
+  return Array.isArray(value) && value.length === 2 && ROLES.has(value[0]) && typeof value[1] === "string";
 }
 
 export function withId<M extends BaseMessage>(message: M): M {
@@ -193,12 +196,27 @@ function hasCall(message: BaseMessage | undefined, callId: string): boolean {
 
 /** Whether some assistant message of this list already made a call with this id. */
 export function isCallIdTaken(messages: Messages, callId: string): boolean {
-  let index = indexes.get(messages);
-  if (index === undefined) {
-    index = buildIndex(messages);
-    indexes.set(messages, index);
+  return callerOf(messages, keptIndex(messages), callId) >= 0;
+}
+
+/** Whether the call with this id has its result behind it. */
+export function isCallAnswered(messages: Messages, callId: string): boolean {
+  for (let i = callerOf(messages, keptIndex(messages), callId) + 1; i > 0 && i < messages.length; i += 1) {
+    const message = messages[i] as BaseMessage;
+    if (!ToolMessage.isInstance(message)) return false;
+    if (message.tool_call_id === callId) return true;
   }
-  return callerOf(messages, index, callId) >= 0;
+  return false;
+}
+
+export function isMessageIdTaken(messages: Messages, id: string | undefined): boolean {
+  return id !== undefined && positionOf(messages, keptIndex(messages), id) >= 0;
+}
+
+function keptIndex(messages: Messages): MessageIndex {
+  const index = indexOf(messages);
+  indexes.set(messages, index);
+  return index;
 }
 
 export function checkedLength(messages: Messages): number {

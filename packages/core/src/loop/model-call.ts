@@ -5,9 +5,10 @@ import type { AgentMiddleware } from "langchain";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { type AnyTool, type Loop, stateView } from "./loop.ts";
-import { checkedLength, type Messages, markChecked } from "./messages.ts";
-import { bindTools, type ChatModel } from "./model-source.ts";
-import { requestMessages } from "./request.ts";
+import type { Messages } from "./messages.ts";
+import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
+import { narrowPrompt } from "./narrow-prompt.ts";
+import { markUnchanged, requestMessages } from "./request.ts";
 import { runtimeFor } from "./runtime.ts";
 import { bindingOptions, type ResolvedStrategy, responseStrategy } from "./structured-output.ts";
 import { invokeUncut } from "./uncut.ts";
@@ -39,6 +40,8 @@ export interface ModelReply {
 interface Call {
   readonly loop: Loop;
   readonly config: TaskConfig;
+  /** The messages of the state, whatever middleware makes of them. */
+  readonly thread: Messages;
   readonly initial: ModelRequest;
   message: AIMessage | undefined;
   readonly commands: Command[];
@@ -53,6 +56,7 @@ export async function callModel(loop: Loop, config: TaskConfig, messages: Messag
   const call: Call = {
     loop,
     config,
+    thread: messages,
     initial,
     message: undefined,
     commands: [],
@@ -77,20 +81,14 @@ async function firstRequest(
   const systemMessage = loop.systemMessage(namesOf(loop.tools)) ?? NO_SYSTEM_MESSAGE;
   return {
     model: await loop.model.resolve(),
-    messages: wrapped ? copyOf(valid) : valid,
+    // Middleware may edit the lists it is given; the agent's own must not change under it.
+    messages: wrapped ? valid.slice() : valid,
     systemMessage,
     systemPrompt: wrapped ? systemMessage.text : "",
-    tools: loop.tools,
+    tools: wrapped ? loop.tools.slice() : loop.tools,
     state: wrapped ? stateView(loop, config) : {},
     runtime: wrapped ? runtimeFor(undefined, config) : undefined,
   };
-}
-
-/** Middleware may edit the list it is given; the state's own list must not change under it. */
-function copyOf(messages: Messages): Messages {
-  const copy = messages.slice();
-  markChecked(copy, checkedLength(messages));
-  return copy;
 }
 
 const toolNames = new WeakMap<readonly AnyTool[], ReadonlySet<string>>();
@@ -156,7 +154,7 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
     ...settings,
     ...choice,
   });
-  const messages = requestMessages(request.messages);
+  const messages = requestMessages(markUnchanged(call.thread, request.messages));
   if (messages.length === 0)
     throw new DeepwrightError("INVALID_INPUT", "There is no message to answer.", {
       hint: 'Pass at least one, e.g. {messages: [{role: "user", content: "Hi"}]}.',
@@ -173,16 +171,14 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
 /** Sections about tools a middleware took away are left out, also when it added words of its own. */
 function systemMessageFor(call: Call, request: ModelRequest): SystemMessage {
   const { initial, loop } = call;
-  if (request.tools === initial.tools) return request.systemMessage ?? NO_SYSTEM_MESSAGE;
-  const narrowed = loop.systemMessage(namesOf(request.tools)) ?? NO_SYSTEM_MESSAGE;
-  if (request.systemMessage === initial.systemMessage) return narrowed;
-  const { text } = request.systemMessage;
-  if (initial.systemPrompt === "" || !text.startsWith(initial.systemPrompt)) return request.systemMessage;
-  return new SystemMessage(narrowed.text + text.slice(initial.systemPrompt.length));
+  const given = request.systemMessage ?? NO_SYSTEM_MESSAGE;
+  if (sameItems(request.tools, loop.tools)) return given;
+  const narrow = loop.systemMessage(new Set(request.tools.map(toolName))) ?? NO_SYSTEM_MESSAGE;
+  return narrowPrompt(initial.systemMessage, narrow, given);
 }
 
 function extraTools(loop: Loop, offered: readonly AnyTool[]): Map<string, AnyTool> | undefined {
-  if (offered === loop.tools) return undefined;
+  if (sameItems(offered, loop.tools)) return undefined;
   const extra = offered.filter((tool) => isRunnable(tool) && loop.clientTools.get(toolName(tool)) !== tool);
   return extra.length > 0 ? new Map(extra.map((tool) => [toolName(tool), tool])) : undefined;
 }

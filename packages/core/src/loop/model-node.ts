@@ -1,13 +1,14 @@
 /** The node `model_request`: asks the model and decides what its reply leads to. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { goTo, type Loop, readMessages } from "./loop.ts";
 import { isCallIdTaken, type Messages, withId } from "./messages.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
+import { rememberTools } from "./offered-tools.ts";
+import { outcomeOf } from "./outcome.ts";
 import { normaliseReply, type ThreadFacts } from "./reply.ts";
 import { StateDraft } from "./state-draft.ts";
-import { readStructured, type StructuredResult } from "./structured-output.ts";
-import { rememberTools } from "./tool-task.ts";
+import { readStructured, refusedAnswer, type StructuredResult } from "./structured-output.ts";
 import { routeTurn } from "./turn.ts";
 import { commandParts } from "./updates.ts";
 
@@ -15,13 +16,17 @@ import { commandParts } from "./updates.ts";
 export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ messages: BaseMessage[] }> {
   const history = readMessages(config);
   const reply = await callModel(loop, config, history);
-  const { messages, structured } = await settle(loop, reply, history);
+  const { messages, structured } = await settle(loop, config, reply, history);
   const parts = reply.commands.map((command) => commandParts(loop, command));
   const writes: Write[] = messages.length > 0 ? [["messages", messages]] : [];
-  if (structured !== undefined) writes.push(["structuredResponse", structured]);
+  // An earlier answer of this run, which a hook did not accept, does not outlive the next reply.
+  if (structured !== undefined || readChannel(config, "structuredResponse") !== undefined)
+    writes.push(["structuredResponse", structured]);
   for (const part of parts) writes.push(...part.writes);
   const routes = parts.flatMap((part) => part.routes);
-  if (routes.length === 0 && !parts.some((part) => part.ends))
+  const ends = parts.some((part) => part.ends);
+  if (ends) writes.push(["outcome", outcomeOf(reply.message)]);
+  if (routes.length === 0 && !ends)
     routes.push(...onwards(loop, config, writes, parts.length > 0 ? undefined : messages, structured));
   sendWrites(config, [...writes, ...routes]);
   return { messages };
@@ -32,14 +37,19 @@ interface Settled {
   readonly structured?: unknown;
 }
 
-async function settle(loop: Loop, reply: ModelReply, history: Messages): Promise<Settled> {
+async function settle(
+  loop: Loop,
+  config: TaskConfig,
+  reply: ModelReply,
+  history: Messages,
+): Promise<Settled> {
   if (reply.message === undefined) return { messages: [] };
   const message = withId(normaliseReply(reply.message, factsFor(loop, history)));
   if (loop.name !== undefined && message.name === undefined) {
     message.name = loop.name;
     message.lc_kwargs.name = loop.name;
   }
-  rememberTools(message, reply.extraTools);
+  rememberTools(loop, config, message, reply.extraTools);
   if (reply.strategy === undefined) return { messages: [message] };
   return withStructured(message, await readStructured(reply.strategy, message, history));
 }
@@ -53,13 +63,9 @@ function withStructured(message: AIMessage, result: StructuredResult): Settled {
   if (result.kind === "answer") return { messages: [message, ...result.messages], structured: result.value };
   if (result.kind === "again") return { messages: [message, ...result.messages] };
   const known = message.invalid_tool_calls ?? [];
-  const refused = [...result.answers].map(([id, error]) => ({
-    id,
-    error,
-    name: message.tool_calls?.find((call) => call.id === id)?.name ?? "",
-    args: "",
-    type: "invalid_tool_call" as const,
-  }));
+  const refused = [...result.answers].map(([id, error]) =>
+    refusedAnswer({ id, name: message.tool_calls?.find((call) => call.id === id)?.name ?? "" }, error),
+  );
   message.invalid_tool_calls = [...known.filter((call) => !result.answers.has(call.id ?? "")), ...refused];
   message.lc_kwargs.invalid_tool_calls = message.invalid_tool_calls;
   return { messages: [message] };

@@ -32,17 +32,19 @@ function labelOf(model: BaseChatModel): string {
 }
 
 function refuseBoundTools(model: BaseChatModel): void {
-  const kwargs = (model as unknown as RunnableBinding<never, never>).kwargs as
-    | { tools?: unknown[] }
-    | undefined;
-  if (
-    RunnableBindingClass.isRunnableBinding(model) &&
-    Array.isArray(kwargs?.tools) &&
-    kwargs.tools.length > 0
-  )
-    throw new ConfigurationError("INVALID_OPTION", "The model already has tools bound to it.", {
-      hint: "Pass the model without bindTools and the tools in the option 'tools'.",
-    });
+  if (!RunnableBindingClass.isRunnableBinding(model)) return;
+  const { bound, kwargs, config } = model as unknown as {
+    bound: BaseChatModel;
+    kwargs?: { tools?: unknown };
+    config?: { tools?: unknown };
+  };
+  // Providers bind tools as call options, older ones as arguments.
+  for (const tools of [kwargs?.tools, config?.tools])
+    if (Array.isArray(tools) && tools.length > 0)
+      throw new ConfigurationError("INVALID_OPTION", "The model already has tools bound to it.", {
+        hint: "Pass the model without bindTools and the tools in the option 'tools'.",
+      });
+  refuseBoundTools(bound);
 }
 
 function namedModel(name: string): ModelSource {
@@ -144,7 +146,7 @@ function newBinding(
   return model.bindTools(tools as never, options as never);
 }
 
-function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((item, i) => item === b[i]));
 }
 

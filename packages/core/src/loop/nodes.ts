@@ -15,11 +15,12 @@ import {
   turnNode,
 } from "./loop.ts";
 import { runModelNode } from "./model-node.ts";
+import { overwritten } from "./overwrite.ts";
 import { runStart } from "./start-node.ts";
 import { StateDraft } from "./state-draft.ts";
 import { runToolTask } from "./tool-task.ts";
 import { type CallPacket, routeToTools, routeTurn } from "./turn.ts";
-import { commandParts, isAnyCommand, overwritten, updateWrites } from "./updates.ts";
+import { commandParts, isAnyCommand, updateWrites } from "./updates.ts";
 
 export interface LoopNode {
   readonly name: string;

@@ -45,6 +45,12 @@ export function wasCutByLength(message: AIMessage): boolean {
   return LENGTH.has(stopReason(message) ?? "");
 }
 
+/** Whether the provider said that the reply is complete; a stream that broke off says nothing. */
+export function wasFinished(message: AIMessage): boolean {
+  const { status, messageStop } = (message.response_metadata ?? {}) as Record<string, unknown>;
+  return stopReason(message) !== undefined || status !== undefined || messageStop !== undefined;
+}
+
 /** The outcome of a run whose last word is `message`; a message that still calls tools is simply done. */
 export function outcomeOf(message: AIMessage | undefined): Outcome {
   if (message === undefined) return { kind: "empty", detail: "The model was not asked." };

@@ -12,7 +12,7 @@ import {
   type ToolCall,
 } from "@langchain/core/messages";
 import { newId } from "./messages.ts";
-import { wasCutByLength } from "./outcome.ts";
+import { wasCutByLength, wasFinished } from "./outcome.ts";
 
 /** Arguments longer than this (in characters) are refused: no model means to send them. */
 export const MAX_ARGUMENT_CHARACTERS = 8_000_000;
@@ -41,6 +41,21 @@ export function normaliseReply(reply: AIMessage | AIMessageChunk, facts: ThreadF
 /** Why a call of this message cannot be run; undefined for a sound one. */
 export function problemOf(message: AIMessage, callId: string): string | undefined {
   return message.invalid_tool_calls?.find((call) => call.id === callId)?.error;
+}
+
+/** Takes over the problems of calls that stand in both messages with the same arguments. */
+export function keepProblems(original: AIMessage, rewritten: AIMessage): void {
+  const lost = (original.invalid_tool_calls ?? []).filter(({ id, error }) => {
+    if (id === undefined || error === undefined || problemOf(rewritten, id) !== undefined) return false;
+    return JSON.stringify(argumentsOf(original, id)) === JSON.stringify(argumentsOf(rewritten, id));
+  });
+  if (lost.length === 0) return;
+  rewritten.invalid_tool_calls = [...(rewritten.invalid_tool_calls ?? []), ...lost];
+  rewritten.lc_kwargs.invalid_tool_calls = rewritten.invalid_tool_calls;
+}
+
+function argumentsOf(message: AIMessage, callId: string): unknown {
+  return message.tool_calls?.find((call) => call.id === callId)?.args;
 }
 
 /** The same message, the given calls having other arguments. */
@@ -91,8 +106,15 @@ function fromChunks(reply: AIMessageChunk): Draft[] {
       id: known.id ?? chunk.id,
     });
   }
-  return [...merged.values()].map(({ name, args, id }) => parseCall(name, args, id));
+  const finished = wasFinished(reply);
+  return [...merged.values()].map(({ name, args, id }) =>
+    args === "" && !finished ? refused(name, id, NO_ARGUMENTS) : parseCall(name, args, id),
+  );
 }
+
+/** Only the end of a stream tells a call without arguments from one whose arguments never came. */
+const NO_ARGUMENTS =
+  "The reply broke off before the arguments came. Make the call again; write {} if there are none.";
 
 function parseCall(name: string, text: string, id: string | undefined): Draft {
   if (text.trim() === "") return checkCall({ name, args: {}, id });
@@ -222,12 +244,15 @@ const CALL_BLOCKS = new Set([
   "input_json_delta",
 ]);
 
+/** LangChain's own kinds. */
+const STANDARD_BLOCKS = new Set(["tool_call", "tool_call_chunk", "invalid_tool_call"]);
+
 /** Content blocks that repeat the calls (as Anthropic's do) must agree with them. */
 function contentFor(content: AIMessage["content"], calls: readonly Call[]): AIMessage["content"] {
   if (typeof content === "string") return content;
   const rest = content.filter((block) => !CALL_BLOCKS.has(block.type ?? ""));
   if (rest.length === content.length) return content;
-  const standard = content.some((block) => block.type === "tool_call" || block.type === "tool_call_chunk");
+  const standard = content.some((block) => STANDARD_BLOCKS.has(block.type ?? ""));
   const blocks = calls.map(({ id, name, args }) =>
     standard ? { type: "tool_call", id, name, args } : { type: "tool_use", id, name, input: args },
   );

@@ -26,6 +26,27 @@ export function requestMessages(messages: Messages): Messages {
   return [...messages.slice(0, scan.valid), ...mend(messages.slice(scan.valid))];
 }
 
+/**
+ * Marks as checked what a list edited by middleware still shares with the thread, up to the last
+ * whole turn. Compares references only.
+ */
+export function markUnchanged(thread: Messages, list: Messages): Messages {
+  if (list === thread) return list;
+  const checked = checkedLength(thread);
+  let same = 0;
+  while (same < checked && list[same] === thread[same]) same += 1;
+  if (same < checked) same = turnStart(list, same);
+  markChecked(list, same);
+  return list;
+}
+
+/** Where the turn begins that the message before `position` belongs to. */
+function turnStart(messages: Messages, position: number): number {
+  let start = position - 1;
+  while (start >= 0 && ToolMessage.isInstance(messages[start])) start -= 1;
+  return start >= 0 && AIMessage.isInstance(messages[start]) ? start : start + 1;
+}
+
 /** Results for the calls that have none, oldest first; for a thread whose last run did not finish. */
 export function missingResults(
   messages: Messages,

@@ -12,8 +12,12 @@ import {
 import { DeepwrightError } from "../errors.ts";
 import { entryNode, goTo, type Loop, readMessages } from "./loop.ts";
 import { coerceMessages, type Messages } from "./messages.ts";
+import { overwritten } from "./overwrite.ts";
 import { DID_NOT_COMPLETE, missingResults } from "./request.ts";
 import { updateWrites } from "./updates.ts";
+
+/** Where a run was told to go on from, for one that does not go on from the newest checkpoint. */
+export const FORKED_FROM = "__deepwright_forked_from";
 
 export async function runStart(loop: Loop, input: unknown, config: TaskConfig): Promise<void> {
   if (loop.approvals && checkpointerOf(config) === undefined)
@@ -52,12 +56,22 @@ async function closeOpenCalls(
   const open = missingResults(messages).filter((result) => !answered.has(result.tool_call_id));
   if (open.length === 0) return [];
   const step = await droppedStep(config);
-  const kept = step.finished.flat().filter(([channel]) => Object.hasOwn(loop.state.channels, channel));
-  const results = kept.flatMap(([channel, value]) => (channel === "messages" ? coerceMessages(value) : []));
-  const known = new Set(results.filter(ToolMessage.isInstance).map((message) => message.tool_call_id));
+  const wanted = new Set(open.map((result) => result.tool_call_id));
+  const finished = step.finished.filter((writes) => answeredCalls(writes).some((id) => wanted.has(id)));
+  const kept = finished.flat().filter(([channel]) => Object.hasOwn(loop.state.channels, channel));
+  const known = new Set(answeredCalls(kept));
   const closing = open.filter((result) => !known.has(result.tool_call_id));
   for (const result of closing) result.content = closingWords(step);
   return [...kept, ["messages", closing]];
+}
+
+function answeredCalls(writes: readonly Write[]): string[] {
+  return writes
+    .flatMap(([channel, value]) =>
+      channel === "messages" ? coerceMessages(overwritten(value)?.value ?? value) : [],
+    )
+    .filter((message) => ToolMessage.isInstance(message))
+    .map((message) => message.tool_call_id);
 }
 
 function closingWords({ interrupts }: UnfinishedStep): string {
@@ -74,6 +88,11 @@ async function droppedStep(config: TaskConfig): Promise<UnfinishedStep> {
   const thread = config.configurable?.thread_id;
   if (saver === undefined || thread === undefined) return { interrupts: [], finished: [] };
   const namespace = graphNamespace(config);
+  const from = config.configurable?.[FORKED_FROM];
+  if (from !== undefined && namespace === "") {
+    const origin = { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: from };
+    return unfinishedStep((await saver.getTuple({ configurable: origin }))?.pendingWrites);
+  }
   const head = await saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: namespace } });
   // The checkpoint of this run's input may or may not be stored yet; the step we want is the one before.
   const isOwn = head?.checkpoint.id === config.executionInfo?.checkpointId;

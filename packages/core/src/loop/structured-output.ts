@@ -5,13 +5,20 @@
  * schema. Which one is chosen for a bare schema depends on what the model says it can do. A bad
  * answer goes back to the model with the reason, a bounded number of times.
  */
-import { type AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  type AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  type InvalidToolCall,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { toJsonSchema, Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParse, isInteropZodSchema } from "@langchain/core/utils/types";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { describeIssues } from "./channels.ts";
 import { type Messages, newId } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
+import { type OutcomeKind, outcomeOf } from "./outcome.ts";
 
 /** How often in a row the model may give an answer that does not fit. */
 export const MAX_STRUCTURED_ATTEMPTS = 3;
@@ -44,6 +51,8 @@ export type ResolvedStrategy =
   | { readonly kind: "provider"; readonly answer: ProviderAnswer };
 
 export interface ResponseStrategy {
+  /** The tools that may stand for the answer; other tools cannot have their names. */
+  readonly toolNames: readonly string[];
   resolve(model: ChatModel): ResolvedStrategy;
 }
 
@@ -54,11 +63,11 @@ export function responseStrategy(format: unknown): ResponseStrategy | undefined 
   if (list.length === 0) return undefined;
   if (list.every(isToolStrategy)) {
     const tools = list.map(fromToolStrategy);
-    return { resolve: () => ({ kind: "tools", tools }) };
+    return { toolNames: tools.map(({ name }) => name), resolve: () => ({ kind: "tools", tools }) };
   }
   if (list.length === 1 && isProviderStrategy(list[0])) {
     const answer = fromProviderStrategy(list[0]);
-    return { resolve: () => ({ kind: "provider", answer }) };
+    return { toolNames: [], resolve: () => ({ kind: "provider", answer }) };
   }
   if (!list.every((item) => typeof item === "object" && item !== null && !isProviderStrategy(item)))
     throw new ConfigurationError(
@@ -74,11 +83,14 @@ export function responseStrategy(format: unknown): ResponseStrategy | undefined 
 function bareSchemas(schemas: readonly object[]): ResponseStrategy {
   const tools = schemas.map((schema, i) => answerTool(schema, schemas.length > 1 ? `_${i + 1}` : ""));
   const only = schemas.length === 1 ? (schemas[0] as object) : undefined;
+  let answer: ProviderAnswer | undefined;
   return {
+    toolNames: tools.map(({ name }) => name),
     resolve(model) {
       const profile = (model as { profile?: { structuredOutput?: boolean } }).profile;
-      if (only && profile?.structuredOutput) return { kind: "provider", answer: providerAnswer(only) };
-      return { kind: "tools", tools };
+      if (!only || !profile?.structuredOutput) return { kind: "tools", tools };
+      answer ??= providerAnswer(only);
+      return { kind: "provider", answer };
     },
   };
 }
@@ -201,11 +213,13 @@ export function bindingOptions(
   };
 }
 
-const providerOptionsCache = new WeakMap<JsonSchema, Record<string, unknown>>();
+const strictOptions = new WeakMap<JsonSchema, Record<string, unknown>>();
+const looseOptions = new WeakMap<JsonSchema, Record<string, unknown>>();
 
 /** The same object for the same schema, so that the bound model can be kept between turns. */
 function providerOptions(name: string, schema: JsonSchema, strict: boolean): Record<string, unknown> {
-  const known = providerOptionsCache.get(schema);
+  const cache = strict ? strictOptions : looseOptions;
+  const known = cache.get(schema);
   if (known) return known;
   const description = typeof schema.description === "string" ? { description: schema.description } : {};
   const options = {
@@ -214,7 +228,7 @@ function providerOptions(name: string, schema: JsonSchema, strict: boolean): Rec
     responseSchema: schema,
     ls_structured_output_format: { kwargs: { method: "json_schema" }, schema },
   };
-  providerOptionsCache.set(schema, options);
+  cache.set(schema, options);
   return options;
 }
 
@@ -246,7 +260,7 @@ async function readAnswerCalls(
   const calls = reply.tool_calls ?? [];
   const answers = calls.filter((call) => tools.some((tool) => tool.name === call.name));
   const first = answers[0];
-  if (first === undefined) return { kind: "none" };
+  if (first === undefined) return calls.length > 0 ? { kind: "none" } : readWords(tools, reply, history);
   const refuse = (words: string): StructuredResult => ({
     kind: "refused",
     answers: new Map(answers.map((call) => [call.id as string, words])),
@@ -266,6 +280,27 @@ async function readAnswerCalls(
   return refuse(await complaint(tool, parsed.problem, history));
 }
 
+/** The answer must come as a call. A reply that stopped for a reason of its own is no answer at all. */
+function readWords(tools: readonly AnswerTool[], reply: AIMessage, history: Messages): StructuredResult {
+  if (STOPPED.has(outcomeOf(reply).kind)) return { kind: "none" };
+  const names = tools.map(({ name }) => `'${name}'`).join(" or ");
+  const problem = `the answer must be given by calling ${names}`;
+  if (tools.some(({ handleError }) => handleError === false)) throw misfit(problem);
+  giveUpAfter(history, problem);
+  return again(`${misfit(problem).message} Do so now.`);
+}
+
+const STOPPED: ReadonlySet<OutcomeKind> = new Set(["length", "content_filter", "refusal"]);
+
+function misfit(problem: string): DeepwrightError {
+  return new DeepwrightError("STRUCTURED_OUTPUT_FAILED", `The answer does not fit its schema: ${problem}.`);
+}
+
+function again(content: string): StructuredResult {
+  const message = new HumanMessage({ id: newId(), content, additional_kwargs: { [FAILED]: true } });
+  return { kind: "again", messages: [message] };
+}
+
 function confirmation(tool: AnswerTool, call: { id?: string; args: unknown }): ToolMessage {
   return new ToolMessage({
     id: newId(),
@@ -277,10 +312,7 @@ function confirmation(tool: AnswerTool, call: { id?: string; args: unknown }): T
 
 async function complaint(tool: AnswerTool, problem: string, history: Messages): Promise<string> {
   const { handleError } = tool;
-  const error = new DeepwrightError(
-    "STRUCTURED_OUTPUT_FAILED",
-    `The answer does not fit its schema: ${problem}.`,
-  );
+  const error = misfit(problem);
   if (handleError === false) throw error;
   giveUpAfter(history, problem);
   if (typeof handleError === "string") return handleError;
@@ -289,15 +321,22 @@ async function complaint(tool: AnswerTool, problem: string, history: Messages): 
 }
 
 function readProviderAnswer(answer: ProviderAnswer, reply: AIMessage, history: Messages): StructuredResult {
-  if ((reply.tool_calls ?? []).length > 0) return { kind: "none" };
+  if ((reply.tool_calls ?? []).length > 0 || STOPPED.has(outcomeOf(reply).kind)) return { kind: "none" };
   const parsed = answer.parse(reply);
   if ("value" in parsed) return { kind: "answer", value: parsed.value, messages: [] };
   giveUpAfter(history, parsed.problem);
-  const content = `The answer does not fit its schema: ${parsed.problem}. Answer again with JSON of the required form only.`;
-  return {
-    kind: "again",
-    messages: [new HumanMessage({ id: newId(), content, additional_kwargs: { [FAILED]: true } })],
-  };
+  return again(`${misfit(parsed.problem).message} Answer again with JSON of the required form only.`);
+}
+
+/** A call that stands for an answer and was refused, noted in its message beside calls that cannot run. */
+export function refusedAnswer(call: { id?: string; name: string }, error: string): InvalidToolCall {
+  const noted = { id: call.id, name: call.name, error, args: "", type: "invalid_tool_call", answer: true };
+  return noted as InvalidToolCall;
+}
+
+export function isRefusedAnswer(message: AIMessage, callId: string): boolean {
+  const noted = message.invalid_tool_calls?.find((call) => call.id === callId);
+  return (noted as { answer?: boolean } | undefined)?.answer === true;
 }
 
 /** Marks a message as the answer to a failed attempt, so that attempts can be counted after a crash too. */

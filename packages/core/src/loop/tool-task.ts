@@ -1,25 +1,22 @@
 /** The node `tools`: one task per call. Its packet holds the call's id; everything else is looked up. */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
-import { type Command, Overwrite } from "@langchain/langgraph";
+import { type Command, isGraphBubbleUp, Overwrite } from "@langchain/langgraph";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { type GateResult, passGate } from "./gateway.ts";
-import { type AnyTool, goTo, type Loop, readMessages, turnNode } from "./loop.ts";
-import { type Messages, messagesReducer, withId } from "./messages.ts";
+import { goTo, type Loop, readMessages, turnNode } from "./loop.ts";
+import { type Messages, messagesReducer } from "./messages.ts";
+import { offeredTools } from "./offered-tools.ts";
+import { outcomeOf } from "./outcome.ts";
+import { overwritten } from "./overwrite.ts";
 import { problemOf } from "./reply.ts";
 import { failedResult } from "./request.ts";
+import { resultFor } from "./result.ts";
 import { callsOnlyReturnDirect, isReturnDirect } from "./return-direct.ts";
-import { markFailedAnswer } from "./structured-output.ts";
+import { isRefusedAnswer, markFailedAnswer } from "./structured-output.ts";
 import { type CallPacket, endRun } from "./turn.ts";
-import { commandParts, isAnyCommand, overwritten } from "./updates.ts";
+import { type CommandParts, commandParts, isAnyCommand, unknownTarget } from "./updates.ts";
 
 type IdentifiedCall = ToolCall & { readonly id: string };
-
-/** Tools a middleware offered for one turn. Held by the message object: another thread never sees them. */
-const offeredTools = new WeakMap<BaseMessage, ReadonlyMap<string, AnyTool>>();
-
-export function rememberTools(message: AIMessage, tools: ReadonlyMap<string, AnyTool> | undefined): void {
-  if (tools) offeredTools.set(message, tools);
-}
 
 /** Returns the result messages, for those who watch the node. */
 export async function runToolTask(
@@ -53,9 +50,9 @@ async function answer(
   if (packet.answer) return new ToolMessage({ ...packet.answer, tool_call_id: call.id, name: call.name });
   const problem = problemOf(turn, call.id);
   if (problem === undefined)
-    return passGate({ loop, config, call, turn, extraTools: offeredTools.get(turn) });
+    return passGate({ loop, config, call, turn, extraTools: offeredTools(loop, config, turn) });
   const refusal = failedResult(call, `Error: ${problem}`);
-  return loop.clientTools.has(call.name) || loop.response === undefined ? refusal : markFailedAnswer(refusal);
+  return isRefusedAnswer(turn, call.id) ? markFailedAnswer(refusal) : refusal;
 }
 
 function record(
@@ -65,23 +62,44 @@ function record(
   result: GateResult,
   config: TaskConfig,
 ): { messages: BaseMessage[] } {
-  if (!isAnyCommand(result)) {
-    const message = withId(result);
+  const claim: Claim = (given) => resultFor(call, given, turn, readMessages(config));
+  const parts = isAnyCommand(result) ? readCommand(loop, result, call) : result;
+  if (ToolMessage.isInstance(parts)) {
+    const message = claim(parts);
     sendWrites(config, [["messages", [message]], ...onwards(loop, turn, message, call)]);
     return { messages: [message] };
   }
-  const { messages, writes } = commandWrites(loop, turn, call, result);
+  const { messages, writes } = commandWrites(loop, turn, call, parts, claim);
   sendWrites(config, writes);
   return { messages };
+}
+
+/** Makes a message the result of the call at hand. */
+type Claim = (given: ToolMessage) => ToolMessage;
+
+/** A command that cannot be followed is the tool's failure: a result, not the end of the run. */
+function readCommand(loop: Loop, command: Command, call: IdentifiedCall): CommandParts | ToolMessage {
+  const unknown = unknownTarget(loop, command);
+  if (unknown !== undefined)
+    return failedResult(
+      call,
+      `Error: Tool '${call.name}' wanted to go to '${unknown}', which does not exist.`,
+    );
+  try {
+    return commandParts(loop, command);
+  } catch (error) {
+    if (isGraphBubbleUp(error)) throw error;
+    return failedResult(call, `Error: Tool '${call.name}' returned messages that are none.`);
+  }
 }
 
 function commandWrites(
   loop: Loop,
   turn: AIMessage,
   call: IdentifiedCall,
-  command: Command,
+  { writes, routes, ends }: CommandParts,
+  claim: Claim,
 ): { messages: BaseMessage[]; writes: Write[] } {
-  const { writes, routes, ends } = commandParts(loop, command);
   const messageWrites = writes.filter(([key]) => key === "messages").map(([, value]) => value);
   const whole = messageWrites.map(overwritten).find((value) => value !== undefined);
   const given = (whole ? whole.value : messageWrites.flat()) as BaseMessage[];
@@ -91,10 +109,11 @@ function commandWrites(
     call,
     writes.filter(([key]) => key !== "messages"),
   );
-  const messages = oneResult(given, call, conflicts);
+  const messages = oneResult(given, call, conflicts, claim);
   const update = whole ? new Overwrite(withResult(given, messages[0] as ToolMessage)) : messages;
   const result = messages.find(ToolMessage.isInstance) as ToolMessage;
   const next = ends || routes.length > 0 ? routes : onwards(loop, turn, result, call);
+  if (ends) kept.push(["outcome", outcomeOf(turn)]);
   const back = routes.length > 0 && !ends ? goTo(turnNode(loop)) : [];
   return { messages, writes: [...kept, ["messages", update], ...next, ...back] };
 }
@@ -110,6 +129,7 @@ function oneResult(
   given: readonly BaseMessage[],
   call: IdentifiedCall,
   conflicts: readonly string[],
+  claim: Claim,
 ): BaseMessage[] {
   const own = given.find((message) => ToolMessage.isInstance(message) && message.tool_call_id === call.id);
   const others = given.filter((message) => !ToolMessage.isInstance(message));
@@ -121,7 +141,7 @@ function oneResult(
         )
       : ((own as ToolMessage | undefined) ??
         new ToolMessage({ content: `${call.name} is done.`, tool_call_id: call.id, name: call.name }));
-  return [withId(result), ...others];
+  return [claim(result), ...others];
 }
 
 const claimed = new WeakMap<AIMessage, Map<string, string>>();

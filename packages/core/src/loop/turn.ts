@@ -24,16 +24,20 @@ export function routeTurn(loop: Loop, messages: Messages, structured?: unknown):
   const turn = lastTurn(messages);
   if (turn === undefined) return endRun(loop, undefined);
   const { message, pending } = turn;
-  if (pending.length > 0) {
-    const gated = pending.some(({ index }) => isGated(loop, message, index));
-    return gated ? goTo(APPROVAL_NODE) : pending.map(sendCall);
-  }
+  if (pending.length > 0) return routePending(loop, messages);
   if (structured !== undefined) return endRun(loop, message);
   const answeredByHooks = (message.tool_calls ?? []).length > 0;
   return answeredByHooks || isFailedAnswer(messages.at(-1)) ? goTo(turnNode(loop)) : endRun(loop, message);
 }
 
-/** Sends for every unanswered call, whoever asked for them; no question is asked. */
+/** To the unanswered calls, by way of a person where one must be asked; nobody jumps past that. */
+export function routePending(loop: Loop, messages: Messages): Write[] {
+  const turn = lastTurn(messages);
+  const gated = turn?.pending.some(({ index }) => isGated(loop, turn.message, index));
+  return gated ? goTo(APPROVAL_NODE) : routeToTools(loop, messages);
+}
+
+/** Sends for every unanswered call; no question is asked. */
 export function routeToTools(loop: Loop, messages: Messages): Write[] {
   const pending = lastTurn(messages)?.pending ?? [];
   return pending.length > 0 ? pending.map(sendCall) : goTo(turnNode(loop));

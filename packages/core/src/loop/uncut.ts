@@ -4,6 +4,7 @@ import { ChatPromptValue } from "@langchain/core/prompt_values";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { BoundModel } from "./model-source.ts";
+import { withStopInfo } from "./stop-info.ts";
 
 const ATTEMPTS = 3;
 const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_PREMATURE_CLOSE"]);
@@ -18,7 +19,7 @@ export async function invokeUncut(
   const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await model.invoke(input, config)) as AIMessage;
+      return await withStopInfo(config, (heard) => model.invoke(input, heard) as Promise<AIMessage>);
     } catch (error) {
       if (config.signal?.aborted || !wasCut(error)) throw error;
       if (attempt === ATTEMPTS)

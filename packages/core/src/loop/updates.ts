@@ -1,8 +1,9 @@
 /** Turning what hooks, tools and callers return into writes to channels. */
 import { Command, END, isCommand, Overwrite, ParentCommand, Send } from "@langchain/langgraph";
 import { branchTo, TASKS, type Write } from "../engine.ts";
-import type { Loop } from "./loop.ts";
+import { hasNode, type Loop } from "./loop.ts";
 import { coerceMessages } from "./messages.ts";
+import { overwritten } from "./overwrite.ts";
 
 /** Only keys of the state are written; messages get ids before anything is serialised. */
 export function updateWrites(
@@ -23,13 +24,6 @@ function messagesUpdate(value: unknown): unknown {
   return whole ? new Overwrite(coerceMessages(whole.value)) : coerceMessages(value);
 }
 
-/** The value of an `Overwrite`, in either of its forms; undefined for anything else. */
-export function overwritten(value: unknown): { readonly value: unknown } | undefined {
-  if (value instanceof Overwrite) return { value: (value as { value?: unknown }).value };
-  if (typeof value !== "object" || value === null || !("__overwrite__" in value)) return undefined;
-  return { value: (value as { __overwrite__: unknown }).__overwrite__ };
-}
-
 export interface CommandParts {
   readonly writes: Write[];
   /** Node names and sends the command asks for; END among them ends the run after this step. */
@@ -41,16 +35,25 @@ export interface CommandParts {
 export function commandParts(loop: Loop, command: Command): CommandParts {
   if (command.graph === Command.PARENT) throw new ParentCommand(command);
   const writes = updateWrites(loop, (command.update ?? {}) as Record<string, unknown>);
-  const targets =
-    command.goto === undefined ? [] : Array.isArray(command.goto) ? command.goto : [command.goto];
   const routes: Write[] = [];
   let ends = false;
-  for (const target of targets) {
+  for (const target of targetsOf(command)) {
     if (target instanceof Send) routes.push([TASKS, target]);
     else if (target === END) ends = true;
     else routes.push([branchTo(String(target)), null]);
   }
   return { writes, routes, ends };
+}
+
+function targetsOf({ goto }: Command): readonly unknown[] {
+  return goto === undefined ? [] : Array.isArray(goto) ? goto : [goto];
+}
+
+/** The first node a command for this graph names that is not there. */
+export function unknownTarget(loop: Loop, command: Command): string | undefined {
+  if (command.graph === Command.PARENT) return undefined;
+  const names = targetsOf(command).map((target) => (target instanceof Send ? target.node : String(target)));
+  return names.find((name) => name !== END && !hasNode(loop, name));
 }
 
 export function isAnyCommand(value: unknown): value is Command {

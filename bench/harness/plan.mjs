@@ -1,0 +1,156 @@
+/** What is measured, and which figure of it stands in which row of the table. */
+
+const ALL = ["deepwright", "deepagents", "createAgent", "hand"];
+const GRAPHS = ["deepwright", "deepagents", "createAgent"];
+
+/**
+ * A measurement is a workload with its parameters. Its rows name one metric each; `goal` is the most
+ * that metric may be as a ratio to deepagents, `ownGoal` the most it may be by itself. `maxRounds`
+ * bounds what is slow or does not vary, `roundsOf` does so for one contender.
+ */
+export function plan({ quick = false } = {}) {
+  const long = quick ? 200 : 500;
+  return [
+    {
+      id: "import",
+      workload: "import",
+      contenders: ALL,
+      rows: [
+        cpu("import", "cpu", { goal: 0.75 }),
+        wall("import, wall"),
+        { label: "import, RSS MB", metric: "rss" },
+      ],
+    },
+    {
+      id: "construct",
+      workload: "construct",
+      params: { agents: quick ? 100 : 300 },
+      contenders: GRAPHS,
+      rows: [
+        cpu("construct an agent", "cpu", { goal: 0.25 }),
+        cpu("construct the first", "firstCpu"),
+        { label: "heap per agent, KB", metric: "heapKb" },
+      ],
+    },
+    {
+      id: "reply",
+      workload: "reply",
+      params: { runs: quick ? 50 : 100 },
+      contenders: ALL,
+      rows: [cpu("one-reply invoke, reused agent", "cpu", { goal: 0.5 }), wall("one-reply invoke, wall")],
+    },
+    {
+      id: "first-token",
+      workload: "first-token",
+      params: { runs: quick ? 30 : 60 },
+      contenders: GRAPHS,
+      rows: [
+        cpu("first token, over the model's own", "cpu", { goal: 0.45 }),
+        wall("first token, over the model's own, wall"),
+      ],
+    },
+    turns("none", 10),
+    turns("none", 200, { goal: 0.55 }),
+    turns("none", 500),
+    ...(quick ? [] : [turns("none", 2000, { goal: 0.35 })]),
+    ...["memory", "sqlite"].flatMap((saver) => [
+      turns(saver, 10),
+      turns(saver, long === 200 ? 50 : 200),
+      turns(saver, long, { maxRounds: saver === "sqlite" || quick ? 3 : 7 }),
+    ]),
+    edits(quick ? 50 : 200, { maxRounds: quick ? 2 : 7 }),
+    {
+      id: "files-5000",
+      workload: "many-files",
+      params: { files: 5000, turns: 30 },
+      contenders: ALL,
+      rows: [
+        cpu("per turn with 5,000 files in state", "cpu", { goal: 0.15 }),
+        cpu("handing 5,000 files in, and out", "aroundCpu"),
+      ],
+    },
+    {
+      id: "growth",
+      workload: "growth",
+      params: { turns: 4000, early: [450, 550], late: [3900, 4000] },
+      contenders: quick ? ["deepwright"] : GRAPHS,
+      roundsOf: { deepagents: 1, createAgent: 1 },
+      maxRounds: quick ? 1 : 7,
+      rows: [
+        { label: "growth: turns 3,900–4,000 ÷ 450–550", metric: "growth", ownGoal: 1.6 },
+        cpu("per turn at turn 4,000", "lateCpu"),
+      ],
+    },
+    {
+      id: "heap",
+      workload: "heap",
+      params: { turns: long },
+      maxRounds: 3,
+      contenders: ALL,
+      rows: [
+        { label: `heap per turn held, KB (${long} turns)`, metric: "heldKb" },
+        { label: `heap left after letting go, KB`, metric: "leftKb" },
+      ],
+    },
+    {
+      id: "counts",
+      workload: "counts",
+      params: { short: 30, long: 60 },
+      maxRounds: 1,
+      contenders: GRAPHS,
+      rows: [
+        { label: "supersteps per turn", metric: "supersteps", ownGoal: 2 },
+        { label: "runWithConfig per turn", metric: "runWithConfig" },
+        { label: "callback managers per turn", metric: "callbackManagers" },
+      ],
+    },
+  ];
+}
+
+function cpu(label, metric, rest) {
+  return { label: `${label}, CPU ms`, metric, ...rest };
+}
+
+function wall(label) {
+  return { label: `${label} ms`, metric: "wall" };
+}
+
+const SAVERS = { none: "no saver", memory: "MemorySaver", sqlite: "SQLite" };
+
+/** A thread of small turns. The longest thread of each saver also shows what became of it. */
+function turns(saver, count, { goal, maxRounds } = {}) {
+  const where = `${count} turns, ${SAVERS[saver]}`;
+  const rows = [cpu(`per turn: ${where}`, "cpu", { goal })];
+  if (maxRounds !== undefined) rows.push(...threadRows(where));
+  return {
+    id: `${saver === "none" ? "turns" : saver}-${count}`,
+    workload: "thread",
+    params: { turns: count, saver },
+    contenders: saver === "none" ? ALL : GRAPHS,
+    maxRounds,
+    rows,
+  };
+}
+
+/** Edits over 100 files of 10 KB. */
+function edits(count, { maxRounds }) {
+  const where = `${count} edits, 100 × 10 KB, MemorySaver`;
+  return {
+    id: `edits-${count}`,
+    workload: "thread",
+    params: { turns: count, saver: "memory", files: 100, fileBytes: 10_000 },
+    contenders: GRAPHS,
+    maxRounds,
+    rows: [cpu(`per turn: ${where}`, "cpu"), ...threadRows(where)],
+  };
+}
+
+function threadRows(where) {
+  return [
+    { label: `MB written: ${where}`, metric: "megabytes", goal: 0.55 },
+    { label: `bytes written per byte of news: ${where}`, metric: "amplification" },
+    cpu(`getState: ${where}`, "getStateCpu"),
+    cpu(`follow-up "hello": ${where}`, "followUpCpu"),
+    { label: `follow-up "hello": ${where}, KB written`, metric: "followUpKb" },
+  ];
+}

@@ -1,0 +1,45 @@
+import { IterableReadableStream } from "@langchain/core/utils/stream";
+
+/**
+ * The stream of a run as callers get it. Leaving it in whatever way (a `break`, a cancelled reader, a
+ * closed connection) stops the run; the engine alone would go on in the background.
+ */
+export class RunStream extends IterableReadableStream<any> {
+  readonly #stop: AbortController;
+
+  /** `stop` must abort the run that `chunks` come from. */
+  constructor(chunks: AsyncIterator<unknown>, stop: AbortController, map: (chunk: any) => unknown) {
+    super({
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(map(value));
+      },
+      cancel(reason) {
+        stop.abort(reason);
+        void drain(chunks);
+      },
+    });
+    this.#stop = stop;
+  }
+
+  /** Works while the stream is being read, too: the reader gets the abort as an error. */
+  override async cancel(reason?: unknown): Promise<void> {
+    if (this.locked) this.#stop.abort(reason);
+    else await super.cancel(reason);
+  }
+}
+
+/** A signal that fires with the run's own stop or the caller's. */
+export function stopSignal(stop: AbortController, signal: AbortSignal | undefined): AbortSignal {
+  return signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+}
+
+/** Reads on until the run has ended, since its last error would otherwise have no reader. */
+async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // The abort we asked for.
+  }
+}
