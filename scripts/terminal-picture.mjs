@@ -13,7 +13,7 @@ const COLOURS = {
   37: "#dcdfe4",
   90: "#7f848e",
 };
-const WIDTH = 100;
+const WIDTH = 120;
 const LINE = 18;
 const ESC = String.fromCharCode(27);
 const SGR = new RegExp(`(${ESC}\\[[0-9;]*m)`);
@@ -78,8 +78,9 @@ const height = 74 + rows.length * LINE;
 const dots = ["#ff5f56", "#ffbd2e", "#27c93f"].map(
   (fill, i) => `<circle cx="${22 + i * 20}" cy="22" r="6" fill="${fill}"/>`,
 );
-console.log(`<svg xmlns="http://www.w3.org/2000/svg" width="860" height="${height}" viewBox="0 0 860 ${height}" font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13">
-<rect width="860" height="${height}" rx="10" fill="#282c34"/>
+console.log(`<svg xmlns="http://www.w3.org/2000/svg" width="985" height="${height}" viewBox="0 0 985 ${height}" font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13">
+<title>${xml(process.argv[2] ?? "terminal")}</title>
+<rect width="985" height="${height}" rx="10" fill="#282c34"/>
 ${dots.join("")}
 ${rows.map(row).join("\n")}
 </svg>`);

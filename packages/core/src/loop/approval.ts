@@ -51,7 +51,9 @@ function argumentProblem(loop: Loop, tool: string, args: Record<string, unknown>
   if (schema === undefined) return undefined;
   if (!isInteropZodSchema(schema)) return jsonSchemaDetail(schema, args) || undefined;
   const result = interopSafeParse(schema, args);
-  return result.success ? undefined : describeIssues(result.error.issues);
+  // A check that throws or takes time reports no issues: then the tool's own check decides when it runs.
+  const issues = result.success ? undefined : (result.error.issues as typeof result.error.issues | undefined);
+  return issues && describeIssues(issues);
 }
 
 /** A call that is not simply run carries its answer, so that no executor can be reached for it. */
