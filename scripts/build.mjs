@@ -1,21 +1,18 @@
-// Makes publishable packages: ESM and type declarations in each package's dist, without tests.
+// Makes publishable packages: bundled ESM and type declarations in each package's dist, without tests.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { bundle, PACKAGES } from "./bundle.mjs";
 
-const packages = ["packages/core", "packages/cli"];
-
-for (const dir of packages) {
-  rmSync(join(dir, "dist"), { recursive: true, force: true });
-  const { status } = spawnSync(
-    join("node_modules", ".bin", "tsc"),
-    ["-p", join(dir, "tsconfig.build.json")],
-    {
-      stdio: "inherit",
-    },
-  );
+for (const directory of PACKAGES) {
+  const dist = join(directory, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  await bundle(directory, dist);
+  const tsc = join("node_modules", ".bin", "tsc");
+  const project = join(directory, "tsconfig.build.json");
+  const { status } = spawnSync(tsc, ["-p", project, "--emitDeclarationOnly"], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);
-  const bin = join(dir, "dist", "main.js");
+  const bin = join(dist, "main.js");
   if (existsSync(bin)) chmodSync(bin, 0o755);
-  console.log(`built ${dir}/dist`);
+  console.log(`built ${dist}`);
 }

@@ -40,6 +40,26 @@ describe.each(["sync", "async"] as const)("kill -9 with durability %s", (durabil
   });
 });
 
+describe("kill -9 after an answer", () => {
+  test("the answer is not asked for again", { timeout: SLOW_MACHINE }, async () => {
+    const directory = scratchDirectory();
+    const options = { directory, calls: ["first", "asks_then_works"] };
+    const paused = await runAgent({ ...options, text: "Go." });
+    expect(paused.interrupts).toMatchObject([{ value: "Sure?" }]);
+    await killAgentAfter(
+      { ...options, resume: "certainly", hangs: "tool" },
+      { logged: "works with certainly", stored: ["certainly"] },
+    );
+    const result = await runAgent(options);
+    expect(result.interrupts).toEqual([]);
+    expect(result.results).toEqual(["first says 1", "asks_then_works says certainly"]);
+    const log = logOf(directory);
+    expect(count(log, "works with certainly")).toBe(2);
+    expect(count(log, "asks_then_works ends")).toBe(1);
+    expect(count(log, "first begins")).toBe(1);
+  });
+});
+
 describe("kill -9 and then a new message", () => {
   test("finished results are taken over, the call under way is closed truthfully", {
     timeout: SLOW_MACHINE,

@@ -119,7 +119,9 @@ describe("R-29 a tool that takes too long", () => {
       tools: [anyTool("deaf", never), anyTool("quick", () => "quick")],
       toolTimeout: 0.05,
     });
+    const start = performance.now();
     const state = await agent.invoke(ask());
+    expect(performance.now() - start).toBeLessThan(50 + 2_000);
     const [deaf, quick] = resultsOf(state.messages);
     expect(deaf).toMatchObject({ status: "error", name: "deaf" });
     expect(deaf?.content).toMatch(/^Error: Tool 'deaf' timed out after 0.05 s and was stopped\.$/);
