@@ -52,9 +52,21 @@ function readProfile(file) {
     if (functionName === "(idle)") continue;
     const place = url.replace(/^file:\/\/.*?\/bench\/(node_modules\/)?/, "");
     add(packages, packageOf(place, functionName), timeDeltas[i] / 1000);
-    add(functions, `${functionName || "(anonymous)"}  ${place}:${lineNumber + 1}`, timeDeltas[i] / 1000);
+    const where = place.startsWith("deepwright/") ? sourceOf(url, lineNumber) : `${place}:${lineNumber + 1}`;
+    add(functions, `${functionName || "(anonymous)"}  ${where}`, timeDeltas[i] / 1000);
   }
   return { packages, functions };
+}
+
+const bundles = new Map();
+
+/** The source file a line of our bundle comes from: the bundler writes its name above what it took. */
+function sourceOf(url, lineNumber) {
+  if (!bundles.has(url)) bundles.set(url, readFileSync(new URL(url), "utf8").split("\n"));
+  const lines = bundles.get(url);
+  let at = lineNumber;
+  while (at > 0 && !/^\/\/ \S+\.ts$/.test(lines[at])) at -= 1;
+  return lines[at].slice(3) || `${url}:${lineNumber + 1}`;
 }
 
 function packageOf(place, functionName) {

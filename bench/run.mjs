@@ -83,8 +83,12 @@ function footer(rounds, rows, results) {
 }
 
 function fewer(rounds, results) {
-  const bounded = results.filter((result) => result.rounds < rounds);
-  return bounded.map((result) => `${result.id} ${result.rounds}`).join(", ") || "none";
+  const bounded = results.flatMap(({ id, samples }) =>
+    Object.entries(samples).flatMap(([name, list]) =>
+      list.length < rounds ? [`${id} ${name} ${list.length}`] : [],
+    ),
+  );
+  return bounded.join(", ") || "none";
 }
 
 function save(report) {

@@ -14,12 +14,23 @@ export async function commandLine(argv: readonly string[], run: RunHandler): Pro
     code = await run(words, options);
   });
   try {
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.unknownCommand" && !error.message.includes("Did you mean"))
+      process.stderr.write(`For a task: deepwright run ${taskWords(argv)}\n`);
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
+}
+
+const MAX_TASK_SHOWN = 60;
+
+/** The words before the first option, as one task; text that would need more than quotes is left to the reader. */
+function taskWords(argv: readonly string[]): string {
+  const end = argv.findIndex((word) => word.startsWith("-"));
+  const words = argv.slice(0, end === -1 ? undefined : end).join(" ");
+  return /["$`\\!\p{Cc}]/u.test(words) || words.length > MAX_TASK_SHOWN ? '"…"' : `"${safeText(words)}"`;
 }
 
 function createProgram(onRun: (words: string[], options: RawRunOptions) => Promise<void>): Command {
@@ -41,7 +52,10 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
   program
     .command("run")
     .description("run an agent on a task, without a person at hand")
-    .argument("[task...]", "what to do; - reads it from stdin, as does a pipe without a task")
+    .argument(
+      "[task...]",
+      "what to do; - reads it from stdin, as does a pipe without a task; with one, stdin is added",
+    )
     .option(
       "-m, --model <provider:model>",
       "the model, e.g. anthropic:claude-sonnet-4-6, ollama:qwen3, offline",
@@ -61,7 +75,7 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
 const EXAMPLES = `Examples:
   deepwright run "Summarise this project in report.md" --out out
   deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md
-  (echo "Review this change:"; git diff) | deepwright run - --quiet
+  git diff | deepwright run "Review this change" --quiet
   deepwright run "List the open questions" --json | jq -c .type`;
 
 const EXIT_CODES = `Exit codes:

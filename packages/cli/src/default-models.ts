@@ -24,11 +24,3 @@ export const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
   google_genai: "google",
   gemini: "google",
 };
-
-/** Packages of providers whose package is not called `@langchain/<provider>`. */
-export const PROVIDER_PACKAGES: Readonly<Record<string, string>> = {
-  bedrock: "@langchain/aws",
-  azure_openai: "@langchain/openai",
-  together: "@langchain/community",
-  fireworks: "@langchain/community",
-};

@@ -41,6 +41,13 @@ export class DeepAgent<
     return describeLoop(this.loop);
   }
 
+  /** The graph of the agent as a Mermaid diagram. */
+  async drawMermaid(
+    parameters?: Parameters<ReturnType<AgentGraph["getGraph"]>["drawMermaid"]>[0],
+  ): Promise<string> {
+    return this.getGraph().drawMermaid(parameters);
+  }
+
   override invoke(
     input: TInput,
     options: RunOptions<TContext> & { version: "v2" },

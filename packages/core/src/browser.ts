@@ -9,6 +9,11 @@ export type {
   StreamOptions,
 } from "./agent-types.ts";
 export type * from "./backends/backend.ts";
+export type {
+  BackendProtocol as AnyBackendProtocol,
+  BackendProtocol as BackendProtocolV2,
+  BackendRuntime as StateAndStore,
+} from "./backends/backend.ts";
 export { filesValue } from "./backends/files-value.ts";
 export { resolveBackend } from "./backends/resolve.ts";
 export { StateBackend } from "./backends/state.ts";
@@ -31,6 +36,7 @@ export {
 } from "./middleware/filesystem.ts";
 export { createPatchToolCallsMiddleware } from "./middleware/patch-tool-calls.ts";
 export { createTodoListMiddleware } from "./middleware/todo-list.ts";
+export type { PromptParts as SystemPromptConfig } from "./options.ts";
 export { BASE_AGENT_PROMPT } from "./prompts.ts";
 export { normalizeReadPagination } from "./text/page.ts";
 export type { Todo } from "./tools/write-todos.ts";

@@ -14,6 +14,7 @@ import { describe, expect, test } from "vitest";
 import {
   branchTo,
   checkpointerOf,
+  forChildren,
   graphNamespace,
   holdWrites,
   isNested,
@@ -49,6 +50,20 @@ describe("LangGraph still provides what we use of it", () => {
       return {};
     }).invoke(input);
     expect(seen).toEqual([true, true, 1]);
+  });
+
+  test("every task has the key that means a replay; it is kept for children only in a replay", async () => {
+    const seen: boolean[] = [];
+    const graph = graphWith((config) => {
+      const given = config.configurable ?? {};
+      seen.push("checkpoint_id" in given, "checkpoint_id" in forChildren(given));
+      return {};
+    }, new MemorySaver());
+    const thread = { configurable: { thread_id: "t" } };
+    await graph.invoke(input, thread);
+    for await (const { next, config } of graph.getStateHistory(thread))
+      if (next[0] === "work") await graph.invoke(null, config);
+    expect(seen).toEqual([true, false, true, true]);
   });
 
   test("a task can write to channels, branch to a node and send a task", async () => {

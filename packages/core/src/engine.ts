@@ -20,6 +20,7 @@ const SEND = "__pregel_send";
 const SCRATCHPAD = "__pregel_scratchpad";
 const CHECKPOINTER = "__pregel_checkpointer";
 const RESUMING = "__pregel_resuming";
+const REPLAY_STATE = "__pregel_replay_state";
 const INTERRUPT_CHANNEL = "__interrupt__";
 const ERROR_CHANNEL = "__error__";
 const NO_WRITES_CHANNEL = "__no_writes__";
@@ -66,9 +67,20 @@ export function holdWrites(config: TaskConfig, hold: (writes: readonly Write[]) 
     if (answers.length > 0) send(answers);
     hold(writes.filter(([channel]) => channel !== RESUME_CHANNEL));
   };
-  const scoped = { ...config, configurable: { ...config.configurable, [SEND]: held } };
+  const scoped = { ...config, configurable: forChildren({ ...config.configurable, [SEND]: held }) };
   scopes.set(held, scoped);
   return scoped;
+}
+
+/**
+ * The engine takes the mere key `checkpoint_id`, which every task has, for a wish to replay: a child that
+ * is resumed would then run its finished tasks again. Taken away unless something is replayed.
+ */
+export function forChildren<C extends Record<string, unknown>>(configurable: C): C {
+  const { checkpoint_id: id, ...rest } = configurable;
+  const chosen = (rest.checkpoint_map as Record<string, unknown> | undefined)?.[String(rest.checkpoint_ns)];
+  const replays = id !== undefined || chosen !== undefined || rest[REPLAY_STATE] !== undefined;
+  return replays ? configurable : (rest as C);
 }
 
 const scopes = new WeakMap<object, TaskConfig>();

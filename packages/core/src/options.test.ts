@@ -214,7 +214,7 @@ describe("systemPrompt", () => {
     expect(model.calls[0]?.messages[0]?.text).toMatch(/^Be brief\./);
     await createDeepAgent({ model, systemPrompt: new SystemMessage({ content: blocks }) }).invoke(ask());
     const content = model.calls[1]?.messages[0]?.content as object[];
-    expect(content.slice(0, 3)).toEqual([...blocks, { type: "text", text: BASE_AGENT_PROMPT }]);
+    expect(content.slice(0, 3)).toEqual([...blocks, { type: "text", text: `\n\n${BASE_AGENT_PROMPT}` }]);
   });
 
   test("is the same, byte for byte, in every request", async () => {

@@ -37,11 +37,12 @@ export function presentOptions(options: object): Record<string, unknown> {
     throw new ConfigurationError("INVALID_OPTION", "createDeepAgent takes one object of options.");
   const present: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(options)) {
+    if (value === null || value === undefined) continue;
     if (!KNOWN.has(key))
       throw new ConfigurationError("UNKNOWN_OPTION", `createDeepAgent has no option '${key}'.`, {
         hint: `Its options are: ${[...KNOWN].join(", ")}.`,
       });
-    if (value !== null && value !== undefined) present[key] = value;
+    present[key] = value;
   }
   return present;
 }

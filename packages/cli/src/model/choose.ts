@@ -2,7 +2,7 @@
  * Decides which model runs: `--model`, `DEEPWRIGHT_MODEL`, a server named by `--base-url` or
  * `DEEPWRIGHT_BASE_URL`, the first key found, a local endpoint, the offline model.
  */
-import { CommandError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { KEYED_PROVIDERS, type ProviderDefaults } from "../default-models.ts";
 import { ollamaUrl, parseBaseUrl, shownUrl } from "./base-url.ts";
 import type { ModelChoice, ProviderChoice } from "./choice.ts";
@@ -63,7 +63,7 @@ async function named(
   if (provider === OFFLINE) return { kind: "offline", reason: `Asked for by ${name.source}` };
   if (provider === "ollama") return ollama(model, server?.value, reason, environment, endpoints);
   const defaults = KEYED_PROVIDERS.find((candidate) => candidate.provider === provider);
-  if (defaults === undefined) return { kind: "other", provider, model: model ?? "", reason };
+  if (defaults === undefined) return other(name, reason);
   const choice = keyed(defaults, environment, server?.value, reason);
   if (choice.apiKey === undefined && choice.baseUrl === undefined)
     throw new CommandError(`${name.source} asks for ${provider}, but ${defaults.keys[0]} is not set.`, {
@@ -71,6 +71,20 @@ async function named(
     });
   return { ...choice, model: model ?? defaults.model };
 }
+
+/** LangChain's list decides, and is loaded only here: without a package of its own a provider is a slip of the pen. */
+async function other({ value, source }: Named<ModelName>, reason: string): Promise<ModelChoice> {
+  const { provider, model = "" } = value;
+  const { MODEL_PROVIDER_CONFIG } = await import("langchain/chat_models/universal");
+  if (Object.hasOwn(MODEL_PROVIDER_CONFIG, provider)) return { kind: "other", provider, model, reason };
+  const names = Object.keys(MODEL_PROVIDER_CONFIG).filter((known) => !SHIPPED.has(known));
+  throw usageError(
+    `${source} names a provider nobody here knows: '${provider}'.`,
+    `The CLI comes with anthropic, openai, google (google-genai) and ollama; after installing its package also ${names.join(", ")}.`,
+  );
+}
+
+const SHIPPED = new Set(["anthropic", "openai", "google", "google-genai", "ollama"]);
 
 async function ollama(
   model: string | undefined,

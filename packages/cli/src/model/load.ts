@@ -1,12 +1,11 @@
 /** Makes the chosen model. A provider's package is loaded here and not before. */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { CommandError } from "../command-error.ts";
-import { PROVIDER_PACKAGES } from "../default-models.ts";
 import { shownUrl } from "./base-url.ts";
 import type { ModelChoice, OtherChoice, ProviderChoice } from "./choice.ts";
 
-/** Servers on this machine either answer or are down; others are worth some patience. */
-const RETRIES = { near: 1, far: 4 };
+/** Servers on this machine either answer or are down, one the user named may be misspelt; a provider's own is worth some patience. */
+const RETRIES = { near: 1, named: 2, own: 4 };
 /** Libraries insist on a key even when the server wants none. */
 const NO_KEY = "none";
 
@@ -71,18 +70,27 @@ async function loadOllama(choice: ProviderChoice): Promise<BaseChatModel> {
 
 /** Whatever else LangChain knows, when its package is installed. */
 async function loadOther(choice: OtherChoice): Promise<BaseChatModel> {
-  const name = PROVIDER_PACKAGES[choice.provider] ?? `@langchain/${choice.provider}`;
   try {
     const { initChatModel } = await import("langchain/chat_models/universal");
     const model = await initChatModel(`${choice.provider}:${choice.model}`);
     return await standIn(model as unknown as BaseChatModel);
   } catch (cause) {
-    throw new CommandError(`The provider '${choice.provider}' cannot be used: ${(cause as Error).message}`, {
-      cause,
-      hint: `The CLI ships anthropic, openai, google and ollama. For another one: npm install ${name}`,
-    });
+    const { message } = cause as Error;
+    const missing = MISSING_PACKAGE.exec(message)?.[1];
+    if (missing === undefined)
+      throw new CommandError(`The provider '${choice.provider}' cannot be used: ${message}`, { cause });
+    throw new CommandError(
+      `The provider '${choice.provider}' needs a package that does not come with the CLI.`,
+      {
+        cause,
+        hint: `Install it: npm install ${missing}`,
+      },
+    );
   }
 }
+
+/** LangChain's words, which name the package it looked for. */
+const MISSING_PACKAGE = /^Unable to import (\S+)\. Please install/;
 
 /** LangChain hands out a stand-in that loads the real model late; loading it now tells what is missing. */
 async function standIn(model: BaseChatModel): Promise<BaseChatModel> {
@@ -100,7 +108,8 @@ async function orInstallLine<T>(name: string, load: () => Promise<T>): Promise<T
 }
 
 function retries({ baseUrl }: ProviderChoice): number {
-  return baseUrl !== undefined && isNear(baseUrl) ? RETRIES.near : RETRIES.far;
+  if (baseUrl === undefined) return RETRIES.own;
+  return isNear(baseUrl) ? RETRIES.near : RETRIES.named;
 }
 
 function isNear(url: string): boolean {

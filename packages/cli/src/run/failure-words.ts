@@ -79,7 +79,16 @@ function connectionCause(error: unknown): string | undefined {
     if (typeof code === "string" && /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|UND_ERR)/.test(code))
       return code;
   }
-  return undefined;
+  if (!chain(error).some(isConnectionError)) return undefined;
+  const innermost = chain(error).at(-1) as { message?: unknown };
+  return /fetch failed$/.test(String(innermost.message)) ? "fetch failed" : String(innermost.message);
+}
+
+/** Libraries that hide the code of the failure: OpenAI's and Anthropic's by their class, others by what fetch says. */
+function isConnectionError(item: object): boolean {
+  const { message } = item as { message?: unknown };
+  if (item.constructor?.name === "APIConnectionError") return true;
+  return typeof message === "string" && /(^|: )fetch failed$/.test(message);
 }
 
 /** The error and its causes. */

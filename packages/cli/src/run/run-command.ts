@@ -16,9 +16,10 @@ import { ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
 import { type RawRunOptions, type RunOptions, runOptions } from "./run-options.ts";
+import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
-import { taskText } from "./task-text.ts";
+import { type Task, taskText } from "./task-text.ts";
 import { changeLines, refusalLines, workspaceLine, writtenLines } from "./workspace-lines.ts";
 
 /** What the steps of one run share. */
@@ -48,19 +49,28 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
 
 async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const { options, stop } = run;
-  const task = await orStopped(taskText(words, process.stdin), stop);
+  const source = { stdin: process.stdin, carries: stdinCarries() };
+  const task = await orStopped(taskText(words, source), stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
   const out = options.out === undefined ? undefined : await prepareOut(options.out);
-  const workspace = await readWorkspace(options.in, WORKSPACE_LIMITS, stop.signal);
-  const agent = await orStopped(prepareAgent(run, workspace), stop);
-  const result = await runAgent({ agent, task, files: workspace.files, stop, onPart: viewOf(run) });
+  const agent = await orStopped(prepareAgent(run), stop);
+  const workspace = await readWorkspace(options.in, WORKSPACE_LIMITS, { signal: stop.signal, out });
+  sayMaterial(run, task, workspace);
+  const result = await runAgent({
+    agent,
+    task: task.text,
+    files: workspace.files,
+    stop,
+    onPart: viewOf(run),
+  });
   return finish(run, result, workspace, out);
 }
 
-async function prepareAgent(run: Run, workspace: Workspace): Promise<RunnableAgent> {
+/** Before the workspace is copied: a model that cannot be used should not cost that time. */
+async function prepareAgent(run: Run): Promise<RunnableAgent> {
   const { options } = run;
   run.choice = await chooseModel(options, process.env, endpoints);
-  sayPreparation(run, run.choice, workspace);
+  sayChoice(run, run.choice);
   const [{ createDeepAgent }, { loadModel }] = await Promise.all([
     import("deepwright"),
     import("../model/load.ts"),
@@ -77,9 +87,14 @@ const SITUATION =
   "do the task as far as you can, then give your answer.";
 
 /** Warnings are said even to those who want it quiet: the offline model is one. */
-function sayPreparation({ options, console }: Run, choice: ModelChoice, workspace: Workspace): void {
+function sayChoice({ options, console }: Run, choice: ModelChoice): void {
+  if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
+}
+
+/** What the agent gets to work with. */
+function sayMaterial({ options, console }: Run, { note }: Task, workspace: Workspace): void {
   const quiet = options.detail === "quiet";
-  if (!quiet || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
+  if (note && (!quiet || note.isWarning)) console.line(note.words);
   if (quiet) return;
   console.line(workspaceLine(workspace, options.in, WORKSPACE_LIMITS));
   if (options.detail === "verbose")

@@ -8,8 +8,11 @@ export function isUsableName(name: string): boolean {
   return !UNUSABLE.test(name) && !DRIVE.test(name);
 }
 
+/** What version control keeps for itself, directory or file: no part of the user's work, so not counted either. */
+export const VERSION_CONTROL: ReadonlySet<string> = new Set([".git", ".hg", ".svn"]);
+
 /** Directories that never hold the user's own text. */
-export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set([".git", "node_modules", ".hg", ".svn"]);
+export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set(["node_modules"]);
 
 const SECRET_NAMES: readonly RegExp[] = [
   /^\.env(\..+)?$/i,

@@ -1,5 +1,5 @@
 /** Copies the text files of a directory into the shape of a thread's `files`. */
-import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, relative, sep } from "node:path";
 import { usageError } from "../command-error.ts";
 import { isUsableName } from "./entry-names.ts";
@@ -24,19 +24,33 @@ export interface Workspace {
   readonly complete: boolean;
 }
 
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** Where this run writes to, as a real path: what earlier runs left there is no part of the work. */
+  readonly out?: string;
+}
+
 /** `path` may also be one file. Files are only read, never changed. */
 export async function readWorkspace(
   path: string,
   limits: WorkspaceLimits,
-  signal?: AbortSignal,
+  { signal, out }: ReadOptions = {},
 ): Promise<Workspace> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) throw usageError(`There is no directory '${path}' to work on.`, "Check --in.");
-  if ((await stat(real)).isDirectory())
-    return collect(real, await walk(real, limits.entries, signal), limits, signal);
+  if ((await stat(real)).isDirectory()) {
+    const results = out !== undefined && (await holdsSomething(out)) ? out : undefined;
+    return collect(real, await walk(real, limits.entries, { signal, out: results }), limits, signal);
+  }
   const alone: Walk = { files: [real], leftOut: [], complete: true };
   if (!isUsableName(basename(real))) throw usageError("The name of the file given with --in cannot be used.");
   return collect(dirname(real), alone, limits, signal);
+}
+
+/** A directory that was only just made is not worth a word. */
+async function holdsSomething(directory: string): Promise<boolean> {
+  const names = await readdir(directory).catch(() => []);
+  return names.length > 0;
 }
 
 /** Files read at once. */

@@ -7,6 +7,8 @@
  * such ability.
  */
 
+import type { BaseStore } from "@langchain/langgraph";
+
 /** Why a file operation did not happen. Stable: programs switch on it. */
 export type FileErrorCode =
   | "FILE_NOT_FOUND"
@@ -199,8 +201,8 @@ export interface BackendProtocol {
 
 /** What a backend may know about the run it serves. `config` is the task's LangGraph config. */
 export interface BackendRuntime {
-  readonly state?: Record<string, unknown>;
-  readonly store?: unknown;
+  readonly state: Record<string, any>;
+  readonly store?: BaseStore;
   readonly context?: unknown;
   readonly config?: unknown;
 }

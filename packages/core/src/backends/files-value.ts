@@ -77,16 +77,19 @@ const EMPTY: FilesState = Object.freeze({});
 
 /** Both schemas hand the object through as it is: nothing is copied, and stored files are not looked at. */
 const valueSchema = z.custom<FilesState>(isRecord, "files must be an object of paths").default(EMPTY);
-const inputSchema = z.any().superRefine((files, context) => {
-  if (files === undefined || files === null) return;
-  if (!isRecord(files)) context.addIssue({ code: "custom", message: "files must be an object of paths" });
-  else
-    for (const [path, data] of Object.entries(files)) {
-      const problem = data === null ? undefined : problemWith(data);
-      if (problem !== undefined)
-        context.addIssue({ code: "custom", path: [path], message: `The file '${path}' ${problem}` });
-    }
-}) as z.ZodType<FilesStateUpdate | undefined>;
+const inputSchema = z
+  .any()
+  .superRefine((files, context) => {
+    if (files === undefined || files === null) return;
+    if (!isRecord(files)) context.addIssue({ code: "custom", message: "files must be an object of paths" });
+    else
+      for (const [path, data] of Object.entries(files)) {
+        const problem = data === null ? undefined : problemWith(data);
+        if (problem !== undefined)
+          context.addIssue({ code: "custom", path: [path], message: `The file '${path}' ${problem}` });
+      }
+  })
+  .optional() as z.ZodType<FilesStateUpdate | undefined>;
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -30,7 +30,7 @@ function graphOf(
 ) {
   const State = new StateSchema({ files: filesValue, results: list(), round: z.number().default(0) });
   const act = async (packet: { round: number; index: number }, config: any) => {
-    const backend = await resolveBackend(new StateBackend(), { config });
+    const backend = await resolveBackend(new StateBackend(), { state: {}, config });
     const result = await rounds[packet.round]?.[packet.index]?.(backend, config);
     return { results: [result] };
   };
@@ -293,6 +293,7 @@ describe("StateBackend in a run", () => {
         },
         async (_backend, config) => {
           const bound = new StateBackend().withRuntime({
+            state: {},
             config: { ...config, signal: AbortSignal.abort(new Error("stop")) },
           });
           return Promise.resolve(bound.write("/b", "x")).then(
@@ -309,7 +310,7 @@ describe("StateBackend in a run", () => {
   it("refuses to write where no channel would take it", async () => {
     const graph = new StateGraph(new StateSchema({ results: list() }))
       .addNode("act", async (_state, config) => {
-        const backend = await resolveBackend(undefined, { config });
+        const backend = await resolveBackend(undefined, { state: {}, config });
         return { results: [await Promise.resolve(backend.write("/a", "x")).catch((error) => error.code)] };
       })
       .addEdge(START, "act")

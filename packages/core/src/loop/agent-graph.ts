@@ -2,11 +2,11 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command, CompiledStateGraph, isCommand, START, StateGraph } from "@langchain/langgraph";
 import { EphemeralValue } from "@langchain/langgraph/channels";
-import { isNested, type TaskConfig } from "../engine.ts";
+import { forChildren, isNested, type TaskConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
-import { checkResume } from "./resume.ts";
+import { checkResume, withoutHeadId } from "./resume.ts";
 import { RunStream, stopSignal } from "./run-stream.ts";
 import { agentContext } from "./runtime.ts";
 import { FORKED_FROM, inputValues } from "./start-node.ts";
@@ -88,7 +88,7 @@ export class AgentGraph extends Base {
 
   override async stream(input: any, options?: any): Promise<any> {
     const { engineOnly, version, ...given } = (options ?? {}) as RunOptions;
-    const rest = this.settled(given);
+    const rest = this.settled(await withoutHeadId(this, input, given));
     await checkResume(this, input, rest as TaskConfig);
     // Here `version` is that of streamEvents; the mere presence of the key means something to the engine.
     if (engineOnly)
@@ -117,7 +117,7 @@ export class AgentGraph extends Base {
       outputKeys: this.loop.state.outputKeys,
       ...given,
       ...(context === undefined ? {} : { context }),
-      ...(isNested(given) ? { recursionLimit: RECURSION_LIMIT } : this.origin(given)),
+      ...(isNested(given) ? nested(given) : this.origin(given)),
     };
   }
 
@@ -147,9 +147,19 @@ export class AgentGraph extends Base {
   }
 }
 
+/** The run of another graph hands its own limit of supersteps down. */
+function nested({ configurable }: RunOptions): object {
+  return { recursionLimit: RECURSION_LIMIT, configurable: forChildren({ ...configurable }) };
+}
+
 function streamPart(chunk: unknown, subgraphs: boolean): StreamPart {
   const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [string[], string, unknown];
-  return { type, ns: ns.length === 1 && ns[0] === "" ? [] : ns, data };
+  return { type, ns: isOwn(ns, type) ? [] : ns, data };
+}
+
+/** LangGraph names the node of a message in `ns`; one of the agent's own nodes is still the agent. */
+function isOwn(ns: readonly string[], type: string): boolean {
+  return ns.length === 1 && (type === "messages" || ns[0] === "");
 }
 
 /** Fields every compiled graph is constructed from; the subclass may add its own. */

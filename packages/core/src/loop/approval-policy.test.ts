@@ -32,8 +32,8 @@ describe("the policy", () => {
     [{ type: "tool" }, DECISION_TYPES],
     [{ allowedDecisions: ["approve"] }, ["approve"]],
     [{ allowed_decisions: ["reject", "edit"] }, ["reject", "edit"]],
-  ])("%j allows %j", (setting, allowed) => {
-    const { reviewConfigs } = approvalRequest(policyOf({ pay: setting }), [call("pay")]);
+  ])("%j allows %j", async (setting, allowed) => {
+    const { reviewConfigs } = await approvalRequest(policyOf({ pay: setting }), [call("pay")]);
     expect(reviewConfigs).toEqual([{ actionName: "pay", allowedDecisions: allowed }]);
   });
 
@@ -57,18 +57,26 @@ describe("the question", () => {
     ["a text", { description: "Pay?" }, "Pay?"],
     ["the older name", { actionDescription: "Pay now?" }, "Pay now?"],
     ["a function", { description: (c: ToolCall) => `Pay ${c.args.amount}?` }, "Pay 5?"],
-  ])("is described by %s", (_, setting, description) => {
-    const request = approvalRequest(policyOf({ pay: setting }), [call("pay", { amount: 5 })]);
+    [
+      "a function that looks around",
+      { description: async (_: ToolCall, state: { n: number }) => `Pay #${state.n}?` },
+      "Pay #7?",
+    ],
+  ])("is described by %s", async (_, setting, description) => {
+    const scene = { state: { n: 7 } };
+    const request = await approvalRequest(policyOf({ pay: setting }), [call("pay", { amount: 5 })], scene);
     expect(request.actionRequests).toEqual([{ name: "pay", args: { amount: 5 }, description }]);
   });
 
-  test("lists all calls in order, and says what was wrong with the last answer", () => {
-    const policy = policyOf({ pay: true, mail: { allowedDecisions: ["approve"] } });
-    const request = approvalRequest(policy, [call("mail"), call("pay")], "Too short.");
+  test("lists all calls in order, with the schema of their arguments if one was given", async () => {
+    const policy = policyOf({
+      pay: true,
+      mail: { allowedDecisions: ["approve"], argsSchema: { type: "object" } },
+    });
+    const request = await approvalRequest(policy, [call("mail"), call("pay")]);
     expect(request.actionRequests.map((action) => action.name)).toEqual(["mail", "pay"]);
     expect(request.reviewConfigs.map((config) => config.actionName)).toEqual(["mail", "pay"]);
-    expect(request.error).toBe("Too short.");
-    expect("error" in approvalRequest(policy, [call("pay")])).toBe(false);
+    expect(request.reviewConfigs.map((config) => config.argsSchema)).toEqual([{ type: "object" }, undefined]);
   });
 });
 

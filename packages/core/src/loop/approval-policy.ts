@@ -16,9 +16,12 @@ export type Decision =
 
 export interface InterruptOnConfig {
   readonly allowedDecisions?: readonly DecisionType[];
-  readonly description?: string | ((call: ToolCall) => string);
+  /** What the person reads; a function gets the call, the state and the runtime. */
+  readonly description?: string | ((call: any, state: any, runtime: any) => string | Promise<string>);
   /** Another name of `description`. */
   readonly actionDescription?: string;
+  /** Handed to the person's side in `reviewConfigs`; the tool's own schema is what edits are checked by. */
+  readonly argsSchema?: Record<string, any>;
   /** Ignored; older programs pass it. */
   readonly type?: "tool";
 }
@@ -37,18 +40,21 @@ export interface ApprovalRequest {
   readonly reviewConfigs: readonly {
     readonly actionName: string;
     readonly allowedDecisions: readonly DecisionType[];
+    readonly argsSchema?: Record<string, any>;
   }[];
   readonly error?: string;
 }
 
 interface Rule {
   readonly allowedDecisions: readonly DecisionType[];
+  readonly argsSchema?: Record<string, any> | undefined;
   readonly description: InterruptOnConfig["description"];
 }
 
 export type ApprovalPolicy = ReadonlyMap<string, Rule>;
 
 const KNOWN = new Set([
+  "argsSchema",
   "allowedDecisions",
   "allowed_decisions",
   "description",
@@ -83,6 +89,7 @@ function readRule(tool: string, setting: true | InterruptOnConfig): Rule {
   return {
     allowedDecisions: allowed,
     description: setting.description ?? setting.actionDescription ?? older.action_description,
+    argsSchema: setting.argsSchema,
   };
 }
 
@@ -90,28 +97,34 @@ function invalid(tool: string, problem: string): ConfigurationError {
   return new ConfigurationError("INVALID_OPTION", `interruptOn for '${tool}' ${problem}.`);
 }
 
-export function approvalRequest(
+/** What a description may look at beside the call. */
+export interface ApprovalScene {
+  readonly state?: unknown;
+  readonly runtime?: unknown;
+}
+
+export async function approvalRequest(
   policy: ApprovalPolicy,
   calls: readonly ToolCall[],
-  error?: string,
-): ApprovalRequest {
+  scene: ApprovalScene = {},
+): Promise<ApprovalRequest> {
   const ruleOf = (call: ToolCall): Rule => policy.get(call.name) as Rule;
+  const descriptions = await Promise.all(calls.map((call) => describe(ruleOf(call), call, scene)));
   return {
-    actionRequests: calls.map((call) => ({
-      name: call.name,
-      args: call.args,
-      description: describe(ruleOf(call), call),
+    actionRequests: calls.map(({ name, args }, i) => ({
+      name,
+      args,
+      description: descriptions[i] as string,
     })),
-    reviewConfigs: calls.map((call) => ({
-      actionName: call.name,
-      allowedDecisions: ruleOf(call).allowedDecisions,
-    })),
-    ...(error === undefined ? {} : { error }),
+    reviewConfigs: calls.map((call) => {
+      const { allowedDecisions, argsSchema } = ruleOf(call);
+      return { actionName: call.name, allowedDecisions, ...(argsSchema ? { argsSchema } : {}) };
+    }),
   };
 }
 
-function describe(rule: Rule, call: ToolCall): string {
-  if (typeof rule.description === "function") return rule.description(call);
+function describe(rule: Rule, call: ToolCall, { state, runtime }: ApprovalScene): string | Promise<string> {
+  if (typeof rule.description === "function") return rule.description(call, state, runtime);
   return rule.description ?? `The agent wants to call ${call.name} with ${JSON.stringify(call.args)}`;
 }
 

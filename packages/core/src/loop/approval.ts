@@ -3,12 +3,19 @@ import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import { interopSafeParse, isInteropZodSchema } from "@langchain/core/utils/types";
 import { interrupt } from "@langchain/langgraph";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
-import { type ApprovalPolicy, approvalRequest, type Decision, readDecisions } from "./approval-policy.ts";
+import {
+  type ApprovalPolicy,
+  type ApprovalRequest,
+  approvalRequest,
+  type Decision,
+  readDecisions,
+} from "./approval-policy.ts";
 import { describeIssues } from "./channels.ts";
 import { jsonSchemaDetail } from "./failure-words.ts";
-import { type Loop, readMessages } from "./loop.ts";
+import { type Loop, readMessages, stateView } from "./loop.ts";
 import { lastTurn } from "./messages.ts";
 import { withArguments } from "./reply.ts";
+import { runtimeFor } from "./runtime.ts";
 import { type CallPacket, isGated, routeToTools, sendCall } from "./turn.ts";
 
 type Answer = CallPacket["answer"];
@@ -22,7 +29,9 @@ export async function runApproval(loop: Loop, config: TaskConfig): Promise<Recor
     return {};
   }
   const calls = gated.map(({ index }) => turn.message.tool_calls?.[index] as ToolCall);
-  const decisions = askUntilValid(loop, calls);
+  const scene = { state: stateView(loop, config), runtime: runtimeFor(undefined, config) };
+  const request = await approvalRequest(loop.approvals as ApprovalPolicy, calls, scene);
+  const decisions = askUntilValid(loop, calls, request);
   const byCall = new Map(calls.map((call, i) => [call.id as string, decisions[i] as Decision]));
   const packets = turn.pending.map(({ id, index }) => packetFor(id, index, turn.message, byCall.get(id)));
   const edited = editedMessage(turn.message, byCall);
@@ -35,11 +44,15 @@ export async function runApproval(loop: Loop, config: TaskConfig): Promise<Recor
  * A malformed answer is asked for again, with the reason. It must not throw: the engine would keep
  * the bad answer and replay it for ever.
  */
-function askUntilValid(loop: Loop, calls: readonly ToolCall[]): readonly Decision[] {
+function askUntilValid(
+  loop: Loop,
+  calls: readonly ToolCall[],
+  request: ApprovalRequest,
+): readonly Decision[] {
   const policy = loop.approvals as ApprovalPolicy;
   let problem: string | undefined;
   for (;;) {
-    const answer = interrupt(approvalRequest(policy, calls, problem));
+    const answer = interrupt(problem === undefined ? request : { ...request, error: problem });
     const read = readDecisions(answer, policy, calls, (tool, args) => argumentProblem(loop, tool, args));
     if ("decisions" in read) return read.decisions;
     problem = read.problem;

@@ -54,6 +54,7 @@ export function buildLoop(spec: LoopSpec): Loop {
     },
     state,
     stateKeys: Object.keys(state.channels),
+    responseFormat: spec.responseFormat,
     response,
     approvals: approvalPolicy(spec.interruptOn),
     timeoutOf: perTool("toolTimeout", spec.toolTimeout, () => undefined),
@@ -151,10 +152,20 @@ function composePrompt(
   const spoken = parts.filter((part) => (typeof part === "string" ? part !== "" : part.text !== ""));
   if (spoken.length === 0) return undefined;
   if (spoken.every((part) => typeof part === "string")) return new SystemMessage(spoken.join("\n\n"));
-  const blocks = spoken.flatMap((part) =>
+  const blocks = separated(spoken).flatMap((part) =>
     typeof part === "string" ? [{ type: "text", text: part }] : blocksOf(part),
   );
   return new SystemMessage({ content: blocks as never });
+}
+
+/** Blocks are joined without a break, so the text between them brings its own. */
+function separated(parts: readonly (string | SystemMessage)[]): (string | SystemMessage)[] {
+  return parts.map((part, i) => {
+    if (typeof part !== "string") return part;
+    const before = i > 0 ? "\n\n" : "";
+    const after = i + 1 < parts.length && typeof parts[i + 1] !== "string" ? "\n\n" : "";
+    return before + part + after;
+  });
 }
 
 /** A system message given in blocks keeps them: they may carry cache markers. */

@@ -240,6 +240,14 @@ describe("questions and what else may happen", () => {
     expect(resultsOf(state.messages)[1]?.content).toBe('size: "L"');
   });
 
+  test("an answer with the config that getState gives runs nothing twice", async () => {
+    const { agent, size, colour, ended } = await paused();
+    const { config } = await agent.getState(T);
+    const state = (await agent.invoke(answer({ [size]: "L", [colour]: "red" }), config)) as AgentState;
+    expect(lastText(state)).toBe("done");
+    expect(ended.sort()).toEqual(["colour", "first", "last", "size"]);
+  });
+
   test("going on without an answer asks again and runs nothing twice", async () => {
     const { agent, size, colour, ended, model } = await paused();
     const state = (await agent.invoke(null, T)) as AgentState;

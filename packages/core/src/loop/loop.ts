@@ -39,6 +39,8 @@ export interface Loop {
   readonly hooks: Readonly<Record<HookPhase, readonly HookGroup[]>>;
   readonly state: StateShape;
   readonly stateKeys: readonly string[];
+  /** As the user gave it; middleware sees it in the request and may change it. */
+  readonly responseFormat: unknown;
   readonly response: ResponseStrategy | undefined;
   readonly approvals: ApprovalPolicy | undefined;
   /** Seconds a call of this tool may take; undefined means no limit. */

@@ -98,9 +98,14 @@ class Draft {
 
   private replace(position: number, message: BaseMessage): void {
     this.removed.delete(this.list[position] as BaseMessage);
+    this.uncheckFrom(position);
     this.list[position] = message;
-    this.checked = Math.min(this.checked, position);
     registerCalls(this.index, message, position);
+  }
+
+  /** A turn is checked as a whole: a change of one result makes all of its turn unknown. */
+  private uncheckFrom(position: number): void {
+    this.checked = Math.min(this.checked, position, turnStart(this.list, position + 1));
   }
 
   private append(message: BaseMessage): void {
@@ -142,9 +147,9 @@ class Draft {
 
   finish(): Messages {
     if (this.removed.size > 0) {
-      const first = this.list.findIndex((message) => this.removed.has(message));
+      this.uncheckFrom(this.list.findIndex((message) => this.removed.has(message)));
       this.list = this.list.filter((message) => !this.removed.has(message));
-      checkedLengths.set(this.list, Math.min(this.checked, Math.max(first - 1, 0)));
+      checkedLengths.set(this.list, this.checked);
       return this.list;
     }
     indexes.set(this.list, this.index);
@@ -225,6 +230,13 @@ export function checkedLength(messages: Messages): number {
 
 export function markChecked(messages: Messages, length: number): void {
   checkedLengths.set(messages, length);
+}
+
+/** Where the turn begins that the message before `position` belongs to. */
+export function turnStart(messages: Messages, position: number): number {
+  let start = position - 1;
+  while (start >= 0 && ToolMessage.isInstance(messages[start])) start -= 1;
+  return start >= 0 && AIMessage.isInstance(messages[start]) ? start : start + 1;
 }
 
 export interface Turn {

@@ -86,6 +86,7 @@ async function firstRequest(
     systemMessage,
     systemPrompt: wrapped ? systemMessage.text : "",
     tools: wrapped ? loop.tools.slice() : loop.tools,
+    responseFormat: loop.responseFormat,
     state: wrapped ? stateView(loop, config) : {},
     runtime: wrapped ? runtimeFor(undefined, config) : undefined,
   };
@@ -143,7 +144,7 @@ function settleSystemMessage(given: ModelRequest, changed: ModelRequest, name: s
 async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
   const { loop, config } = call;
   const strategy = (
-    request.responseFormat === undefined ? loop.response : responseStrategy(request.responseFormat)
+    request.responseFormat === loop.responseFormat ? loop.response : responseStrategy(request.responseFormat)
   )?.resolve(request.model);
   const settings = request.modelSettings ?? {};
   const structured = strategy && bindingOptions(strategy, settings);

@@ -2,11 +2,11 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { goTo, type Loop, readMessages } from "./loop.ts";
-import { isCallIdTaken, type Messages, withId } from "./messages.ts";
+import { isCallIdTaken, isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
 import { rememberTools } from "./offered-tools.ts";
 import { outcomeOf } from "./outcome.ts";
-import { normaliseReply, type ThreadFacts } from "./reply.ts";
+import { copyReply, normaliseReply, type ThreadFacts } from "./reply.ts";
 import { StateDraft } from "./state-draft.ts";
 import { readStructured, refusedAnswer, type StructuredResult } from "./structured-output.ts";
 import { routeTurn } from "./turn.ts";
@@ -44,7 +44,7 @@ async function settle(
   history: Messages,
 ): Promise<Settled> {
   if (reply.message === undefined) return { messages: [] };
-  const message = withId(normaliseReply(reply.message, factsFor(loop, history)));
+  const message = withId(newMessage(normaliseReply(reply.message, factsFor(loop, history)), history));
   if (loop.name !== undefined && message.name === undefined) {
     message.name = loop.name;
     message.lc_kwargs.name = loop.name;
@@ -52,6 +52,19 @@ async function settle(
   rememberTools(loop, config, message, reply.extraTools);
   if (reply.strategy === undefined) return { messages: [message] };
   return withStructured(message, await readStructured(reply.strategy, message, history));
+}
+
+const placed = new WeakSet<AIMessage>();
+
+/**
+ * A cache or a middleware may give one and the same message again, and some servers give every reply
+ * the same id. Under an id the thread has, a reply would replace an earlier one.
+ */
+function newMessage(reply: AIMessage, history: Messages): AIMessage {
+  const isTaken = isMessageIdTaken(history, reply.id);
+  const message = isTaken || placed.has(reply) ? copyReply(reply, isTaken ? { id: newId() } : {}) : reply;
+  placed.add(message);
+  return message;
 }
 
 function factsFor(loop: Loop, history: Messages): ThreadFacts {
@@ -66,9 +79,8 @@ function withStructured(message: AIMessage, result: StructuredResult): Settled {
   const refused = [...result.answers].map(([id, error]) =>
     refusedAnswer({ id, name: message.tool_calls?.find((call) => call.id === id)?.name ?? "" }, error),
   );
-  message.invalid_tool_calls = [...known.filter((call) => !result.answers.has(call.id ?? "")), ...refused];
-  message.lc_kwargs.invalid_tool_calls = message.invalid_tool_calls;
-  return { messages: [message] };
+  const others = known.filter((call) => !result.answers.has(call.id ?? ""));
+  return { messages: [copyReply(message, { invalid_tool_calls: [...others, ...refused] })] };
 }
 
 /** Only the new messages are looked at, unless a command may have changed older ones. */

@@ -111,19 +111,21 @@ interface Binding {
 
 export type BoundModel = Pick<ChatModel, "invoke">;
 
-const bindings = new WeakMap<object, Binding>();
+const bindings = new WeakMap<object, readonly Binding[]>();
+const KEPT_BINDINGS = 8;
 
-/** Binds tools to a model; the last binding of each model is kept, since turns rarely change it. */
+/** Binds tools to a model; the last few bindings are kept, since turns repeat them and agents share models. */
 export function bindTools(
   model: ChatModel,
   tools: readonly AnyTool[],
   options: Record<string, unknown>,
 ): BoundModel {
   if (tools.length === 0 && Object.keys(options).length === 0) return model;
-  const known = bindings.get(model);
-  if (known && sameItems(known.tools, tools) && sameEntries(known.options, options)) return known.bound;
+  const kept = bindings.get(model) ?? [];
+  const known = kept.find((one) => sameItems(one.tools, tools) && sameEntries(one.options, options));
+  if (known) return known.bound;
   const bound = newBinding(model, tools, options);
-  bindings.set(model, { tools, options, bound });
+  bindings.set(model, [{ tools, options, bound }, ...kept.slice(0, KEPT_BINDINGS - 1)]);
   return bound;
 }
 

@@ -213,14 +213,9 @@ function differs(call: Call, original: ToolCall | undefined): boolean {
   );
 }
 
-/** The same message with these calls; copied with changes, never built from a list of known fields. */
+/** The same message with these calls. */
 function rebuild(reply: AIMessage | AIMessageChunk, calls: readonly Call[]): AIMessage {
-  const { tool_call_chunks: _, ...kwargs } = { ...reply.lc_kwargs, ...ownFields(reply) } as Record<
-    string,
-    unknown
-  >;
-  return new AIMessage({
-    ...kwargs,
+  return copyReply(reply, {
     content: contentFor(reply.content, calls),
     tool_calls: calls.map(({ name, args, id }) => ({ name, args, id, type: "tool_call" as const })),
     invalid_tool_calls: calls.flatMap(({ name, id, problem }) =>
@@ -228,12 +223,22 @@ function rebuild(reply: AIMessage | AIMessageChunk, calls: readonly Call[]): AIM
         ? []
         : [{ name, id, args: "", error: problem, type: "invalid_tool_call" as const }],
     ),
-  } as never);
+  });
+}
+
+/** Copied with changes, never built from a list of known fields alone. */
+export function copyReply(reply: AIMessage | AIMessageChunk, changes: Partial<AIMessage>): AIMessage {
+  const { tool_call_chunks: _, ...kwargs } = reply.lc_kwargs as Record<string, unknown>;
+  return new AIMessage({ ...kwargs, ...ownFields(reply), ...changes } as never);
 }
 
 function ownFields(reply: AIMessage): Record<string, unknown> {
-  const { id, name, additional_kwargs, response_metadata, usage_metadata } = reply;
-  return { id, name, additional_kwargs, response_metadata, usage_metadata };
+  const { id, name, content, tool_calls, invalid_tool_calls } = reply;
+  const { additional_kwargs, response_metadata, usage_metadata } = reply;
+  return {
+    ...{ id, name, content, tool_calls, invalid_tool_calls },
+    ...{ additional_kwargs, response_metadata, usage_metadata },
+  };
 }
 
 const CALL_BLOCKS = new Set([

@@ -2,6 +2,7 @@ import {
   AIMessage,
   type BaseMessage,
   HumanMessage,
+  RemoveMessage,
   SystemMessage,
   ToolMessage,
 } from "@langchain/core/messages";
@@ -93,6 +94,18 @@ test("finished turns are never looked at twice", () => {
     return count;
   };
   expect([reads(50), reads(2_500)]).toEqual([0, 0]);
+});
+
+test.each<[string, BaseMessage, string[]]>([
+  ["replaced", result("r2", "d"), ["h", "a", "c=ok", "d=ok", "e=ok", "b"]],
+  ["removed", new RemoveMessage({ id: "r3" }), ["h", "a", "c=ok", "d=ok", "e=error", "b"]],
+])("a finished turn is looked at as a whole once one of its results was %s", (_, change, expected) => {
+  const results = [result("r1", "c"), result("r2", "d"), result("r3", "e")];
+  const list = messagesReducer([], [human("h"), calling("a", "c", "d", "e"), ...results, says("b")]);
+  requestMessages(list);
+  const request = requestMessages(messagesReducer(list, [change]));
+  expect(outline(request)).toEqual(expected);
+  expect(checkRequest(request)).toEqual([]);
 });
 
 test("what is missing can be listed, with words of the caller's choice", () => {

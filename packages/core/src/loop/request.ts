@@ -6,7 +6,7 @@
  * messages that were not checked before are looked at: finished turns of a thread are never read twice.
  */
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { checkedLength, type Messages, markChecked, newId } from "./messages.ts";
+import { checkedLength, type Messages, markChecked, newId, turnStart } from "./messages.ts";
 
 /** The words for a call whose result is missing and about which nothing more is known. */
 export const DID_NOT_COMPLETE = "Tool call was cancelled or did not complete.";
@@ -38,13 +38,6 @@ export function markUnchanged(thread: Messages, list: Messages): Messages {
   if (same < checked) same = turnStart(list, same);
   markChecked(list, same);
   return list;
-}
-
-/** Where the turn begins that the message before `position` belongs to. */
-function turnStart(messages: Messages, position: number): number {
-  let start = position - 1;
-  while (start >= 0 && ToolMessage.isInstance(messages[start])) start -= 1;
-  return start >= 0 && AIMessage.isInstance(messages[start]) ? start : start + 1;
 }
 
 /** Results for the calls that have none, oldest first; for a thread whose last run did not finish. */

@@ -27,6 +27,33 @@ export async function checkResume(graph: Resumable, input: unknown, options: Tas
   checkAnswer(resume, unfinishedStep(saved?.pendingWrites).interrupts);
 }
 
+interface PlacedOptions {
+  readonly configurable?: Record<string, unknown>;
+}
+
+/**
+ * The options without the id of the newest checkpoint, for a run that goes on from it (`getState` gives
+ * such a config). The engine takes any id for a wish to replay and would run finished calls again.
+ */
+export async function withoutHeadId<Options extends PlacedOptions>(
+  graph: Resumable,
+  input: unknown,
+  options: Options,
+): Promise<Options> {
+  const { checkpoint_id: id, ...place } = options.configurable ?? {};
+  const saver = graph.checkpointer as PendingWritesReader | undefined;
+  if (id === undefined || !goesOn(input) || isNested(options) || typeof saver !== "object") return options;
+  const head = await saver?.getTuple({ configurable: { ...graph.config?.configurable, ...place } });
+  return head?.checkpoint.id === id ? { ...options, configurable: place } : options;
+}
+
+/** Whether the run brings nothing new but, perhaps, an answer. */
+function goesOn(input: unknown): boolean {
+  if (!isCommand(input)) return input === null || input === undefined;
+  const { resume, update, goto } = input as { resume?: unknown; update?: unknown; goto?: unknown };
+  return resume !== undefined && update === undefined && !hasTargets(goto);
+}
+
 function hasTargets(goto: unknown): boolean {
   return Array.isArray(goto) ? goto.length > 0 : goto !== undefined;
 }

@@ -29,8 +29,20 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
       },
     );
   const given = inputValues(loop, input);
-  const repairs = await closeOpenCalls(loop, readMessages(config), coerceMessages(given.messages), config);
-  sendWrites(config, [...repairs, ...updateWrites(loop, given), ...goTo(entryNode(loop))]);
+  const incoming = coerceMessages(given.messages);
+  const repairs = await closeOpenCalls(loop, readMessages(config), incoming, config);
+  const closing = openCallsIn(incoming);
+  const written = [
+    ...updateWrites(loop, given),
+    ...(closing.length > 0 ? [["messages", closing] as Write] : []),
+  ];
+  sendWrites(config, [...repairs, ...written, ...goTo(entryNode(loop))]);
+}
+
+/** A history a caller hands in may end in the middle of a turn, too. */
+function openCallsIn(incoming: Messages): ToolMessage[] {
+  const answered = new Set(answeredCalls([["messages", incoming]]));
+  return missingResults(incoming).filter((result) => !answered.has(result.tool_call_id));
 }
 
 /** Keys the state does not have, and private ones, are not for callers to set. */

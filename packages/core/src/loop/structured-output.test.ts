@@ -45,7 +45,7 @@ describe("by a tool that stands for the answer", () => {
     expect(result.structuredResponse).toEqual(weather);
     expect(result.outcome).toEqual({ kind: "done" });
     expect(model.callCount).toBe(1);
-    expect(result.messages.map((m) => m.type)).toEqual(["human", "ai", "tool"]);
+    expect(result.messages.map((m) => m.type)).toEqual(["human", "ai", "tool", "ai"]);
     expect(result.messages.at(-1)?.text).toBe(`Returning structured response: ${JSON.stringify(weather)}`);
     expect(model.calls[0]?.options.tool_choice).toBe("any");
   });

@@ -6,7 +6,7 @@
  * answer goes back to the model with the reason, a bounded number of times.
  */
 import {
-  type AIMessage,
+  AIMessage,
   type BaseMessage,
   HumanMessage,
   type InvalidToolCall,
@@ -276,7 +276,7 @@ async function readAnswerCalls(
         ? { problem: invalid }
         : tool.parse(first.args);
   if ("value" in parsed)
-    return { kind: "answer", value: parsed.value, messages: [confirmation(tool, first)] };
+    return { kind: "answer", value: parsed.value, messages: closing(tool, first, parsed.value) };
   return refuse(await complaint(tool, parsed.problem, history));
 }
 
@@ -301,13 +301,16 @@ function again(content: string): StructuredResult {
   return { kind: "again", messages: [message] };
 }
 
-function confirmation(tool: AnswerTool, call: { id?: string; args: unknown }): ToolMessage {
-  return new ToolMessage({
-    id: newId(),
-    tool_call_id: call.id ?? "",
-    name: tool.name,
-    content: tool.toolMessageContent ?? `Returning structured response: ${JSON.stringify(call.args)}`,
-  });
+/** The call gets its result, and the thread ends with a word of the assistant, as a run should. */
+function closing(tool: AnswerTool, call: { id?: string }, value: unknown): BaseMessage[] {
+  const content = JSON.stringify(value);
+  return [
+    new ToolMessage({ id: newId(), tool_call_id: call.id ?? "", name: tool.name, content }),
+    new AIMessage({
+      id: newId(),
+      content: tool.toolMessageContent ?? `Returning structured response: ${content}`,
+    }),
+  ];
 }
 
 async function complaint(tool: AnswerTool, problem: string, history: Messages): Promise<string> {

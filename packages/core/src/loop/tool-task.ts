@@ -28,7 +28,11 @@ export async function runToolTask(
   const call = turn?.tool_calls?.find((candidate) => candidate.id === packet.id) as
     | IdentifiedCall
     | undefined;
-  if (turn === undefined || call === undefined) return { messages: [] };
+  if (turn === undefined || call === undefined) {
+    // The call was taken out of the thread meanwhile: nothing to answer, and the run must not end here.
+    sendWrites(config, goTo(turnNode(loop)));
+    return { messages: [] };
+  }
   const result = await answer(loop, packet, turn, call, config);
   return record(loop, turn, call, result, config);
 }

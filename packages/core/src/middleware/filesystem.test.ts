@@ -33,7 +33,7 @@ describe("createFilesystemMiddleware", () => {
       "glob",
       "grep",
     ]);
-    expect(Object.keys(middleware.stateSchema.fields)).toEqual(["files"]);
+    expect(Object.keys(middleware.stateSchema?.fields ?? {})).toEqual(["files"]);
   });
 
   it("adds the channel only where files may be in the state", () => {

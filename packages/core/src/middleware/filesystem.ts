@@ -59,7 +59,9 @@ export interface FilesystemMiddlewareOptions {
   readonly validatePath?: ((path: string) => string) | null;
 }
 
-export type FilesystemMiddleware = AgentMiddleware & WithPromptSection & WithInheritance;
+export type FilesystemMiddleware = AgentMiddleware<StateSchema<{ files: typeof filesValue }>> &
+  WithPromptSection &
+  WithInheritance;
 
 export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions = {}): FilesystemMiddleware {
   checkOptions(options);
@@ -130,7 +132,9 @@ const OPTION_NAMES = new Set([
 ]);
 
 function checkOptions(options: FilesystemMiddlewareOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.has(key));
+  const unknown = Object.entries(options).find(
+    ([key, value]) => value != null && !OPTION_NAMES.has(key),
+  )?.[0];
   if (unknown !== undefined)
     throw new ConfigurationError("UNKNOWN_OPTION", `createFilesystemMiddleware has no option '${unknown}'.`, {
       hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,

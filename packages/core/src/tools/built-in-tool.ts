@@ -60,8 +60,8 @@ export function succeededCall(name: string, runtime: ToolCallRuntime, text: stri
 /** The part of the runtime that backends are promised. */
 export function backendRuntime(runtime: ToolCallRuntime): BackendRuntime {
   return {
-    state: runtime.state,
-    store: (runtime as { store?: unknown }).store,
+    state: runtime.state ?? {},
+    store: (runtime as { store?: BackendRuntime["store"] }).store,
     context: runtime.context,
     config: runtime.config ?? runtime,
   };
