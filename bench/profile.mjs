@@ -6,11 +6,13 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { claimBench } from "./harness/alone.mjs";
 import { buildCore } from "./harness/build.mjs";
 import { plan } from "./harness/plan.mjs";
 import { BENCH, ensureBenchInstalled } from "./install.mjs";
 
 const FUNCTIONS = 40;
+const bundles = new Map();
 const [id, contender = "deepwright"] = process.argv.slice(2);
 const measurement = plan().find((candidate) => candidate.id === id);
 if (measurement === undefined) {
@@ -23,6 +25,7 @@ if (measurement === undefined) {
 }
 const log = (line) => process.stderr.write(`bench: ${line}\n`);
 ensureBenchInstalled(log);
+claimBench();
 await buildCore(log);
 print(readProfile(run(measurement)));
 
@@ -57,8 +60,6 @@ function readProfile(file) {
   }
   return { packages, functions };
 }
-
-const bundles = new Map();
 
 /** The source file a line of our bundle comes from: the bundler writes its name above what it took. */
 function sourceOf(url, lineNumber) {

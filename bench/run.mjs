@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { claimBench } from "./harness/alone.mjs";
 import { buildCore } from "./harness/build.mjs";
 import { plan } from "./harness/plan.mjs";
 import { rowOf, tableOf } from "./harness/report.mjs";
@@ -13,7 +14,7 @@ const HELP = `npm run bench -- [options]
 
   --rounds N     rounds per measurement (default 7, with --quick 3); slow ones have a bound of their own
   --quick        fewer rounds and shorter threads: a few minutes instead of most of an hour
-  --only NAME    only measurements whose name contains NAME; may be given several times
+  --only NAME    only the measurement NAME, or those that contain it; may be given several times
   --list         print the names of the measurements
   --json         also write bench/results/<time>.json with every sample
   --gate         exit with code 1 when a goal is missed
@@ -35,9 +36,7 @@ process.exitCode = await main();
 
 async function main() {
   const rounds = Number(options.rounds ?? (options.quick ? 3 : 7));
-  const chosen = plan(options).filter(
-    ({ id }) => options.only.length === 0 || options.only.some((part) => id.includes(part)),
-  );
+  const chosen = chosenFrom(plan(options), options.only);
   if (options.help || options.list) {
     process.stdout.write(options.help ? HELP : `${chosen.map(({ id }) => id).join("\n")}\n`);
     return 0;
@@ -47,6 +46,7 @@ async function main() {
     return 2;
   }
   ensureBenchInstalled(log);
+  claimBench();
   await buildCore(log);
   const results = [];
   for (const measurement of chosen) results.push(await measured(measurement, rounds));
@@ -56,6 +56,13 @@ async function main() {
     save({ rounds, quick: options.quick, node: process.version, cpu: cpus()[0]?.model, results });
   if (results.some(({ failures }) => Object.keys(failures).length > 0)) return 1;
   return options.gate && rows.some((row) => row.met === false) ? 1 : 0;
+}
+
+/** All of them, those with one of the names, or for what is no name those that contain it. */
+function chosenFrom(all, names) {
+  if (names.length === 0) return all;
+  const isName = (text) => all.some(({ id }) => id === text);
+  return all.filter(({ id }) => names.some((text) => (isName(text) ? id === text : id.includes(text))));
 }
 
 async function measured(measurement, wanted) {

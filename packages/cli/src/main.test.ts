@@ -29,6 +29,7 @@ describe("help, version and usage", () => {
     const version = await runBinary(["--version"], { cwd, env });
     expect(version).toMatchObject({ code: 0, stderr: "" });
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runBinary(["-v"], { cwd })).stdout).toBe(version.stdout);
     const loaded = await scriptsIn(join(cwd, "loaded"));
     expect(loaded.filter((url) => url.endsWith("/command-line.ts"))).toHaveLength(2);
     expect(loaded.filter((url) => /langchain|zod|packages\/core|run-command/.test(url))).toEqual([]);
@@ -45,14 +46,17 @@ describe("help, version and usage", () => {
   it.each<[string, string[], string]>([
     ["no command", [], "Usage: deepwright"],
     ["an unknown command", ["fly"], "unknown command 'fly'"],
+    ["a task without run", ["describe", "this project", "-q"], 'deepwright run "describe this project"\n'],
+    ["a task that quotes do not hold", ["say `ls`"], 'For a task: deepwright run "…"\n'],
     ["an unknown option", ["run", "x", "--jsn"], "Did you mean --json?"],
     ["no task", ["run"], "The task read from stdin is empty"],
-    ["an empty task", ["run", "  "], "The task read from stdin is empty"],
+    ["an empty task", ["run", ""], "The task is empty"],
     ["an option without its value", ["run", "x", "--out"], "argument missing"],
     ["an empty option", ["run", "x", "--out", ""], "--out is empty"],
     ["a time that is no number", ["run", "x", "--timeout", "soon"], "--timeout must be a number of seconds"],
     ["quiet and verbose", ["run", "x", "-q", "-v"], "exclude each other"],
     ["a model that is no name", ["run", "x", "--model", "gpt"], "--model must be provider:model"],
+    ["a provider nobody knows", ["run", "x", "--model", "foo:bar"], "unknown provider: 'foo'"],
     ["a directory that is not there", ["run", "x", "--in", "nowhere"], "There is no directory 'nowhere'"],
     ["a file as output", ["run", "x", "--out", "file.txt"], "--out must be a directory"],
   ])("%s is wrong usage: 2, with a hint, and nothing on stdout", async (_, args, message) => {
@@ -101,6 +105,27 @@ describe("a run without any key", () => {
     expect(result.stderr).toContain("+ /report.md\nNothing was written to the disk: pass --out DIR");
     expect(result.code).toBe(0);
     expect(await readdir(cwd)).toEqual(["a.txt"]);
+  });
+
+  it("adds what is piped to the task, and says so", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const result = await runBinary(["run", "Review this", "--out", "out"], { cwd, stdin: "+ piped line\n" });
+    expect(result.stderr).toContain("Task: 12 B from stdin added to it\n");
+    expect(await readFile(join(cwd, "out", "report.md"), "utf8")).toContain("+ piped line");
+  });
+
+  it("does not hang on a pipe that stays idle", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const result = await runBinary(["run", "Look", "--quiet"], { cwd, idleStdin: true });
+    expect(result.stderr).toContain("Nothing came on stdin within 2 s: it is not read.");
+    expect(result.code).toBe(0);
+  });
+
+  it("does not copy what an earlier run left in --out", async () => {
+    const cwd = await directoryWith({ "a.txt": "x", "out/report.md": "an old report" });
+    const result = await runBinary(["run", "Look", "--out", "out"], { cwd });
+    expect(result.stderr).toContain("a copy of 1 text file (1 B) from .; left out: the --out directory\n");
+    expect(result.stderr).toContain("+ /report.md\nWrote 1 file to out\n");
   });
 
   it("quiet leaves the warning and the answer", async () => {

@@ -215,10 +215,22 @@ describe("a provider that says no", () => {
     expect(result.code).toBe(1);
   });
 
+  it.each([
+    ["OpenAI's library", "openai:x"],
+    ["Google's library", "google:x"],
+  ])("%s: a port that nothing may listen on is a server that is not there", async (_, model) => {
+    const cwd = await directoryWith({});
+    const args = ["run", "Hi", "--model", model, "--base-url", "http://127.0.0.1:1/v1"];
+    const result = await runBinary(args, { cwd });
+    expect(result.stderr).toMatch(/✘ failed: the model's server cannot be reached \(.*\)\. Is it running\?/);
+    expect(result.code).toBe(1);
+  });
+
   it("another provider is named with its install line", async () => {
     const cwd = await directoryWith({});
     const result = await runBinary(["run", "Hi", "--model", "mistralai:mistral-large"], { cwd });
-    expect(result.stderr).toContain("npm install @langchain/mistralai");
+    expect(result.stderr.match(/npm install \S+/g)).toEqual(["npm install @langchain/mistralai"]);
+    expect(result.stderr).not.toContain("Workspace:");
     expect(result.code).toBe(1);
   });
 

@@ -103,10 +103,10 @@ const ROWS: readonly (readonly [string, ModelWish, Record<string, string>, World
   ],
   [
     "another provider is handed on",
-    { model: "baseten:zai-org/GLM-5" },
+    { model: "mistralai:mistral-large" },
     {},
     {},
-    "Model: baseten:zai-org/GLM-5 (--model)",
+    "Model: mistralai:mistral-large (--model)",
   ],
   [
     "without anything the offline model, and it says so",
@@ -149,6 +149,8 @@ describe("chooseModel", () => {
     [{ model: ":x" }, {}, "--model must be provider:model"],
     [{ model: "openai:" }, KEYS, "--model must be provider:model"],
     [{}, { DEEPWRIGHT_MODEL: "nonsense" }, "DEEPWRIGHT_MODEL must be provider:model"],
+    [{ model: "foo:bar" }, KEYS, "--model names an unknown provider: 'foo'"],
+    [{ model: "constructor:x" }, {}, "unknown provider: 'constructor'"],
     [{ baseUrl: "localhost:80" }, {}, "--base-url must be an http or https address"],
     [{ baseUrl: "file:///etc/passwd" }, {}, "--base-url must be an http or https address"],
   ])("%o with %o is wrong usage", async (wish, environment, message) => {
@@ -158,6 +160,14 @@ describe("chooseModel", () => {
     expect(error).toBeInstanceOf(CommandError);
     expect((error as CommandError).message).toContain(message);
     expect((error as CommandError).exitCode).toBe(EXIT.usage);
+  });
+
+  it("an unknown provider is answered with the known ones, and no package is made up", async () => {
+    const error = await choose({ model: "foo:bar" }, {}).catch((caught: unknown) => caught);
+    const { hint } = error as CommandError;
+    expect(hint).toContain("anthropic, openai, google (google-genai) and ollama");
+    expect(hint).toContain("mistralai");
+    expect(hint).not.toContain("@langchain");
   });
 
   it("says which key is missing, and that Ollama does not answer", async () => {

@@ -72,14 +72,14 @@ async function named(
   return { ...choice, model: model ?? defaults.model };
 }
 
-/** LangChain's list decides, and is loaded only here: without a package of its own a provider is a slip of the pen. */
+/** What LangChain lists can be used once its package is there. The list is loaded only when it is needed. */
 async function other({ value, source }: Named<ModelName>, reason: string): Promise<ModelChoice> {
   const { provider, model = "" } = value;
   const { MODEL_PROVIDER_CONFIG } = await import("langchain/chat_models/universal");
   if (Object.hasOwn(MODEL_PROVIDER_CONFIG, provider)) return { kind: "other", provider, model, reason };
   const names = Object.keys(MODEL_PROVIDER_CONFIG).filter((known) => !SHIPPED.has(known));
   throw usageError(
-    `${source} names a provider nobody here knows: '${provider}'.`,
+    `${source} names an unknown provider: '${provider}'.`,
     `The CLI comes with anthropic, openai, google (google-genai) and ollama; after installing its package also ${names.join(", ")}.`,
   );
 }

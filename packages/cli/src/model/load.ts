@@ -4,7 +4,7 @@ import { CommandError } from "../command-error.ts";
 import { shownUrl } from "./base-url.ts";
 import type { ModelChoice, OtherChoice, ProviderChoice } from "./choice.ts";
 
-/** Servers on this machine either answer or are down, one the user named may be misspelt; a provider's own is worth some patience. */
+/** A server on this machine answers or is down, one the user named may be misspelt, a provider's own is worth patience. */
 const RETRIES = { near: 1, named: 2, own: 4 };
 /** Libraries insist on a key even when the server wants none. */
 const NO_KEY = "none";

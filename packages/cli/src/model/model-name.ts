@@ -15,7 +15,9 @@ const ALONE = new Set([...KEYED_PROVIDERS.map(({ provider }) => provider as stri
 /** Splits at the first colon, so `ollama:qwen3:8b` is a model of Ollama. `source` is where it was written. */
 export function parseModelName(text: string, source: string): ModelName {
   const [, head = "", colon, tail = ""] = /^([^:]*)(:?)(.*)$/su.exec(text.trim()) ?? [];
-  const provider = PROVIDER_ALIASES[head.trim().toLowerCase()] ?? head.trim().toLowerCase();
+  const written = head.trim().toLowerCase();
+  const alias = Object.hasOwn(PROVIDER_ALIASES, written) ? PROVIDER_ALIASES[written] : undefined;
+  const provider = alias ?? written;
   const model = tail.trim();
   if (colon === "" && ALONE.has(provider)) return { provider };
   if (provider === "" || model === "" || provider === OFFLINE)

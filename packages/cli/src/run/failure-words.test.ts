@@ -15,6 +15,7 @@ function words(error: unknown): string {
   return failureWords(error, CHOICE, { OPENAI_API_KEY: "my-own-key-value" });
 }
 
+class APIConnectionError extends Error {}
 const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
 
 describe("failureWords", () => {
@@ -36,6 +37,18 @@ describe("failureWords", () => {
       "a server that is down",
       new TypeError("fetch failed", { cause: refused }),
       "the model's server cannot be reached (ECONNREFUSED). Is it running? Check --base-url.",
+    ],
+    [
+      "a connection error of OpenAI's library that hides its code",
+      new APIConnectionError("Connection error.", {
+        cause: new TypeError("fetch failed", { cause: new Error("bad port") }),
+      }),
+      "the model's server cannot be reached (bad port). Is it running? Check --base-url.",
+    ],
+    [
+      "a connection error of Google's library, only words",
+      new Error("[GoogleGenerativeAI Error]: Error fetching from http://127.0.0.1:9/x: fetch failed"),
+      "the model's server cannot be reached (fetch failed). Is it running? Check --base-url.",
     ],
     [
       "a problem of the provider",

@@ -16,6 +16,8 @@ export interface BinaryOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Absent: stdin is empty. */
   readonly stdin?: string;
+  /** Stdin is a pipe nobody writes to or closes, as some programs hand it on. */
+  readonly idleStdin?: boolean;
 }
 
 export interface BinaryResult {
@@ -49,7 +51,7 @@ export function startBinary(args: readonly string[], options: BinaryOptions): Ru
     stderr += text;
   });
   child.stdin.on("error", () => {});
-  child.stdin.end(options.stdin ?? "");
+  if (!options.idleStdin) child.stdin.end(options.stdin ?? "");
   const result = new Promise<BinaryResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr, all: stdout + stderr }));

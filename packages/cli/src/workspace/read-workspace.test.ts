@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { directoryWith } from "../test-support/run-binary.ts";
@@ -107,6 +107,30 @@ describe("readWorkspace", () => {
     await symlink("a.txt", join(directory, "b.txt"));
     expect(await pathsOf(directory)).toEqual(["/a.txt"]);
     expect(await leftOutOf(directory)).toBe("4 symbolic links");
+  });
+
+  it("counts one link as one, and does not count what version control keeps", async () => {
+    const directory = await directoryWith({
+      ".git/HEAD": "ref",
+      "a.txt": "x",
+      "sub/.git": "gitdir: elsewhere",
+    });
+    await symlink("a.txt", join(directory, "b.txt"));
+    expect(await pathsOf(directory)).toEqual(["/a.txt"]);
+    expect(await leftOutOf(directory)).toBe("1 symbolic link");
+  });
+
+  it("leaves out where the run writes to, unless that is the directory itself or empty", async () => {
+    const directory = await realpath(await directoryWith({ "a.txt": "x", "sub/out/old.md": "x" }));
+    const read = async (path: string, out: string): Promise<[string[], string]> => {
+      const { files, leftOut } = await readWorkspace(path, WORKSPACE_LIMITS, { out });
+      return [Object.keys(files), leftOutWords(leftOut, WORKSPACE_LIMITS)];
+    };
+    const out = join(directory, "sub", "out");
+    expect(await read(directory, out)).toEqual([["/a.txt"], "the --out directory"]);
+    expect(await read(out, out)).toEqual([["/old.md"], ""]);
+    await mkdir(join(directory, "new"));
+    expect(await read(directory, join(directory, "new"))).toEqual([["/a.txt", "/sub/out/old.md"], ""]);
   });
 
   it("leaves out names that no path of an agent can carry", async () => {

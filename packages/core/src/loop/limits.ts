@@ -1,4 +1,5 @@
 /** Bounds on running tools: how many at once, and how long each. */
+
 /** Lets at most `limit` bodies run at a time; the others wait in the order they came. */
 export class Semaphore {
   private running = 0;
