@@ -9,6 +9,7 @@ import type { BaseCheckpointSaver, BaseStore, Command, Interrupt, StreamMode } f
 import type { ProviderStrategy, TypedToolStrategy } from "langchain";
 import type { AnyFileData, BackendFactory, BackendProtocol, FileData } from "./backends/backend.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
+import type { ThreadClaimOptions } from "./loop/claim.ts";
 import type { Outcome } from "./loop/outcome.ts";
 import type { PromptParts } from "./options.ts";
 import type { Todo } from "./tools/write-todos.ts";
@@ -46,6 +47,8 @@ export interface CreateDeepAgentParams<
   /** A schema, toolStrategy(...) or providerStrategy(...): the result is in `structuredResponse`. */
   responseFormat?: TResponse | null;
   checkpointer?: BaseCheckpointSaver | boolean | null;
+  /** One run at a time per thread, where the checkpointer can claim threads. Default: off. */
+  threadClaim?: ThreadClaimOptions | null;
   store?: BaseStore | null;
   cache?: BaseCache<any> | object | null;
   /** Where files live. Default: in the state of the thread. */

@@ -99,6 +99,7 @@ export function createDeepAgent<
   const agent = new DeepAgent(
     graphFields(loop, options.contextSchema, {
       checkpointer: options.checkpointer,
+      threadClaim: options.threadClaim,
       store: options.store,
       cache: options.cache,
       debug: options.debug as boolean | undefined,

@@ -28,6 +28,7 @@ export type {
   InterruptOn,
   InterruptOnConfig,
 } from "./loop/approval-policy.ts";
+export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/claim.ts";
 export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
 export {
   createFilesystemMiddleware,

@@ -12,6 +12,7 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import {
+  ambientConfigurable,
   branchTo,
   checkpointerOf,
   forChildren,
@@ -50,6 +51,23 @@ describe("LangGraph still provides what we use of it", () => {
       return {};
     }).invoke(input);
     expect(seen).toEqual([true, true, 1]);
+  });
+
+  test("a graph run inside a task without a config takes over that of the task", async () => {
+    const seen: unknown[] = [];
+    const child = graphWith((config) => {
+      seen.push(config.configurable?.mine);
+      return {};
+    });
+    const parent = graphWith(async () => {
+      seen.push(ambientConfigurable()?.mine);
+      await child.invoke(input);
+      return {};
+    });
+    const mine = {};
+    await parent.invoke(input, { configurable: { mine } });
+    expect(seen.map((value) => value === mine)).toEqual([true, true]);
+    expect(ambientConfigurable()).toBeUndefined();
   });
 
   test("every task has the key that means a replay; it is kept for children only in a replay", async () => {

@@ -154,6 +154,12 @@ export function isNested(config: { configurable?: Record<string, unknown> } | un
   return config?.configurable?.[READ] !== undefined;
 }
 
+/** What a graph that is run here without a config takes over: that of the task around it, if there is one. */
+export function ambientConfigurable(): Record<string, unknown> | undefined {
+  const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as TaskConfig | undefined;
+  return isNested(config) ? config?.configurable : undefined;
+}
+
 /** The namespace of the graph a task belongs to. */
 export function graphNamespace(config: TaskConfig): string {
   const parts = String(config.configurable?.checkpoint_ns ?? "").split("|");

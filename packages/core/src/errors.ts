@@ -13,7 +13,23 @@ export type ErrorCode =
   | "INVALID_JUMP"
   | "INVALID_MIDDLEWARE_RESULT"
   | "STRUCTURED_OUTPUT_FAILED"
-  | "ENGINE_MISMATCH";
+  | "ENGINE_MISMATCH"
+  | "INVALID_ID"
+  | "INVALID_NAMESPACE"
+  | "INVALID_FILTER"
+  | "THREAD_NOT_FOUND"
+  | "THREAD_EXISTS"
+  | "THREAD_BUSY"
+  | "CLAIM_LOST"
+  | "CLAIM_UNSUPPORTED"
+  | "VALUE_NOT_STORABLE"
+  | "STORAGE_FULL"
+  | "STORAGE_BUSY"
+  | "STORAGE_CORRUPT"
+  | "STORAGE_TOO_NEW"
+  | "STORAGE_UNAVAILABLE"
+  | "STORAGE_CLOSED"
+  | "NOT_SUPPORTED";
 
 export interface ErrorDetails {
   /** What the reader can do about it, one sentence. */

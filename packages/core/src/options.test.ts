@@ -45,6 +45,7 @@ describe("createDeepAgent(options)", () => {
         "contextSchema",
         "responseFormat",
         "checkpointer",
+        "threadClaim",
         "store",
         "cache",
         "backend",
@@ -95,6 +96,9 @@ describe("createDeepAgent(options)", () => {
     ["toolTimeout", "5"],
     ["toolConcurrency", 0],
     ["toolConcurrency", { ls: Number.NaN }],
+    ["threadClaim", true],
+    ["threadClaim", { mode: "wait" }],
+    ["threadClaim", { mode: "queue" }],
     ["name", 42],
   ])("%s: %j is refused when the agent is built", (option, value) => {
     expect(() => createDeepAgent({ [option]: value } as never)).toThrow(

@@ -15,6 +15,7 @@ const KNOWN = new Set([
   "contextSchema",
   "responseFormat",
   "checkpointer",
+  "threadClaim",
   "store",
   "cache",
   "backend",

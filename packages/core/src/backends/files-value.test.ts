@@ -1,5 +1,7 @@
 import { START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { isMadeByLoop, returnCount, stampOf } from "../channel-values.ts";
+import type { FileData } from "./backend.ts";
 import { type FilesStateUpdate, filesReducer, filesValue } from "./files-value.ts";
 
 const a = { content: "a", created_at: "t", modified_at: "t" };
@@ -18,8 +20,40 @@ describe("filesReducer", () => {
 
   it("gives back the files themselves when nothing changes", () => {
     const left = { "/a": a };
-    for (const right of [undefined, null, {}, { "/gone": null }, { "/a": a }])
+    for (const right of [undefined, null, {}, { "/gone": null }])
       expect(filesReducer(left, right as FilesStateUpdate)).toBe(left);
+  });
+
+  it("takes a file given again for one that was edited in place", () => {
+    const left = filesReducer({}, { "/a": { ...a }, "/b": { ...b } });
+    const [given, other] = [left["/a"] as FileData, left["/b"] as FileData];
+    const stamps = [stampOf(given), stampOf(other)];
+    const returns = returnCount();
+    (given as { content: string }).content = "edited";
+    const next = filesReducer(left, { "/a": given });
+    expect(next).not.toBe(left);
+    expect(next["/a"]).toBe(given);
+    expect(stampOf(given)).toBeGreaterThan(stamps[0] as number);
+    expect(stampOf(other)).toBe(stamps[1]);
+    expect(returnCount()).toBe(returns + 1);
+  });
+
+  it("counts a file that came from storage and is given again, too", () => {
+    const stored = { "/a": { ...a } };
+    const returns = returnCount();
+    filesReducer(stored, { "/a": stored["/a"] });
+    expect(returnCount()).toBe(returns + 1);
+  });
+
+  it("tells that the record is its own and that files came in, bytes in the form they are kept", () => {
+    const bytes = { content: Uint8Array.of(1), created_at: "t", modified_at: "t" } as never;
+    const files = filesReducer({}, { "/a": { ...a }, "/x": bytes });
+    expect(isMadeByLoop(files)).toBe(true);
+    expect(Object.values(files).map((file) => stampOf(file))).toEqual([
+      expect.any(Number),
+      expect.any(Number),
+    ]);
+    expect(stampOf(bytes)).toBeUndefined();
   });
 
   it("starts from nothing", () => {

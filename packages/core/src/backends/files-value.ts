@@ -1,6 +1,7 @@
 /** The state channel `files`: what it accepts and how changes are merged. */
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
+import { cameIn, madeByLoop, stampOf } from "../channel-values.ts";
 import { DeepwrightError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
 import { encodeBase64 } from "../text/base64.ts";
@@ -15,8 +16,9 @@ export type FilesStateUpdate = Record<string, AnyFileData | null>;
 /**
  * Merges changes into the files of a thread.
  *
- * Files that did not change stay the very same objects, and when nothing changes `left` itself comes
- * back: storage shares what is identical. Only what `right` names is looked at.
+ * Files that did not change stay the very same objects, and when `right` asks for nothing `left` itself
+ * comes back: storage shares what is identical. A file object that is there already and is given again
+ * counts as a change: it may have been edited in place. Only what `right` names is looked at.
  */
 export function filesReducer(
   left: FilesState | undefined,
@@ -31,12 +33,16 @@ export function filesReducer(
     if (given === null || given === undefined) {
       changed ||= Object.hasOwn(files, path);
       delete files[path];
-    } else if (fileIn(files, path) !== given) {
+    } else {
       changed = true;
+      const wasThere = fileIn(files, path) === given && stampOf(given) === undefined;
       files[path] = fileDataOf(path, given);
+      cameIn(files[path], wasThere);
     }
   }
-  return changed ? files : (left as FilesState);
+  if (!changed) return left as FilesState;
+  madeByLoop(files);
+  return files;
 }
 
 function keyOf(key: string): string {

@@ -4,10 +4,13 @@ import { Command, CompiledStateGraph, isCommand, START, StateGraph } from "@lang
 import { EphemeralValue } from "@langchain/langgraph/channels";
 import { forChildren, isNested, type TaskConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { claimSettings, type ThreadClaimOptions } from "./claim.ts";
 import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
+import { readAhead } from "./read-ahead.ts";
 import { checkResume, withoutHeadId } from "./resume.ts";
-import { RunStream, stopSignal } from "./run-stream.ts";
+import { claimRun, claimToBegin, type RunNote } from "./run-claim.ts";
+import { endedBy, RunStream, stopSignal } from "./run-stream.ts";
 import { agentContext } from "./runtime.ts";
 import { FORKED_FROM, inputValues } from "./start-node.ts";
 
@@ -20,6 +23,7 @@ export interface GraphSettings {
   readonly cache?: unknown;
   readonly debug?: boolean;
   readonly streamTransformers?: readonly unknown[];
+  readonly threadClaim?: unknown;
 }
 
 /** A part of a `version: "v2"` stream. */
@@ -39,6 +43,7 @@ interface RunOptions extends RunnableConfig {
   readonly encoding?: string;
   /** Set where the engine itself reads the stream. */
   readonly engineOnly?: boolean;
+  readonly note?: RunNote;
 }
 
 type AnyGraph = CompiledStateGraph<any, any, any, any, any, any>;
@@ -47,12 +52,14 @@ const Base = CompiledStateGraph as unknown as new (fields: Record<string, unknow
 export class AgentGraph extends Base {
   declare readonly loop: Loop;
   declare readonly contextSchema: unknown;
+  declare readonly threadClaim: ThreadClaimOptions | undefined;
 
   constructor(fields: Record<string, unknown>) {
     super(fields);
-    const own = this as { loop: Loop; contextSchema: unknown };
+    const own = this as { loop: Loop; contextSchema: unknown; threadClaim: unknown };
     own.loop = fields.loop as Loop;
     own.contextSchema = fields.contextSchema;
+    own.threadClaim = fields.threadClaim;
   }
 
   override async _validateInput(input: unknown): Promise<any> {
@@ -80,14 +87,25 @@ export class AgentGraph extends Base {
 
   override async invoke(input: any, options?: any): Promise<any> {
     const { version, ...rest } = options ?? {};
-    const result = await super.invoke(input, { ...rest, engineOnly: true } as never);
+    const note: RunNote = {};
+    const result = await super
+      .invoke(input, { ...rest, engineOnly: true, note } as never)
+      .catch((error: unknown) => endedBy(error, note));
     if (version !== "v2") return result;
     const { __interrupt__, ...value } = result as Record<string, unknown>;
     return { value, interrupts: __interrupt__ ?? [] };
   }
 
+  /** The thread is claimed before it is read: what a run that waited goes by is how the other left it. */
   override async stream(input: any, options?: any): Promise<any> {
-    const { engineOnly, version, ...given } = (options ?? {}) as RunOptions;
+    const { note = {}, ...given } = (options ?? {}) as RunOptions;
+    note.claim = await claimRun(this, given);
+    if (note.claim === undefined) return this.run(input, given, note);
+    return this.run(input, note.claim.into(given), note).catch((error) => endedBy(error, note));
+  }
+
+  private async run(input: any, options: RunOptions, note: RunNote): Promise<any> {
+    const { engineOnly, version, ...given } = options;
     const rest = this.settled(await withoutHeadId(this, input, given));
     await checkResume(this, input, rest as TaskConfig);
     // Here `version` is that of streamEvents; the mere presence of the key means something to the engine.
@@ -99,14 +117,43 @@ export class AgentGraph extends Base {
     const stop = new AbortController();
     const signal = stopSignal(stop, rest.signal);
     const run = await super.stream(input, { ...rest, ...modes, signal } as never);
-    return new RunStream(run, stop, (chunk) => (inParts ? streamPart(chunk, subgraphs === true) : chunk));
+    const mapped = (chunk: unknown) => (inParts ? streamPart(chunk, subgraphs === true) : chunk);
+    return new RunStream(run, stop, mapped, note);
+  }
+
+  /** Every run comes through here, also one that `stream` did not begin: as a part of a sequence. */
+  override async *_streamIterator(input: any, options?: any): AsyncGenerator<any> {
+    const begun = claimToBegin(options);
+    const claim = begun ?? (await claimRun(this, options ?? {}));
+    const chunks = super._streamIterator(input, begun ? options : (claim?.into(options ?? {}) ?? options));
+    if (claim?.begin()) yield* readAhead(chunks, () => claim.release());
+    else yield* chunks;
+  }
+
+  /** One step at a time: the engine hands the claim on within a step, but not to the next. */
+  override async bulkUpdateState(config: any, steps: any): Promise<any> {
+    const claim = await claimRun(this, config ?? {});
+    if (claim === undefined) return super.bulkUpdateState(config, steps);
+    const claimed = (given: RunOptions) =>
+      ({ ...given, configurable: claim.configurable(given.configurable) }) as never;
+    try {
+      const isOne =
+        steps.length < 2 || steps.some((step: { updates: unknown[] }) => step.updates.length === 0);
+      if (isOne) return await super.bulkUpdateState(claimed(config), steps);
+      let next = config;
+      for (const step of steps) next = await super.bulkUpdateState(claimed(next), [step]);
+      return next;
+    } finally {
+      await claim.release();
+    }
   }
 
   override streamEvents(input: any, options: any, streamOptions?: any): any {
     if (options?.version === "v3") return this.streamEventsV3(input, { ...options, engineOnly: true });
     const stop = new AbortController();
-    const own = { ...options, signal: stopSignal(stop, options?.signal), engineOnly: true };
-    return new RunStream(super.streamEvents(input, own, streamOptions), stop, (event) => event);
+    const note: RunNote = {};
+    const own = { ...options, signal: stopSignal(stop, options?.signal), engineOnly: true, note };
+    return new RunStream(super.streamEvents(input, own, streamOptions), stop, (event) => event, note);
   }
 
   /** The options of a run with what this agent decides: private keys are in no stream. */
@@ -199,6 +246,7 @@ export function graphFields(
     store: settings.store,
     cache: settings.cache,
     debug: settings.debug,
+    threadClaim: claimSettings(settings.threadClaim, settings.checkpointer),
     name: loop.name,
     streamTransformers: settings.streamTransformers,
     config: {

@@ -14,7 +14,9 @@ import {
 import { type BaseChannel, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { LastValue, UntrackedValueChannel } from "@langchain/langgraph/channels";
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
+import { filesValue } from "../backends/files-value.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { FilesChannel } from "./files-channel.ts";
 import { coerceMessages } from "./messages.ts";
 import { MessagesChannel } from "./messages-channel.ts";
 
@@ -161,7 +163,10 @@ function zodField(key: string, field: unknown): Field {
 }
 
 function schemaField(key: string, field: unknown): Field {
-  const channel = new StateSchema({ [key]: field as never }).getChannels()[key] as BaseChannel;
+  const channel =
+    (field as unknown) === filesValue
+      ? new FilesChannel()
+      : (new StateSchema({ [key]: field as never }).getChannels()[key] as BaseChannel);
   const schema = inputSchemaOf(field);
   const validate = schema === undefined ? undefined : validator(schema);
   return validate ? { channel: lenient(channel), validate } : { channel: lenient(channel) };

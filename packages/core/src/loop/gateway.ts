@@ -1,9 +1,9 @@
 /**
- * The one gate every tool call passes: abort → slot → deadline → middleware → execute → one result.
+ * The one gate every tool call passes: abort → slot → deadline → middleware → claim → execute → one result.
  *
- * Whatever happens, the call gets exactly one ToolMessage. Only three things leave as errors: a
- * request to stop (abort), control flow of the graph (interrupts, commands to a parent) and a fault
- * of a middleware itself.
+ * Whatever happens, the call gets exactly one ToolMessage. Only four things leave as errors: a
+ * request to stop (abort), control flow of the graph (interrupts, commands to a parent), a claim on the
+ * thread that is lost, and a fault of a middleware itself.
  */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { ClientTool } from "@langchain/core/tools";
@@ -11,6 +11,7 @@ import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { checkClaim, throwIfClaimLost } from "./claim.ts";
 import { failureWords } from "./failure-words.ts";
 import { Semaphore, TimedOut, withDeadline } from "./limits.ts";
 import { type AnyTool, type Loop, stateView } from "./loop.ts";
@@ -71,12 +72,14 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
   const slots = slotsOf(turn, loop.concurrencyOf(call.name));
   return slots.run(async () => {
     config.signal?.throwIfAborted();
+    await checkClaim(config);
     const effects = new HeldWrites();
     const scoped = holdWrites(config, (writes) => effects.add(writes));
     const failures = new ToolFailures();
     const result = await withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
       throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
     ).catch((error) => recover(error, gate, failures));
+    throwIfClaimLost(config);
     sendWrites(config, effects.close());
     return result;
   });
@@ -169,6 +172,7 @@ async function execute(
   if (tool === undefined || !isRunnable(tool))
     return failedResult(toolCall, unknownTool(gate, toolCall.name));
   const runnable = tool as ClientTool & ToolLike;
+  await checkClaim(config);
   try {
     const output = await runnable.invoke(
       { ...toolCall, type: "tool_call" } as never,

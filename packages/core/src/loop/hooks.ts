@@ -1,9 +1,10 @@
 /** Runs the hooks of one phase in one node: later hooks see what earlier ones changed. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { END } from "@langchain/langgraph";
+import { END, Overwrite } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { FilesChannel } from "./files-channel.ts";
 import {
   goTo,
   type HookGroup,
@@ -40,7 +41,7 @@ export async function runHookGroup(
     const result = await callHook(group.phase, middleware, state, config);
     if (result === undefined) continue;
     const { jumpTo, ...update } = changesIn(result, state);
-    const writes = updateWrites(loop, update);
+    const writes = updateWrites(loop, { ...update, ...givenBack(loop, result, state) });
     if (group.phase === "afterModel") keepReasons(draft.messages(), writes);
     draft.apply(writes);
     Object.assign(seen, update);
@@ -93,6 +94,22 @@ function changesIn(result: Record<string, unknown>, state: Record<string, unknow
   return Object.fromEntries(
     Object.entries(result).filter(([key, value]) => !same(key) || !(spread || isObject(value))),
   );
+}
+
+/**
+ * The list of messages or the files of the state, returned by themselves: whoever does that has edited
+ * them in place. They replace what is there, since a reducer would not see the difference.
+ */
+function givenBack(
+  loop: Loop,
+  result: Record<string, unknown>,
+  state: Record<string, unknown>,
+): Record<string, unknown> {
+  const keys = Object.keys(state);
+  if (result === state || (keys.length > 1 && keys.every((key) => Object.hasOwn(result, key)))) return {};
+  const ours = keys.filter((key) => key === "messages" || loop.state.channels[key] instanceof FilesChannel);
+  const same = ours.filter((key) => Object.hasOwn(result, key) && result[key] === state[key]);
+  return Object.fromEntries(same.map((key) => [key, new Overwrite(result[key])]));
 }
 
 export function nextAfterHooks(loop: Loop, group: HookGroup, draft: StateDraft): Write[] {

@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { Overwrite, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
+import { isMadeByLoop, returnCount, stampOf } from "../channel-values.ts";
 import { MessagesChannel } from "./messages-channel.ts";
 
 const human = (id: string): HumanMessage => new HumanMessage({ id, content: id });
@@ -62,5 +63,29 @@ describe("the messages channel in one superstep", () => {
 
   test("an empty channel holds an empty list", () => {
     expect(new MessagesChannel().fromCheckpoint().get()).toEqual([]);
+  });
+});
+
+describe("what savers are told by the channel", () => {
+  test("a list from storage is taken in once", () => {
+    const stored = [human("a"), human("b")];
+    const channel = new MessagesChannel().fromCheckpoint(stored);
+    expect(isMadeByLoop(stored)).toBe(true);
+    const stamps = stored.map((message) => stampOf(message));
+    expect(stamps).toEqual([expect.any(Number), expect.any(Number)]);
+    channel.fromCheckpoint(channel.checkpoint());
+    expect(stored.map((message) => stampOf(message))).toEqual(stamps);
+  });
+
+  test("an overwrite with the messages of the channel is a new list of messages that came back", () => {
+    const channel = new MessagesChannel();
+    channel.update([[human("a"), human("b")]]);
+    const before = channel.get() as BaseMessage[];
+    const returns = returnCount();
+    channel.update([new Overwrite(before)]);
+    expect(channel.get()).not.toBe(before);
+    expect(channel.get()).toEqual(before);
+    expect(isMadeByLoop(channel.get() as object)).toBe(true);
+    expect(returnCount()).toBe(returns + 2);
   });
 });

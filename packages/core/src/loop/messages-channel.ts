@@ -1,7 +1,15 @@
 /** The channel `messages`: no result of a call is lost, whatever else is written beside it. */
 import { type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { BinaryOperatorAggregate, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
-import { coerceMessages, isCallAnswered, isCallIdTaken, type Messages, messagesReducer } from "./messages.ts";
+import { isMadeByLoop } from "../channel-values.ts";
+import {
+  coerceMessages,
+  isCallAnswered,
+  isCallIdTaken,
+  type Messages,
+  messagesReducer,
+  wholeList,
+} from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 
 /**
@@ -13,16 +21,20 @@ export class MessagesChannel extends BinaryOperatorAggregate<unknown, unknown> {
     super(messagesReducer as (a: unknown, b: unknown) => unknown, () => []);
   }
 
+  /** Looks at every message of a list that comes from storage, and at none of one that was in a channel. */
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new MessagesChannel();
     if (checkpoint !== undefined) next.value = checkpoint;
+    if (Array.isArray(checkpoint) && !isMadeByLoop(checkpoint)) wholeList(checkpoint);
     return next as this;
   }
 
   override update(values: unknown[]): boolean {
     for (const value of values) {
       const whole = overwritten(value);
-      this.value = whole ? coerceMessages(whole.value) : messagesReducer(this.value as Messages, value);
+      this.value = whole
+        ? wholeList(coerceMessages(whole.value))
+        : messagesReducer(this.value as Messages, value);
     }
     if (values.length > 0 && values.some(replacesAll)) this.restoreResults(values.flatMap(addedResults));
     return values.length > 0;

@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
+import { isMadeByLoop, returnCount, stampOf } from "../channel-values.ts";
 import { coerceMessages, isCallIdTaken, lastTurn, type Messages, messagesReducer } from "./messages.ts";
 
 const human = (id: string, content = id): HumanMessage => new HumanMessage({ id, content });
@@ -64,6 +65,37 @@ describe("the messages channel", () => {
     expect(ids(messagesReducer(left, [human("x", "again")]))).toEqual(["a", "x"]);
     expect(ids(messagesReducer(right, [human("x", "again")]))).toEqual(["a", "y", "x"]);
     expect(messagesReducer(left, [human("x", "again")])[1]?.content).toBe("again");
+  });
+});
+
+describe("what savers are told", () => {
+  test("every list is the loop's own, and every message in it came in", () => {
+    const list = reduce([human("a"), human("b")], [human("b", "new")], new RemoveMessage({ id: "a" }));
+    expect(isMadeByLoop(list)).toBe(true);
+    expect(list.every((message) => stampOf(message) !== undefined)).toBe(true);
+  });
+
+  test("a message given again makes a new list, and its stamp changes; the others keep theirs", () => {
+    const [first, second] = [human("a"), human("b")];
+    const list = reduce([first, second]);
+    const stamps = [stampOf(first), stampOf(second)];
+    const returns = returnCount();
+    first.content = "edited in place";
+    const next = messagesReducer(list, [first]);
+    expect(next).not.toBe(list);
+    expect(ids(next)).toEqual(["a", "b"]);
+    expect(stampOf(first)).toBeGreaterThan(stamps[0] as number);
+    expect(stampOf(second)).toBe(stamps[1]);
+    expect(returnCount()).toBe(returns + 1);
+  });
+
+  test("adding stamps only what is new", () => {
+    const list = reduce([human("a"), human("b")]);
+    const stamps = list.map((message) => stampOf(message));
+    const returns = returnCount();
+    const next = messagesReducer(list, [human("c")]);
+    expect(next.slice(0, 2).map((message) => stampOf(message))).toEqual(stamps);
+    expect(returnCount()).toBe(returns);
   });
 });
 

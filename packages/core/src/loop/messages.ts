@@ -3,7 +3,8 @@
  *
  * The reducer never clones or inspects a message that did not change. What it must know about old
  * messages (where an id stands, which call ids exist) is kept in an index beside the array and
- * extended, so that adding to 10,000 messages costs one flat array copy.
+ * extended, so that adding to 10,000 messages costs one flat array copy. Every update makes a new array,
+ * also one that brings back a message the list has: it may have been edited in place.
  */
 import {
   AIMessage,
@@ -14,6 +15,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
+import { cameIn, madeByLoop } from "../channel-values.ts";
 
 export type Messages = readonly BaseMessage[];
 
@@ -91,7 +93,10 @@ class Draft {
     const position = positionOf(this.list, this.index, message.id as string);
     if (RemoveMessage.isInstance(message)) {
       if (position >= 0) this.removed.add(this.list[position] as BaseMessage);
-    } else if (position >= 0) this.replace(position, message);
+      return;
+    }
+    cameIn(message);
+    if (position >= 0) this.replace(position, message);
     else if (ToolMessage.isInstance(message)) this.addResult(message);
     else this.append(message);
   }
@@ -149,13 +154,18 @@ class Draft {
     if (this.removed.size > 0) {
       this.uncheckFrom(this.list.findIndex((message) => this.removed.has(message)));
       this.list = this.list.filter((message) => !this.removed.has(message));
-      checkedLengths.set(this.list, this.checked);
-      return this.list;
-    }
-    indexes.set(this.list, this.index);
+    } else indexes.set(this.list, this.index);
+    madeByLoop(this.list);
     checkedLengths.set(this.list, this.checked);
     return this.list;
   }
+}
+
+/** A list that becomes the whole of the channel: from an overwrite, or from a checkpoint. */
+export function wholeList(messages: Messages): Messages {
+  for (const message of messages) cameIn(message);
+  madeByLoop(messages);
+  return messages;
 }
 
 function indexOf(messages: Messages): MessageIndex {

@@ -7,12 +7,70 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import * as z3 from "zod/v3";
 import { createDeepAgent } from "../agent.ts";
+import { stampOf } from "../channel-values.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 
 const ask = () => ({ messages: [new HumanMessage("Go.")] });
 const thread = (id = "t") => ({ configurable: { thread_id: id } });
 const done = () => scriptedModel([say("done")], { loop: true });
 const append = (left: string[], right: string[]) => [...left, ...right];
+
+describe("what a hook edits in place and returns", () => {
+  test.each<[string, (state: any) => object]>([
+    [
+      "the list of messages",
+      (state) => {
+        state.messages[0].content = "edited";
+        return { messages: state.messages };
+      },
+    ],
+    [
+      "a message",
+      (state) => {
+        state.messages[0].content = "edited";
+        return { messages: [state.messages[0]] };
+      },
+    ],
+    [
+      "a list it has added to",
+      (state) => {
+        state.messages[0].content = "edited";
+        state.messages.push(new HumanMessage("added"));
+        return { messages: state.messages };
+      },
+    ],
+    [
+      "the files",
+      (state) => {
+        state.files["/a"].content = "edited";
+        return { files: state.files };
+      },
+    ],
+  ])("%s: is noted as come in again", async (_, edit) => {
+    let before: { value: object; stamp: number | undefined }[] = [];
+    const middleware = createMiddleware({
+      name: "edits",
+      beforeAgent: (state: any) => {
+        const values = [state.messages[0], state.files["/a"]];
+        before = values.map((value) => ({ value, stamp: stampOf(value) }));
+        return edit(state) as never;
+      },
+    });
+    const agent = createDeepAgent({
+      model: done(),
+      middleware: [middleware],
+      checkpointer: new MemorySaver(),
+    });
+    const file = { content: "a", created_at: "t", modified_at: "t" };
+    await agent.invoke({ ...ask(), files: { "/a": file } }, thread());
+    const returned = before.filter(({ value, stamp }) => stampOf(value) !== stamp);
+    expect(returned).toMatchObject([{ value: { content: "edited" } }]);
+    const { messages, files } = (await agent.getState(thread())).values;
+    const texts = messages.map((message: HumanMessage) => message.content);
+    expect([...texts, files["/a"].content].filter((text) => text === "edited")).toHaveLength(1);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+});
 
 describe("stateSchema", () => {
   const log = () =>

@@ -4,6 +4,7 @@ import type { Command } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { throwIfClaimLost } from "./claim.ts";
 import { type AnyTool, type Loop, stateView } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
@@ -66,6 +67,7 @@ export async function callModel(loop: Loop, config: TaskConfig, messages: Messag
   let handler: Handler = (request) => ask(call, request);
   for (const middleware of loop.modelWrappers.toReversed()) handler = wrap(call, middleware, handler);
   await handler(initial);
+  throwIfClaimLost(config);
   return call;
 }
 

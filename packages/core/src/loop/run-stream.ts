@@ -1,4 +1,5 @@
 import { IterableReadableStream } from "@langchain/core/utils/stream";
+import type { RunNote } from "./run-claim.ts";
 
 /**
  * The stream of a run as callers get it. Leaving it in whatever way (a `break`, a cancelled reader, a
@@ -7,17 +8,23 @@ import { IterableReadableStream } from "@langchain/core/utils/stream";
 export class RunStream extends IterableReadableStream<any> {
   readonly #stop: AbortController;
 
-  /** `stop` must abort the run that `chunks` come from. */
-  constructor(chunks: AsyncIterator<unknown>, stop: AbortController, map: (chunk: any) => unknown) {
+  /** `stop` must abort the run that `chunks` come from; `note` tells of the claim it may have. */
+  constructor(
+    chunks: AsyncIterator<unknown>,
+    stop: AbortController,
+    map: (chunk: any) => unknown,
+    note: RunNote,
+  ) {
     super({
       async pull(controller) {
-        const { done, value } = await chunks.next();
+        const { done, value } = await chunks.next().catch((error) => endedBy(error, note));
         if (done) controller.close();
         else controller.enqueue(map(value));
       },
-      cancel(reason) {
+      async cancel(reason) {
         stop.abort(reason);
         void drain(chunks);
+        await note.claim?.whenFree();
       },
     });
     this.#stop = stop;
@@ -28,6 +35,12 @@ export class RunStream extends IterableReadableStream<any> {
     if (this.locked) this.#stop.abort(reason);
     else await super.cancel(reason);
   }
+}
+
+/** Throws the error of a run once its thread is free. */
+export async function endedBy(error: unknown, { claim }: RunNote): Promise<never> {
+  await claim?.whenFree();
+  throw claim ? claim.reason(error) : error;
 }
 
 /** A signal that fires with the run's own stop or the caller's. */

@@ -1,5 +1,6 @@
 /** The state with some updates applied, before anything is written: the reducers, run on the side. */
 import type { BaseChannel } from "@langchain/langgraph";
+import { onTheSide } from "../channel-values.ts";
 import { readChannel, type TaskConfig, type Write } from "../engine.ts";
 import type { Loop } from "./loop.ts";
 import type { Messages } from "./messages.ts";
@@ -15,8 +16,11 @@ export class StateDraft {
 
   apply(writes: readonly Write[]): void {
     for (const [key, value] of writes) {
-      const channel = this.changed.get(key) ?? this.copy(key);
-      channel.update([value]);
+      const channel = onTheSide(() => {
+        const known = this.changed.get(key) ?? this.copy(key);
+        known.update([value]);
+        return known;
+      });
       this.changed.set(key, channel);
       this.writes.push([key, value]);
     }

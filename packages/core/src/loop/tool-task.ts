@@ -1,6 +1,7 @@
 /** The node `tools`: one task per call. Its packet holds the call's id; everything else is looked up. */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { type Command, isGraphBubbleUp, Overwrite } from "@langchain/langgraph";
+import { onTheSide } from "../channel-values.ts";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { type GateResult, passGate } from "./gateway.ts";
 import { goTo, type Loop, readMessages, turnNode } from "./loop.ts";
@@ -125,7 +126,7 @@ function commandWrites(
 /** A tool that replaces the whole list gets its result into it, if its call is still there. */
 function withResult(list: readonly BaseMessage[], result: ToolMessage): BaseMessage[] {
   if (list.includes(result) || turnOf(list, result.tool_call_id) === undefined) return [...list];
-  return [...messagesReducer(list, [result])];
+  return [...onTheSide(() => messagesReducer(list, [result]))];
 }
 
 /** Exactly one ToolMessage for this call, first; results for other calls are not this tool's to give. */

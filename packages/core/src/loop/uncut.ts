@@ -3,6 +3,7 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { ChatPromptValue } from "@langchain/core/prompt_values";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { checkClaim } from "./claim.ts";
 import type { BoundModel } from "./model-source.ts";
 import { withStopInfo } from "./stop-info.ts";
 
@@ -18,6 +19,7 @@ export async function invokeUncut(
 ): Promise<AIMessage> {
   const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
   for (let attempt = 1; ; attempt += 1) {
+    await checkClaim(config);
     try {
       return await withStopInfo(config, (heard) => model.invoke(input, heard) as Promise<AIMessage>);
     } catch (error) {

@@ -1,0 +1,71 @@
+/**
+ * What the channels of a loop hold, told to savers that store by identity.
+ *
+ * A saver may skip an object it has stored before only if it knows that nobody changed it since. The
+ * loop keeps its channels' values as they are (it never edits a message or a file in place), so a list
+ * or map made by one of its reducers may be trusted; what comes in from outside may not, even when it is
+ * an object that was in a channel before: a caller may have edited it in the meantime.
+ *
+ * Shared by all copies of this module in a process.
+ */
+interface ChannelValues {
+  /** When a value last came in. A saver trusts what it stored under the same number. */
+  readonly stamps: WeakMap<object, number>;
+  /** Lists and maps a reducer made. */
+  readonly made: WeakSet<object>;
+  clock: number;
+  /** How often a value came in that had been in a channel before. */
+  returns: number;
+}
+
+const KEY = Symbol.for("deepwright.channel-values");
+
+function shared(): ChannelValues {
+  const home = globalThis as { [KEY]?: ChannelValues };
+  home[KEY] ??= { stamps: new WeakMap(), made: new WeakSet(), clock: 0, returns: 0 };
+  return home[KEY];
+}
+
+const values = shared();
+let aside = false;
+
+/**
+ * A reducer took this value in from an update, an input or a checkpoint. `wasThere` tells of a value the
+ * channel held before without a stamp.
+ */
+export function cameIn(value: unknown, wasThere = false): void {
+  if (aside || typeof value !== "object" || value === null) return;
+  if (wasThere || values.stamps.has(value)) values.returns += 1;
+  values.clock += 1;
+  values.stamps.set(value, values.clock);
+}
+
+/** A reducer made this list or map; every element of it has come in. */
+export function madeByLoop(container: object): void {
+  if (!aside) values.made.add(container);
+}
+
+/** Runs reducers whose results go into no channel: what they take in is not noted. */
+export function onTheSide<T>(body: () => T): T {
+  const before = aside;
+  aside = true;
+  try {
+    return body();
+  } finally {
+    aside = before;
+  }
+}
+
+export function isMadeByLoop(container: object): boolean {
+  return values.made.has(container);
+}
+
+/** Changes whenever the value comes in again; `undefined` if it never did. */
+export function stampOf(value: object): number | undefined {
+  return values.stamps.get(value);
+}
+
+/** While this stays the same, no value that was in a channel has come in again. */
+export function returnCount(): number {
+  return values.returns;
+}

@@ -1,0 +1,34 @@
+/** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
+import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
+import { type FilesState, type FilesStateUpdate, filesReducer } from "../backends/files-value.ts";
+import { cameIn, isMadeByLoop, madeByLoop } from "../channel-values.ts";
+import { overwritten } from "./overwrite.ts";
+
+type Reducer = (left: unknown, right: unknown) => unknown;
+
+export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
+  constructor() {
+    super(filesReducer as Reducer, () => ({}));
+  }
+
+  /** Looks at every file of a record that comes from storage, and at none of one that was in a channel. */
+  override fromCheckpoint(checkpoint?: unknown): this {
+    const next = new FilesChannel();
+    if (checkpoint !== undefined) next.value = checkpoint;
+    if (typeof checkpoint === "object" && checkpoint !== null && !isMadeByLoop(checkpoint)) {
+      for (const file of Object.values(checkpoint as FilesState)) cameIn(file);
+      madeByLoop(checkpoint);
+    }
+    return next as this;
+  }
+
+  /** What replaces all files is merged into nothing first: a new record, of checked files. */
+  override update(values: unknown[]): boolean {
+    return super.update(values.map((value) => wholeRecord(value) ?? value));
+  }
+}
+
+function wholeRecord(value: unknown): Overwrite<FilesState> | undefined {
+  const whole = overwritten(value);
+  return whole && new Overwrite(filesReducer(undefined, whole.value as FilesStateUpdate | undefined));
+}
