@@ -6,6 +6,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "examples/**/*.test.ts", "tests/**/*.test.ts"],
+    globalSetup: "scripts/test-setup.mjs",
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { claimBench } from "./harness/alone.mjs";
-import { buildCore } from "./harness/build.mjs";
+import { buildOurs } from "./harness/build.mjs";
 import { plan } from "./harness/plan.mjs";
 import { BENCH, ensureBenchInstalled } from "./install.mjs";
 
@@ -26,7 +26,7 @@ if (measurement === undefined) {
 const log = (line) => process.stderr.write(`bench: ${line}\n`);
 ensureBenchInstalled(log);
 claimBench();
-await buildCore(log);
+await buildOurs(log);
 print(readProfile(run(measurement)));
 
 function run({ workload, params }) {

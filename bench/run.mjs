@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { claimBench } from "./harness/alone.mjs";
-import { buildCore } from "./harness/build.mjs";
+import { buildOurs } from "./harness/build.mjs";
 import { plan } from "./harness/plan.mjs";
 import { rowOf, tableOf } from "./harness/report.mjs";
 import { medians, runRounds } from "./harness/rounds.mjs";
@@ -47,7 +47,7 @@ async function main() {
   }
   ensureBenchInstalled(log);
   claimBench();
-  await buildCore(log);
+  await buildOurs(log);
   const results = [];
   for (const measurement of chosen) results.push(await measured(measurement, rounds));
   const rows = results.flatMap((result) => result.rows);

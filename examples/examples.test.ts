@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 const run = promisify(execFile);
 const last: Record<string, RegExp> = {
   "approval.ts": /tool: sent to team@example\.com: Hello\nai: The mail is out\.$/,
+  "durable-thread.ts":
+    /^4 messages: Planned\.\n8 messages: Moved\.\n-Begin on Monday\.\n\+Begin on Friday\.\nput back: \/plan\.md$/,
   "middleware.ts": /→ ls\n2 turns, outcome done$/,
   "quickstart.ts": /The haiku is in \/haiku\.md\.\nOld pond/,
   "streaming.ts": /progress { counted: 2 }[\s\S]*Counted\.[\s\S]*finished model_request$/,

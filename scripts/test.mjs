@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBenchInstalled } from "../bench/install.mjs";
+import { findPostgres } from "./test-postgres.mjs";
 
 const bin = (name) => join("node_modules", ".bin", name);
 const scratch = mkdtempSync(join(tmpdir(), "deepwright-test-"));
@@ -22,6 +23,7 @@ function step(title, command, args) {
 }
 
 try {
+  findPostgres();
   ensureBenchInstalled();
   if (filters.length === 0) {
     step("lint and layers", bin("biome"), ["check", "."]);

@@ -24,25 +24,35 @@ async function pack(directory: string): Promise<string[]> {
   return (Object.values(report)[0] as Packed).files.map((file) => file.path);
 }
 
-test.each(["packages/core", "packages/cli"])("%s packs its build and no tests", async (directory) => {
-  const files = await pack(directory);
-  expect(files).toEqual(expect.arrayContaining(["package.json", "LICENSE", "README.md"]));
-  expect(files.some((path) => /^dist\/.*\.js$/.test(path))).toBe(true);
-  expect(files.some((path) => /^dist\/.*\.d\.ts$/.test(path))).toBe(true);
-  expect(files.filter((path) => /\.test\.|fixtures|test-support|for-tests|(?<!\.d)\.ts$/.test(path))).toEqual(
-    [],
-  );
-});
+test.each(["packages/core", "packages/checkpoint", "packages/cli"])(
+  "%s packs its build and no tests",
+  async (directory) => {
+    const files = await pack(directory);
+    expect(files).toEqual(expect.arrayContaining(["package.json", "LICENSE", "README.md"]));
+    expect(files.some((path) => /^dist\/.*\.js$/.test(path))).toBe(true);
+    expect(files.some((path) => /^dist\/.*\.d\.ts$/.test(path))).toBe(true);
+    expect(
+      files.filter((path) =>
+        /\.test\.|fixtures|test-support|for-tests|chaos|from-source|(?<!\.d)\.ts$/.test(path),
+      ),
+    ).toEqual([]);
+  },
+);
 
-test("every file the core's exports name is there", async () => {
-  const files = await pack("packages/core");
-  const { exports } = JSON.parse(await readFile("packages/core/package.json", "utf8")) as { exports: object };
-  const named = [...JSON.stringify(exports).matchAll(/"\.\/(dist\/[^"]+)"/g)].map(
-    ([, path]) => path as string,
-  );
-  expect(named.length).toBeGreaterThan(4);
-  expect(named.filter((path) => !files.includes(path))).toEqual([]);
-});
+test.each(["packages/core", "packages/checkpoint"])(
+  "every file the exports of %s name is there",
+  async (directory) => {
+    const files = await pack(directory);
+    const { exports } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
+      exports: object;
+    };
+    const named = [...JSON.stringify(exports).matchAll(/"\.\/(dist\/[^"]+)"/g)].map(
+      ([, path]) => path as string,
+    );
+    expect(named.length).toBeGreaterThan(4);
+    expect(named.filter((path) => !files.includes(path))).toEqual([]);
+  },
+);
 
 test("the built package runs without the source condition", async () => {
   const program = `
@@ -53,6 +63,28 @@ test("the built package runs without the source condition", async () => {
   `;
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
   expect(stdout.trim()).toBe("built true");
+});
+
+test("the built saver keeps a thread in SQLite, in a thread of its own", async () => {
+  const program = `
+    import { createDeepAgent } from "deepwright";
+    import { scriptedModel } from "deepwright/testing";
+    import { openThreads } from "@deepwright/checkpoint";
+    import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
+    const path = ${JSON.stringify(join(folder, "built.db"))};
+    const checkpointer = await SqliteSaver.open(path);
+    const agent = createDeepAgent({ model: scriptedModel(["built"]), checkpointer });
+    await agent.invoke({ messages: "hi" }, { configurable: { thread_id: "t" } });
+    const store = await SqliteStore.open(path);
+    await store.put(["a"], "b", { c: 1 });
+    const { threads } = await openThreads(checkpointer).list();
+    console.log(threads[0].firstPrompt, (await store.get(["a"], "b")).value.c);
+    console.log(import.meta.resolve("@deepwright/checkpoint/sqlite").endsWith("/dist/sqlite/index.js"));
+    await store.close();
+    await checkpointer.close();
+  `;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
+  expect(stdout.trim()).toBe("hi 1\ntrue");
 });
 
 test("importing the package loads neither LangChain's agents nor a provider", async () => {

@@ -1,26 +1,30 @@
-/** Builds our library into `bench/node_modules/deepwright`, where a user would have it. */
+/** Builds our packages into `bench/node_modules`, where a user would have them. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundle } from "../../scripts/bundle.mjs";
 import { BENCH } from "../install.mjs";
 
-const CORE = resolve(BENCH, "../packages/core");
-const TARGET = join(BENCH, "node_modules", "deepwright");
+const ROOT = resolve(BENCH, "..");
 
 /**
- * Bundles `packages/core` as the published package is, once for all rounds. Every import of LangChain
- * resolves to the copy the other contenders use.
+ * Bundles our packages as they are published, once for all rounds. Every import of LangChain resolves to
+ * the copy the other contenders use.
  */
-export async function buildCore(log) {
+export async function buildOurs(log) {
   const started = Date.now();
-  rmSync(TARGET, { recursive: true, force: true });
-  mkdirSync(TARGET, { recursive: true });
-  await bundle("packages/core", join(TARGET, "dist"), resolve(BENCH, ".."));
-  const manifest = JSON.parse(readFileSync(join(CORE, "package.json"), "utf8"));
+  for (const directory of ["packages/core", "packages/checkpoint"]) await buildPackage(directory);
+  log(`built deepwright and @deepwright/checkpoint in ${Date.now() - started} ms`);
+}
+
+async function buildPackage(directory) {
+  const manifest = JSON.parse(readFileSync(join(ROOT, directory, "package.json"), "utf8"));
   const { name, version, type, sideEffects, exports } = manifest;
+  const target = join(BENCH, "node_modules", ...name.split("/"));
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  await bundle(directory, join(target, "dist"), ROOT);
   const built = { name, version, type, sideEffects, exports: builtOnly(exports) };
-  writeFileSync(join(TARGET, "package.json"), JSON.stringify(built));
-  log(`built packages/core in ${Date.now() - started} ms`);
+  writeFileSync(join(target, "package.json"), JSON.stringify(built));
 }
 
 /** The exports without the conditions that point at files the bench does not build. */

@@ -59,6 +59,33 @@ export function plan({ quick = false } = {}) {
       turns(saver, long, { maxRounds: saver === "sqlite" || quick ? 3 : 7 }),
     ]),
     edits(quick ? 50 : 200, { maxRounds: quick ? 2 : 7 }),
+    durable(long, "sqlite", { cpuGoal: 1 / 8, bytesGoal: 1 / 150, ownGoal: 3.5 }),
+    durable(quick ? 50 : 200, "sqlite", {
+      files: 100,
+      fileBytes: 10_000,
+      cpuGoal: 1 / 8,
+      bytesGoal: 1 / 150,
+      ownGoal: 2,
+    }),
+    durable(long, "memory", { rssGoal: 0.25 }),
+    {
+      id: "durable-growth",
+      workload: "durable",
+      params: { turns: 5050, saver: "sqlite", early: [50, 100], late: [5000, 5050] },
+      contenders: ["deepwright"],
+      maxRounds: 5,
+      rows: [{ label: "growth: turns 5,000–5,050 ÷ 50–100, own SQLite", metric: "growth", ownGoal: 1.5 }],
+    },
+    {
+      id: "cold-open",
+      workload: "cold-open",
+      params: { messages: quick ? 2_000 : 10_000 },
+      contenders: ["deepwright", "deepagents"],
+      rows: [
+        cpu("open a long thread in a cold process", "cpu", { goal: 1 }),
+        wall("open a long thread, wall"),
+      ],
+    },
     {
       id: "files-5000",
       workload: "many-files",
@@ -142,6 +169,27 @@ function edits(count, { maxRounds }) {
     contenders: GRAPHS,
     maxRounds,
     rows: [cpu(`per turn: ${where}`, "cpu"), ...threadRows(where)],
+  };
+}
+
+/** Each package with the saver its users take: own against stock. */
+function durable(count, saver, { files, fileBytes, cpuGoal, bytesGoal, ownGoal, rssGoal }) {
+  const what = files ? `${count} edits, ${files} × 10 KB` : `${count} turns`;
+  const where = `${what}, own against stock ${SAVERS[saver]}`;
+  return {
+    id: `durable-${saver}-${files ? "edits" : "turns"}-${count}`,
+    workload: "durable",
+    params: { turns: count, saver, ...(files ? { files, fileBytes } : {}) },
+    contenders: ["deepwright", "deepagents"],
+    roundsOf: { deepagents: 3 },
+    rows: [
+      cpu(`per turn: ${where}`, "cpu", { goal: cpuGoal && Number(cpuGoal.toFixed(3)) }),
+      { label: `MB written: ${where}`, metric: "megabytes", goal: bytesGoal && Number(bytesGoal.toFixed(5)) },
+      { label: `bytes per byte of news: ${where}`, metric: "amplification", ownGoal },
+      { label: `MB stored: ${where}`, metric: "storedMegabytes" },
+      { label: `RSS MB: ${where}`, metric: "rss", goal: rssGoal },
+      { label: `longest event-loop stall ms: ${where}`, metric: "stall" },
+    ],
   };
 }
 

@@ -7,6 +7,14 @@ export function benchModel(script) {
   return scriptedModel(script, { check: false, record: false, profile: { maxInputTokens: 1e9 } });
 }
 
+/** The same script from a model that, as every real one does, lets the event loop turn before it answers. */
+export function yielding(script) {
+  return async (call) => {
+    await new Promise(setImmediate);
+    return script(call);
+  };
+}
+
 export const ask = (text) => ({ messages: [new HumanMessage(text)] });
 
 /** Turn by turn: writes one small file, then edits it, reads it and lists the files, over and over. */

@@ -1,0 +1,100 @@
+/** What a saver remembers of one thread, so that the next checkpoint costs what changed. */
+import { isMadeByLoop, returnCount, stampOf } from "deepwright/channel-values";
+import type { Handle } from "./handle.ts";
+import type { Tree } from "./trees.ts";
+
+interface Stored {
+  readonly memory: ThreadMemory;
+  readonly handle: Handle;
+  readonly stamp: number | undefined;
+}
+
+export interface ListMemo {
+  readonly tree: Tree;
+  readonly list: readonly unknown[];
+  /** `list` as it was: a list edited in place is another list. */
+  readonly length: number;
+  readonly returns: number;
+}
+
+export interface MapMemo {
+  readonly tree: Tree;
+  readonly map: Readonly<Record<string, unknown>>;
+  readonly groups: readonly (readonly string[])[];
+  readonly returns: number;
+}
+
+/** Objects of loops, whatever thread they are in; the entry says for which thread it holds. */
+const stored = new WeakMap<object, Stored>();
+
+const IDLE_MS = 30_000;
+const MOST_SMALL = 64;
+
+/**
+ * Valid for one epoch of one thread in one saver: thrown away as a whole when objects may be gone.
+ *
+ * Holds the last lists and maps of the channels only while the thread is being written to.
+ */
+export class ThreadMemory {
+  private readonly lists = new Map<string, ListMemo>();
+  private readonly maps = new Map<string, MapMemo>();
+  private readonly small = new Map<string, Handle>();
+  private idle: NodeJS.Timeout | undefined;
+
+  constructor(public epoch: number) {}
+
+  /** The handle of an object a loop put into a channel, if it is as it was when it was stored. */
+  known(value: object): Handle | undefined {
+    const entry = stored.get(value);
+    return entry?.memory === this && entry.stamp === stampOf(value) ? entry.handle : undefined;
+  }
+
+  remember(value: object, handle: Handle): void {
+    stored.set(value, { memory: this, handle, stamp: stampOf(value) });
+  }
+
+  list(key: string): ListMemo | undefined {
+    return this.lists.get(key);
+  }
+
+  map(key: string): MapMemo | undefined {
+    return this.maps.get(key);
+  }
+
+  rememberList(key: string, tree: Tree, list: readonly unknown[]): void {
+    this.lists.set(key, { tree, list, length: list.length, returns: returnCount() });
+    this.touched();
+  }
+
+  rememberMap(
+    key: string,
+    tree: Tree,
+    map: Readonly<Record<string, unknown>>,
+    groups: MapMemo["groups"],
+  ): void {
+    this.maps.set(key, { tree, map, groups, returns: returnCount() });
+    this.touched();
+  }
+
+  /** Small contents that come again and again, such as the names of the channels. */
+  recent(handle: Handle): Handle {
+    const known = this.small.get(handle.hash);
+    if (known) return known;
+    if (this.small.size >= MOST_SMALL) this.small.delete(this.small.keys().next().value as string);
+    this.small.set(handle.hash, handle);
+    return handle;
+  }
+
+  /** A thread nobody writes to must not keep its messages in memory. */
+  private touched(): void {
+    if (this.idle) this.idle.refresh();
+    else
+      this.idle = setTimeout(() => {
+        this.idle = undefined;
+        this.lists.clear();
+        this.maps.clear();
+      }, IDLE_MS).unref();
+  }
+}
+
+export { isMadeByLoop, returnCount };

@@ -1,0 +1,101 @@
+/** Small trees of content, put and read through a home as a saver would. */
+import { createHash } from "node:crypto";
+import type { Home, NewObject, PutBatch, PutResult, StoredObject, TupleRows } from "./home.ts";
+
+export interface Tree {
+  readonly kind: number;
+  readonly body: string | Uint8Array;
+  readonly children: readonly Tree[];
+}
+
+export function tree(body: string | Uint8Array, ...children: readonly Tree[]): Tree {
+  return { kind: typeof body === "string" ? 1 : 2, body, children };
+}
+
+/** Children first, each once. */
+export function objectsOf(roots: readonly Tree[]): { objects: NewObject[]; refs: number[] } {
+  const objects: NewObject[] = [];
+  const places = new Map<string, number>();
+  const add = (node: Tree): number => {
+    const refs = node.children.map(add);
+    const hash = hashOf(node);
+    const name = hash.toString("hex");
+    const place = places.get(name);
+    if (place !== undefined) return -(place + 1);
+    places.set(name, objects.length);
+    return -objects.push({ kind: node.kind, body: node.body, refs, hash: new Uint8Array(hash) });
+  };
+  return { refs: roots.map(add), objects };
+}
+
+function hashOf(node: Tree): Buffer {
+  const hash = createHash("sha1")
+    .update(`${node.kind} ${typeof node.body} `)
+    .update(node.body);
+  for (const child of node.children) hash.update(hashOf(child));
+  return hash.digest();
+}
+
+export interface Step {
+  readonly threadId: string;
+  readonly id: string;
+  readonly namespace?: string;
+  readonly parent?: string;
+  readonly root?: string;
+  readonly body?: string;
+  readonly content?: readonly Tree[];
+  readonly now?: number;
+  readonly fence?: number;
+  readonly facts?: PutBatch["facts"];
+}
+
+/** Puts a checkpoint with all of its content, as a saver does that knows nothing of the thread. */
+export function putStep(home: Home, step: Step): Promise<PutResult> {
+  const { objects, refs } = objectsOf(step.content ?? []);
+  return home.put({
+    threadId: step.threadId,
+    namespace: step.namespace ?? "",
+    epoch: 0,
+    fence: step.fence,
+    now: step.now ?? 1_000,
+    objects,
+    checkpoint: {
+      id: step.id,
+      parent: step.parent,
+      root: step.root,
+      refs,
+      body: step.body ?? `body of ${step.id}`,
+    },
+    facts: step.facts,
+  });
+}
+
+/** What the refs of a row lead to; throws when something is missing. */
+export async function readTrees(home: Home, refs: readonly number[]): Promise<Tree[]> {
+  const loaded = await home.loadObjects(refs);
+  const objects = new Map(loaded.map((object) => [object.id, object]));
+  const build = (id: number): Tree => {
+    const { kind, body, refs: children } = objects.get(id) as StoredObject;
+    return {
+      kind,
+      body: typeof body === "string" ? body : new Uint8Array(body),
+      children: children.map(build),
+    };
+  };
+  return refs.map(build);
+}
+
+export async function readStep(
+  home: Home,
+  threadId: string,
+  id?: string,
+  namespace = "",
+): Promise<(TupleRows & { readonly content: Tree[] }) | undefined> {
+  const rows = await home.readTuple(threadId, namespace, id);
+  return rows && { ...rows, content: await readTrees(home, rows.checkpoint.refs) };
+}
+
+/** The n-th of ids that sort as they were made, in the form LangGraph gives them. */
+export function uuid(n: number): string {
+  return `1ef4f797-8335-6428-8001-${n.toString(16).padStart(12, "0")}`;
+}

@@ -1,0 +1,68 @@
+/** Removes old checkpoints from threads in memory. */
+import { type PrunableRow, planPrune } from "../sql/prune-plan.ts";
+import type { PruneQuery } from "./home.ts";
+import type { MemoryObjects } from "./memory-objects.ts";
+import { type MemoryThread, rootsOf } from "./memory-thread.ts";
+
+/** Returns how many checkpoints went. */
+export function pruneThreads(
+  threads: readonly MemoryThread[],
+  objects: MemoryObjects,
+  query: PruneQuery,
+): number {
+  const { keepLatest, olderThan, maxBytes } = query;
+  let removed = 0;
+  if (keepLatest !== undefined || olderThan !== undefined)
+    for (const thread of threads) {
+      if (olderThan !== undefined) forgetImages(thread, olderThan);
+      removed += remove(thread, objects, planPrune(rowsOf(thread), { keepLatest, olderThan }));
+    }
+  return maxBytes === undefined ? removed : removed + shrink(threads, objects, maxBytes);
+}
+
+/** Newest first within each namespace. */
+function rowsOf(thread: MemoryThread): PrunableRow[] {
+  return [...thread.spaces].flatMap(([namespace, { checkpoints }]) =>
+    [...checkpoints.values()]
+      .map(({ row, storedAt }) => ({
+        namespace,
+        id: row.id,
+        root: row.root,
+        storedAt,
+        needsAncestors: row.body.startsWith("D"),
+      }))
+      .sort((left, right) => (left.id < right.id ? 1 : -1)),
+  );
+}
+
+function remove(thread: MemoryThread, objects: MemoryObjects, going: readonly PrunableRow[]): number {
+  for (const { namespace, id } of going) {
+    const space = thread.spaces.get(namespace);
+    space?.checkpoints.delete(id);
+    space?.writes.delete(id);
+    if (space?.checkpoints.size === 0) thread.spaces.delete(namespace);
+  }
+  thread.checkpointCount -= going.length;
+  thread.epoch += 1;
+  objects.keepOnly(thread, rootsOf(thread));
+  return going.length;
+}
+
+function forgetImages(thread: MemoryThread, olderThan: number): void {
+  const kept = thread.images.filter(({ at }) => at >= olderThan);
+  thread.images.splice(0, thread.images.length, ...kept);
+}
+
+/** Oldest first, whatever thread they are in, as many at a time as were stored at one moment. */
+function shrink(threads: readonly MemoryThread[], objects: MemoryObjects, maxBytes: number): number {
+  let removed = 0;
+  const moments = new Set(threads.flatMap((thread) => rowsOf(thread).map(({ storedAt }) => storedAt)));
+  for (const moment of [...moments].sort((left, right) => left - right)) {
+    if (objects.total().bytes <= maxBytes) break;
+    for (const thread of threads) {
+      const going = planPrune(rowsOf(thread), { olderThan: moment + 1 });
+      if (going.length > 0) removed += remove(thread, objects, going);
+    }
+  }
+  return removed;
+}

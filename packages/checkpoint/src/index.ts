@@ -1,0 +1,18 @@
+/** Durable threads. SQLite and Postgres are in `@deepwright/checkpoint/sqlite` and `/postgres`. */
+export type { Home, ImageRow, PruneResult, ThreadFacts } from "./home/home.ts";
+export type { ClaimOptions, ThreadClaim } from "./saver/claim.ts";
+export { SharedMemorySaver } from "./saver/shared-memory-saver.ts";
+export { SharedSaver } from "./saver/shared-saver.ts";
+export { type CopyProgress, type CopyResult, copyThreads } from "./threads/copy-threads.ts";
+export { type FileImage, listImages, recordImage, type StoredImage } from "./threads/images.ts";
+export { openThreads } from "./threads/open-threads.ts";
+export type {
+  FileChange,
+  PruneOptions,
+  RewindConflict,
+  RewindResult,
+  ThreadDetails,
+  ThreadPage,
+  ThreadStep,
+  Threads,
+} from "./threads/threads.ts";

@@ -1,0 +1,4 @@
+/** Threads and long-term memory in Postgres. */
+export { PostgresStore, type PostgresStoreOptions } from "../store/postgres-store.ts";
+export type { PostgresOptions, PostgresPlace } from "./postgres-home.ts";
+export { PostgresSaver } from "./postgres-saver.ts";

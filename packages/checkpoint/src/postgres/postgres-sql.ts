@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { DeepwrightError } from "deepwright/errors";
+import type { PoolClient } from "pg";
+import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
+import { columnTypes } from "./column-types.ts";
+import { ConnectionLost, failureKind, storageError } from "./failure.ts";
+import { leasePool, type PoolLease, type PostgresPlace } from "./shared-pool.ts";
+
+export interface PostgresOptions {
+  /** Seconds to go on trying while the database is away. Default 60; 0 fails at once. */
+  readonly retryFor?: number;
+  /** Most connections of the pool that everything on the same URL shares. Default 10. */
+  readonly maxConnections?: number;
+}
+
+const DEFAULT_RETRY_SECONDS = 60;
+/** A process that stops in the middle, or whose machine is cut off, must not keep its locks for ever. */
+const BEGIN_WRITE =
+  "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = '10s'";
+const BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const LONGEST_PAUSE_MS = { away: 2_000, conflict: 500 };
+const FIRST_PAUSE_MS = { away: 50, conflict: 5 };
+
+/**
+ * Postgres over a pool. Keeps nothing in a session (no prepared statements, no settings), so it works
+ * behind a pooler in transaction mode.
+ *
+ * When the connection or a race with others ends a transaction, its work runs again from the start. If
+ * the connection broke during COMMIT nobody knows whether it counted, so work must be safe to repeat:
+ * ours inserts by key and skips what is there.
+ */
+export class PostgresSql implements Sql {
+  readonly dialect = "postgres";
+  readonly #lease: PoolLease;
+  readonly #retryMs: number;
+  #bytesWritten = 0;
+  #reached = false;
+  #closing: Promise<void> | undefined;
+  readonly #running = new Set<Promise<unknown>>();
+
+  private constructor(lease: PoolLease, options: PostgresOptions) {
+    this.#lease = lease;
+    this.#retryMs = (options.retryFor ?? DEFAULT_RETRY_SECONDS) * 1_000;
+  }
+
+  /** Makes no connection yet. */
+  static async open(place: PostgresPlace, options: PostgresOptions = {}): Promise<PostgresSql> {
+    return new PostgresSql(await leasePool(place, options.maxConnections), options);
+  }
+
+  get bytesWritten(): number {
+    return this.#bytesWritten;
+  }
+
+  write<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    return this.#track(this.#retrying(BEGIN_WRITE, work));
+  }
+
+  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    return this.#track(this.#retrying(BEGIN_READ, work));
+  }
+
+  /** What is under way ends first, what waits to try again fails. Safe twice. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#running).then(() => this.#lease.release());
+    return this.#closing;
+  }
+
+  async #track<T>(transaction: Promise<T>): Promise<T> {
+    this.#running.add(transaction);
+    try {
+      return await transaction;
+    } finally {
+      this.#running.delete(transaction);
+    }
+  }
+
+  async #retrying<T>(begin: string, work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#retryMs;
+    for (let attempt = 0; ; attempt += 1) {
+      if (this.#closing) throw new DeepwrightError("STORAGE_CLOSED", "This Postgres storage was closed.");
+      try {
+        return await this.#transact(begin, work);
+      } catch (error) {
+        const kind = failureKind(error, this.#reached);
+        const pause = kind === "final" ? 0 : pauseOf(kind, attempt);
+        if (kind === "final" || performance.now() + pause > deadline) {
+          throw storageError(error, this.#lease.name);
+        }
+        await sleep(pause);
+      }
+    }
+  }
+
+  async #transact<T>(begin: string, work: (session: SqlSession) => Promise<T>): Promise<T> {
+    const client = await this.#lease.pool.connect();
+    this.#reached = true;
+    let lost: unknown;
+    const onLoss = (error: unknown) => {
+      lost ??= error;
+    };
+    client.on("error", onLoss);
+    try {
+      await client.query(begin);
+      const session = new PostgresSession(client);
+      const result = await work(session);
+      const { command } = await client.query("COMMIT");
+      if (command !== "COMMIT") throw new Error("A failed statement was ignored inside a transaction.");
+      this.#bytesWritten += session.bytesWritten;
+      return result;
+    } catch (error) {
+      if (!lost) await client.query("ROLLBACK").catch(onLoss);
+      throw lost && !(error instanceof DeepwrightError) ? new ConnectionLost(error) : error;
+    } finally {
+      client.off("error", onLoss);
+      client.release(lost !== undefined);
+    }
+  }
+}
+
+class PostgresSession implements SqlSession {
+  readonly #client: PoolClient;
+  bytesWritten = 0;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  async all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    const { rows } = await this.#client.query({ text: sql, values: [...params], types: columnTypes });
+    this.#count(sql, params);
+    return rows;
+  }
+
+  async run(sql: string, params: readonly SqlValue[] = []): Promise<number> {
+    const { rowCount } = await this.#client.query({ text: sql, values: [...params] });
+    this.#count(sql, params);
+    return rowCount ?? 0;
+  }
+
+  #count(sql: string, params: readonly SqlValue[]): void {
+    if (/^\s*(insert|update)/i.test(sql)) this.bytesWritten += lengthOf(params);
+  }
+}
+
+/** Grows with the attempts; random, so that many who were cut off together do not come back together. */
+function pauseOf(kind: "away" | "conflict", attempt: number): number {
+  const full = Math.min(FIRST_PAUSE_MS[kind] * 2 ** attempt, LONGEST_PAUSE_MS[kind]);
+  return full * (0.5 + Math.random() / 2);
+}
+
+function lengthOf(value: SqlValue | readonly SqlValue[]): number {
+  if (value === null) return 0;
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (value instanceof Uint8Array) return value.byteLength;
+  if (typeof value === "number" || typeof value === "bigint") return 8;
+  return value.reduce((total: number, element) => total + lengthOf(element), 0);
+}

@@ -1,0 +1,200 @@
+/** Takes, keeps alive and gives back the claim on a thread. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { DeepwrightError } from "deepwright/errors";
+import type { ClaimAnswer, Home } from "../home/home.ts";
+import type { ClaimOptions, ThreadClaim } from "./claim.ts";
+
+const DEFAULT_TTL = 30;
+/** A day. */
+const LONGEST_TTL = 86_400;
+const FIRST_WAIT_MS = 20;
+const LONGEST_WAIT_MS = 500;
+
+/** Waiting runs of this process, by home and thread: they get the claim in the order they asked. */
+const lines = new WeakMap<Home, Map<string, Promise<void>>>();
+
+/** The first of each line, while it pauses between two attempts. */
+const wakers = new WeakMap<Home, Map<string, () => void>>();
+
+export async function claimThread(home: Home, threadId: string, options: ClaimOptions): Promise<ThreadClaim> {
+  const { mode, ttl = DEFAULT_TTL, signal } = options;
+  if (mode !== "queue" && mode !== "refuse")
+    throw new DeepwrightError("INVALID_OPTION", "The mode of a claim is 'queue' or 'refuse'.");
+  if (!(typeof ttl === "number" && ttl > 0 && ttl <= LONGEST_TTL))
+    throw new DeepwrightError(
+      "INVALID_OPTION",
+      `The ttl of a claim is a number of seconds, at most ${LONGEST_TTL}.`,
+    );
+  signal?.throwIfAborted();
+  const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const attempt = () => take(home, threadId, holder, ttl * 1_000);
+  if (mode === "refuse") {
+    const claim = await attempt();
+    if (claim instanceof Claim) return claim;
+    throw busy(threadId);
+  }
+  return inLine(home, threadId, signal, () => untilTaken(attempt, wakersOf(home), threadId, signal));
+}
+
+async function take(
+  home: Home,
+  threadId: string,
+  holder: string,
+  ttlMs: number,
+): Promise<Claim | ClaimAnswer> {
+  const asked = performance.now();
+  const answer = await home.claim(threadId, holder, ttlMs);
+  return answer.held ? new Claim(home, threadId, holder, ttlMs, answer.fence, asked) : answer;
+}
+
+async function untilTaken(
+  attempt: () => Promise<Claim | ClaimAnswer>,
+  wakers: Map<string, () => void>,
+  threadId: string,
+  signal?: AbortSignal,
+): Promise<Claim> {
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    const claim = await attempt();
+    if (claim instanceof Claim) return claim;
+    await pause(wait * (0.5 + Math.random()), wakers, threadId, signal);
+  }
+}
+
+/** Only the first of a line asks the home; the others wait for it to be done asking. */
+async function inLine(
+  home: Home,
+  threadId: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<Claim>,
+): Promise<Claim> {
+  const line = lines.get(home) ?? new Map<string, Promise<void>>();
+  lines.set(home, line);
+  const before = line.get(threadId);
+  let done = () => {};
+  const own = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  const place = before ? before.then(() => own) : own;
+  line.set(threadId, place);
+  try {
+    if (before) await abortable(before, signal);
+    return await work();
+  } finally {
+    done();
+    if (line.get(threadId) === place) line.delete(threadId);
+  }
+}
+
+async function abortable(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return promise;
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+  });
+  signal.throwIfAborted();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Ends early when a run of this process gives the thread back. */
+async function pause(
+  ms: number,
+  wakers: Map<string, () => void>,
+  threadId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const slept = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+    wakers.set(threadId, resolve);
+  });
+  try {
+    await abortable(slept, signal);
+  } finally {
+    clearTimeout(timer);
+    wakers.delete(threadId);
+  }
+}
+
+function wakersOf(home: Home): Map<string, () => void> {
+  const known = wakers.get(home) ?? new Map<string, () => void>();
+  wakers.set(home, known);
+  return known;
+}
+
+function busy(threadId: string): DeepwrightError {
+  return new DeepwrightError("THREAD_BUSY", `Another run is writing to the thread '${threadId}'.`, {
+    hint: "Wait for it, or use {mode: 'queue'}.",
+  });
+}
+
+class Claim implements ThreadClaim {
+  private readonly lost = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private freshUntil: number;
+  private renewing: Promise<void> | undefined;
+  private released: Promise<void> | undefined;
+
+  constructor(
+    private readonly home: Home,
+    readonly threadId: string,
+    private readonly holder: string,
+    private readonly ttlMs: number,
+    readonly fence: number,
+    asked: number,
+  ) {
+    this.freshUntil = asked + ttlMs / 2;
+    this.timer = setInterval(() => {
+      this.renew().catch(() => {});
+    }, ttlMs / 3).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** By a clock that goes on while the process is stopped. */
+  async check(): Promise<void> {
+    this.lost.signal.throwIfAborted();
+    if (performance.now() >= this.freshUntil) await this.renew();
+    this.lost.signal.throwIfAborted();
+    if (this.released)
+      throw new DeepwrightError("CLAIM_LOST", `The claim on the thread '${this.threadId}' was given back.`);
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.timer);
+    this.released ??= this.home
+      .release(this.threadId, this.fence)
+      .finally(() => wakersOf(this.home).get(this.threadId)?.());
+    return this.released;
+  }
+
+  private async renew(): Promise<void> {
+    this.renewing ??= this.extend().finally(() => {
+      this.renewing = undefined;
+    });
+    return this.renewing;
+  }
+
+  private async extend(): Promise<void> {
+    if (this.released) return;
+    const asked = performance.now();
+    const answer = await this.home.claim(this.threadId, this.holder, this.ttlMs, this.fence);
+    if (answer.held) {
+      this.freshUntil = asked + this.ttlMs / 2;
+      return;
+    }
+    clearInterval(this.timer);
+    this.lost.abort(
+      new DeepwrightError("CLAIM_LOST", `Another run has taken over the thread '${this.threadId}'.`, {
+        hint: "This one was stopped for longer than its claim lived; what it wrote before stands.",
+      }),
+    );
+  }
+}

@@ -1,0 +1,75 @@
+/** What the list of threads shows of a checkpoint that is being stored. */
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+import { isMessage } from "../content/messages.ts";
+import type { FactChanges } from "../home/home.ts";
+
+const MOST_CHARACTERS = 200;
+
+/** Of the root namespace only. `told` is what the home was told before; only news come back. */
+export function factChanges(
+  config: RunnableConfig,
+  checkpoint: Checkpoint,
+  told: FactChanges,
+): FactChanges | undefined {
+  const { messages } = checkpoint.channel_values as { messages?: unknown };
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  const { title, cwd } = (config.metadata ?? {}) as { title?: unknown; cwd?: unknown };
+  const all: FactChanges = {
+    messageCount: list.length,
+    firstPrompt: told.firstPrompt ?? firstPrompt(list),
+    model: modelOf(list) ?? told.model,
+    title: shortText(title) ?? told.title,
+    cwd: typeof cwd === "string" ? clean(cwd) : told.cwd,
+  };
+  const news = Object.entries(all).filter(
+    ([key, value]) => value !== undefined && value !== told[key as keyof FactChanges],
+  );
+  return news.length > 0 ? (Object.fromEntries(news) as FactChanges) : undefined;
+}
+
+/** A thread without a question must not be searched whole at every step. */
+const LOOK_AHEAD = 8;
+
+function firstPrompt(messages: readonly unknown[]): string | undefined {
+  const first = messages
+    .slice(0, LOOK_AHEAD)
+    .find((message) => typeof message === "object" && message && typeOf(message) === "human");
+  return first ? shortText(textOf((first as { content?: unknown }).content)) : undefined;
+}
+
+function typeOf(message: object): unknown {
+  return isMessage(message) ? message.type : (message as { type?: unknown }).type;
+}
+
+function textOf(content: unknown): string | undefined {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return undefined;
+  return content.map((block) => (typeof block?.text === "string" ? block.text : "")).join(" ");
+}
+
+const LOOK_BACK = 4;
+
+/** The model that answered last, if one of the last few messages says so. */
+function modelOf(messages: readonly unknown[]): string | undefined {
+  for (const message of messages.slice(-LOOK_BACK).reverse()) {
+    const name = (message as { response_metadata?: { model_name?: unknown; model?: unknown } } | null)
+      ?.response_metadata;
+    const model = name?.model_name ?? name?.model;
+    if (typeof model === "string" && model !== "") return clean(model).slice(0, MOST_CHARACTERS);
+  }
+  return undefined;
+}
+
+function shortText(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const line = clean(text.slice(0, 4 * MOST_CHARACTERS))
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line === "" ? undefined : Array.from(line).slice(0, MOST_CHARACTERS).join("");
+}
+
+/** Postgres keeps no NUL in a text, and no database half of a pair. */
+function clean(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "");
+}

@@ -1,0 +1,52 @@
+/** Ids a caller names threads and checkpoints with: strings that every database keeps as they are. */
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { DeepwrightError } from "deepwright/errors";
+
+const MOST_CHARACTERS = 1_024;
+
+export interface Place {
+  readonly threadId: string;
+  readonly namespace: string;
+  readonly checkpointId: string | undefined;
+}
+
+/** Throws INVALID_ID. `undefined` where the config names no thread. */
+export function placeOf(config: RunnableConfig | undefined): Partial<Place> {
+  const { thread_id, checkpoint_ns, checkpoint_id, thread_ts } = config?.configurable ?? {};
+  return {
+    threadId: optionalId("thread_id", thread_id),
+    namespace: checkpoint_ns === "" ? "" : optionalId("checkpoint_ns", checkpoint_ns),
+    checkpointId: optionalId("checkpoint_id", checkpoint_id || thread_ts || undefined),
+  };
+}
+
+export function threadPlace(config: RunnableConfig, purpose: string): Place {
+  const { threadId, namespace = "", checkpointId } = placeOf(config);
+  if (threadId === undefined)
+    throw new DeepwrightError("INVALID_ID", `To ${purpose} the config must name a thread.`, {
+      hint: 'Pass {configurable: {thread_id: "…"}}.',
+    });
+  return { threadId, namespace, checkpointId };
+}
+
+function optionalId(name: string, value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : checkedId(name, value);
+}
+
+export function checkedId(name: string, value: unknown): string {
+  if (typeof value !== "string" || value === "")
+    throw invalid(name, `must be a string that is not empty, not ${kindOf(value)}`);
+  if (value.length > MOST_CHARACTERS) throw invalid(name, `is longer than ${MOST_CHARACTERS} characters`);
+  if (value.includes("\0") || !value.isWellFormed())
+    throw invalid(name, "has a character no database keeps (NUL, or half of a surrogate pair)");
+  return value;
+}
+
+function kindOf(value: unknown): string {
+  if (value === "") return "an empty one";
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function invalid(name: string, problem: string): DeepwrightError {
+  return new DeepwrightError("INVALID_ID", `The id '${name}' ${problem}.`);
+}

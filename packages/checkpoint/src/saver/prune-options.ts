@@ -1,0 +1,35 @@
+/** Checks what a caller wants pruned. */
+import { DeepwrightError } from "deepwright/errors";
+import type { PruneQuery } from "../home/home.ts";
+import type { PruneOptions } from "../threads/threads.ts";
+import { checkedId } from "./ids.ts";
+
+const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes"]);
+
+export function pruneQuery(options: PruneOptions, now: number): PruneQuery {
+  for (const key of Object.keys(options ?? {}))
+    if (!KNOWN.has(key)) throw new DeepwrightError("UNKNOWN_OPTION", `prune has no option '${key}'.`);
+  const { threadId, keepLatest, olderThan, maxBytes } = options ?? {};
+  if (keepLatest === undefined && olderThan === undefined && maxBytes === undefined)
+    throw new DeepwrightError("INVALID_OPTION", "prune needs to know what to remove.", {
+      hint: "Give keepLatest, olderThan or maxBytes.",
+    });
+  if (keepLatest !== undefined && !(Number.isInteger(keepLatest) && keepLatest >= 1))
+    throw new DeepwrightError("INVALID_OPTION", "keepLatest must be a whole number of at least 1.");
+  if (maxBytes !== undefined && !(typeof maxBytes === "number" && maxBytes >= 0))
+    throw new DeepwrightError("INVALID_OPTION", "maxBytes must be a number of at least 0.");
+  return {
+    ...(threadId === undefined ? {} : { threadId: checkedId("thread_id", threadId) }),
+    ...(keepLatest === undefined ? {} : { keepLatest }),
+    ...(olderThan === undefined ? {} : { olderThan: moment(olderThan, now) }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    now,
+  };
+}
+
+function moment(olderThan: Date | number, now: number): number {
+  const time = olderThan instanceof Date ? olderThan.getTime() : now - olderThan * 1_000;
+  if (!Number.isFinite(time) || (typeof olderThan === "number" && olderThan < 0))
+    throw new DeepwrightError("INVALID_OPTION", "olderThan must be a Date or an age in seconds.");
+  return time;
+}

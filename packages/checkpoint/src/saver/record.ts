@@ -1,0 +1,176 @@
+/**
+ * A checkpoint as a row: small, because names and metadata that stay the same are objects of their own.
+ *
+ * The body is `[time, step, newest version, versions, values]`: versions as their distance to the newest
+ * one, values in the order of the names in the shape. The first two references are shape and metadata.
+ * A body beginning with `D` is of a thread with delta channels, whose ancestors must stay.
+ */
+import type { ChannelVersions, Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
+import { DeepwrightError } from "deepwright/errors";
+import type { Decoder } from "../content/decode.ts";
+import type { Encoder } from "../content/encode.ts";
+import { Handle, KIND } from "../content/handle.ts";
+import { setOwn } from "../content/inert.ts";
+import type { ThreadMemory } from "../content/thread-memory.ts";
+
+export const FORMAT = 1;
+const FIXED_REFS = 2;
+const DELTA_MARK = "D";
+
+/** Everything of a checkpoint that is names. */
+interface Shape {
+  readonly f: number;
+  readonly v: number;
+  readonly values: readonly string[];
+  readonly versions: readonly string[];
+  readonly seen: readonly (readonly [string, readonly string[]])[];
+  /** What else a checkpoint may carry. */
+  readonly rest?: readonly string[];
+}
+
+export interface EncodedCheckpoint {
+  readonly refs: readonly Handle[];
+  readonly body: string;
+}
+
+const KNOWN_FIELDS = new Set(["v", "id", "ts", "channel_values", "channel_versions", "versions_seen"]);
+
+export function encodeCheckpoint(
+  encoder: Encoder,
+  memory: ThreadMemory,
+  checkpoint: Checkpoint,
+  metadata: CheckpointMetadata,
+  namespace: string,
+): EncodedCheckpoint {
+  const { v, ts, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
+  const rest = Object.keys(checkpoint).filter((key) => !KNOWN_FIELDS.has(key));
+  const shape: Shape = {
+    f: FORMAT,
+    v,
+    values: Object.keys(values),
+    versions: Object.keys(versions),
+    seen: Object.entries(seen).map(([node, channels]) => [node, Object.keys(channels)] as const),
+    ...(rest.length > 0 ? { rest } : {}),
+  };
+  const flat = [
+    ...Object.values(versions),
+    ...Object.values(seen).flatMap((channels) => Object.values(channels)),
+  ];
+  const { step, ...lasting } = (metadata ?? {}) as Record<string, unknown>;
+  const encoded = encoder.encode([
+    ...Object.entries(values).map(([channel, value]) => ({ value, key: `${namespace}\0${channel}` })),
+    ...rest.map((key) => ({ value: (checkpoint as unknown as Record<string, unknown>)[key] })),
+  ]);
+  const head = [timeOf(ts), step ?? null, ...versionNumbers(flat)];
+  const body = `${JSON.stringify(head).slice(0, -1)},${encoded.text}]`;
+  return {
+    refs: [
+      memory.recent(new Handle(KIND.value, [], JSON.stringify(shape))),
+      memory.recent(encoder.object(metadata === undefined ? null : lasting)),
+      ...encoded.refs,
+    ],
+    body: hasDeltas(metadata) ? DELTA_MARK + body : body,
+  };
+}
+
+function hasDeltas(metadata: CheckpointMetadata | undefined): boolean {
+  const counters = (metadata as Record<string, unknown> | undefined)?.counters_since_delta_snapshot;
+  return typeof counters === "object" && counters !== null && Object.keys(counters).length > 0;
+}
+
+/** Milliseconds when they say all of it. */
+function timeOf(ts: string): number | string {
+  const time = Date.parse(ts);
+  return !Number.isNaN(time) && new Date(time).toISOString() === ts ? time : ts;
+}
+
+function versionNumbers(versions: readonly (number | string)[]): [number | null, unknown[]] {
+  if (!versions.every((version) => Number.isSafeInteger(version) && Number(version) >= 0))
+    return [null, [...versions]];
+  const newest = (versions as number[]).reduce((left, right) => Math.max(left, right), 0);
+  return [newest, (versions as number[]).map((version) => newest - version)];
+}
+
+type Body = [number | string, number | null, number | null, (number | string)[], unknown[]];
+
+export interface DecodedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata | undefined;
+}
+
+interface Row {
+  readonly id: string;
+  readonly refs: readonly number[];
+  readonly body: string;
+}
+
+/** The references that give metadata and names: enough to filter by. */
+export function headRefs({ refs }: Row): readonly number[] {
+  return refs.slice(0, FIXED_REFS);
+}
+
+/** What a newer version wrote must not be taken for something else. */
+function shapeOf(decoder: Decoder, row: Row): Shape {
+  const shape = decoder.value(row.refs[0] as number) as Shape;
+  if (shape.f <= FORMAT) return shape;
+  throw new DeepwrightError(
+    "STORAGE_TOO_NEW",
+    `The checkpoint ${row.id} was written by a newer version (format ${shape.f}, this one reads up to ${FORMAT}).`,
+    { hint: "Update @deepwright/checkpoint." },
+  );
+}
+
+export function decodeMetadata(decoder: Decoder, row: Row): CheckpointMetadata | undefined {
+  shapeOf(decoder, row);
+  const lasting = decoder.value(row.refs[1] as number) as Record<string, unknown> | null;
+  if (lasting === null) return undefined;
+  const [, step] = parseBody(row.body);
+  return (step === null ? lasting : { ...lasting, step }) as unknown as CheckpointMetadata;
+}
+
+export function decodeCheckpoint(decoder: Decoder, row: Row): DecodedCheckpoint {
+  const shape = shapeOf(decoder, row);
+  const [time, , newest, numbers, contents] = parseBody(row.body);
+  const versions = newest === null ? numbers : numbers.map((distance) => newest - (distance as number));
+  const refs = row.refs.slice(FIXED_REFS);
+  const values = contents.map((content) => decoder.json(content, refs));
+  let place = shape.versions.length;
+  const seen: Record<string, ChannelVersions> = {};
+  for (const [node, channels] of shape.seen) {
+    setOwn(seen, node, zip(channels, versions.slice(place, place + channels.length)));
+    place += channels.length;
+  }
+  const checkpoint = {
+    v: shape.v,
+    id: row.id,
+    ts: typeof time === "number" ? new Date(time).toISOString() : time,
+    channel_values: zip(shape.values, values),
+    channel_versions: zip(shape.versions, versions) as ChannelVersions,
+    versions_seen: seen,
+    ...zip(shape.rest ?? [], values.slice(shape.values.length)),
+  };
+  return { checkpoint, metadata: decodeMetadata(decoder, row) };
+}
+
+/** The channels a checkpoint has values of, with their versions. */
+export function storedVersions(decoder: Decoder, row: Row): [string, number | string | undefined][] {
+  const shape = shapeOf(decoder, row);
+  const [, , newest, numbers] = parseBody(row.body);
+  const versions = new Map(
+    shape.versions.map((channel, i) => {
+      const number = numbers[i];
+      return [channel, newest === null ? number : newest - (number as number)];
+    }),
+  );
+  return shape.values.map((channel) => [channel, versions.get(channel)]);
+}
+
+function parseBody(body: string): Body {
+  return JSON.parse(body.startsWith(DELTA_MARK) ? body.slice(DELTA_MARK.length) : body) as Body;
+}
+
+function zip(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [i, name] of names.entries()) setOwn(result, name, values[i]);
+  return result;
+}

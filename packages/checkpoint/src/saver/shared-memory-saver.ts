@@ -1,0 +1,9 @@
+import { MemoryHome } from "../home/memory-home.ts";
+import { SharedSaver } from "./shared-saver.ts";
+
+/** Threads in memory, with every message and file kept once. */
+export class SharedMemorySaver extends SharedSaver {
+  constructor() {
+    super(new MemoryHome());
+  }
+}

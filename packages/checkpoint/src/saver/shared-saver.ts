@@ -1,0 +1,311 @@
+/** LangGraph's saver over any home: one implementation of what a checkpoint is and how it is shared. */
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  maxChannelVersion,
+  type PendingWrite,
+  TASKS,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import { Decoder } from "../content/decode.ts";
+import { Encoder } from "../content/encode.ts";
+import type { ThreadMemory } from "../content/thread-memory.ts";
+import type { CheckpointRow, Home, HomeCounts, PruneResult, TupleRows } from "../home/home.ts";
+import type { PruneOptions } from "../threads/threads.ts";
+import { CLAIM_KEY, type ClaimingSaver, type ClaimOptions, type ThreadClaim } from "./claim.ts";
+import { claimThread } from "./claim-thread.ts";
+import { deltaHistory } from "./delta-history.ts";
+import { factChanges } from "./facts.ts";
+import { checkedId, placeOf, threadPlace } from "./ids.ts";
+import { pruneQuery } from "./prune-options.ts";
+import { decodeCheckpoint, decodeMetadata, encodeCheckpoint, headRefs } from "./record.ts";
+import { type Draft, ThreadWriter } from "./thread-writer.ts";
+import { neverStored, without } from "./unstored.ts";
+
+const PAGE = 50;
+/** Threads whose last state is remembered at a time. */
+const MOST_WRITERS = 1_000;
+
+export class SharedSaver extends BaseCheckpointSaver<number> implements ClaimingSaver {
+  private readonly writers = new Map<string, ThreadWriter>();
+
+  constructor(readonly home: Home) {
+    super();
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { threadId, namespace = "", checkpointId } = placeOf(config);
+    if (threadId === undefined) return undefined;
+    let previous: string | undefined;
+    for (;;) {
+      const rows = await this.home.readTuple(threadId, namespace, checkpointId);
+      if (!rows) return undefined;
+      const decoder = new Decoder();
+      decoder.add(await this.home.loadObjects(allRefs(rows)));
+      const isGone = !allRefs(rows).every((ref) => decoder.has(ref));
+      // Somebody pruned the checkpoint between the two reads; twice the same is damage.
+      if (!isGone || rows.checkpoint.id === previous) return this.tuple(rows, decoder, claimOf(config));
+      previous = rows.checkpoint.id;
+    }
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const { threadId, namespace, checkpointId } = placeOf(config);
+    const before = placeOf(options.before).checkpointId;
+    const hasFilter = Object.keys(options.filter ?? {}).length > 0;
+    let left = options.limit ?? Number.POSITIVE_INFINITY;
+    let after: { threadId: string; namespace: string; id: string } | undefined;
+    while (left > 0) {
+      const limit = hasFilter ? PAGE : Math.min(PAGE, left);
+      const page = await this.home.listRows({ threadId, namespace, checkpointId, before, after, limit });
+      const decoder = new Decoder();
+      const wanted = (await this.matching(page, options.filter, decoder)).slice(0, left);
+      await this.load(wanted.flatMap(allRefs), decoder);
+      left -= wanted.length;
+      for (const rows of wanted) yield await this.tuple(rows, decoder);
+      const last = page.at(-1)?.checkpoint;
+      if (!last || page.length < limit) return;
+      after = { threadId: last.threadId, namespace: last.namespace, id: last.id };
+    }
+  }
+
+  override async put(
+    config: RunnableConfig,
+    given: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions?: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { threadId, namespace, checkpointId: parent } = threadPlace(config, "store a checkpoint");
+    const id = checkedId("checkpoint_id", given.id);
+    const isWhole =
+      parent !== undefined ||
+      !newVersions ||
+      Object.keys(given.channel_versions).every((name) => name in newVersions);
+    const checkpoint = isWhole
+      ? given
+      : without(given, await neverStored(this.home, threadId, namespace, given, newVersions));
+    const root = namespace === "" ? undefined : rootOf(metadata);
+    const draft = (memory: ThreadMemory, writer: ThreadWriter): Draft => {
+      const encoder = new Encoder(memory);
+      const { refs, body } = encodeCheckpoint(encoder, memory, checkpoint, metadata, namespace);
+      const facts = namespace === "" ? factChanges(config, checkpoint, writer.told) : undefined;
+      return {
+        facts,
+        build: (batch) => ({
+          checkpoint: { id, parent, root, refs: refs.map((ref) => batch.ref(ref)), body },
+          ...(facts ? { facts } : {}),
+        }),
+      };
+    };
+    await this.writer(threadId).write(namespace, fenceOf(config), draft);
+    return placed(threadId, namespace, id, claimOf(config));
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { threadId, namespace, checkpointId } = threadPlace(config, "store writes");
+    const id = checkedId("checkpoint_id", checkpointId);
+    checkedId("task_id", taskId);
+    if (writes.length === 0) return;
+    const draft = (memory: ThreadMemory): Draft => {
+      const encoder = new Encoder(memory);
+      const entries = writes.map(([channel, value], place) => ({
+        index: Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] as number) : place,
+        channel,
+        encoded: encoder.encode([{ value }]),
+      }));
+      return {
+        build: (batch) => ({
+          writes: {
+            checkpointId: id,
+            taskId,
+            entries: entries.map(({ index, channel, encoded: { json, refs } }) => ({
+              index,
+              channel,
+              body: JSON.stringify(json[0]),
+              refs: refs.map((ref) => batch.ref(ref)),
+            })),
+          },
+        }),
+      };
+    };
+    await this.writer(threadId).write(namespace, fenceOf(config), draft);
+  }
+
+  /** Also its writes, its before-images and what its children stored. Other threads keep what they share. */
+  override async deleteThread(threadId: string): Promise<void> {
+    checkedId("thread_id", threadId);
+    await this.writers.get(threadId)?.idle();
+    this.writers.delete(threadId);
+    await this.home.deleteThread(threadId);
+  }
+
+  /** A thread under another name: nothing is copied but references. */
+  async copyThread(from: string, to: string): Promise<void> {
+    await this.home.copyThread(checkedId("thread_id", from), checkedId("thread_id", to), Date.now());
+  }
+
+  /** Removes old checkpoints and returns their space. The newest state of every thread stays as it is. */
+  async prune(options: PruneOptions): Promise<PruneResult> {
+    return this.home.prune(pruneQuery(options, Date.now()));
+  }
+
+  async claimThread(threadId: string, options: ClaimOptions): Promise<ThreadClaim> {
+    return claimThread(this.home, checkedId("thread_id", threadId), options);
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    return deltaHistory(this, options);
+  }
+
+  /** What was written since opening, in bytes bound in inserts and updates. */
+  async counts(): Promise<HomeCounts> {
+    return this.home.counts();
+  }
+
+  /** Bytes on disk, or of content in memory. */
+  async size(): Promise<number> {
+    return this.home.size();
+  }
+
+  /** Waits for what is being written. Safe twice. */
+  async close(): Promise<void> {
+    await Promise.all([...this.writers.values()].map((writer) => writer.idle()));
+    await this.home.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** For content beside checkpoints, such as files as they were before a run changed them. */
+  writer(threadId: string): ThreadWriter {
+    const known = this.writers.get(threadId);
+    if (known) this.writers.delete(threadId);
+    const writer = known ?? new ThreadWriter(this.home, threadId);
+    this.writers.set(threadId, writer);
+    if (this.writers.size > MOST_WRITERS) this.forgetOldest();
+    return writer;
+  }
+
+  private forgetOldest(): void {
+    for (const [threadId, writer] of this.writers)
+      if (writer.isIdle()) {
+        this.writers.delete(threadId);
+        return;
+      }
+  }
+
+  private async matching(
+    page: readonly TupleRows[],
+    filter: Record<string, unknown> | undefined,
+    decoder: Decoder,
+  ): Promise<readonly TupleRows[]> {
+    const wanted = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+    if (wanted.length === 0) return page;
+    await this.load(
+      page.flatMap(({ checkpoint }) => headRefs(checkpoint)),
+      decoder,
+    );
+    return page.filter(({ checkpoint }) => {
+      const metadata = decodeMetadata(decoder, checkpoint) as Record<string, unknown> | undefined;
+      return wanted.every(([key, value]) => {
+        const actual = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+        return actual === value || JSON.stringify(actual) === JSON.stringify(value);
+      });
+    });
+  }
+
+  private async load(refs: readonly number[], decoder: Decoder): Promise<void> {
+    const missing = refs.filter((ref) => !decoder.has(ref));
+    if (missing.length > 0) decoder.add(await this.home.loadObjects(missing, decoder.ids()));
+  }
+
+  private async tuple(
+    { checkpoint: row, writes }: TupleRows,
+    decoder: Decoder,
+    claim?: ThreadClaim,
+  ): Promise<CheckpointTuple> {
+    const { checkpoint, metadata } = decodeCheckpoint(decoder, row);
+    const { threadId, namespace, parent } = row;
+    const tuple: CheckpointTuple = {
+      config: placed(threadId, namespace, row.id, claim),
+      checkpoint,
+      metadata,
+      pendingWrites: pendingWrites(writes, decoder),
+    };
+    if (parent !== undefined) {
+      tuple.parentConfig = placed(threadId, namespace, parent, claim);
+      if (checkpoint.v < 4) await this.migrateSends(row, checkpoint);
+    }
+    return tuple;
+  }
+
+  /** Before version 4 of the format, what was sent to nodes stood in the writes of the parent. */
+  private async migrateSends(
+    { threadId, namespace, parent }: CheckpointRow,
+    checkpoint: Checkpoint,
+  ): Promise<void> {
+    const rows = await this.home.readTuple(threadId, namespace, parent);
+    const decoder = new Decoder();
+    const writes = rows?.writes ?? [];
+    decoder.add(
+      await this.home.loadObjects(writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))),
+    );
+    const sends = pendingWrites(writes, decoder).filter(([, channel]) => channel === TASKS);
+    checkpoint.channel_values[TASKS] = sends.map(([, , value]) => value);
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+}
+
+function allRefs({ checkpoint, writes }: TupleRows): number[] {
+  return [...checkpoint.refs, ...writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))];
+}
+
+function pendingWrites(writes: TupleRows["writes"], decoder: Decoder): CheckpointPendingWrite[] {
+  return writes.flatMap(({ taskId, entries }) =>
+    entries.map(
+      ({ channel, body, refs }): CheckpointPendingWrite => [taskId, channel, decoder.text(body, refs)],
+    ),
+  );
+}
+
+function rootOf(metadata: CheckpointMetadata | undefined): string | undefined {
+  const root = (metadata?.parents as Record<string, unknown> | undefined)?.[""];
+  return typeof root === "string" ? root : undefined;
+}
+
+function fenceOf(config: RunnableConfig): number | undefined {
+  return claimOf(config)?.fence;
+}
+
+/** The claim the run holds on the thread it writes to. */
+function claimOf({ configurable }: RunnableConfig): ThreadClaim | undefined {
+  const claim = configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
+  return typeof claim?.fence === "number" && claim.threadId === configurable?.thread_id ? claim : undefined;
+}
+
+/** The engine writes on under configs it got from here: they carry the claim on. */
+function placed(
+  threadId: string,
+  namespace: string,
+  id: string,
+  claim: ThreadClaim | undefined,
+): RunnableConfig {
+  const configurable = { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id };
+  return { configurable: claim ? { ...configurable, [CLAIM_KEY]: claim } : configurable };
+}

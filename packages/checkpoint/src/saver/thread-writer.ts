@@ -1,0 +1,120 @@
+/** Writes of one thread in the order in which they were asked for, as few transactions as that allows. */
+import { Batch } from "../content/handle.ts";
+import { ThreadMemory } from "../content/thread-memory.ts";
+import type { FactChanges, Home, NewRows } from "../home/home.ts";
+
+/** A write that has been encoded: what it refers to gets its numbers when its turn comes. */
+export interface Draft {
+  readonly facts?: FactChanges | undefined;
+  build(batch: Batch): Omit<NewRows, "namespace">;
+}
+
+export type MakeDraft = (memory: ThreadMemory, writer: ThreadWriter) => Draft;
+
+interface Waiting {
+  readonly namespace: string;
+  readonly fence: number | undefined;
+  readonly make: MakeDraft;
+  /** Made with this memory; made again when that is no longer valid. */
+  memory: ThreadMemory;
+  draft: Draft;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/** The engine stores a step's writes and then its checkpoint within so many microtasks. */
+const TICKS = 64;
+
+export class ThreadWriter {
+  /** Facts the home knows. */
+  told: FactChanges = {};
+  private memory = new ThreadMemory(0);
+  private waiting: Waiting[] = [];
+  private flushing: Promise<void> | undefined;
+
+  constructor(
+    private readonly home: Home,
+    private readonly threadId: string,
+  ) {}
+
+  /**
+   * Encodes at once, so that later changes to the values are not seen. What is asked for at about the same
+   * time, or while the home is busy, is stored in one transaction.
+   */
+  write(namespace: string, fence: number | undefined, make: MakeDraft): Promise<void> {
+    const { memory } = this;
+    const draft = make(memory, this);
+    if (draft.facts) this.told = { ...this.told, ...draft.facts };
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ namespace, fence, make, memory, draft, resolve, reject });
+      this.flushing ??= this.flush();
+    });
+  }
+
+  isIdle(): boolean {
+    return this.flushing === undefined;
+  }
+
+  /** Resolves when everything asked for so far is stored or has failed. */
+  async idle(): Promise<void> {
+    await this.flushing;
+  }
+
+  private async flush(): Promise<void> {
+    for (let tick = 0; tick < TICKS; tick += 1) await undefined;
+    while (this.waiting.length > 0) {
+      const group = this.takeGroup();
+      try {
+        while (!(await this.send(group)));
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        this.told = {};
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.flushing = undefined;
+  }
+
+  /** The first in line and those after it that are written under the same claim. */
+  private takeGroup(): Waiting[] {
+    const [first] = this.waiting as [Waiting];
+    const end = this.waiting.findIndex(({ fence }) => fence !== first.fence);
+    return this.waiting.splice(0, end < 0 ? this.waiting.length : end);
+  }
+
+  /** False when objects the drafts rely on are gone: they must be encoded again. */
+  private async send(group: readonly Waiting[]): Promise<boolean> {
+    const { threadId, memory } = this;
+    for (const item of group) if (item.memory !== memory) this.makeAgain(item);
+    const batch = new Batch();
+    const [first, ...more] = group.map(({ namespace, draft }) => ({ namespace, ...draft.build(batch) }));
+    const facts = Object.assign({}, ...group.map(({ draft }) => draft.facts)) as FactChanges;
+    const result = await this.home.put({
+      ...(first as NewRows),
+      threadId,
+      epoch: memory.epoch,
+      fence: group[0]?.fence,
+      now: Date.now(),
+      objects: batch.objects,
+      ...(more.length > 0 ? { more } : {}),
+      ...(Object.keys(facts).length > 0 ? { facts } : {}),
+    });
+    if (!result.stale) batch.stored(result.ids);
+    const isOutdated = result.stale || (memory.epoch !== 0 && result.epoch !== memory.epoch);
+    if (isOutdated) this.forget(result.epoch);
+    else memory.epoch = result.epoch;
+    return !result.stale;
+  }
+
+  /** Somebody pruned the thread, or deleted it: then it has no facts either. */
+  private forget(epoch: number): void {
+    this.memory = new ThreadMemory(epoch);
+    this.told = {};
+  }
+
+  private makeAgain(item: Waiting): void {
+    item.memory = this.memory;
+    item.draft = item.make(this.memory, this);
+    if (item.draft.facts) this.told = { ...this.told, ...item.draft.facts };
+  }
+}

@@ -1,0 +1,118 @@
+/** Rows of checkpoints and the writes on them. */
+import type { CheckpointRow, RowQuery, TupleRows, WritesRow } from "../home/home.ts";
+import type { CheckpointKey } from "./dialect.ts";
+import { packId, unpackId } from "./ids.ts";
+import { decodeRefs, encodeRefs } from "./refs.ts";
+import type { SqlRow, SqlValue } from "./sql.ts";
+import type { Work } from "./work.ts";
+import { writesOf } from "./writes.ts";
+
+const JOINED = `SELECT t.thread_id, s.namespace, c.space, c.id, c.parent, c.root, c.refs, c.body
+  FROM dw_threads t JOIN dw_spaces s ON s.thread = t.id JOIN dw_checkpoints c ON c.space = s.id`;
+
+/** Whether there was no such checkpoint before. */
+export async function upsertCheckpoint(
+  { session }: Work,
+  space: number,
+  row: Omit<CheckpointRow, "threadId" | "namespace">,
+  now: number,
+): Promise<boolean> {
+  const values: SqlValue[] = [
+    space,
+    packId(row.id),
+    row.parent === undefined ? null : packId(row.parent),
+    row.root === undefined ? null : packId(row.root),
+    row.refs.length === 0 ? null : encodeRefs(row.refs),
+    row.body,
+  ];
+  const inserted = await session.run(
+    `INSERT INTO dw_checkpoints (space, id, parent, root, refs, body, stored_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (space, id) DO NOTHING`,
+    [...values, now],
+  );
+  if (inserted > 0) return true;
+  await session.run(
+    "UPDATE dw_checkpoints SET parent = $3, root = $4, refs = $5, body = $6 WHERE space = $1 AND id = $2",
+    values,
+  );
+  return false;
+}
+
+export async function readTuple(
+  work: Work,
+  threadId: string,
+  namespace: string,
+  checkpointId: string | undefined,
+): Promise<TupleRows | undefined> {
+  const values: SqlValue[] = [threadId, namespace];
+  if (checkpointId !== undefined) values.push(packId(checkpointId));
+  const rows = await work.session.all(
+    `${JOINED} WHERE t.thread_id = $1 AND s.namespace = $2${checkpointId === undefined ? "" : " AND c.id = $3"}
+      ORDER BY c.id DESC LIMIT 1`,
+    values,
+  );
+  return (await withWrites(work, rows))[0];
+}
+
+export async function listRows(work: Work, query: RowQuery): Promise<TupleRows[]> {
+  const values: SqlValue[] = [];
+  const conditions = conditionsOf(query, (value) => `$${values.push(value)}`);
+  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+  values.push(query.limit);
+  const rows = await work.session.all(
+    `${JOINED}${where} ORDER BY t.thread_id, s.namespace, c.id DESC LIMIT $${values.length}`,
+    values,
+  );
+  return withWrites(work, rows);
+}
+
+/** The conditions about `after` begin with one an index answers; the rest only trims its first rows. */
+function conditionsOf(query: RowQuery, bind: (value: SqlValue) => string): string[] {
+  const { threadId, namespace, checkpointId, before, after } = query;
+  const conditions: string[] = [];
+  if (threadId !== undefined) conditions.push(`t.thread_id = ${bind(threadId)}`);
+  if (namespace !== undefined) conditions.push(`s.namespace = ${bind(namespace)}`);
+  if (checkpointId !== undefined) conditions.push(`c.id = ${bind(packId(checkpointId))}`);
+  if (before !== undefined) conditions.push(`c.id < ${bind(packId(before))}`);
+  if (after === undefined) return conditions;
+  const id = bind(packId(after.id));
+  if (threadId !== undefined && namespace !== undefined) return [...conditions, `c.id < ${id}`];
+  const name = bind(after.namespace);
+  const inThread = `s.namespace >= ${name} AND (s.namespace > ${name} OR c.id < ${id})`;
+  if (threadId !== undefined) return [...conditions, inThread];
+  const thread = bind(after.threadId);
+  return [...conditions, `t.thread_id >= ${thread} AND (t.thread_id > ${thread} OR (${inThread}))`];
+}
+
+async function withWrites({ session, dialect }: Work, rows: readonly SqlRow[]): Promise<TupleRows[]> {
+  const keys = rows.map((row) => ({ space: row.space as number, id: row.id as Uint8Array }));
+  const written = new Map(keys.map((key) => [nameOf(key), [] as WritesRow[]]));
+  for (const row of await dialect.writesOf(session, keys)) {
+    const key = { space: row.space as number, id: row.checkpoint as Uint8Array };
+    written.get(nameOf(key))?.push(writesOf(row));
+  }
+  return rows.map((row, index) => ({
+    checkpoint: checkpointOf(row),
+    writes: written.get(nameOf(keys[index] as CheckpointKey)) ?? [],
+  }));
+}
+
+function nameOf({ space, id }: CheckpointKey): string {
+  return `${space} ${unpackId(id)}`;
+}
+
+function checkpointOf(row: SqlRow): CheckpointRow {
+  return {
+    threadId: row.thread_id as string,
+    namespace: row.namespace as string,
+    id: unpackId(row.id as Uint8Array),
+    parent: optionalId(row.parent as Uint8Array | null),
+    root: optionalId(row.root as Uint8Array | null),
+    refs: decodeRefs(row.refs as Uint8Array | null),
+    body: row.body as string,
+  };
+}
+
+function optionalId(packed: Uint8Array | null): string | undefined {
+  return packed === null ? undefined : unpackId(packed);
+}

@@ -1,0 +1,58 @@
+/** Where SQLite and Postgres differ. Everything else is one text for both. */
+import type { NewObject } from "../home/home.ts";
+import type { SqlRow, SqlSession, SqlValue } from "./sql.ts";
+
+export interface Stored {
+  /** In the order of the batch. */
+  readonly ids: readonly number[];
+  /** Those of `ids` that belong to another thread. */
+  readonly foreign: readonly number[];
+}
+
+export interface Dialect {
+  readonly types: ColumnTypes;
+  /** SQL for the moment, in milliseconds since 1970. */
+  readonly clock: string;
+  /** Ends a query whose rows of `dw_threads t` nobody else may change before the transaction ends. */
+  readonly lockThread: string;
+  /** Ends a query whose rows of `dw_objects` nobody else may use before the transaction ends. */
+  readonly lockObjects: string;
+  /**
+   * Taken first by whoever lets go of objects: of two threads deleted at once, neither may inherit from
+   * the other.
+   */
+  readonly lockSweep: string | undefined;
+  /** Taken first by whoever changes the schema. */
+  readonly lockSchema: string | undefined;
+  /** Bytes of our tables on disk; `undefined` where a file tells. */
+  readonly sizeQuery: string | undefined;
+  /** SQL for "is one of the numbers bound there by `list`". */
+  among(placeholder: string): string;
+  list(numbers: readonly number[]): SqlValue;
+  /** Stores what is not there yet. References of the objects may be negative: see `NewObject`. */
+  storeObjects(session: SqlSession, owner: number, objects: readonly NewObject[]): Promise<Stored>;
+  /** Rows of `dw_writes` of the given checkpoints, in the order of their first write. */
+  writesOf(session: SqlSession, checkpoints: readonly CheckpointKey[]): Promise<SqlRow[]>;
+  /** And the writes on them. */
+  removeCheckpoints(session: SqlSession, checkpoints: readonly CheckpointKey[]): Promise<void>;
+}
+
+export interface ColumnTypes {
+  /** A number given out by the database and never again. */
+  readonly id: string;
+  readonly integer: string;
+  readonly bytes: string;
+  /** Text or bytes as they were bound; bytes only, where a column has one type. */
+  readonly body: string;
+  /** Text in the order of its bytes. */
+  readonly text: string;
+  /** Ends a table that is read by its key only. */
+  readonly keyed: string;
+}
+
+export interface CheckpointKey {
+  readonly space: number;
+  readonly id: Uint8Array;
+}
+
+export const WRITES_COLUMNS = "space, checkpoint, task, refs, body";

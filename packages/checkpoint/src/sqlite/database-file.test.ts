@@ -1,0 +1,193 @@
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
+import { scratchDirectory, scratchFile } from "./scratch-for-tests.ts";
+import { openSqliteHome, type SqliteHome } from "./sqlite-home.ts";
+import { SqliteSql } from "./sqlite-sql.ts";
+
+const PAGE = 4_096;
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}
+
+async function fill(home: SqliteHome, steps: number, from = 1): Promise<void> {
+  for (let n = from; n < from + steps; n++) {
+    await putStep(home, { threadId: "t", id: uuid(n), content: [tree(`step ${n} `.padEnd(3_000, "x"))] });
+  }
+}
+
+/** Overwrites pages from the middle of the file with what is no page. */
+function damage(path: string, pages: number): void {
+  const middle = Math.floor(statSync(path).size / PAGE / 2);
+  const file = openSync(path, "r+");
+  for (let page = middle; page < middle + pages; page++)
+    writeSync(file, Buffer.alloc(PAGE, 0xa5), 0, PAGE, page * PAGE);
+}
+
+describe("the file of a database", () => {
+  it("ST-01 is readable by its owner only, with its log, in a directory of its own", async () => {
+    const directory = join(scratchDirectory(), "new", "home");
+    const path = join(directory, "state.db");
+    const home = await openSqliteHome(path);
+    await fill(home, 1);
+    expect(modeOf(directory)).toBe(0o700);
+    for (const end of ["", "-wal", "-shm"]) expect(modeOf(path + end)).toBe(0o600);
+    await home.close();
+  });
+
+  it("ST-01 is made readable by its owner only if it was not; a directory that was there stays", async () => {
+    const directory = join(scratchDirectory(), "shared");
+    mkdirSync(directory);
+    chmodSync(directory, 0o755);
+    const path = join(directory, "state.db");
+    writeFileSync(path, "");
+    chmodSync(path, 0o644);
+    const home = await openSqliteHome(path);
+    await fill(home, 1);
+    for (const end of ["", "-wal", "-shm"]) expect(modeOf(path + end)).toBe(0o600);
+    expect(modeOf(directory)).toBe(0o755);
+    await home.close();
+  });
+
+  it("ST-01 a backup is readable by its owner only", async () => {
+    const home = await openSqliteHome(scratchFile());
+    const copy = join(scratchDirectory(), "copy.db");
+    await home.backup(copy);
+    expect(modeOf(copy)).toBe(0o600);
+    await home.close();
+  });
+
+  it("R-40 damage is found when it is opened, a backup restores it, and other files are fine", async () => {
+    const path = scratchFile();
+    const other = scratchFile();
+    const backup = join(scratchDirectory(), "backup.db");
+    const home = await openSqliteHome(path);
+    await fill(home, 100);
+    await home.backup(backup);
+    await home.close();
+    damage(path, 4);
+    const error = await openSqliteHome(path).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "STORAGE_CORRUPT", hint: expect.stringContaining("backup") });
+    expect(error.message).toContain(path);
+    const fine = await openSqliteHome(other);
+    await fill(fine, 1);
+    await fine.close();
+    copyFileSync(backup, path);
+    const restored = await openSqliteHome(path);
+    expect((await readStep(restored, "t"))?.content).toEqual([tree("step 100 ".padEnd(3_000, "x"))]);
+    await fill(restored, 1, 101);
+    expect((await restored.thread("t"))?.checkpointCount).toBe(101);
+    await restored.close();
+  });
+
+  it.each([
+    [
+      "a damaged header",
+      (path: string) => writeSync(openSync(path, "r+"), Buffer.alloc(100, 0x5a), 0, 100, 0),
+    ],
+    ["a file of something else", (path: string) => writeFileSync(path, "This is a letter. ".repeat(500))],
+    ["a file cut short", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, PAGE * 5))],
+  ])("R-40 %s is found when it is opened", async (_name, harm) => {
+    const path = scratchFile();
+    const home = await openSqliteHome(path);
+    await fill(home, 50);
+    await home.close();
+    harm(path);
+    await expect(openSqliteHome(path)).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+  });
+
+  it("of a later version of this library is refused in words and left as it is", async () => {
+    const path = scratchFile();
+    const home = await openSqliteHome(path);
+    await fill(home, 1);
+    await home.close();
+    const sql = await SqliteSql.open(path);
+    const stamp = (version: number) =>
+      sql.write(async (session) =>
+        session.run("UPDATE dw_meta SET value = $1 WHERE name = 'version:threads'", [version]),
+      );
+    await stamp(7);
+    await expect(openSqliteHome(path)).rejects.toMatchObject({
+      code: "STORAGE_TOO_NEW",
+      message: expect.stringContaining("version 7"),
+    });
+    await stamp(1);
+    const again = await openSqliteHome(path);
+    expect((await again.thread("t"))?.checkpointCount).toBe(1);
+    await again.close();
+    await sql.close();
+  });
+
+  it("a directory, or a place nobody may write to, is refused in words", async () => {
+    await expect(openSqliteHome(scratchDirectory())).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
+    await expect(openSqliteHome("/proc/none/state.db")).rejects.toMatchObject({
+      code: "STORAGE_UNAVAILABLE",
+    });
+  });
+
+  it("a file that cannot grow gives STORAGE_FULL, keeps what it has, and goes on when there is space", async () => {
+    const sql = await SqliteSql.open(scratchFile());
+    const insert = (text: string) =>
+      sql.write(async (session) => session.run("INSERT INTO notes VALUES ($1)", [text]));
+    await sql.write(async (session) => session.run("CREATE TABLE notes (text TEXT)"));
+    await insert("first");
+    const limit = (pages: number) =>
+      sql.read(async (session) => session.all(`PRAGMA max_page_count = ${pages}`));
+    await limit(4);
+    const written = sql.bytesWritten;
+    const error = await insert("x".repeat(100_000)).catch((reason) => reason);
+    expect(error).toMatchObject({ code: "STORAGE_FULL", hint: expect.stringContaining("free space") });
+    expect(sql.bytesWritten).toBe(written);
+    await limit(1_000);
+    await insert("second");
+    const rows = await sql.read(async (session) => session.all("SELECT text FROM notes"));
+    expect(rows).toEqual([{ text: "first" }, { text: "second" }]);
+    await sql.close();
+  });
+});
+
+describe("a backup", () => {
+  it("is a whole copy, made while the database is in use, and never overwrites a file", async () => {
+    const path = scratchFile();
+    const copy = join(scratchDirectory(), "copy.db");
+    const home = await openSqliteHome(path);
+    await fill(home, 20);
+    const later = fill(home, 20, 21);
+    await home.backup(copy);
+    await expect(home.backup(copy)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(home.backup(path)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(home.backup("/none/copy.db")).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
+    await later;
+    const opened = await openSqliteHome(copy);
+    const count = (await opened.thread("t"))?.checkpointCount ?? 0;
+    expect(count).toBeGreaterThanOrEqual(20);
+    expect(count).toBeLessThanOrEqual(40);
+    expect((await readStep(opened, "t", uuid(20)))?.content).toHaveLength(1);
+    await opened.close();
+    await home.close();
+  });
+
+  it("and deleting give the space back to the file system", async () => {
+    const home = await openSqliteHome(scratchFile());
+    const empty = await home.size();
+    await fill(home, 200);
+    const full = await home.size();
+    expect(full).toBeGreaterThan(600_000);
+    await home.prune({ keepLatest: 100, now: 1 });
+    expect(await home.size()).toBeLessThan(full * 0.6);
+    await home.deleteThread("t");
+    expect(await home.size()).toBeLessThan(empty * 1.5);
+    await home.close();
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, it } from "vitest";
+import type { ThreadFacts } from "../home/home.ts";
+import { SqlHome } from "../sql/sql-home.ts";
+import { scratchFile } from "./scratch-for-tests.ts";
+import { SqliteSql } from "./sqlite-sql.ts";
+
+const PAGE = 50;
+
+async function homeWith(threads: number): Promise<SqlHome> {
+  const sql = await SqliteSql.open(scratchFile());
+  const home = new SqlHome(sql);
+  await home.start();
+  await sql.write(async (session) => {
+    for (let n = 0; n < threads; n++) {
+      session.run(
+        `INSERT INTO dw_threads (thread_id, epoch, claim_fence, created_at, updated_at, title, first_prompt,
+          checkpoint_count, cwd) VALUES ($1, 1, 0, 1, $2, $3, $4, 1, $5)`,
+        [`thread ${n}`, n % 997, `Title ${n}`, "prompt ".repeat(20), `/cwd/${n % 3}`],
+      );
+    }
+  });
+  return home;
+}
+
+/** Milliseconds per page, the median of all pages of several rounds. */
+async function pageCost(home: SqlHome, threads: number, cwd?: string): Promise<number> {
+  const costs: number[] = [];
+  while (costs.length < 200) {
+    let after: ThreadFacts | undefined;
+    let seen = 0;
+    for (;;) {
+      const started = performance.now();
+      const page = await home.listThreads({ limit: PAGE, after, cwd });
+      if (page.length === PAGE) costs.push(performance.now() - started);
+      seen += page.length;
+      after = page.at(-1);
+      if (page.length < PAGE) break;
+    }
+    if (cwd === undefined) expect(seen).toBe(threads);
+  }
+  return costs.sort((a, b) => a - b)[Math.floor(costs.length / 2)] as number;
+}
+
+it("a page of 10,000 threads costs at most three times a page of 100", async () => {
+  const few = await homeWith(200);
+  const many = await homeWith(10_000);
+  const [small, large] = [await pageCost(few, 200), await pageCost(many, 10_000)];
+  const [smallOfOne, largeOfOne] = [
+    await pageCost(few, 200, "/cwd/1"),
+    await pageCost(many, 10_000, "/cwd/1"),
+  ];
+  expect(large / small).toBeLessThan(3);
+  expect(largeOfOne / smallOfOne).toBeLessThan(3);
+  await few.close();
+  await many.close();
+});
+
+it("listing threads walks an index and sorts nothing", async () => {
+  const sql = await SqliteSql.open(":memory:");
+  await new SqlHome(sql).start();
+  const plan = async (where: string) => {
+    const query = `EXPLAIN QUERY PLAN SELECT title FROM dw_threads WHERE checkpoint_count > 0 ${where}
+      ORDER BY updated_at DESC, thread_id LIMIT 5`;
+    const rows = await sql.read(async (session) => session.all(query));
+    return rows.map((row) => row.detail).join("; ");
+  };
+  expect(await plan("")).toBe("SCAN dw_threads USING INDEX dw_threads_newest");
+  const after = "AND updated_at <= 5 AND (updated_at < 5 OR thread_id > 'x')";
+  expect(await plan(after)).toMatch(/^SEARCH dw_threads USING INDEX dw_threads_newest/);
+  expect(await plan(`AND cwd = '/w' ${after}`)).toMatch(/^SEARCH dw_threads USING INDEX dw_threads_of_cwd/);
+  expect(await plan(`AND cwd = '/w' ${after}`)).not.toContain("B-TREE");
+  await sql.close();
+});

@@ -1,0 +1,48 @@
+/** Starts processes that use a database. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const PROGRAM = fileURLToPath(new URL("./fixtures/home-process.ts", import.meta.url));
+
+export interface HomeProcess {
+  readonly child: ChildProcess;
+  /** What it has said so far. */
+  readonly output: () => string;
+  /** Ends when it does; throws what it complained about if it failed. */
+  readonly ended: Promise<void>;
+  /** Ends when it has said this. */
+  said(text: string): Promise<void>;
+}
+
+export function startProcess(...args: readonly (string | number)[]): HomeProcess {
+  const flags = ["--import", "tsx", "--conditions=source"];
+  const child = spawn(process.execPath, [...flags, PROGRAM, ...args.map(String)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let output = "";
+  let errors = "";
+  child.stdout?.on("data", (data) => {
+    output += data;
+  });
+  child.stderr?.on("data", (data) => {
+    errors += data;
+  });
+  const ended = new Promise<void>((done, fail) => {
+    child.on("close", (code, signal) => {
+      if (code === 0 || signal === "SIGKILL") done();
+      else fail(new Error(`The process ended with ${code ?? signal}: ${errors}`));
+    });
+  });
+  ended.catch(() => {});
+  const said = async (text: string) => {
+    while (!output.includes(text)) {
+      if (child.exitCode !== null) await ended;
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  };
+  return { child, output: () => output, ended, said };
+}

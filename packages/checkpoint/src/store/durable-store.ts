@@ -1,0 +1,153 @@
+import {
+  BaseStore,
+  type IndexConfig,
+  type Item,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchItem,
+} from "@langchain/langgraph-checkpoint";
+import { embedQueries, embedValues } from "./embed.ts";
+import { decodeNamespace } from "./namespace.ts";
+import { encodeOperation, type StorePutOperation } from "./operations.ts";
+import type { StoredItem, StoreOperation, StoreResult, StoreService } from "./store-service.ts";
+
+export interface StoreOptions {
+  /** Makes `query` of a search rank by meaning. Without it `query` is ignored. */
+  readonly index?: IndexConfig;
+  readonly ttl?: TtlOptions;
+}
+
+export interface TtlOptions {
+  /** How long items live that were put without a time of their own; for ever if absent. */
+  readonly defaultMinutes?: number;
+  /** Whether reading an item lets it live for its whole time again. Default true. */
+  readonly refreshOnRead?: boolean;
+  /** How often expired items are removed; they are invisible at once. Default 60. */
+  readonly sweepIntervalMinutes?: number;
+}
+
+export interface PutOptions {
+  /** Minutes this item lives; `null` for ever. */
+  readonly ttl?: number | null;
+}
+
+const SWEEP_BATCH = 500;
+const DEFAULT_SWEEP_MINUTES = 60;
+
+/**
+ * LangGraph's store over a database. A namespace in a search is matched by whole parts, and searches
+ * answer in the order of namespaces, then of first puts. Values are what JSON keeps of them.
+ */
+export abstract class DurableStore extends BaseStore {
+  readonly #service: StoreService;
+  readonly #options: StoreOptions;
+  #sweeping: NodeJS.Timeout | undefined;
+
+  protected constructor(service: StoreService, options: StoreOptions) {
+    super();
+    this.#service = service;
+    this.#options = options;
+    if (options.ttl) this.#sweepRegularly();
+  }
+
+  /** Safe twice. */
+  abstract close(): Promise<void>;
+
+  override async batch<Operations extends Operation[]>(
+    operations: Operations,
+  ): Promise<OperationResults<Operations>> {
+    const encoded = operations.map((operation) =>
+      encodeOperation(operation, this.#options.ttl?.defaultMinutes),
+    );
+    const prepared = await this.#embed(operations, encoded);
+    if (prepared.some((one) => one.kind === "put" && one.ttlMs !== null)) this.#sweepRegularly();
+    const results = await this.#service.batch({
+      operations: prepared,
+      now: Date.now(),
+      refreshOnRead: this.#options.ttl?.refreshOnRead ?? true,
+    });
+    return results.map((result, place) =>
+      decodeResult(prepared[place]!, result),
+    ) as OperationResults<Operations>;
+  }
+
+  /** Like LangGraph's, and `ttl` for this item. */
+  override async put(
+    namespace: string[],
+    key: string,
+    value: Record<string, any>,
+    index?: false | string[],
+    options: PutOptions = {},
+  ): Promise<void> {
+    const operation: StorePutOperation = { namespace, key, value, index, ttl: options.ttl };
+    await this.batch([operation]);
+  }
+
+  /** Removes everything that has expired and says how many items that were. */
+  async sweep(): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const count = await this.#service.sweep(Date.now(), SWEEP_BATCH);
+      removed += count;
+      if (count < SWEEP_BATCH) return removed;
+    }
+  }
+
+  override async stop(): Promise<void> {
+    await this.close();
+  }
+
+  protected stopSweeping(): void {
+    clearInterval(this.#sweeping);
+  }
+
+  /** What fails in the background is tried again at the next turn; a caller of `sweep` hears of it. */
+  #sweepRegularly(): void {
+    if (this.#sweeping) return;
+    const minutes = this.#options.ttl?.sweepIntervalMinutes ?? DEFAULT_SWEEP_MINUTES;
+    this.#sweeping = setInterval(() => this.sweep().catch(() => {}), minutes * 60_000);
+    this.#sweeping.unref();
+  }
+
+  async #embed(
+    operations: readonly Operation[],
+    encoded: readonly StoreOperation[],
+  ): Promise<readonly StoreOperation[]> {
+    const { index } = this.#options;
+    if (!index) return encoded;
+    const queryOf = (place: number) => (operations[place] as { query?: string }).query;
+    const queries = encoded.flatMap((one, place) => (one.kind === "search" && queryOf(place)) || []);
+    const byQuery = await embedQueries(index, queries);
+    const values = operations.map((operation) => embeddable(operation as PutOperation, index));
+    const vectors = await embedValues(index, values);
+    return encoded.map((one, place) => {
+      if (one.kind === "search") return { ...one, vector: byQuery.get(queryOf(place) ?? "") };
+      return one.kind === "put" ? { ...one, vectors: vectors[place]! } : one;
+    });
+  }
+}
+
+function embeddable({ value, index: own }: PutOperation, index: IndexConfig) {
+  return { value, fields: own === false ? [] : (own ?? index.fields ?? ["$"]) };
+}
+
+function decodeResult(operation: StoreOperation, result: StoreResult): unknown {
+  if (result === null) return null;
+  if (operation.kind === "list") return (result as readonly string[]).map(decodeNamespace);
+  return Array.isArray(result) ? result.map(decodeFound) : decodeItem(result as StoredItem);
+}
+
+function decodeItem({ namespace, key, body, createdAt, updatedAt }: StoredItem): Item {
+  return {
+    value: JSON.parse(body),
+    key,
+    namespace: decodeNamespace(namespace),
+    createdAt: new Date(createdAt),
+    updatedAt: new Date(updatedAt),
+  };
+}
+
+function decodeFound(item: StoredItem): SearchItem {
+  return { ...decodeItem(item), score: item.score };
+}

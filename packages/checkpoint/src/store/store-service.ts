@@ -1,0 +1,77 @@
+/** What crosses between a store's face and the database, possibly into a worker: plain data only. */
+import type { Condition } from "./filter.ts";
+
+/** Namespaces are encoded, see `namespace.ts`. */
+export type StoreOperation = GetItem | SearchItems | PutItem | ListNamespaces;
+
+export interface GetItem {
+  readonly kind: "get";
+  readonly namespace: string;
+  readonly key: string;
+}
+
+export interface SearchItems {
+  readonly kind: "search";
+  readonly prefix: string;
+  readonly conditions: readonly Condition[];
+  readonly limit: number;
+  readonly offset: number;
+  /** Best first by nearness to it; items without a vector come last. */
+  readonly vector?: Float32Array;
+}
+
+export interface PutItem {
+  readonly kind: "put";
+  readonly namespace: string;
+  readonly key: string;
+  /** JSON; `null` deletes. */
+  readonly body: string | null;
+  readonly ttlMs: number | null;
+  readonly vectors: readonly ItemVector[];
+}
+
+export interface ItemVector {
+  readonly field: string;
+  readonly vector: Float32Array;
+}
+
+export interface ListNamespaces {
+  readonly kind: "list";
+  readonly matches: readonly NamespaceMatch[];
+  readonly maxDepth: number | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A `*` in the path stands for any one part. */
+export interface NamespaceMatch {
+  readonly end: "prefix" | "suffix";
+  readonly path: readonly string[];
+}
+
+export interface StoredItem {
+  readonly namespace: string;
+  readonly key: string;
+  readonly body: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly score?: number;
+}
+
+/** Of `get` an item, of `search` items, of `list` encoded namespaces, of `put` nothing. */
+export type StoreResult = StoredItem | readonly StoredItem[] | readonly string[] | null;
+
+export interface StoreBatch {
+  readonly operations: readonly StoreOperation[];
+  /** Milliseconds since 1970. What has expired by then does not exist. */
+  readonly now: number;
+  /** Whether items read live on for their whole time to live. */
+  readonly refreshOnRead: boolean;
+}
+
+export interface StoreService {
+  /** One transaction. Reads see what was there before the puts of the same batch. */
+  batch(batch: StoreBatch): Promise<readonly StoreResult[]>;
+  /** Removes up to `limit` expired items and says how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}

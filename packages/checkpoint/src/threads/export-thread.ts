@@ -1,0 +1,167 @@
+/** Writes a thread as lines of text. */
+import { DeepwrightError } from "deepwright/errors";
+import { contentHash } from "../content/handle.ts";
+import type { CheckpointRow, Home, ImageRow, StoredObject, TupleRows, WritesRow } from "../home/home.ts";
+import { threadNotFound } from "./lineage.ts";
+import {
+  type BodyLine,
+  FORMAT_NAME,
+  FORMAT_VERSION,
+  type HeaderLine,
+  type LineCounts,
+} from "./thread-file.ts";
+
+const PAGE = 20;
+
+/** What has been written, and under which number. Contents are not kept. */
+interface Written {
+  readonly numbers: Map<number, { readonly number: number; readonly hash: string }>;
+  readonly counts: { -readonly [Key in keyof LineCounts]: number };
+}
+
+/** Without line ends. Memory: the contents of a page of checkpoints that no page before it had. */
+export async function* exportThread(home: Home, threadId: string): AsyncGenerator<string> {
+  const found = await home.thread(threadId);
+  if (!found) throw threadNotFound(threadId);
+  const { title, firstPrompt, messageCount, model, cwd, updatedAt } = found;
+  const facts = { title, firstPrompt, messageCount, model, cwd, updatedAt };
+  const header: HeaderLine = { format: FORMAT_NAME, version: FORMAT_VERSION, threadId, facts };
+  yield lineOf(header);
+  const written: Written = {
+    numbers: new Map(),
+    counts: { objects: 0, checkpoints: 0, writes: 0, images: 0 },
+  };
+  for await (const page of pagesOf(home, threadId)) {
+    yield* objectLines(home, page.flatMap(refsOf), written);
+    for (const rows of page) yield* rowLines(rows, written);
+  }
+  const images = await home.listImages(threadId);
+  for (const image of images) {
+    yield* objectLines(home, imageRefs(image), written);
+    yield imageLine(image, written);
+  }
+  yield lineOf({ type: "end", ...written.counts });
+}
+
+/** Also for readers that take every line break of Unicode for one. */
+function lineOf(line: HeaderLine | BodyLine): string {
+  return JSON.stringify(line).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+async function* pagesOf(home: Home, threadId: string): AsyncGenerator<readonly TupleRows[]> {
+  let after: { threadId: string; namespace: string; id: string } | undefined;
+  while (true) {
+    const page = await home.listRows({ threadId, after, limit: PAGE });
+    if (page.length > 0) yield page;
+    const last = page.at(-1)?.checkpoint;
+    if (!last || page.length < PAGE) return;
+    after = { threadId, namespace: last.namespace, id: last.id };
+  }
+}
+
+function refsOf({ checkpoint, writes }: TupleRows): number[] {
+  return [...checkpoint.refs, ...writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))];
+}
+
+function imageRefs({ before, after }: ImageRow): number[] {
+  return [before, after].filter((ref) => ref !== undefined);
+}
+
+async function* objectLines(home: Home, ids: readonly number[], written: Written): AsyncGenerator<string> {
+  const { numbers, counts } = written;
+  const missing = ids.filter((id) => !numbers.has(id));
+  if (missing.length === 0) return;
+  const loaded = await home.loadObjects(missing, [...numbers.keys()]);
+  for (const object of childrenFirst(missing, new Map(loaded.map((item) => [item.id, item])))) {
+    if (numbers.has(object.id)) continue;
+    const refs = object.refs.map((ref) => entryOf(ref, written));
+    const hash = contentHash(object.kind, refs, object.body);
+    numbers.set(object.id, { number: counts.objects, hash });
+    counts.objects += 1;
+    const body =
+      typeof object.body === "string"
+        ? { text: object.body }
+        : { base64: Buffer.from(object.body).toString("base64") };
+    const { kind } = object;
+    yield lineOf({
+      type: "object",
+      kind,
+      refs: refs.map(({ number }) => number),
+      hash,
+      ...body,
+    });
+  }
+}
+
+/** Without recursion: an object may lead to a long chain of others. */
+function* childrenFirst(
+  roots: readonly number[],
+  objects: ReadonlyMap<number, StoredObject>,
+): Generator<StoredObject> {
+  const done = new Set<number>();
+  const open = [...roots];
+  while (open.length > 0) {
+    const id = open.at(-1) as number;
+    const object = done.has(id) ? undefined : objects.get(id);
+    const next = object?.refs.filter((ref) => !done.has(ref) && objects.has(ref)) ?? [];
+    if (next.length > 0) open.push(...next);
+    else {
+      open.pop();
+      done.add(id);
+      if (object) yield object;
+    }
+  }
+}
+
+function entryOf(id: number, { numbers }: Written): { readonly number: number; readonly hash: string } {
+  const entry = numbers.get(id);
+  if (entry) return entry;
+  throw new DeepwrightError("STORAGE_BUSY", "The thread was pruned or deleted while it was exported.", {
+    hint: "Export it again.",
+  });
+}
+
+function* rowLines({ checkpoint, writes }: TupleRows, written: Written): Generator<string> {
+  written.counts.checkpoints += 1;
+  yield checkpointLine(checkpoint, written);
+  for (const row of writes) {
+    written.counts.writes += 1;
+    yield writesLine(checkpoint, row, written);
+  }
+}
+
+function checkpointLine(row: CheckpointRow, written: Written): string {
+  const { namespace, id, parent, root, body } = row;
+  const refs = row.refs.map((ref) => entryOf(ref, written).number);
+  return lineOf({ type: "checkpoint", namespace, id, parent, root, refs, body });
+}
+
+function writesLine(
+  { namespace, id }: CheckpointRow,
+  { taskId, entries }: WritesRow,
+  written: Written,
+): string {
+  return lineOf({
+    type: "writes",
+    namespace,
+    checkpointId: id,
+    taskId,
+    entries: entries.map((entry) => ({
+      ...entry,
+      refs: entry.refs.map((ref) => entryOf(ref, written).number),
+    })),
+  });
+}
+
+function imageLine({ checkpointId, place, path, before, after }: ImageRow, written: Written): string {
+  written.counts.images += 1;
+  const number = (ref: number | undefined) => (ref === undefined ? undefined : entryOf(ref, written).number);
+  return lineOf({
+    type: "image",
+    checkpointId,
+    place,
+    path,
+    before: number(before),
+    after: number(after),
+  });
+}

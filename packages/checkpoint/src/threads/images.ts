@@ -1,0 +1,78 @@
+/** Files outside the state as they were before a step changed them, kept with the thread. */
+import { Decoder } from "../content/decode.ts";
+import { Encoder } from "../content/encode.ts";
+import type { Home } from "../home/home.ts";
+import type { ThreadClaim } from "../saver/claim.ts";
+import { checkedId } from "../saver/ids.ts";
+import type { SharedSaver } from "../saver/shared-saver.ts";
+
+type Content = string | Uint8Array | undefined;
+
+export interface FileImage {
+  /** The checkpoint the step began with: the one a tool finds in its config. */
+  readonly checkpointId: string;
+  /** Which tree of files the path is in, e.g. a root directory. */
+  readonly place: string;
+  readonly path: string;
+  /** `undefined` if there was no file. */
+  readonly before: Content;
+  /** `undefined` if there is none any more. */
+  readonly after: Content;
+}
+
+export interface StoredImage {
+  readonly checkpointId: string;
+  readonly place: string;
+  readonly path: string;
+  /** Grows in the order in which images were recorded. */
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  before(): Promise<Content>;
+  after(): Promise<Content>;
+}
+
+/** Contents that are stored already cost nothing. Goes with the thread, and with what `prune` finds too old. */
+export async function recordImage(
+  saver: SharedSaver,
+  threadId: string,
+  image: FileImage,
+  options: { readonly claim?: ThreadClaim } = {},
+): Promise<void> {
+  const { place, path } = image;
+  const checkpointId = checkedId("checkpoint_id", image.checkpointId);
+  await saver.writer(checkedId("thread_id", threadId)).write("", options.claim?.fence, (memory) => {
+    const encoder = new Encoder(memory);
+    const before = image.before === undefined ? undefined : encoder.content(image.before);
+    const after = image.after === undefined ? undefined : encoder.content(image.after);
+    return {
+      build: (batch) => ({
+        image: {
+          checkpointId,
+          place,
+          path,
+          before: before && batch.ref(before),
+          after: after && batch.ref(after),
+        },
+      }),
+    };
+  });
+}
+
+/** In the order they were recorded. Contents are read when asked for. */
+export async function listImages(saver: SharedSaver, threadId: string): Promise<StoredImage[]> {
+  const { home } = saver;
+  const rows = await home.listImages(checkedId("thread_id", threadId));
+  return rows.map(({ before, after, ...row }) => ({
+    ...row,
+    before: () => contentAt(home, before),
+    after: () => contentAt(home, after),
+  }));
+}
+
+async function contentAt(home: Home, id: number | undefined): Promise<Content> {
+  if (id === undefined) return undefined;
+  const decoder = new Decoder();
+  decoder.add(await home.loadObjects([id]));
+  return decoder.value(id) as Content;
+}

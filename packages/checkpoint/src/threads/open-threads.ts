@@ -1,0 +1,128 @@
+/** What a person does with the threads of a saver. */
+import { DeepwrightError } from "deepwright/errors";
+import type { ThreadFacts } from "../home/home.ts";
+import { MemoryHome } from "../home/memory-home.ts";
+import { checkedId } from "../saver/ids.ts";
+import type { SharedSaver } from "../saver/shared-saver.ts";
+import { cursorOf, placeAfter } from "./cursor.ts";
+import { diffSteps } from "./diff.ts";
+import { exportThread } from "./export-thread.ts";
+import { importThread } from "./import-thread.ts";
+import { threadNotFound } from "./lineage.ts";
+import { rewindThread } from "./rewind.ts";
+import { stepsOf } from "./steps.ts";
+import type {
+  FileChange,
+  PruneOptions,
+  PruneResult,
+  RewindResult,
+  ThreadDetails,
+  ThreadPage,
+  Threads,
+} from "./threads.ts";
+
+/** The saver stays the caller's: whoever opened it closes it. */
+export function openThreads(saver: SharedSaver): Threads {
+  return new SaverThreads(saver);
+}
+
+const DEFAULT_LIMIT = 50;
+const MOST_THREADS = 1_000;
+const TITLE_CHARACTERS = 200;
+
+class SaverThreads implements Threads {
+  constructor(private readonly saver: SharedSaver) {}
+
+  async list(options: { limit?: number; after?: string; cwd?: string } = {}): Promise<ThreadPage> {
+    const { limit = DEFAULT_LIMIT, after, cwd } = options;
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_THREADS)
+      throw new DeepwrightError("INVALID_INPUT", `'limit' must be a whole number from 1 to ${MOST_THREADS}.`);
+    const found = await this.saver.home.listThreads({
+      limit: limit + 1,
+      ...(after === undefined ? {} : { after: placeAfter(after) }),
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    const threads = found.slice(0, limit);
+    const last = threads.at(-1);
+    return { threads, next: found.length > limit && last ? cursorOf(last) : undefined };
+  }
+
+  async show(threadId: string): Promise<ThreadDetails> {
+    const facts = await this.existing(threadId);
+    return { ...facts, ...(await stepsOf(this.saver.home, threadId)) };
+  }
+
+  async delete(threadId: string): Promise<void> {
+    await this.existing(threadId);
+    await this.saver.deleteThread(threadId);
+  }
+
+  async copy(from: string, to: string): Promise<void> {
+    await this.existing(from);
+    await this.saver.copyThread(from, to);
+  }
+
+  async rename(threadId: string, title: string): Promise<void> {
+    await this.existing(threadId);
+    const line = typeof title === "string" ? titleLine(title) : "";
+    if (line === "") throw new DeepwrightError("INVALID_INPUT", "A title must be a text that is not empty.");
+    await this.saver.home.setFacts(threadId, { title: line });
+  }
+
+  async diff(
+    threadId: string,
+    step: number | string,
+    options: { to?: number | string } = {},
+  ): Promise<readonly FileChange[]> {
+    await this.existing(threadId);
+    return diffSteps(this.saver, threadId, step, options.to);
+  }
+
+  async rewind(
+    threadId: string,
+    step: number | string,
+    options: { dryRun?: boolean } = {},
+  ): Promise<RewindResult> {
+    await this.existing(threadId);
+    return rewindThread(this.saver, threadId, step, options.dryRun === true);
+  }
+
+  export(threadId: string): AsyncIterable<string> {
+    return exportThread(this.saver.home, checkedId("thread_id", threadId));
+  }
+
+  async import(
+    lines: AsyncIterable<string> | Iterable<string>,
+    options: { as?: string } = {},
+  ): Promise<string> {
+    return importThread(this.saver, lines, options.as);
+  }
+
+  async prune(options: PruneOptions): Promise<PruneResult> {
+    if (options?.threadId !== undefined) await this.existing(options.threadId);
+    return this.saver.prune(options);
+  }
+
+  async backup(path: string): Promise<void> {
+    const { home } = this.saver;
+    if (home.backup) return home.backup(path);
+    throw new DeepwrightError("NOT_SUPPORTED", "This database is not backed up from here.", {
+      hint:
+        home instanceof MemoryHome
+          ? "Threads in memory end with the process: export those you want to keep."
+          : "Use its own tools, such as pg_dump.",
+    });
+  }
+
+  private async existing(threadId: string): Promise<ThreadFacts> {
+    const facts = await this.saver.home.thread(checkedId("thread_id", threadId));
+    if (!facts) throw threadNotFound(threadId);
+    return facts;
+  }
+}
+
+/** Cleaned as the title a run gives is. */
+function titleLine(title: string): string {
+  const line = title.toWellFormed().replaceAll("\0", "").replaceAll(/\s+/g, " ").trim();
+  return Array.from(line).slice(0, TITLE_CHARACTERS).join("");
+}

@@ -1,0 +1,193 @@
+/**
+ * Takes a thread back to where it stood after a step, as a new head; nothing is removed.
+ *
+ * Files a person changed since stay: whatever the loop did not write counts as a person's, and so do the
+ * files an earlier rewind kept for one.
+ */
+import { type CheckpointMetadata, maxChannelVersion, uuid6 } from "@langchain/langgraph-checkpoint";
+import { DeepwrightError } from "deepwright/errors";
+import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
+import type { SharedSaver } from "../saver/shared-saver.ts";
+import { changeBetween } from "./file-changes.ts";
+import { fileContent, sameContent } from "./file-content.ts";
+import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
+import { changedFiles, FILES } from "./stored-files.ts";
+import { StateReader, type StoredState } from "./stored-state.ts";
+import type { FileChange, RewindConflict, RewindResult } from "./threads.ts";
+
+type Files = Record<string, unknown>;
+
+/** Throws THREAD_BUSY while a run holds the thread, unless nothing is to be written. */
+export async function rewindThread(
+  saver: SharedSaver,
+  threadId: string,
+  step: number | string,
+  dryRun: boolean,
+): Promise<RewindResult> {
+  if (dryRun) return rewind(saver, threadId, step, undefined);
+  const claim = await saver.claimThread(threadId, { mode: "refuse" });
+  try {
+    return await rewind(saver, threadId, step, claim);
+  } finally {
+    await claim.release();
+  }
+}
+
+/** Without a claim nothing is written. */
+async function rewind(
+  saver: SharedSaver,
+  threadId: string,
+  step: number | string,
+  claim: ThreadClaim | undefined,
+): Promise<RewindResult> {
+  const { home } = saver;
+  const reader = new StateReader(home, false);
+  const lineage = await lineageOf(home, reader, threadId);
+  const target = await stateAt(home, reader, lineage, step);
+  refuseDeltas(target);
+  const kept = await changedByPeople(saver, reader, lineage, target);
+  const targetFiles = await filesAt(saver, target);
+  const headFiles = await filesAt(saver, lineage.head);
+  const files = mergedFiles(targetFiles, headFiles, kept);
+  const conflicts = conflictsOf(targetFiles, headFiles, kept);
+  return {
+    restored: await changesBetween(headFiles, files),
+    conflicts,
+    checkpointId:
+      claim && (await putHead(saver, lineage, target, conflicts.length > 0 ? files : undefined, claim)),
+    previousId: lineage.head.row.id,
+  };
+}
+
+/** Their states are made of the writes of their ancestors: a state without those writes cannot be said. */
+function refuseDeltas({ metadata, row }: StoredState): void {
+  const counters = metadata.counters_since_delta_snapshot;
+  if (typeof counters !== "object" || counters === null || Object.keys(counters).length === 0) return;
+  throw new DeepwrightError(
+    "NOT_SUPPORTED",
+    `The thread '${row.threadId}' belongs to a graph with delta channels, which cannot be rewound.`,
+    { hint: "Run the graph from the checkpoint instead: {configurable: {checkpoint_id}}." },
+  );
+}
+
+const PAGE = 50;
+
+/** Paths of files that anything but the loop changed on the way from the target to the head. */
+async function changedByPeople(
+  saver: SharedSaver,
+  reader: StateReader,
+  lineage: Lineage,
+  target: StoredState,
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  const { states } = lineage;
+  const shared = await lastShared(saver, reader, lineage, target);
+  for (let start = shared + 1; start < states.length; start += PAGE) {
+    const page = states.slice(start, start + PAGE);
+    await reader.loadChannels([...states.slice(Math.max(start - 1, 0), start), ...page], [FILES]);
+    for (const [i, state] of page.entries()) {
+      const before = states[start + i - 1];
+      if (!isByPeople(before, state)) continue;
+      for (const { path } of changedFiles(reader, before, state)) paths.add(path);
+    }
+  }
+  return paths;
+}
+
+/** The place in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */
+async function lastShared(
+  { home }: SharedSaver,
+  reader: StateReader,
+  { threadId, states }: Lineage,
+  target: StoredState,
+): Promise<number> {
+  const direct = states.findIndex(({ row }) => row.id === target.row.id);
+  if (direct >= 0) return direct;
+  const branch = await lineageOf(home, reader, threadId, target.row.id);
+  const ids = new Set(branch.states.map(({ row }) => row.id));
+  return states.findLastIndex(({ row }) => ids.has(row.id));
+}
+
+const START = "__start__";
+
+/** An input is stored first and taken into the channels by the next step, which calls itself one of the loop. */
+function isByPeople(before: StoredState | undefined, { source }: StoredState): boolean {
+  return before === undefined || source !== "loop" || before.channels.has(START);
+}
+
+async function filesAt({ home }: SharedSaver, state: StoredState): Promise<Files> {
+  const value = state.channels.get(FILES);
+  if (!value) return {};
+  const reader = new StateReader(home);
+  await reader.loadChannels([state], [FILES]);
+  return reader.build(value) as Files;
+}
+
+function mergedFiles(target: Files, head: Files, kept: ReadonlySet<string>): Files {
+  const files = { ...target };
+  for (const path of kept)
+    if (Object.hasOwn(head, path)) files[path] = head[path];
+    else delete files[path];
+  return files;
+}
+
+function conflictsOf(target: Files, head: Files, kept: ReadonlySet<string>): RewindConflict[] {
+  return [...kept]
+    .filter((path) => !sameContent(contentIn(target, path), contentIn(head, path)))
+    .sort()
+    .map((path) => ({ path, reason: reasonOf(Object.hasOwn(target, path), Object.hasOwn(head, path)) }));
+}
+
+function reasonOf(wasThere: boolean, isThere: boolean): string {
+  const what = !isThere ? "deleted" : wasThere ? "changed" : "added";
+  return `It was ${what} since by a person or program, not by the agent.`;
+}
+
+function contentIn(files: Files, path: string): string | Uint8Array | undefined {
+  return Object.hasOwn(files, path) ? fileContent(files[path]) : undefined;
+}
+
+async function changesBetween(before: Files, after: Files): Promise<FileChange[]> {
+  const changes: FileChange[] = [];
+  for (const path of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
+    const change = await changeBetween(path, contentIn(before, path), contentIn(after, path));
+    if (change) changes.push(change);
+  }
+  return changes;
+}
+
+/** `files` where they differ from those of the target. Returns the id of the new head. */
+async function putHead(
+  saver: SharedSaver,
+  { threadId, head }: Lineage,
+  target: StoredState,
+  files: Files | undefined,
+  claim: ThreadClaim,
+): Promise<string> {
+  const place = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: target.row.id };
+  const tuple = await saver.getTuple({ configurable: place });
+  if (!tuple) throw new DeepwrightError("THREAD_BUSY", `The thread '${threadId}' was pruned meanwhile.`);
+  const { checkpoint } = tuple;
+  const id = idAfter(head.row.id, head.step + 1);
+  const next = { ...checkpoint, id, ts: new Date().toISOString() };
+  if (files) {
+    next.channel_values = { ...checkpoint.channel_values, [FILES]: files };
+    const newest = maxChannelVersion(...Object.values(checkpoint.channel_versions)) as number | undefined;
+    next.channel_versions = { ...checkpoint.channel_versions, [FILES]: saver.getNextVersion(newest) };
+  }
+  const metadata: CheckpointMetadata = { source: "fork", step: head.step + 1, parents: {} };
+  await saver.put({ configurable: { ...place, [CLAIM_KEY]: claim } }, next, metadata, next.channel_versions);
+  return id;
+}
+
+const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-6([0-9a-f]{3})-/;
+const TIME_DIGITS = 15;
+
+/** Sorts after `head` even where the clock that made that one was ahead of ours. */
+export function idAfter(head: string, step: number): string {
+  const id = uuid6(step);
+  const [, high, middle, low] = TIME.exec(head) ?? [];
+  if (id > head || high === undefined) return id > head ? id : `${head}~`;
+  const time = (BigInt(`0x${high}${middle}${low}`) + 1n).toString(16).padStart(TIME_DIGITS, "0");
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-6${time.slice(12)}${id.slice(18)}`;
+}

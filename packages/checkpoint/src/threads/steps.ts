@@ -1,0 +1,78 @@
+/** The steps of a thread for people: when, by whom, what was said, which files changed. */
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
+import type { Home } from "../home/home.ts";
+import { type Lineage, lineageOf } from "./lineage.ts";
+import { changedFiles, FILES } from "./stored-files.ts";
+import { listElement, listLength } from "./stored-list.ts";
+import { StateReader, type StoredState } from "./stored-state.ts";
+import type { ThreadStep } from "./threads.ts";
+
+const PAGE = 50;
+const MESSAGES = "messages";
+const SUMMARY_CHARACTERS = 100;
+
+export interface ThreadSteps {
+  readonly steps: readonly ThreadStep[];
+  readonly waiting: boolean;
+}
+
+/** Long contents are let go page by page: memory grows with the number of steps, not with what they hold. */
+export async function stepsOf(home: Home, threadId: string): Promise<ThreadSteps> {
+  const reader = new StateReader(home, false);
+  const lineage = await lineageOf(home, reader, threadId);
+  const steps: ThreadStep[] = [];
+  let before: StoredState | undefined;
+  for (let start = 0; start < lineage.states.length; start += PAGE) {
+    const page = lineage.states.slice(start, start + PAGE);
+    await reader.loadChannels(page, [MESSAGES, FILES]);
+    for (const state of page) {
+      steps.push(stepOf(reader, before, state));
+      before = state;
+    }
+  }
+  return { steps, waiting: isWaiting(lineage) };
+}
+
+function stepOf(reader: StateReader, before: StoredState | undefined, state: StoredState): ThreadStep {
+  const isFirst = before === undefined && state.row.parent !== undefined;
+  const changes = isFirst ? [] : changedFiles(reader, before, state);
+  return {
+    step: state.step,
+    checkpointId: state.row.id,
+    at: state.at,
+    source: state.source,
+    messageCount: listLength(reader, state.channels.get(MESSAGES)),
+    changedFiles: changes.map(({ path }) => path),
+    summary: isFirst ? "" : summaryOf(reader, before, state),
+  };
+}
+
+/** Of the first message the state has more than the one before it. */
+function summaryOf(reader: StateReader, before: StoredState | undefined, state: StoredState): string {
+  const messages = state.channels.get(MESSAGES);
+  const known = listLength(reader, before?.channels.get(MESSAGES));
+  if (!messages || listLength(reader, messages) <= known) return "";
+  const message = listElement(reader, messages, known) as SummarisedMessage | undefined;
+  return message ? wordsOf(message).replaceAll(/\s+/g, " ").trim().slice(0, SUMMARY_CHARACTERS) : "";
+}
+
+interface SummarisedMessage {
+  readonly content?: unknown;
+  readonly tool_calls?: readonly { readonly name?: unknown }[];
+}
+
+function wordsOf({ content, tool_calls: calls }: SummarisedMessage): string {
+  const text = textOf(content);
+  if (text.trim() !== "" || !Array.isArray(calls) || calls.length === 0) return text;
+  return `calls ${calls.map(({ name }) => String(name)).join(", ")}`;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((block) => (typeof block?.text === "string" ? block.text : "")).join(" ");
+}
+
+function isWaiting({ writes }: Lineage): boolean {
+  return writes.some(({ entries }) => entries.some(({ channel }) => channel === INTERRUPT));
+}

@@ -1,0 +1,91 @@
+/** What a person does with threads, whatever home they are in. */
+import type { PruneResult, ThreadFacts } from "../home/home.ts";
+
+export type { PruneResult, ThreadFacts };
+
+export interface ThreadPage {
+  readonly threads: readonly ThreadFacts[];
+  /** Hand it back as `after` for the next page; absent on the last one. */
+  readonly next: string | undefined;
+}
+
+/** One checkpoint of the thread's own lineage (head to first), newest last. */
+export interface ThreadStep {
+  /** LangGraph's number; -1 is the input of the first run. A thread that was rewound has one number more than once: the newest lineage counts. */
+  readonly step: number;
+  readonly checkpointId: string;
+  readonly at: string;
+  /** `input`, `loop`, `update` (a person or program) or `fork`. */
+  readonly source: string;
+  readonly messageCount: number;
+  /** Paths in the state whose content this step changed. */
+  readonly changedFiles: readonly string[];
+  /** First words of the message the step added, for people. */
+  readonly summary: string;
+}
+
+export interface ThreadDetails extends ThreadFacts {
+  readonly steps: readonly ThreadStep[];
+  /** Whether the thread waits for an answer. */
+  readonly waiting: boolean;
+}
+
+export interface FileChange {
+  readonly path: string;
+  /** The tree of files outside the state the path is in; absent for a file of the thread's state. */
+  readonly place?: string;
+  readonly kind: "created" | "changed" | "deleted";
+  readonly before: string | Uint8Array | undefined;
+  readonly after: string | Uint8Array | undefined;
+  /** A unified diff for text. */
+  readonly patch: string | undefined;
+}
+
+export interface RewindConflict {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface RewindResult {
+  /** Files put back (changed, created again or removed). */
+  readonly restored: readonly FileChange[];
+  /** Files somebody else changed since; they stay as they are. */
+  readonly conflicts: readonly RewindConflict[];
+  /** The new head; absent with `dryRun`. */
+  readonly checkpointId: string | undefined;
+  /** The head until now: rewinding to it undoes the rewind. */
+  readonly previousId: string;
+}
+
+export interface PruneOptions {
+  /** One thread only. */
+  readonly threadId?: string;
+  /** How many of the newest checkpoints of each namespace stay, at least 1. */
+  readonly keepLatest?: number;
+  /** A moment, or an age in seconds. */
+  readonly olderThan?: Date | number;
+  readonly maxBytes?: number;
+}
+
+/** `step` is a number of `show`, or a checkpoint id. */
+export interface Threads {
+  list(options?: { limit?: number; after?: string; cwd?: string }): Promise<ThreadPage>;
+  show(threadId: string): Promise<ThreadDetails>;
+  delete(threadId: string): Promise<void>;
+  copy(from: string, to: string): Promise<void>;
+  rename(threadId: string, title: string): Promise<void>;
+  /** What the step changed in the thread's files, or what changed between two steps. */
+  diff(
+    threadId: string,
+    step: number | string,
+    options?: { to?: number | string },
+  ): Promise<readonly FileChange[]>;
+  /** Puts messages and files back to where they stood after the step; later edits by people stay. */
+  rewind(threadId: string, step: number | string, options?: { dryRun?: boolean }): Promise<RewindResult>;
+  /** The whole thread as lines of one text file, without their line ends. */
+  export(threadId: string): AsyncIterable<string>;
+  /** All of the thread or nothing. Returns the id it was imported under; throws THREAD_EXISTS. */
+  import(lines: AsyncIterable<string> | Iterable<string>, options?: { as?: string }): Promise<string>;
+  prune(options: PruneOptions): Promise<PruneResult>;
+  backup(path: string): Promise<void>;
+}
