@@ -4,15 +4,26 @@ import { Command, CommanderError } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { safeText } from "./terminal/safe-text.ts";
+import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
 
-export type RunHandler = (words: readonly string[], options: RawRunOptions) => Promise<ExitCode>;
+/** What the commands do; loaded when one is called. */
+export interface Handlers {
+  run(words: readonly string[], options: RawRunOptions): Promise<ExitCode>;
+  readonly threads: ThreadsHandler;
+}
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
-export async function commandLine(argv: readonly string[], run: RunHandler): Promise<ExitCode> {
+export async function commandLine(argv: readonly string[], handlers: Handlers): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
-  const program = createProgram(async (words, options) => {
-    code = await run(words, options);
-  });
+  const program = createProgram(
+    async (words, options) => {
+      code = await handlers.run(words, options);
+    },
+    async (...request) => {
+      code = await handlers.threads(...request);
+      return code;
+    },
+  );
   try {
     await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
     return code;
@@ -33,7 +44,10 @@ function taskWords(argv: readonly string[]): string {
   return /["$`\\!\p{Cc}]/u.test(words) || words.length > MAX_TASK_SHOWN ? '"…"' : `"${safeText(words)}"`;
 }
 
-function createProgram(onRun: (words: string[], options: RawRunOptions) => Promise<void>): Command {
+function createProgram(
+  onRun: (words: string[], options: RawRunOptions) => Promise<void>,
+  onThreads: ThreadsHandler,
+): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
     .version(versionText(), "-V, --version", "print the version")
@@ -44,6 +58,7 @@ function createProgram(onRun: (words: string[], options: RawRunOptions) => Promi
     .showHelpAfterError("Run with --help to see how it is used.")
     .exitOverride();
   addRun(program, onRun);
+  addThreads(program, onThreads);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }
@@ -68,6 +83,12 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     .option("--timeout <seconds>", "stop the whole run after this time")
     .option("-q, --quiet", "show only the answer, warnings and errors")
     .option("-v, --verbose", "show tool calls and results in full")
+    .option(
+      "--thread <id>",
+      "go on with a thread (or the beginning of its id); without a task: with a broken run",
+    )
+    .option("--ephemeral", "keep nothing: the thread ends with the run")
+    .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")
     .action(onRun)
     .addHelpText("after", `\n${EXAMPLES}\n\n${EXIT_CODES}`);
 }
@@ -76,7 +97,8 @@ const EXAMPLES = `Examples:
   deepwright run "Summarise this project in report.md" --out out
   deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md
   git diff | deepwright run "Review this change" --quiet
-  deepwright run "List the open questions" --json | jq -c .type`;
+  deepwright run "List the open questions" --json | jq -c .type
+  deepwright run --thread 3f2a "Now shorten it" --out out`;
 
 const EXIT_CODES = `Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waits for approval,

@@ -5,9 +5,15 @@ import { commandLine } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
-const code = await commandLine(process.argv.slice(2), async (words, options) => {
-  const { runCommand } = await import("./run/run-command.ts");
-  return runCommand(words, options);
+const code = await commandLine(process.argv.slice(2), {
+  run: async (words, options) => {
+    const { runCommand } = await import("./run/run-command.ts");
+    return runCommand(words, options);
+  },
+  threads: async (...request) => {
+    const { threadsCommand } = await import("./threads/threads-command.ts");
+    return threadsCommand(...request);
+  },
 }).catch((error: unknown) => {
   const { message, hint } = error instanceof CommandError ? error : { message: String(error), hint: "" };
   process.stderr.write(`deepwright: ${safeText([message, hint].filter(Boolean).join(" "))}\n`);

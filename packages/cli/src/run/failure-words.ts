@@ -16,7 +16,16 @@ export function failureWords(
   return hint === undefined ? message : `${message.replace(/[.\s]*$/, ".")} ${hint}`;
 }
 
+/** What the library advises is for programs; this is for the person at the terminal. */
+const LIBRARY_HINTS: Readonly<Record<string, string>> = {
+  THREAD_BUSY: "Wait for it to end, or start a new thread by leaving out --thread.",
+  CLAIM_LOST: "What this run did before is kept; go on with --thread.",
+};
+
 function reasonOf(error: unknown): string {
+  const { code, hint, message } = (error ?? {}) as { code?: unknown; hint?: unknown; message?: unknown };
+  if (typeof hint === "string" && typeof message === "string" && String(code) in LIBRARY_HINTS)
+    return message.replace(hint, "").trim();
   const status = statusOf(error);
   const words = error instanceof Error ? error.message || error.name : String(error);
   const cause = connectionCause(error);
@@ -39,6 +48,8 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 
 function hintFor(error: unknown, choice: ModelChoice | undefined): string | undefined {
   if (error instanceof CommandError) return error.hint;
+  const told = LIBRARY_HINTS[String((error as { code?: unknown } | null)?.code)];
+  if (told !== undefined) return told;
   const key = choice?.kind === "provider" ? choice.keyName : undefined;
   switch (statusOf(error)) {
     case 401:

@@ -8,11 +8,15 @@ import type { StreamPart } from "./stream-part.ts";
 /** The slice of an agent that a run needs. */
 export interface RunnableAgent {
   stream(input: never, options: never): Promise<AsyncIterable<StreamPart>>;
+  /** Of an agent with a checkpointer. */
+  getState?(config: never): Promise<{ readonly next: readonly string[] }>;
 }
 
 export interface AgentRun {
   readonly agent: RunnableAgent;
-  readonly task: string;
+  /** Absent: the run of the thread that was broken off goes on. */
+  readonly task: string | undefined;
+  /** What the agent gets beside the files its thread has. */
   readonly files: Files;
   readonly stop: Stop;
   /** Sees every part as it comes. */
@@ -40,7 +44,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
 }
 
 async function follow({ agent, task, files, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
-  const input = { messages: [{ role: "user", content: task }], files };
+  const input = task === undefined ? null : { messages: [{ role: "user", content: task }], files };
   const options = {
     ...config,
     version: "v2",

@@ -1,12 +1,15 @@
 /** `deepwright run`: puts the pieces together. Returns the exit code. */
-import { CommandError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
+import { CLAIM_SECONDS } from "../state/other-run.ts";
+import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { type Changes, changesBetween, isUnchanged } from "../workspace/changes.ts";
+import { changedSince } from "../workspace/changed-since.ts";
+import { type Changes, changesBetween, type Files, isUnchanged } from "../workspace/changes.ts";
 import { WORKSPACE_LIMITS } from "../workspace/limits.ts";
 import { readWorkspace, type Workspace } from "../workspace/read-workspace.ts";
 import { prepareOut, type WriteReport, writeChanges } from "../workspace/write-changes.ts";
@@ -16,11 +19,12 @@ import { ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
 import { type RawRunOptions, type RunOptions, runOptions } from "./run-options.ts";
+import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
 import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
-import { type Task, taskText } from "./task-text.ts";
-import { changeLines, refusalLines, workspaceLine, writtenLines } from "./workspace-lines.ts";
+import { optionalTaskText, type Task, taskText } from "./task-text.ts";
+import { changeLines, refusalLines, threadLine, workspaceLine, writtenLines } from "./workspace-lines.ts";
 
 /** What the steps of one run share. */
 interface Run {
@@ -29,6 +33,16 @@ interface Run {
   readonly stop: Stop;
   readonly started: number;
   choice: ModelChoice | undefined;
+  /** Absent while there is none yet, and where nothing is kept. */
+  thread: RunThread | undefined;
+}
+
+/** The files a run is about. */
+interface Material {
+  /** What its changes are counted from. */
+  readonly before: Files;
+  /** What the agent is given of them: all, or what its thread does not have. */
+  readonly given: Files;
 }
 
 export async function runCommand(words: readonly string[], raw: RawRunOptions): Promise<ExitCode> {
@@ -37,49 +51,73 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
   stop.listen((reason) =>
     console.line(reason === "SIGINT" ? "Stopping… (again to quit at once)" : "Stopping…"),
   );
-  const run: Run = { options: runOptions(raw), console, stop, started: Date.now(), choice: undefined };
+  const run: Run = {
+    options: runOptions(raw),
+    console,
+    stop,
+    started: Date.now(),
+    choice: undefined,
+    thread: undefined,
+  };
   try {
     return await execute(words, run);
   } catch (error) {
     return failedEarly(error, run);
   } finally {
     stop.done();
+    await closeRunThread(run.thread);
   }
 }
 
 async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const { options, stop } = run;
   const source = { stdin: process.stdin, carries: stdinCarries() };
-  const task = await orStopped(taskText(words, source), stop);
+  const reading = options.thread === undefined ? taskText(words, source) : optionalTaskText(words, source);
+  const task = await orStopped<Task | undefined>(reading, stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
   const out = options.out === undefined ? undefined : await prepareOut(options.out);
   const agent = await orStopped(prepareAgent(run), stop);
-  const workspace = await readWorkspace(options.in, WORKSPACE_LIMITS, { signal: stop.signal, out });
-  sayMaterial(run, task, workspace);
+  const material = await orStopped(task ? materialFor(run, task, out) : materialLeft(run, agent), stop);
   const result = await runAgent({
     agent,
-    task: task.text,
-    files: workspace.files,
+    task: task?.text,
+    files: material.given,
     stop,
     onPart: viewOf(run),
+    config: run.thread ? threadConfig(run.thread) : {},
   });
-  return finish(run, result, workspace, out);
+  return finish(run, result, material, out);
 }
 
 /** Before the workspace is copied: a model that cannot be used should not cost that time. */
 async function prepareAgent(run: Run): Promise<RunnableAgent> {
   const { options } = run;
-  run.choice = await chooseModel(options, process.env, endpoints);
-  sayChoice(run, run.choice);
-  const [{ createDeepAgent }, { loadModel }] = await Promise.all([
+  const choice = await chooseModel(options, process.env, endpoints);
+  run.choice = choice;
+  sayChoice(run, choice);
+  const [{ createDeepAgent }, model, saver] = await Promise.all([
     import("deepwright"),
-    import("../model/load.ts"),
+    import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
+    options.ephemeral ? undefined : openThread(run),
   ]);
-  const model = await loadModel(run.choice);
   return createDeepAgent({
     model,
     systemPrompt: { ...(options.system === undefined ? {} : { prefix: options.system }), suffix: SITUATION },
+    ...(saver ? { checkpointer: saver, threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS } } : {}),
   }) as unknown as RunnableAgent;
+}
+
+async function openThread(run: Run): Promise<RunThread["saver"]> {
+  const { options, console, stop } = run;
+  const onWait = (milliseconds: number): void =>
+    console.line(`The last run of this thread was killed: its claim runs out in ${seconds(milliseconds)}.`);
+  run.thread = await openRunThread(options, process.env, onWait, stop.signal);
+  return run.thread.saver;
+}
+
+/** Every step is on the disk before the next one begins. */
+function threadConfig({ id }: RunThread): Record<string, unknown> {
+  return { configurable: { thread_id: id }, durability: "sync", metadata: { cwd: process.cwd() } };
 }
 
 const SITUATION =
@@ -91,15 +129,41 @@ function sayChoice({ options, console }: Run, choice: ModelChoice): void {
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
 }
 
+/** A new thread gets a copy of the directory, one that goes on what changed there since. */
+async function materialFor(run: Run, task: Task, out: string | undefined): Promise<Material> {
+  const { options, stop, thread } = run;
+  const workspace = await readWorkspace(options.in, WORKSPACE_LIMITS, { signal: stop.signal, out });
+  const known = thread?.before;
+  if (!known) {
+    sayMaterial(run, task, workspace, workspaceLine(workspace, options.in, WORKSPACE_LIMITS));
+    return { before: workspace.files, given: workspace.files };
+  }
+  const given = changedSince(known.files, known.at, workspace.files);
+  sayMaterial(run, task, workspace, threadLine(known, Object.keys(given)));
+  return { before: { ...known.files, ...given }, given };
+}
+
+/** A run that was broken off goes on with what it had. */
+async function materialLeft({ options, console, thread }: Run, agent: RunnableAgent): Promise<Material> {
+  const known = thread?.before;
+  const state = thread && (await agent.getState?.(threadConfig(thread) as never));
+  if (!known || !state || state.next.length === 0)
+    throw usageError(
+      "The last run of this thread is finished: there is nothing to go on with.",
+      'Say what to do next: deepwright run --thread ID "task".',
+    );
+  if (options.detail !== "quiet") console.line(`${threadLine(known, [])}; its last run goes on`);
+  return { before: known.files, given: {} };
+}
+
 /** What the agent gets to work with. */
-function sayMaterial({ options, console }: Run, { note }: Task, workspace: Workspace): void {
+function sayMaterial({ options, console }: Run, { note }: Task, { leftOut }: Workspace, line: string): void {
   const quiet = options.detail === "quiet";
   if (note && (!quiet || note.isWarning)) console.line(note.words);
   if (quiet) return;
-  console.line(workspaceLine(workspace, options.in, WORKSPACE_LIMITS));
+  console.line(line);
   if (options.detail === "verbose")
-    for (const { reason, path } of workspace.leftOut)
-      console.line(`  left out (${reason}): ${safeLine(path)}`);
+    for (const { reason, path } of leftOut) console.line(`  left out (${reason}): ${safeLine(path)}`);
 }
 
 /** With --json the state itself is left out: it would repeat every file at every step. */
@@ -115,13 +179,13 @@ function viewOf({ options, console }: Run): (part: StreamPart) => void {
 async function finish(
   run: Run,
   result: RunResult,
-  workspace: Workspace,
+  { before }: Material,
   out: string | undefined,
 ): Promise<ExitCode> {
   const { options, console } = run;
   const { ledger, end } = result;
-  const after = ledger.files ?? workspace.files;
-  const changes = changesBetween(workspace.files, after);
+  const after = ledger.files ?? before;
+  const changes = changesBetween(before, after);
   const report = out === undefined ? undefined : await writeChanges(out, changes, after);
   const refused = report?.refused.length ?? 0;
   const code = exitCodeOf(end) === EXIT.done && refused > 0 ? EXIT.failed : exitCodeOf(end);
@@ -129,6 +193,7 @@ async function finish(
   if (options.detail !== "quiet") sayChanges(run, changes, report);
   if (report) for (const line of refusalLines(report)) console.line(console.colours.red(line));
   sayEnd(run, result, code);
+  if (run.thread && options.detail !== "quiet") console.line(`thread: ${safeLine(run.thread.id)}`);
   if (options.json) console.json(plainJson(endPart(run, result, changes, report, code)));
   return code;
 }
@@ -161,7 +226,6 @@ function endPart(
   report: WriteReport | undefined,
   exitCode: ExitCode,
 ): StreamPart {
-  const seconds = (Date.now() - run.started) / 1000;
   return {
     type: "custom",
     ns: [],
@@ -173,7 +237,8 @@ function endPart(
       ...(end.kind === "failed" ? { error: failureOf(run, end) } : {}),
       ...(end.kind === "approval" ? { interrupts: ledger.pending } : {}),
       exitCode,
-      seconds,
+      ...(run.thread ? { threadId: run.thread.id } : {}),
+      seconds: (Date.now() - run.started) / 1000,
       usage: ledger.usage,
       toolCalls: ledger.toolCalls,
       changes,
@@ -198,7 +263,8 @@ function failedEarly(error: unknown, run: Run): ExitCode {
   const words = end.kind === "failed" ? failureOf(run, end) : endWords(end);
   console.line(console.colours.red(`deepwright: ${words}`));
   if (run.options.json) {
-    const data = { type: "run-end", end: end.kind, error: words, exitCode: code };
+    const threadId = run.thread?.before ? { threadId: run.thread.id } : {};
+    const data = { type: "run-end", end: end.kind, error: words, exitCode: code, ...threadId };
     console.json(plainJson({ type: "custom", ns: [], data }));
   }
   return code;

@@ -13,6 +13,9 @@ export interface RawRunOptions {
   readonly timeout?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly thread?: string;
+  readonly ephemeral?: boolean;
+  readonly db?: string;
 }
 
 export interface RunOptions {
@@ -27,6 +30,12 @@ export interface RunOptions {
   /** Seconds for the whole run. */
   readonly timeout: number | undefined;
   readonly detail: Detail;
+  /** The thread to go on with, or the beginning of its id; undefined: a new one. */
+  readonly thread: string | undefined;
+  /** Nothing is kept. */
+  readonly ephemeral: boolean;
+  /** Where threads are, if not in their usual place. */
+  readonly db: string | undefined;
 }
 
 /** What `setTimeout` can wait for. */
@@ -36,6 +45,9 @@ export function runOptions(raw: RawRunOptions): RunOptions {
   if (raw.quiet && raw.verbose) throw usageError("--quiet and --verbose exclude each other.");
   for (const [name, value] of Object.entries(raw))
     if (value === "") throw usageError(`--${name.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)} is empty.`);
+  if (raw.ephemeral && raw.thread !== undefined)
+    throw usageError("--ephemeral and --thread exclude each other.");
+  if (raw.ephemeral && raw.db !== undefined) throw usageError("--ephemeral and --db exclude each other.");
   return {
     model: raw.model,
     baseUrl: raw.baseUrl,
@@ -45,6 +57,9 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     system: raw.system,
     timeout: timeoutOf(raw.timeout),
     detail: raw.verbose ? "verbose" : raw.quiet ? "quiet" : "normal",
+    thread: raw.thread,
+    ephemeral: raw.ephemeral === true,
+    db: raw.db,
   };
 }
 

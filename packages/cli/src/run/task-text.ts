@@ -32,6 +32,18 @@ export async function taskText(words: readonly string[], source: TaskSource): Pr
   return source.carries ? withMaterial(typed, source) : { text: typed };
 }
 
+/** The same where a task may be left out: undefined when there is none. */
+export async function optionalTaskText(
+  words: readonly string[],
+  source: TaskSource,
+): Promise<Task | undefined> {
+  if (words.length > 0) return taskText(words, source);
+  if (source.stdin.isTTY === true) return undefined;
+  const begun = await begin(source.stdin, source.patience ?? PATIENCE);
+  const text = begun === undefined ? "" : await textOf(begun);
+  return text === "" ? undefined : { text };
+}
+
 function nonEmpty(text: string, complaint: string): string {
   if (text !== "") return text;
   throw usageError(complaint, 'Say what to do: deepwright run "task"; see deepwright run --help.');

@@ -7,6 +7,7 @@ import { leftOutWords } from "../workspace/left-out.ts";
 import type { WorkspaceLimits } from "../workspace/limits.ts";
 import type { Workspace } from "../workspace/read-workspace.ts";
 import type { WriteReport } from "../workspace/write-changes.ts";
+import type { ThreadBefore } from "./run-thread.ts";
 
 const MAX_LISTED = 50;
 
@@ -18,6 +19,17 @@ export function workspaceLine(workspace: Workspace, path: string, limits: Worksp
   const partial = workspace.complete ? "" : "; the directory is too big to look at all of it";
   return `${copied}${leftOut === "" ? "" : `; left out: ${leftOut}`}${partial}`;
 }
+
+/** One line: what a thread that goes on has, and what the disk brings. */
+export function threadLine({ files, messages }: ThreadBefore, given: readonly string[]): string {
+  const has = `Thread: ${count(messages, "message")}, ${count(Object.keys(files).length, "file")}`;
+  if (given.length === 0) return has;
+  const names = given.slice(0, MAX_NAMED).map((path) => safeLine(path));
+  const more = given.length > MAX_NAMED ? ", …" : "";
+  return `${has}; read again from the disk: ${count(given.length, "file")} (${names.join(", ")}${more})`;
+}
+
+const MAX_NAMED = 5;
 
 /** `+ /new`, `~ /changed`, `- /deleted`. */
 export function changeLines(changes: Changes, colours: Colours): readonly string[] {

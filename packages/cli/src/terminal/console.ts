@@ -15,6 +15,8 @@ export type Colours = ReturnType<typeof pc.createColors>;
 
 export class Console {
   readonly colours: Colours;
+  /** For lines given to `result`. */
+  readonly resultColours: Colours;
   private readonly answer = new SafeStream();
   /** Whether what was last written to stdout stopped inside a line. */
   private midLine = false;
@@ -25,6 +27,7 @@ export class Console {
     this.stdout = stdout;
     this.stderr = stderr;
     this.colours = pc.createColors(wantsColours(stderr, environment));
+    this.resultColours = pc.createColors(wantsColours(stdout, environment));
   }
 
   /** Characters a line on stderr should have at most. */
@@ -47,6 +50,11 @@ export class Console {
   line(text: string): void {
     this.endText();
     this.stderr.write(`${text}\n`);
+  }
+
+  /** One line of a result on stdout. The text must be safe already: it may carry our own colours. */
+  result(text: string): void {
+    this.stdout.write(`${text}\n`);
   }
 
   /** One value as a line of JSON on stdout. */

@@ -40,7 +40,13 @@ export interface RunningBinary {
 export function startBinary(args: readonly string[], options: BinaryOptions): RunningBinary {
   const child = spawn(process.execPath, ["--import", TSX, "--conditions=source", MAIN, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, HOME: options.cwd, OLLAMA_HOST: "127.0.0.1:1", ...options.env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: options.cwd,
+      OLLAMA_HOST: "127.0.0.1:1",
+      DEEPWRIGHT_HOME: homeOf(options.cwd),
+      ...options.env,
+    },
     stdio: "pipe",
   });
   let [stdout, stderr] = ["", ""];
@@ -65,6 +71,11 @@ export function startBinary(args: readonly string[], options: BinaryOptions): Ru
   return { child, result, stdout: () => stdout, shows };
 }
 
+/** Where runs in this directory keep their threads: beside it, so that it is no part of the work. */
+export function homeOf(cwd: string): string {
+  return `${cwd}.home`;
+}
+
 export function runBinary(args: readonly string[], options: BinaryOptions): Promise<BinaryResult> {
   return startBinary(args, options).result;
 }
@@ -72,7 +83,9 @@ export function runBinary(args: readonly string[], options: BinaryOptions): Prom
 /** A new directory with these files, removed when the test is over. */
 export async function directoryWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "deepwright-cli-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  onTestFinished(async () => {
+    for (const path of [directory, homeOf(directory)]) await rm(path, { recursive: true, force: true });
+  });
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
     await writeFile(join(directory, name), content);

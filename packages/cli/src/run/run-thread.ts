@@ -1,0 +1,68 @@
+/** The thread a run belongs to: a new one, or one that goes on. */
+import { randomUUID } from "node:crypto";
+import type { SharedSaver } from "@deepwright/checkpoint";
+import { usageError } from "../command-error.ts";
+import { databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
+import { findThread } from "../state/find-thread.ts";
+import { afterOtherRun } from "../state/other-run.ts";
+import { redactErrors } from "../state/redact-errors.ts";
+import type { Files } from "../workspace/changes.ts";
+import type { RunOptions } from "./run-options.ts";
+
+export interface RunThread {
+  readonly id: string;
+  readonly saver: SharedSaver;
+  /** Absent for a new thread. */
+  readonly before: ThreadBefore | undefined;
+}
+
+/** How a thread stood when the run began. */
+export interface ThreadBefore {
+  readonly files: Files;
+  readonly messages: number;
+  /** When its last step was stored, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** `onWait` is told when a dead run's claim must run out first. The caller closes the saver. */
+export async function openRunThread(
+  options: Pick<RunOptions, "db" | "thread">,
+  environment: NodeJS.ProcessEnv,
+  onWait: (milliseconds: number) => void,
+  signal: AbortSignal,
+): Promise<RunThread> {
+  const database = databaseOf(options.db, environment);
+  if (options.thread !== undefined && !isThere(database))
+    throw usageError(`There is no thread '${options.thread}': ${databaseName(database)} does not exist yet.`);
+  const saver = redactErrors(await openDatabase(database), environment);
+  if (options.thread === undefined) return { id: randomUUID(), saver, before: undefined };
+  const id = await findThread(saver, options.thread);
+  await afterOtherRun(saver, id, onWait, signal);
+  return { id, saver, before: await threadBefore(saver, id) };
+}
+
+async function threadBefore(saver: SharedSaver, id: string): Promise<ThreadBefore> {
+  const tuple = await saver.getTuple({ configurable: { thread_id: id } });
+  const { files, messages } = (tuple?.checkpoint.channel_values ?? {}) as {
+    files?: Files;
+    messages?: unknown[];
+  };
+  return {
+    files: files ?? {},
+    messages: messages?.length ?? 0,
+    at: tuple ? Date.parse(tuple.checkpoint.ts) : 0,
+  };
+}
+
+const CLOSING_MS = 2_000;
+
+/** A database that does not answer must not keep the process from ending. */
+export async function closeRunThread(thread: RunThread | undefined): Promise<void> {
+  if (!thread) return;
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSING_MS);
+  });
+  await Promise.race([thread.saver.close().catch(() => {}), patience]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,45 @@
+/** Another run on the same thread: one that lives is in the way, one that died is only waited for. */
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SharedSaver } from "@deepwright/checkpoint";
+import { CommandError } from "../command-error.ts";
+
+/** Seconds the claim of a run lives on after the end of its process. */
+export const CLAIM_SECONDS = 10;
+const LOOK_MS = 1_000;
+const MARGIN_MS = 100;
+
+/**
+ * Resolves when nobody holds the thread. A process of this machine that was killed holds it until its
+ * claim runs out: `onWait` is told for how many milliseconds.
+ */
+export async function afterOtherRun(
+  { home }: SharedSaver,
+  threadId: string,
+  onWait: (milliseconds: number) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const answer = await home.claim(threadId, `${hostname()}:${process.pid}:look`, LOOK_MS);
+  if (answer.held) return home.release(threadId, answer.fence);
+  if (!isDead(answer.holder)) throw threadBusy(threadId);
+  onWait(answer.remainingMs);
+  await sleep(answer.remainingMs + MARGIN_MS, undefined, { signal });
+}
+
+/** A holder is `host:process:…`; of another host nothing is known. */
+function isDead(holder: string): boolean {
+  const [host, id] = holder.split(":");
+  if (host !== hostname() || !/^\d+$/.test(id ?? "")) return false;
+  try {
+    process.kill(Number(id), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+export function threadBusy(threadId: string): CommandError {
+  return new CommandError(`Another run is working on the thread '${threadId}'.`, {
+    hint: "Wait for it to end, or start a new thread by leaving out --thread.",
+  });
+}

@@ -1,0 +1,176 @@
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { type Answer, type ProviderServer, providerServer } from "../test-support/provider-server.ts";
+import { directoryWith, homeOf, runBinary, startBinary } from "../test-support/run-binary.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
+const KEY = "key-sentinel-5e0d9b1c";
+
+async function serverWith(
+  answers: readonly Answer[],
+): Promise<ProviderServer & { env: Record<string, string> }> {
+  const server = await providerServer(answers);
+  onTestFinished(() => server.close());
+  return { ...server, env: { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url } };
+}
+
+function writes(path: string, content: string): Answer {
+  return { call: { name: "write_file", args: { file_path: path, content } } };
+}
+
+/** The id a run names on stderr. */
+function threadIn(stderr: string): string {
+  return /^thread: (\S+)$/m.exec(stderr)?.[1] ?? "none";
+}
+
+function textOf(body: unknown): string {
+  return JSON.stringify((body as { messages: unknown }).messages);
+}
+
+async function contentOf(directory: string): Promise<Buffer> {
+  const names = await readdir(directory);
+  return Buffer.concat(await Promise.all(names.map((name) => readFile(join(directory, name)))));
+}
+
+describe("a thread from its first run to its end", () => {
+  it("goes on, is shown, compared, rewound, exported, imported and deleted", async () => {
+    const cwd = await directoryWith({ "a.txt": "first\n", "b.txt": "same\n" });
+    const { env, asked } = await serverWith([
+      writes("/plan.md", "one\n"),
+      { text: ["Planned."] },
+      { text: ["I remember \x1b[31mred."] },
+    ]);
+    const run = (...args: string[]) => runBinary(args, { cwd, env });
+    const threads = (...args: string[]) => run("threads", ...args);
+    const json = async (...args: string[]) => JSON.parse((await threads(...args, "--json")).stdout);
+
+    const first = await run("run", "Make a plan");
+    expect(first).toMatchObject({ code: 0, stdout: "Planned.\n" });
+    const id = threadIn(first.stderr);
+    const [prefix] = id.split("-") as [string];
+
+    await writeFile(join(cwd, "a.txt"), "edited\n");
+    const second = await run("run", "--thread", prefix, "What was the plan?", "--json");
+    expect(second.stderr).toContain(
+      "Thread: 4 messages, 3 files; read again from the disk: 1 file (/a.txt)\n",
+    );
+    expect(JSON.parse(second.stdout.trimEnd().split("\n").at(-1) ?? "").data).toMatchObject({
+      type: "run-end",
+      threadId: id,
+      changes: { created: [], changed: [], deleted: [] },
+    });
+    const history = textOf(asked().at(-1)?.body);
+    for (const words of ["Make a plan", "Planned.", "What was the plan?"]) expect(history).toContain(words);
+
+    const list = await threads("list", "--cwd");
+    expect(list.stdout).toMatch(new RegExp(`^THREAD .*\n${prefix}  .* 6 .* Make a plan\n$`));
+    const shown = await threads("show", prefix);
+    expect(shown.stdout).toContain("First prompt: Make a plan\n");
+    expect(shown.stdout).toContain("1 file: /a.txt · What was the plan?");
+    expect(shown.stdout).toContain("I remember \\x1b[31mred.");
+
+    const [, step = ""] = /^ +(\d+) .*1 file: \/plan.md/m.exec(shown.stdout) ?? [];
+    expect((await threads("diff", prefix, step)).stdout).toBe(
+      "--- /dev/null\n+++ b/plan.md\n@@ -0,0 +1,1 @@\n+one\n",
+    );
+    expect((await threads("diff", prefix, "-1")).stderr).toBe("No files changed.\n");
+
+    const refused = await threads("rewind", prefix, "0");
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("Say so with --yes.");
+    const dry = await threads("rewind", prefix, "0", "--dry-run");
+    expect(dry.stdout).toContain("  - /plan.md\n  ! /a.txt stays as it is: It was changed since");
+    const rewound = await threads("rewind", prefix, "0", "--yes");
+    const undo = /^Undo: deepwright (.*)$/m.exec(rewound.stdout)?.[1]?.split(" ") ?? [];
+    expect((await run(...undo, "--yes")).code).toBe(0);
+    expect(await json("show", id)).toMatchObject({ messageCount: 6 });
+
+    const exported = await threads("export", id);
+    expect(exported).toMatchObject({ code: 0, stderr: "" });
+    const copied = await runBinary(["threads", "import", "-", "--as", "copy"], {
+      cwd,
+      env,
+      stdin: exported.stdout,
+    });
+    expect(copied).toMatchObject({ code: 0, stdout: "Imported copy.\n" });
+    expect((await threads("delete", id, "--yes")).stdout).toBe(`Deleted ${prefix}.\n`);
+    expect((await json("list")).threads.map(({ threadId }: any) => threadId)).toEqual(["copy"]);
+    for (const { all } of [first, second, list, shown, dry, rewound, exported])
+      expect(all).not.toMatch(CONTROL);
+  });
+
+  it("keys are nowhere in the database or the output (ST-04)", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const { env } = await serverWith([
+      writes("/b", "b"),
+      { status: 401, body: { error: { message: `bad ${KEY}` } } },
+    ]);
+    const failed = await runBinary(["run", "Work"], { cwd, env });
+    expect(failed.code).toBe(1);
+    const running = startBinary(["run", "--thread", threadIn(failed.stderr), "--json"], { cwd, env });
+    const [{ all }, database] = [await running.result, await contentOf(homeOf(cwd))];
+    expect(database.includes("Work")).toBe(true);
+    expect(database.includes(KEY)).toBe(false);
+    expect(failed.all + all).not.toContain(KEY);
+    expect((await stat(homeOf(cwd))).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(homeOf(cwd)))
+      expect((await stat(join(homeOf(cwd), name))).mode & 0o777).toBe(0o600);
+  });
+
+  it("a run that was killed goes on where it was, and does nothing twice", async () => {
+    const cwd = await directoryWith({});
+    const never = new Promise<void>(() => {});
+    const { env, asked } = await serverWith([
+      writes("/b", "b"),
+      { text: ["Half an ans", "wer"], hold: never },
+      { text: ["Finished."] },
+    ]);
+    const killed = startBinary(["run", "Write b"], { cwd, env });
+    await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 60_000 });
+    killed.child.kill("SIGKILL");
+    await killed.result;
+    const [thread] = JSON.parse(
+      (await runBinary(["threads", "list", "--json"], { cwd, env })).stdout,
+    ).threads;
+    const resumed = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
+    expect(resumed.stderr).toContain("its last run goes on\n");
+    expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
+    expect(asked()).toHaveLength(3);
+    expect(textOf(asked()[2]?.body)).toBe(textOf(asked()[1]?.body));
+    const again = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
+    expect(again.stderr).toContain(
+      "The last run of this thread is finished: there is nothing to go on with.",
+    );
+    expect(again.code).toBe(2);
+  });
+
+  it("of two runs on one thread the second is told to wait", async () => {
+    const cwd = await directoryWith({});
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { env, asked } = await serverWith([
+      { text: ["One."] },
+      { text: ["Two", "."], hold: held },
+      { text: ["Three."] },
+    ]);
+    const id = threadIn((await runBinary(["run", "First"], { cwd, env })).stderr);
+    const slow = startBinary(["run", "--thread", id, "Second"], { cwd, env });
+    await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 60_000 });
+    const second = await runBinary(["run", "--thread", id, "Third"], { cwd, env });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(
+      `deepwright: Another run is working on the thread '${id}'. Wait for it to end, or start a new thread`,
+    );
+    const rewind = await runBinary(["threads", "rewind", id, "0", "--yes"], { cwd, env });
+    expect(rewind.code).toBe(1);
+    expect(asked()).toHaveLength(2);
+    release();
+    expect((await slow.result).code).toBe(0);
+    expect((await runBinary(["run", "--thread", id, "Third"], { cwd, env })).stdout).toBe("Three.\n");
+  });
+});

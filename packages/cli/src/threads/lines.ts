@@ -1,0 +1,131 @@
+/** Threads, steps and changes as lines for people. All text from storage is made safe here. */
+import { homedir } from "node:os";
+import type { FileChange, RewindResult, ThreadDetails, ThreadFacts } from "@deepwright/checkpoint";
+import { count } from "../terminal/amounts.ts";
+import type { Colours } from "../terminal/console.ts";
+import { safeLine, safeText } from "../terminal/safe-text.ts";
+import { tableLines } from "../terminal/table.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const SHORT_ID = 8;
+const MOST_ID = 40;
+const MOST_DIRECTORY = 40;
+const MOST_TITLE = 80;
+
+/** Enough of an id to name the thread by. */
+export function shortId(id: string): string {
+  return UUID.test(id) ? id.slice(0, SHORT_ID) : safeLine(id, MOST_ID);
+}
+
+/** In the time of this machine. */
+export function timeText(time: number | string): string {
+  return new Date(time).toLocaleString("sv-SE").slice(0, 16);
+}
+
+export function threadLines(threads: readonly ThreadFacts[]): string[] {
+  const columns = [
+    { heading: "THREAD" },
+    { heading: "UPDATED" },
+    { heading: "MESSAGES", isNumber: true },
+    { heading: "DIRECTORY" },
+    { heading: "TITLE" },
+  ];
+  const rows = threads.map(({ threadId, updatedAt, messageCount, cwd, title, firstPrompt }) => [
+    shortId(threadId),
+    timeText(updatedAt),
+    String(messageCount),
+    directoryText(cwd),
+    safeLine(title ?? firstPrompt ?? "", MOST_TITLE),
+  ]);
+  return tableLines(columns, rows);
+}
+
+function directoryText(cwd: string | undefined): string {
+  if (cwd === undefined) return "";
+  const home = homedir();
+  const short = cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
+  return safeLine(short, MOST_DIRECTORY);
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  input: "input",
+  loop: "agent",
+  update: "edit",
+  fork: "rewind",
+};
+
+export function detailLines(details: ThreadDetails): string[] {
+  const facts: [string, string | undefined][] = [
+    ["Thread", details.threadId],
+    ["Title", details.title],
+    ["First prompt", details.firstPrompt],
+    ["Directory", details.cwd],
+    ["Model", details.model],
+    ["Created", timeText(details.createdAt)],
+    ["Updated", timeText(details.updatedAt)],
+    ["Messages", String(details.messageCount)],
+  ];
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+  return [
+    ...known.map(([name, value]) => `${`${name}:`.padEnd(14)}${safeLine(value, 200)}`),
+    ...(details.waiting ? ["It waits for an answer."] : []),
+    "",
+    ...stepLines(details),
+  ];
+}
+
+function stepLines({ steps }: ThreadDetails): string[] {
+  const columns = [
+    { heading: "STEP", isNumber: true },
+    { heading: "TIME" },
+    { heading: "BY" },
+    { heading: "MESSAGES", isNumber: true },
+    { heading: "WHAT" },
+  ];
+  const rows = steps.map(({ step, at, source, messageCount, changedFiles, summary }) => [
+    String(step),
+    timeText(at),
+    SOURCES[source] ?? safeLine(source, 10),
+    String(messageCount),
+    [filesText(changedFiles), safeLine(summary, MOST_TITLE)].filter((part) => part !== "").join(" · "),
+  ]);
+  return tableLines(columns, rows);
+}
+
+const MOST_NAMED = 3;
+
+function filesText(paths: readonly string[]): string {
+  if (paths.length === 0) return "";
+  const names = paths.slice(0, MOST_NAMED).map((path) => safeLine(path, MOST_DIRECTORY));
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return `${count(paths.length, "file")}: ${names.join(", ")}${more}`;
+}
+
+/** Unified diffs one after the other, as `git diff` prints them. */
+export function patchLines(changes: readonly FileChange[], colours: Colours): string[] {
+  return changes.flatMap(({ path, place, kind, patch }) => {
+    const where = place === undefined ? [] : [`In ${safeLine(place)}:`];
+    if (patch === undefined) return [...where, `Binary file ${safeLine(path)} was ${kind}.`];
+    const lines = patch.replace(/\n$/, "").split("\n");
+    return [...where, ...lines.map((line) => coloured(safeText(line), colours))];
+  });
+}
+
+function coloured(line: string, colours: Colours): string {
+  if (line.startsWith("+++") || line.startsWith("---")) return colours.bold(line);
+  if (line.startsWith("@@")) return colours.cyan(line);
+  if (line.startsWith("+")) return colours.green(line);
+  return line.startsWith("-") ? colours.red(line) : line;
+}
+
+const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
+
+/** What a rewind does to the files of a thread. */
+export function rewindLines({ restored, conflicts }: RewindResult): string[] {
+  const none = restored.length + conflicts.length === 0 ? ["  no file changes"] : [];
+  return [
+    ...restored.map(({ path, kind }) => `  ${SIGNS[kind]} ${safeLine(path)}`),
+    ...conflicts.map(({ path, reason }) => `  ! ${safeLine(path)} stays as it is: ${safeLine(reason)}`),
+    ...none,
+  ];
+}

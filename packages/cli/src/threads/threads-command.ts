@@ -1,0 +1,64 @@
+/** `deepwright threads`: puts the pieces together. Returns the exit code. */
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { type Action, backup, copy, diff, list, prune, remove, rename, rewind, show } from "./actions.ts";
+import { asCommandError, type Surroundings, ThreadsContext } from "./context.ts";
+import type { RawThreadsOptions, ThreadsAction } from "./threads-command-line.ts";
+import { exportThread, importThread, move } from "./transfer-actions.ts";
+
+const ACTIONS: Readonly<Record<ThreadsAction, Action>> = {
+  list,
+  show,
+  delete: remove,
+  copy,
+  rename,
+  diff,
+  rewind,
+  export: exportThread,
+  import: importThread,
+  prune,
+  backup,
+  move,
+};
+
+export async function threadsCommand(
+  action: ThreadsAction,
+  words: readonly string[],
+  options: RawThreadsOptions,
+): Promise<ExitCode> {
+  const stop = new AbortController();
+  let code: ExitCode = EXIT.done;
+  const listen = (signal: "SIGINT" | "SIGTERM", stopped: ExitCode): void => {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(stopped);
+      code = stopped;
+      stop.abort();
+    });
+  };
+  listen("SIGINT", EXIT.interrupted);
+  listen("SIGTERM", EXIT.terminated);
+  // A reader that left is told nothing more; what was asked for is still done.
+  process.stdout.on("error", () => {
+    code = EXIT.failed;
+  });
+  await act(action, words, options, process, stop.signal);
+  return code;
+}
+
+/** Throws a CommandError for what a person can mend. */
+export async function act(
+  action: ThreadsAction,
+  words: readonly string[],
+  options: RawThreadsOptions,
+  around: Surroundings,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = new ThreadsContext(options, around, signal);
+  try {
+    await ACTIONS[action](context, words);
+  } catch (error) {
+    if (!signal.aborted) throw asCommandError(error, around.env);
+    context.console.line("Stopped.");
+  } finally {
+    await context.close();
+  }
+}
