@@ -29,7 +29,11 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === "commander.unknownCommand" && !error.message.includes("Did you mean"))
+    if (
+      error.code === "commander.unknownCommand" &&
+      argv[0] !== "threads" &&
+      !error.message.includes("Did you mean")
+    )
       process.stderr.write(`For a task: deepwright run ${taskWords(argv)}\n`);
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }

@@ -2,7 +2,8 @@
 import { DeepwrightError } from "deepwright/errors";
 import type { StoredObject } from "../home/home.ts";
 import { KIND } from "./handle.ts";
-import { readInert, revive, setOwn } from "./inert.ts";
+import { readInert, revive } from "./inert.ts";
+import { setOwn } from "./set-own.ts";
 
 export class Decoder {
   private readonly objects = new Map<number, StoredObject>();

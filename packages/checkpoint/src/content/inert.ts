@@ -6,6 +6,7 @@
  */
 import { DeltaSnapshot, isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import { buildClass, classTag, fieldsOf } from "./messages.ts";
+import { setOwn } from "./set-own.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -175,13 +176,6 @@ function isSend(data: unknown): data is SendLike {
 
 function sendFields({ node, args, timeout }: SendLike): object {
   return timeout === undefined ? { node, args } : { node, args, timeout };
-}
-
-/** `__proto__` is a key like any other. */
-export function setOwn(target: object, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else (target as Record<string, unknown>)[key] = value;
 }
 
 const MARK = '"$"';

@@ -17,6 +17,7 @@ import {
   ToolMessage,
   ToolMessageChunk,
 } from "@langchain/core/messages";
+import { setOwn } from "./set-own.ts";
 
 type Fields = Record<string, unknown>;
 type Build = (fields: any) => object;
@@ -72,7 +73,7 @@ export function fieldsOf(value: object): Fields {
     const field = (value as Fields)[key];
     if (NOT_FIELDS.has(key) || field === undefined) continue;
     if (USUALLY_EMPTY.has(key) && isEmpty(field)) continue;
-    fields[key] = field;
+    setOwn(fields, key, field);
   }
   return fields;
 }
@@ -94,7 +95,7 @@ export function buildClass(tag: string, fields: Fields): object | undefined {
   // Constructors interpret some fields (v1 content, chunks of calls); stored is what they made of them.
   const plain = tag === "ai" || tag === "ai+" ? { ...whole, content: "", response_metadata: {} } : whole;
   const message = build({ ...plain, additional_kwargs: {}, tool_call_chunks: [] }) as Fields;
-  for (const key of Object.keys(whole)) message[key] = whole[key];
+  for (const key of Object.keys(whole)) setOwn(message, key, whole[key]);
   message.lc_kwargs = whole;
   return message;
 }

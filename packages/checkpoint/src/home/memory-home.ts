@@ -92,10 +92,10 @@ export class MemoryHome implements Home {
   async copyThread(from: string, to: string, now: number): Promise<void> {
     const source = this.existing(from);
     const target = this.threads.get(to);
-    if (target && target.checkpointCount > 0)
+    if (target?.spaces.has(""))
       throw new DeepwrightError("THREAD_EXISTS", `There is a thread '${to}' already.`);
+    this.writable(to, undefined, now);
     const copy = newThread(now);
-    if (target) copy.fence = target.fence;
     const { title, firstPrompt, messageCount, checkpointCount, model, cwd } = source;
     Object.assign(copy, { title, firstPrompt, messageCount, checkpointCount, model, cwd });
     for (const [namespace, space] of source.spaces) copy.spaces.set(namespace, copySpace(space, to));

@@ -49,6 +49,14 @@ test("a claim that was granted unheard is granted again", async () => {
   }
 });
 
+test("a thread is copied once, and one that was there is not taken for the copy", async () => {
+  for (let n = 0; n < 4; n += 1) await home.copyThread("t", `copy ${n}`, 1);
+  expect((await readStep(home, "copy 3"))?.content).toEqual([tree("content 10")]);
+  for (let n = 0; n < 4; n += 1)
+    await expect(home.copyThread("t", `copy ${n}`, 1)).rejects.toMatchObject({ code: "THREAD_EXISTS" });
+  expect(await home.claim("copy 0", "holder", 60_000)).toMatchObject({ held: true });
+});
+
 test("a deletion deletes", async () => {
   for (let n = 0; n < 4; n += 1) {
     await putStep(home, { threadId: "gone", id: uuid(n), content: [tree(`content ${n}`)] });

@@ -28,7 +28,7 @@ export async function claimThread(home: Home, threadId: string, options: ClaimOp
     );
   signal?.throwIfAborted();
   const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const attempt = () => take(home, threadId, holder, ttl * 1_000);
+  const attempt = () => take(home, threadId, holder, Math.ceil(ttl * 1_000));
   if (mode === "refuse") {
     const claim = await attempt();
     if (claim instanceof Claim) return claim;
@@ -43,7 +43,7 @@ async function take(
   holder: string,
   ttlMs: number,
 ): Promise<Claim | ClaimAnswer> {
-  const asked = performance.now();
+  const asked = moment();
   const answer = await home.claim(threadId, holder, ttlMs);
   return answer.held ? new Claim(home, threadId, holder, ttlMs, answer.fence, asked) : answer;
 }
@@ -133,10 +133,23 @@ function busy(threadId: string): DeepwrightError {
   });
 }
 
+/** By two clocks: one stands still while the machine sleeps, the other may be set back. */
+interface Moment {
+  readonly running: number;
+  readonly wall: number;
+}
+
+function moment(): Moment {
+  return { running: performance.now(), wall: Date.now() };
+}
+
+function msSince({ running, wall }: Moment): number {
+  return Math.max(performance.now() - running, Date.now() - wall);
+}
+
 class Claim implements ThreadClaim {
   private readonly lost = new AbortController();
   private readonly timer: NodeJS.Timeout;
-  private freshUntil: number;
   private renewing: Promise<void> | undefined;
   private released: Promise<void> | undefined;
 
@@ -146,9 +159,9 @@ class Claim implements ThreadClaim {
     private readonly holder: string,
     private readonly ttlMs: number,
     readonly fence: number,
-    asked: number,
+    /** When the last answer was asked for that said we hold it. */
+    private asked: Moment,
   ) {
-    this.freshUntil = asked + ttlMs / 2;
     this.timer = setInterval(() => {
       this.renew().catch(() => {});
     }, ttlMs / 3).unref();
@@ -158,10 +171,9 @@ class Claim implements ThreadClaim {
     return this.lost.signal;
   }
 
-  /** By a clock that goes on while the process is stopped. */
   async check(): Promise<void> {
     this.lost.signal.throwIfAborted();
-    if (performance.now() >= this.freshUntil) await this.renew();
+    if (msSince(this.asked) >= this.ttlMs / 2) await this.renewForSure();
     this.lost.signal.throwIfAborted();
     if (this.released)
       throw new DeepwrightError("CLAIM_LOST", `The claim on the thread '${this.threadId}' was given back.`);
@@ -175,6 +187,12 @@ class Claim implements ThreadClaim {
     return this.released;
   }
 
+  /** Whoever was stopped while an answer was under way finds one that is true no longer. */
+  private async renewForSure(): Promise<void> {
+    do await this.renew();
+    while (msSince(this.asked) >= this.ttlMs && !this.lost.signal.aborted && !this.released);
+  }
+
   private async renew(): Promise<void> {
     this.renewing ??= this.extend().finally(() => {
       this.renewing = undefined;
@@ -184,12 +202,10 @@ class Claim implements ThreadClaim {
 
   private async extend(): Promise<void> {
     if (this.released) return;
-    const asked = performance.now();
+    const asked = moment();
     const answer = await this.home.claim(this.threadId, this.holder, this.ttlMs, this.fence);
-    if (answer.held) {
-      this.freshUntil = asked + this.ttlMs / 2;
-      return;
-    }
+    if (answer.held) this.asked = asked;
+    if (answer.held || this.released) return;
     clearInterval(this.timer);
     this.lost.abort(
       new DeepwrightError("CLAIM_LOST", `Another run has taken over the thread '${this.threadId}'.`, {

@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -43,8 +43,10 @@ class Story {
     return (await this.saver.getTuple(this.config()))!;
   }
 
-  async check(): Promise<void> {
-    for (const [id, values] of this.expected) {
+  /** All that was put, or only what was put at these places. */
+  async check(places = [...this.expected.keys()]): Promise<void> {
+    for (const [place, [id, values]] of this.expected.entries()) {
+      if (!places.includes(place)) continue;
       const tuple = await this.saver.getTuple(this.config(id));
       expect(describeValue(tuple?.checkpoint.channel_values)).toBe(values);
     }
@@ -107,6 +109,21 @@ export function mutationSuite({ open, runs }: Subject): void {
         }),
         runs,
       );
+    });
+
+    test("an element that was edited and came in elsewhere is stored as edited here, too", async () => {
+      const story = new Story(saver);
+      const state = loopState();
+      await story.put(checkpointOf(state));
+      const shared = state.messages[3] as BaseMessage;
+      shared.content = "edited by another thread's run";
+      messagesReducer(undefined, [shared]);
+      await story.put(checkpointOf(state));
+      const [path, file] = Object.entries(state.files)[3] as [string, { content: string }];
+      file.content = "edited as well";
+      filesReducer(undefined, { [path]: file } as never);
+      await story.put(checkpointOf(state));
+      await story.check([1, 2]);
     });
 
     test("reads share nothing with each other or with storage", async () => {
@@ -192,7 +209,7 @@ const loopStep = fc.record({
   restart: fc.boolean(),
   append: fc.nat({ max: 20 }),
   again: fc.array(fc.tuple(fc.nat(), anyText), { maxLength: 3 }),
-  remove: fc.boolean(),
+  remove: fc.constantFrom("none", "first", "last"),
   files: fc.array(fc.tuple(fc.nat({ max: 90 }), anyText), { maxLength: 3 }),
   filesAgain: fc.array(fc.tuple(fc.nat(), anyText), { maxLength: 2 }),
   unlink: fc.option(fc.nat({ max: 90 }), { nil: undefined }),
@@ -256,6 +273,7 @@ function loopStepped(state: State, each: LoopStep): State {
   }
   if (each.unlink !== undefined) changes[`/f-${each.unlink}`] = null;
   const list = messagesReducer(messages as Messages, [...again, ...added]);
-  const shorter = each.remove && list.length > 3 ? wholeList(list.filter((_, i) => i !== 1)) : list;
+  const gone = list.at(each.remove === "last" ? -1 : 1)?.id as string;
+  const shorter = each.remove === "none" ? list : messagesReducer(list, [new RemoveMessage({ id: gone })]);
   return { ...state, messages: shorter, files: filesReducer(files as never, changes as never) };
 }

@@ -71,11 +71,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: fc.record({
       ...where,
       kind: fc.constant("write" as const),
-      task: fc.nat({ max: 2 }),
+      task: fc.nat({ max: 1 }),
       writes: fc.array(write, { maxLength: 3 }),
     }),
   },

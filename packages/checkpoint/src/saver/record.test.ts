@@ -48,9 +48,9 @@ describe("a checkpoint as a row", () => {
   });
 
   test("keeps as many channels as there are", async () => {
-    const names = Array.from({ length: 200_000 }, (_, i) => [`channel ${i}`, i]);
+    const names = Array.from({ length: 130_000 }, (_, i) => [`channel ${i}`, i]);
     const channel_versions = Object.fromEntries(names);
-    await trip({ channel_versions, versions_seen: { n: channel_versions } }, metadataOf());
+    await trip({ channel_versions, versions_seen: {} }, metadataOf());
   });
 
   test.each<[string, CheckpointMetadata | undefined]>([

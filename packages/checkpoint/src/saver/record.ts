@@ -10,7 +10,7 @@ import { DeepwrightError } from "deepwright/errors";
 import type { Decoder } from "../content/decode.ts";
 import type { Encoder } from "../content/encode.ts";
 import { Handle, KIND } from "../content/handle.ts";
-import { setOwn } from "../content/inert.ts";
+import { setOwn } from "../content/set-own.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
 
 export const FORMAT = 1;

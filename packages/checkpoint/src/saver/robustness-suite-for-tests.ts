@@ -167,6 +167,27 @@ export function robustnessSuite({ open }: Subject): void {
       expect(await roundTrip({ inner: value })).toEqual({ inner: expected });
     });
 
+    test("of what a task writes twice the first counts, except on special channels", async () => {
+      const checkpoint = checkpointOf(EMPTY);
+      await saver.put(config("twice"), checkpoint, metadataOf());
+      const place = { configurable: { ...config("twice").configurable, checkpoint_id: checkpoint.id } };
+      for (const text of ["first", "second"])
+        await saver.putWrites(
+          place,
+          [
+            ["a", text],
+            ["__resume__", text],
+            ["b", text],
+          ],
+          "task",
+        );
+      expect((await saver.getTuple(config("twice")))?.pendingWrites).toEqual([
+        ["task", "__resume__", "second"],
+        ["task", "a", "first"],
+        ["task", "b", "first"],
+      ]);
+    });
+
     test("a list with holes keeps its length", async () => {
       const list: unknown[] = [1];
       list[3] = 4;
@@ -184,6 +205,14 @@ export function robustnessSuite({ open }: Subject): void {
       const [type, data] = await serializer.dumpsTyped(circle);
       const theirs = await serializer.loadsTyped(type, data);
       expect(await roundTrip(circle)).toEqual(theirs);
+      const wide: unknown[] = Array.from({ length: 100 }, (_, i) => i);
+      const around = { wide };
+      wide.push(around);
+      const numbers = wide.slice(0, 100);
+      expect(await roundTrip({ first: around, second: wide })).toEqual({
+        first: { wide: [...numbers, "[Circular]"] },
+        second: [...numbers, { wide: "[Circular]" }],
+      });
       const long: unknown[] = Array.from({ length: 100 }, (_, i) => i);
       long.push({ long });
       const found = (await roundTrip({ long })) as { long: unknown[] };

@@ -151,7 +151,10 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
 
   /** A thread under another name: nothing is copied but references. */
   async copyThread(from: string, to: string): Promise<void> {
-    await this.home.copyThread(checkedId("thread_id", from), checkedId("thread_id", to), Date.now());
+    checkedId("thread_id", from);
+    checkedId("thread_id", to);
+    await this.writers.get(from)?.idle();
+    await this.home.copyThread(from, to, Date.now());
   }
 
   /** Removes old checkpoints and returns their space. The newest state of every thread stays as it is. */

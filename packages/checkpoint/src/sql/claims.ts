@@ -1,7 +1,7 @@
 /** Who may write to a thread. */
 import { DeepwrightError } from "deepwright/errors";
 import type { ClaimAnswer } from "../home/home.ts";
-import { lockOrCreateThread, type ThreadRecord } from "./threads.ts";
+import { type ClaimRecord, lockOrCreateThread, lockThread, type ThreadRecord } from "./threads.ts";
 import type { Work } from "./work.ts";
 
 /** Throws CLAIM_LOST under a fence that is no longer the current one, THREAD_BUSY under none while one lives. */
@@ -29,22 +29,42 @@ export async function claim(
   ttlMs: number,
   fence: number | undefined,
 ): Promise<ClaimAnswer> {
-  const { session, dialect } = work;
-  const { id, claim: current } = await lockOrCreateThread(work, threadId, "", Date.now());
-  const extended =
-    fence === undefined
-      ? current.holder === holder && current.remaining > 0
-      : current.holder !== undefined && current.fence === fence;
-  const lost = fence !== undefined && fence !== current.fence;
-  if (lost || (!extended && current.remaining > 0)) {
-    return { held: false, holder: current.holder ?? "", remainingMs: current.remaining };
-  }
-  const next = extended ? current.fence : current.fence + 1;
+  if (fence !== undefined) return extend(work, threadId, holder, ttlMs, fence);
+  const thread = await lockOrCreateThread(work, threadId, "", Date.now());
+  const { claim: current } = thread;
+  if (current.remaining > 0 && current.holder !== holder) return heldBy(current);
+  return hold(work, thread, holder, ttlMs, current.remaining > 0 ? current.fence : current.fence + 1);
+}
+
+/** One that ran out lives again if nobody took it; one that was given back, or deleted, does not. */
+async function extend(
+  work: Work,
+  threadId: string,
+  holder: string,
+  ttlMs: number,
+  fence: number,
+): Promise<ClaimAnswer> {
+  const thread = await lockThread(work, threadId);
+  if (thread?.claim.holder === undefined || thread.claim.fence !== fence) return heldBy(thread?.claim);
+  return hold(work, thread, holder, ttlMs, fence);
+}
+
+function heldBy(claim: ClaimRecord | undefined): ClaimAnswer {
+  return { held: false, holder: claim?.holder ?? "", remainingMs: claim?.remaining ?? 0 };
+}
+
+async function hold(
+  { session, dialect }: Work,
+  thread: ThreadRecord,
+  holder: string,
+  ttlMs: number,
+  fence: number,
+): Promise<ClaimAnswer> {
   await session.run(
     `UPDATE dw_threads SET claim_holder = $1, claim_fence = $2, claim_expires = ${dialect.clock} + $3 WHERE id = $4`,
-    [holder, next, ttlMs, id],
+    [holder, fence, ttlMs, thread.id],
   );
-  return { held: true, fence: next };
+  return { held: true, fence };
 }
 
 export async function release({ session }: Work, threadId: string, fence: number): Promise<void> {

@@ -3,19 +3,32 @@ import { checkClaim } from "./claims.ts";
 import { lockOrCreateThread, lockThread, threadNotFound } from "./threads.ts";
 import type { Work } from "./work.ts";
 
-/** Rows are copied inside the database; content is shared. */
-export async function copyThread(work: Work, from: string, to: string, now: number): Promise<void> {
+/**
+ * Rows are copied inside the database; content is shared.
+ *
+ * `copier` is this call's own name. It stays as that of the target's last holder, so that work which counted
+ * without our hearing of it, and is repeated, finds its own copy.
+ */
+export async function copyThread(
+  work: Work,
+  from: string,
+  to: string,
+  now: number,
+  copier: string,
+): Promise<void> {
   const source = await lockThread(work, from);
   if (source === undefined || source.checkpointCount === 0) throw threadNotFound(from);
   if (from === to) throw threadExists(to);
   const target = await lockOrCreateThread(work, to, "", now);
+  if (target.claim.holder === copier) return;
   if (target.checkpointCount > 0 || target.space !== undefined) throw threadExists(to);
   checkClaim(target, undefined);
   await work.session.run(
     `UPDATE dw_threads SET (title, first_prompt, message_count, checkpoint_count, model, cwd) = (SELECT
       f.title, f.first_prompt, f.message_count, f.checkpoint_count, f.model, f.cwd FROM dw_threads f
-      WHERE f.id = $1), created_at = $3, updated_at = $3 WHERE id = $2`,
-    [source.id, target.id, now],
+      WHERE f.id = $1), created_at = $3, updated_at = $3, claim_holder = $4,
+      claim_fence = claim_fence + 1 WHERE id = $2`,
+    [source.id, target.id, now, copier],
   );
   await copyRows(work, source.id, target.id);
 }

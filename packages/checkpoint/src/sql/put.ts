@@ -38,7 +38,10 @@ async function storeRows(
   await updateThread(work, thread, { facts, updatedAt: changed ? now : undefined, newCheckpoints });
 }
 
-/** Returns how many checkpoints are new. */
+/**
+ * Returns how many checkpoints are new. The space found with the thread may have been pruned while we waited
+ * for the thread's lock, as Postgres looks at what it joined only once; the epoch tells.
+ */
 async function storeNamespace(
   work: Work,
   thread: ThreadRecord,
@@ -49,7 +52,7 @@ async function storeNamespace(
   const { now } = batch;
   let newCheckpoints = 0;
   if (checkpoint || writes) {
-    const known = namespace === batch.namespace ? thread.space : undefined;
+    const known = namespace === batch.namespace && thread.epoch === batch.epoch ? thread.space : undefined;
     const space = known ?? (await spaceOf(work, thread.id, namespace));
     if (checkpoint) {
       const row = { ...checkpoint, refs: checkpoint.refs.map(resolve) };

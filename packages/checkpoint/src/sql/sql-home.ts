@@ -1,4 +1,5 @@
 /** Threads in a SQL database. */
+import { randomUUID } from "node:crypto";
 import type {
   ClaimAnswer,
   FactChanges,
@@ -78,7 +79,8 @@ export class SqlHome implements Home {
   }
 
   copyThread(from: string, to: string, now: number): Promise<void> {
-    return this.#write((work) => copyThread(work, from, to, now));
+    const copier = `copy:${randomUUID()}`;
+    return this.#write((work) => copyThread(work, from, to, now, copier));
   }
 
   async prune(query: PruneQuery): Promise<PruneResult> {

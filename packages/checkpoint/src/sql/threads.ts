@@ -62,7 +62,7 @@ export async function lockOrCreateThread(
   if (found) return found;
   await work.session.run(
     `INSERT INTO dw_threads (thread_id, epoch, claim_fence, created_at, updated_at)
-      SELECT $1, m.value + 1, m.value, CAST($2 AS BIGINT), CAST($2 AS BIGINT) FROM dw_meta m WHERE m.name = 'seed'`,
+      SELECT $1, m.value + 1, m.value + 1, CAST($2 AS BIGINT), CAST($2 AS BIGINT) FROM dw_meta m WHERE m.name = 'seed'`,
     [threadId, now],
   );
   return (await lockThread(work, threadId, namespace)) as ThreadRecord;
@@ -115,7 +115,9 @@ export async function updateThread(
     assign("updated_at", changes.updatedAt);
     if (thread.checkpointCount === 0) assign("created_at", changes.updatedAt);
   }
-  if (changes.newCheckpoints > 0) assignments.push("checkpoint_count = checkpoint_count + 1");
+  const { newCheckpoints } = changes;
+  if (newCheckpoints === 1) assignments.push("checkpoint_count = checkpoint_count + 1");
+  else if (newCheckpoints > 1) assign("checkpoint_count", thread.checkpointCount + newCheckpoints);
   if (assignments.length === 0) return;
   values.push(thread.id);
   await session.run(`UPDATE dw_threads SET ${assignments.join(", ")} WHERE id = $${values.length}`, values);

@@ -13,9 +13,9 @@ export function backupTo(database: Database, target: string): void {
   try {
     closeSync(openSync(unfinished, "wx", 0o600));
     database.prepare("VACUUM INTO ?1").run(unfinished);
-    sync(unfinished);
+    sync(unfinished, "r+");
     giveName(unfinished, target);
-    if (process.platform !== "win32") sync(dirname(target));
+    if (process.platform !== "win32") sync(dirname(target), "r");
   } catch (error) {
     throw fileError(target, error);
   } finally {
@@ -33,8 +33,9 @@ function giveName(unfinished: string, target: string): void {
   }
 }
 
-function sync(path: string): void {
-  const file = openSync(path, "r");
+/** Windows syncs only what was opened for writing, which a directory cannot be. */
+function sync(path: string, flags: "r" | "r+"): void {
+  const file = openSync(path, flags);
   try {
     fsyncSync(file);
   } finally {

@@ -79,12 +79,10 @@ async function leaveFile(name: string, shared: SharedFile): Promise<void> {
   else await thread.end();
 }
 
-/** So that one file has one name, whichever way leads to it. */
+/** So that one file has one name, whichever way leads to it, also before it or its directory is made. */
 async function realName(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const directory = await realpath(dirname(path)).catch(() => dirname(path));
-    return join(directory, basename(path));
-  }
+  const directory = dirname(path);
+  return realpath(path).catch(async () =>
+    directory === path ? path : join(await realName(directory), basename(path)),
+  );
 }

@@ -17,7 +17,7 @@ export function prepareFile(path: string): void {
   if (path === IN_MEMORY) return;
   try {
     makeDirectory(dirname(path));
-    closeSync(openSync(path, "a", OWNER_ONLY));
+    makeFile(path);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) tighten(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
@@ -38,6 +38,11 @@ function makeDirectory(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+}
+
+/** A file that is there is not opened: closing it again would end all locks this process has on it. */
+function makeFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", OWNER_ONLY));
 }
 
 /** A file of another owner cannot be changed; if others may read it, that is theirs to know. */

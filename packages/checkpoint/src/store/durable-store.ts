@@ -54,6 +54,10 @@ export abstract class DurableStore extends BaseStore {
   /** Safe twice. */
   abstract close(): Promise<void>;
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   override async batch<Operations extends Operation[]>(
     operations: Operations,
   ): Promise<OperationResults<Operations>> {

@@ -123,7 +123,7 @@ function itemSuite(store: () => DurableStore, open: () => Promise<DurableStore>)
   });
 
   test("after closing or stopping it says that it is closed", async () => {
-    for (const end of ["close", "stop"] as const) {
+    for (const end of ["close", "stop", Symbol.asyncDispose] as const) {
       const closing = await open();
       await closing[end]();
       await closing[end]();

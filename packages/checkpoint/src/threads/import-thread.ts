@@ -28,7 +28,11 @@ export async function importThread(
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
   try {
     const first = await iterator.next();
-    const header = reader.header(first.done ? "" : first.value);
+    if (first.done)
+      throw new DeepwrightError("INVALID_INPUT", "The thread file is empty.", {
+        hint: "Nothing was imported.",
+      });
+    const header = reader.header(first.value);
     const threadId = checkedId("thread_id", as ?? header.threadId);
     if (await saver.home.thread(threadId)) throw threadExists(threadId);
     await build(saver, threadId, header, reader, iterator);

@@ -23,6 +23,8 @@ import type {
 
 /** The saver stays the caller's: whoever opened it closes it. */
 export function openThreads(saver: SharedSaver): Threads {
+  if (!saver?.home)
+    throw new DeepwrightError("INVALID_OPTION", "openThreads needs a saver of @deepwright/checkpoint.");
   return new SaverThreads(saver);
 }
 

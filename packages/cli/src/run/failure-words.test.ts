@@ -72,6 +72,7 @@ describe("withoutSecrets", () => {
   it.each([
     ["key sk-ant-api03-abcdefghijkl is bad", "key [key] is bad"],
     ["at https://user:pass@host/v1", "at https://host/v1"],
+    ["at https://user:p@ss@host/v1", "at https://host/v1"],
     ["a db-password-1 inside", "a [DB_PASSWORD] inside"],
     ["nothing to hide", "nothing to hide"],
   ])("%s", (text, clean) => {

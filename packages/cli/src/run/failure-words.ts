@@ -120,7 +120,7 @@ const KEY_SHAPE = /\b(?:sk|pk|rk|gsk|ghp|gho|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]
 
 /** Values of variables that hold secrets are struck out; so are passwords in addresses and what looks like a key. */
 export function withoutSecrets(text: string, environment: NodeJS.ProcessEnv): string {
-  let clean = text.replace(/(\w+:\/\/)[^/\s@]+@/g, "$1");
+  let clean = text.replace(/(\w+:\/\/)[^/\s]+@/g, "$1");
   for (const [name, value] of Object.entries(environment))
     if (value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_VARIABLE.test(name))
       clean = clean.replaceAll(value, `[${name}]`);

@@ -12,6 +12,7 @@ import { changedSince } from "../workspace/changed-since.ts";
 import { type Changes, changesBetween, type Files, isUnchanged } from "../workspace/changes.ts";
 import { WORKSPACE_LIMITS } from "../workspace/limits.ts";
 import { readWorkspace, type Workspace } from "../workspace/read-workspace.ts";
+import { toWrite } from "../workspace/to-write.ts";
 import { prepareOut, type WriteReport, writeChanges } from "../workspace/write-changes.ts";
 import { failureWords } from "./failure-words.ts";
 import { plainJson } from "./plain-json.ts";
@@ -19,7 +20,7 @@ import { ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
 import { type RawRunOptions, type RunOptions, runOptions } from "./run-options.ts";
-import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
+import { closeRunThread, filesAtStart, openRunThread, type RunThread } from "./run-thread.ts";
 import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
@@ -43,6 +44,8 @@ interface Material {
   readonly before: Files;
   /** What the agent is given of them: all, or what its thread does not have. */
   readonly given: Files;
+  /** As they are when the agent begins. */
+  readonly now: Files;
 }
 
 export async function runCommand(words: readonly string[], raw: RawRunOptions): Promise<ExitCode> {
@@ -136,14 +139,15 @@ async function materialFor(run: Run, task: Task, out: string | undefined): Promi
   const known = thread?.before;
   if (!known) {
     sayMaterial(run, task, workspace, workspaceLine(workspace, options.in, WORKSPACE_LIMITS));
-    return { before: workspace.files, given: workspace.files };
+    return { before: workspace.files, given: workspace.files, now: workspace.files };
   }
   const given = changedSince(known.files, known.at, workspace.files);
   sayMaterial(run, task, workspace, threadLine(known, Object.keys(given)));
-  return { before: { ...known.files, ...given }, given };
+  const now = { ...known.files, ...given };
+  return { before: now, given, now };
 }
 
-/** A run that was broken off goes on with what it had. */
+/** A run that was broken off goes on with what it had; what it changed before is its work, too. */
 async function materialLeft({ options, console, thread }: Run, agent: RunnableAgent): Promise<Material> {
   const known = thread?.before;
   const state = thread && (await agent.getState?.(threadConfig(thread) as never));
@@ -153,7 +157,7 @@ async function materialLeft({ options, console, thread }: Run, agent: RunnableAg
       'Say what to do next: deepwright run --thread ID "task".',
     );
   if (options.detail !== "quiet") console.line(`${threadLine(known, [])}; its last run goes on`);
-  return { before: known.files, given: {} };
+  return { before: await filesAtStart(thread), given: {}, now: known.files };
 }
 
 /** What the agent gets to work with. */
@@ -179,14 +183,15 @@ function viewOf({ options, console }: Run): (part: StreamPart) => void {
 async function finish(
   run: Run,
   result: RunResult,
-  { before }: Material,
+  { before, now }: Material,
   out: string | undefined,
 ): Promise<ExitCode> {
   const { options, console } = run;
   const { ledger, end } = result;
-  const after = ledger.files ?? before;
+  const after = ledger.files ?? now;
   const changes = changesBetween(before, after);
-  const report = out === undefined ? undefined : await writeChanges(out, changes, after);
+  const report =
+    out === undefined ? undefined : await writeChanges(out, await toWrite(out, changes, now, after), after);
   const refused = report?.refused.length ?? 0;
   const code = exitCodeOf(end) === EXIT.done && refused > 0 ? EXIT.failed : exitCodeOf(end);
   console.endText();

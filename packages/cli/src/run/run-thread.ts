@@ -1,8 +1,8 @@
 /** The thread a run belongs to: a new one, or one that goes on. */
 import { randomUUID } from "node:crypto";
 import type { SharedSaver } from "@deepwright/checkpoint";
-import { usageError } from "../command-error.ts";
-import { databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { afterOtherRun } from "../state/other-run.ts";
 import { redactErrors } from "../state/redact-errors.ts";
@@ -34,11 +34,23 @@ export async function openRunThread(
   const database = databaseOf(options.db, environment);
   if (options.thread !== undefined && !isThere(database))
     throw usageError(`There is no thread '${options.thread}': ${databaseName(database)} does not exist yet.`);
-  const saver = redactErrors(await openDatabase(database), environment);
+  const opened = await openDatabase(database).catch((cause: unknown) =>
+    Promise.reject(notOpened(database, cause)),
+  );
+  const saver = redactErrors(opened, environment);
   if (options.thread === undefined) return { id: randomUUID(), saver, before: undefined };
   const id = await findThread(saver, options.thread);
   await afterOtherRun(saver, id, onWait, signal);
   return { id, saver, before: await threadBefore(saver, id) };
+}
+
+function notOpened(database: Database, cause: unknown): unknown {
+  const { code, message } = cause as { code?: unknown; message?: string };
+  if (code !== "STORAGE_UNAVAILABLE" || database.kind !== "sqlite" || !database.isDefault) return cause;
+  return new CommandError(`Threads cannot be kept: ${message}`, {
+    hint: "Set DEEPWRIGHT_HOME to a directory you can write to, or run with --ephemeral to keep nothing.",
+    cause,
+  });
 }
 
 async function threadBefore(saver: SharedSaver, id: string): Promise<ThreadBefore> {
@@ -53,6 +65,24 @@ async function threadBefore(saver: SharedSaver, id: string): Promise<ThreadBefor
     at: tuple ? Date.parse(tuple.checkpoint.ts) : 0,
   };
 }
+
+/** The files as the thread's last run found them; as they are where its first steps were pruned. */
+export async function filesAtStart({ id, saver, before }: RunThread): Promise<Files> {
+  const { openThreads } = await import("@deepwright/checkpoint");
+  const { steps } = await openThreads(saver).show(id);
+  const input = steps.findLastIndex(({ source }) => source === "input");
+  const step = steps[input + 1] ?? steps[input];
+  if (input === -1 || step === undefined) return before?.files ?? {};
+  const tuple = await saver.getTuple({ configurable: { thread_id: id, checkpoint_id: step.checkpointId } });
+  const { files, [INPUT]: given } = (tuple?.checkpoint.channel_values ?? {}) as {
+    files?: Files;
+    [INPUT]?: { files?: Files };
+  };
+  return { ...files, ...given?.files };
+}
+
+/** The channel that holds what a run was given until its first step is done. */
+const INPUT = "__start__";
 
 const CLOSING_MS = 2_000;
 

@@ -1,9 +1,9 @@
 /** Where threads are kept: a file of the user's own, or the database that was named. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { SharedSaver } from "@deepwright/checkpoint";
-import { CommandError, usageError } from "../command-error.ts";
+import { usageError } from "../command-error.ts";
 import { withoutSecrets } from "../run/failure-words.ts";
 
 export type Database =
@@ -15,6 +15,7 @@ const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 
 /** `given` is what --db says; then DEEPWRIGHT_DB counts, then `state.db` in DEEPWRIGHT_HOME. */
 export function databaseOf(given: string | undefined, environment: NodeJS.ProcessEnv): Database {
+  if (given === "") throw usageError("The name of the database is empty.");
   const named = given ?? (environment.DEEPWRIGHT_DB || undefined);
   if (named === undefined) {
     const directory = environment.DEEPWRIGHT_HOME || join(homedir(), ".deepwright");
@@ -34,20 +35,21 @@ export function databaseName(database: Database): string {
   return database.kind === "sqlite" ? database.path : (withoutSecrets(database.url, {}).split("?")[0] ?? "");
 }
 
-/** False for a file that nobody has made yet. */
+/** False for a file that nobody has made yet; one that cannot be looked at is for opening to complain of. */
 export function isThere(database: Database): boolean {
-  return database.kind === "postgres" || existsSync(database.path);
+  if (database.kind === "postgres") return true;
+  try {
+    return statSync(database.path) !== undefined;
+  } catch (error) {
+    return !["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
 }
 
 /** Makes what is missing. Whoever opens it closes it. */
 export async function openDatabase(database: Database): Promise<SharedSaver> {
-  try {
-    if (database.kind === "postgres") return await openPostgres(database.url);
-    const { SqliteSaver } = await import("@deepwright/checkpoint/sqlite");
-    return await SqliteSaver.open(database.path);
-  } catch (cause) {
-    throw notOpened(database, cause);
-  }
+  if (database.kind === "postgres") return openPostgres(database.url);
+  const { SqliteSaver } = await import("@deepwright/checkpoint/sqlite");
+  return SqliteSaver.open(database.path);
 }
 
 /** Seconds a person waits for a server that does not answer; one that has answered is given longer. */
@@ -59,13 +61,4 @@ async function openPostgres(url: string): Promise<SharedSaver> {
   const lasting = PostgresSaver.open(url);
   await first.close();
   return lasting;
-}
-
-function notOpened(database: Database, cause: unknown): unknown {
-  const { code, message } = cause as { code?: unknown; message?: string };
-  if (code !== "STORAGE_UNAVAILABLE" || database.kind !== "sqlite" || !database.isDefault) return cause;
-  return new CommandError(`Threads cannot be kept: ${message}`, {
-    hint: "Set DEEPWRIGHT_HOME to a directory you can write to, or run with --ephemeral to keep nothing.",
-    cause,
-  });
 }

@@ -9,7 +9,7 @@ export interface Column {
 /** The texts must be safe and of one line. The last column is as long as it likes. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const all = [columns.map(({ heading }) => heading), ...rows];
-  const widths = columns.map((_, i) => Math.max(...all.map((row) => lengthOf(row[i] ?? ""))));
+  const widths = columns.map((_, i) => all.reduce((most, row) => Math.max(most, lengthOf(row[i] ?? "")), 0));
   return all.map((row) =>
     columns
       .map(({ isNumber }, i) => padded(row[i] ?? "", widths[i] as number, isNumber === true))

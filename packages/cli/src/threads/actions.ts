@@ -9,7 +9,7 @@ import { bytes, count, seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { ageOf, sizeOf, stepOf, wholeNumber } from "./amounts.ts";
 import type { ThreadsContext } from "./context.ts";
-import { detailLines, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
+import { detailLines, idWord, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
 
 export type Action = (context: ThreadsContext, words: readonly string[]) => Promise<void>;
 
@@ -86,7 +86,7 @@ function rewoundLines(threadId: string, step: string, done: RewindResult): strin
   return [
     `Messages and files are as they were after step ${safeLine(step, 40)}:`,
     ...rewindLines(done),
-    `Undo: deepwright threads rewind ${shortId(threadId)} ${done.previousId}`,
+    `Undo: deepwright threads rewind ${idWord(threadId)} ${done.previousId}`,
   ];
 }
 
@@ -104,6 +104,7 @@ export const rename: Action = async (context, [given = "", ...title]) => {
 };
 
 export const copy: Action = async (context, [given = "", to = ""]) => {
+  if (to === "") throw usageError("The id of the new thread is empty.");
   const threadId = await context.find(given);
   await (await context.threads()).copy(threadId, to);
   context.print({ threadId: to }, [`Copied ${shortId(threadId)} to ${safeLine(to)}.`]);

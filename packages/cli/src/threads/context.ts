@@ -82,7 +82,7 @@ function nothingThere(database: Database): CommandError {
   const name = databaseName(database);
   return database.kind === "sqlite" && database.isDefault
     ? usageError(`There are no threads yet: ${name} does not exist.`)
-    : usageError(`There is no database at ${name}.`, "Check --db.");
+    : usageError(`There is no database at ${name}.`, "Check --db and DEEPWRIGHT_DB.");
 }
 
 const WRONG_USAGE = new Set([

@@ -121,7 +121,7 @@ describe("a thread from its first run to its end", () => {
   });
 
   it("a run that was killed goes on where it was, and does nothing twice", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await directoryWith({ "a.txt": "x" });
     const never = new Promise<void>(() => {});
     const { env, asked } = await serverWith([
       writes("/b", "b"),
@@ -135,8 +135,10 @@ describe("a thread from its first run to its end", () => {
     const [thread] = JSON.parse(
       (await runBinary(["threads", "list", "--json"], { cwd, env })).stdout,
     ).threads;
-    const resumed = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
+    const resumed = await runBinary(["run", "--thread", thread.threadId, "--out", "out"], { cwd, env });
     expect(resumed.stderr).toContain("its last run goes on\n");
+    expect(resumed.stderr).toContain("Changes:\n  + /b\nWrote 1 file to out\n");
+    expect(await readdir(join(cwd, "out"))).toEqual(["b"]);
     expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
     expect(asked()).toHaveLength(3);
     expect(textOf(asked()[2]?.body)).toBe(textOf(asked()[1]?.body));

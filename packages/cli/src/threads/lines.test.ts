@@ -1,7 +1,7 @@
 import type { FileChange } from "@deepwright/checkpoint";
 import pc from "picocolors";
 import { describe, expect, it } from "vitest";
-import { detailLines, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
+import { detailLines, idWord, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
 const EVIL = "evil\x1b[2J\u202e\n\x07";
@@ -67,5 +67,17 @@ describe("what is shown of stored text", () => {
       colours.red("-old"),
       colours.green("+new"),
     ]);
+  });
+});
+
+describe("an id in a command to type again", () => {
+  it.each([
+    ["3f19d212-a4ad-473f-adc3-68a4fb26948d", "3f19d212"],
+    ["long-".repeat(40), "long-".repeat(40)],
+    ["two words", "'two words'"],
+    ["it's $HOME", String.raw`'it'\''s $HOME'`],
+    [EVIL, "'evil\\x1b[2J\\u202e\n\\x07'"],
+  ])("%j", (id, word) => {
+    expect(idWord(id)).toBe(word);
   });
 });

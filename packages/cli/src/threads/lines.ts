@@ -17,6 +17,14 @@ export function shortId(id: string): string {
   return UUID.test(id) ? id.slice(0, SHORT_ID) : safeLine(id, MOST_ID);
 }
 
+const PLAIN_WORD = /^[\w.:@%+=,/][\w.:@%+=,/-]*$/;
+
+/** The id as a word of a command that can be typed again. */
+export function idWord(id: string): string {
+  if (UUID.test(id)) return shortId(id);
+  return PLAIN_WORD.test(id) ? id : `'${safeText(id).replaceAll("'", `'\\''`)}'`;
+}
+
 /** In the time of this machine. */
 export function timeText(time: number | string): string {
   return new Date(time).toLocaleString("sv-SE").slice(0, 16);

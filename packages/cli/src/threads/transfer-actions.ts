@@ -23,6 +23,7 @@ export const exportThread: Action = async (context, [given = "", path]) => {
 
 export const importThread: Action = async (context, [path = ""]) => {
   const { signal, progress, options, around } = context;
+  if (options.as === "") throw usageError("--as is empty.");
   await readable(path);
   const threads = await context.threads(true);
   const lines = watched(linesOf(path === "-" ? around.stdin : createReadStream(path)), signal, (number) =>

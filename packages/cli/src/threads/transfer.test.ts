@@ -1,12 +1,38 @@
-import { Readable } from "node:stream";
-import { describe, expect, it } from "vitest";
-import { linesOf } from "./transfer.ts";
+import { PassThrough, Readable } from "node:stream";
+import { describe, expect, it, vi } from "vitest";
+import { directoryWith } from "../test-support/run-binary.ts";
+import { linesOf, printLines, writeLines } from "./transfer.ts";
 
 async function all(pieces: Iterable<Uint8Array | string>): Promise<string[]> {
   const lines: string[] = [];
   for await (const line of linesOf(Readable.from(pieces))) lines.push(line);
   return lines;
 }
+
+describe("lines for a reader", () => {
+  it("end without an error when it leaves", async () => {
+    const stdout = new PassThrough({ highWaterMark: 1 });
+    stdout.on("error", () => {});
+    const printed = printLines(stdout as never, Readable.from(["x".repeat(100_000), "y".repeat(100_000)]));
+    await vi.waitFor(() => expect(stdout.writableNeedDrain).toBe(true));
+    stdout.destroy(new Error("write EPIPE"));
+    await printed;
+  });
+});
+
+describe("a file for lines", () => {
+  it("is no directory, even by force, and failing to write is not wrong usage", async () => {
+    const directory = await directoryWith({});
+    for (const force of [true, false])
+      await expect(writeLines(directory, Readable.from([]), force)).rejects.toMatchObject({
+        message: `'${directory}' is a directory.`,
+        exitCode: 2,
+      });
+    await expect(writeLines(`${directory}/none/x`, Readable.from([]), false)).rejects.toMatchObject({
+      exitCode: 1,
+    });
+  });
+});
 
 describe("lines of a file", () => {
   it("are the same however it is cut", async () => {

@@ -2,18 +2,19 @@
 
 import { once } from "node:events";
 import { type FileHandle, open, rename, stat, unlink } from "node:fs/promises";
-import { usageError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 
 const BUFFER_CHARACTERS = 65_536;
 const OWNER_ONLY = 0o600;
 
 /** Writes to a new file for its owner alone; a file that is there is replaced only by `force`, and then as a whole. */
 export async function writeLines(path: string, lines: AsyncIterable<string>, force: boolean): Promise<void> {
-  if (!force && (await stat(path).catch(() => undefined)))
-    throw usageError(`There is a file '${path}' already.`, "Replace it with --force.");
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) throw usageError(`'${path}' is a directory.`, "Give the name of a file.");
+  if (!force && found) throw usageError(`There is a file '${path}' already.`, "Replace it with --force.");
   const temporary = `${path}.${process.pid}.deepwright-tmp`;
   const handle = await open(temporary, "wx", OWNER_ONLY).catch((error: Error) => {
-    throw usageError(`'${path}' cannot be written: ${error.message}.`);
+    throw new CommandError(`'${path}' cannot be written: ${error.message}.`, { cause: error });
   });
   try {
     await pour(lines, (text) => handle.writeFile(text));
@@ -39,8 +40,9 @@ async function closeQuietly(handle: FileHandle): Promise<void> {
 /** Waits for whoever reads; ends early when nobody does any more. */
 export async function printLines(stdout: NodeJS.WriteStream, lines: AsyncIterable<string>): Promise<void> {
   await pour(lines, async (text) => {
-    if (!stdout.destroyed && !stdout.write(text))
-      await Promise.race([once(stdout, "drain"), once(stdout, "close")]);
+    if (stdout.destroyed || stdout.write(text)) return;
+    // An error is the reader leaving; whoever listens to stdout notes it.
+    await Promise.race([once(stdout, "drain"), once(stdout, "close")]).catch(() => {});
   });
 }
 

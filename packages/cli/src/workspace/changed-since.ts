@@ -21,7 +21,7 @@ export function changedSince(
 }
 
 /** Of a file that does not say, any copy is newer. */
-function modifiedAt(file: object): number {
+export function modifiedAt(file: object): number {
   const time = Date.parse(String((file as { modified_at?: unknown }).modified_at));
   return Number.isNaN(time) ? 0 : time;
 }

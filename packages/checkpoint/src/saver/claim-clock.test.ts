@@ -1,0 +1,30 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { MemoryHome } from "../home/memory-home.ts";
+import { claimThread } from "./claim-thread.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test("R-12 a machine that slept does not take its claim for fresh, though no time passed for it", async () => {
+  const home = new MemoryHome();
+  const claim = await claimThread(home, "thread", { mode: "refuse" });
+  await claim.check();
+  const asleep = Date.now() + 3_600_000;
+  vi.spyOn(Date, "now").mockImplementation(() => asleep);
+  const other = await claimThread(home, "thread", { mode: "refuse" });
+  await expect(claim.check()).rejects.toMatchObject({ code: "CLAIM_LOST" });
+  await other.check();
+});
+
+test("a claim that is given back while it is renewed was not lost", async () => {
+  const home = new MemoryHome();
+  const claim = await claimThread(home, "thread", { mode: "refuse", ttl: 0.03 });
+  const renewing = vi.spyOn(home, "claim").mockImplementation(async () => {
+    await claim.release();
+    return { held: false, holder: "", remainingMs: 0 };
+  });
+  await vi.waitFor(() => expect(renewing).toHaveBeenCalled());
+  await new Promise(setImmediate);
+  expect(claim.signal.aborted).toBe(false);
+});

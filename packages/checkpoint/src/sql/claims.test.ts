@@ -1,0 +1,59 @@
+/** Claims of threads that come and go, alike in every home. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { putStep, uuid } from "../home/content-for-tests.ts";
+import type { Home } from "../home/home.ts";
+import { MemoryHome } from "../home/memory-home.ts";
+import { SqliteSql } from "../sqlite/sqlite-sql.ts";
+import { SqlHome } from "./sql-home.ts";
+
+const LONG = 60_000;
+
+async function sqlHome(): Promise<Home> {
+  const home = new SqlHome(await SqliteSql.open(":memory:"));
+  await home.start();
+  return home;
+}
+
+async function take(home: Home, threadId: string, ttl = LONG): Promise<number> {
+  const answer = await home.claim(threadId, "one", ttl);
+  return answer.held ? answer.fence : Number.NaN;
+}
+
+describe.each([
+  ["SQL", sqlHome],
+  ["memory", async () => new MemoryHome()],
+] as const)("a claim in %s", (_, open) => {
+  it("that was given back is not renewed by a request that was under way", async () => {
+    const home = await open();
+    const fence = await take(home, "t");
+    await home.release("t", fence);
+    expect(await home.claim("t", "one", LONG, fence)).toMatchObject({ held: false });
+    expect(await home.claim("t", "two", LONG)).toMatchObject({ held: true });
+  });
+
+  it("of a thread that was deleted does not hold for the next of that name", async () => {
+    const home = await open();
+    const fence = await take(home, "t", 1);
+    await sleep(20);
+    await home.deleteThread("t");
+    const late = { threadId: "t", id: uuid(1), fence };
+    await expect(putStep(home, late)).rejects.toMatchObject({ code: "CLAIM_LOST" });
+    await putStep(home, { threadId: "t", id: uuid(2) });
+    await expect(putStep(home, late)).rejects.toMatchObject({ code: "CLAIM_LOST" });
+    expect(await home.claim("t", "one", LONG, fence)).toMatchObject({ held: false });
+    expect((await home.thread("t"))?.checkpointCount).toBe(1);
+  });
+
+  it("keeps a copy out while it lives, and is lost to one that came after it", async () => {
+    const home = await open();
+    await putStep(home, { threadId: "source", id: uuid(1) });
+    const fence = await take(home, "t", 200);
+    await expect(home.copyThread("source", "t", 1)).rejects.toMatchObject({ code: "THREAD_BUSY" });
+    await sleep(220);
+    await home.copyThread("source", "t", 1);
+    expect(await home.claim("t", "one", LONG, fence)).toMatchObject({ held: false });
+    const late = { threadId: "t", id: uuid(2), fence };
+    await expect(putStep(home, late)).rejects.toMatchObject({ code: "CLAIM_LOST" });
+  });
+});

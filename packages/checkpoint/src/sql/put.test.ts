@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
+import { PostgresSql } from "../postgres/postgres-sql.ts";
+import { SqliteSql } from "../sqlite/sqlite-sql.ts";
+import { type TestDatabase, testDatabase } from "../test-support/postgres.ts";
+import { SqlHome } from "./sql-home.ts";
+
+const row = (namespace: string, n: number) => ({
+  namespace,
+  checkpoint: { id: uuid(n), parent: undefined, root: undefined, refs: [], body: "[]" },
+});
+
+it("checkpoints that are put together are all counted, and what is left of them is still listed", async () => {
+  const home = new SqlHome(await SqliteSql.open(":memory:"));
+  await home.start();
+  const batch = { threadId: "t", epoch: 0, fence: undefined, now: 1, objects: [] };
+  await home.put({ ...batch, ...row("", 1), more: [row("child", 2), row("", 3)] });
+  expect((await home.thread("t"))?.checkpointCount).toBe(3);
+  await home.prune({ keepLatest: 1, now: 2 });
+  expect((await home.thread("t"))?.checkpointCount).toBe(2);
+  expect(await home.listThreads({ limit: 1 })).toHaveLength(1);
+  await home.close();
+});
+
+describe("in Postgres", () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await testDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  it("a put that waited while its namespace was pruned is not stored in the one that is gone", async () => {
+    const sql = await PostgresSql.open(database.url);
+    const home = new SqlHome(sql);
+    await home.start();
+    const child = { threadId: "t", namespace: "tools:1", root: uuid(1) };
+    await putStep(home, { threadId: "t", id: uuid(1) });
+    const { epoch } = await putStep(home, { ...child, id: uuid(2) });
+    await putStep(home, { threadId: "t", id: uuid(3) });
+    const step = { ...row("tools:1", 4), threadId: "t", epoch, fence: undefined, now: 1, objects: [] };
+    let putting: Promise<unknown> | undefined;
+    await sql.write(async (session) => {
+      await session.all("SELECT id FROM dw_threads FOR UPDATE");
+      putting = home.put(step);
+      await database.query("SELECT pg_sleep(0.3)");
+      await session.run("DELETE FROM dw_checkpoints WHERE space = (SELECT MAX(id) FROM dw_spaces)");
+      await session.run("DELETE FROM dw_spaces WHERE namespace = 'tools:1'");
+      await session.run("UPDATE dw_threads SET epoch = epoch + 1");
+    });
+    await putting;
+    expect((await home.readTuple("t", "tools:1", undefined))?.checkpoint.id).toBe(uuid(4));
+    expect((await readStep(home, "t"))?.content).toEqual([]);
+    await putStep(home, { ...child, id: uuid(5), content: [tree("more")] });
+    await home.close();
+  });
+});
