@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 const ENTRIES = {
-  "packages/core": ["index.ts", "browser.ts", "testing/index.ts", "errors.ts", "channel-values.ts"],
+  "packages/core": [
+    "index.ts",
+    "browser.ts",
+    "testing/index.ts",
+    "errors.ts",
+    "channel-values.ts",
+    "secrets.ts",
+  ],
   "packages/checkpoint": ["index.ts", "sqlite/index.ts", "sqlite/worker.ts", "postgres/index.ts"],
   "packages/cli": ["main.ts"],
 };

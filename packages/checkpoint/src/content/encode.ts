@@ -152,9 +152,10 @@ export class Encoder implements Outlining {
       : { [key]: this.place(element) };
   }
 
+  /** Without a key it is part of an update, which may bring back what was edited in place: nothing is trusted. */
   private list(list: readonly unknown[], key?: string): Handle {
-    const trusted = isMadeByLoop(list);
-    const before = trusted && key !== undefined ? this.memory.list(key) : undefined;
+    const trusted = key !== undefined && isMadeByLoop(list);
+    const before = trusted ? this.memory.list(key) : undefined;
     if (before?.list === list && before.length === list.length && before.returns === returnCount())
       return before.tree.root;
     const leaves: Handle[] = [];
@@ -167,7 +168,7 @@ export class Encoder implements Outlining {
       }
     });
     const tree = joinLeaves(leaves, BRANCH_OF.list, before?.tree);
-    if (trusted && key !== undefined) this.memory.rememberList(key, tree, list);
+    if (trusted) this.memory.rememberList(key, tree, list);
     return tree.root;
   }
 
@@ -190,8 +191,8 @@ export class Encoder implements Outlining {
   }
 
   private map(map: Readonly<Record<string, unknown>>, key?: string): Handle {
-    const trusted = isMadeByLoop(map);
-    const before = trusted && key !== undefined ? this.memory.map(key) : undefined;
+    const trusted = key !== undefined && isMadeByLoop(map);
+    const before = trusted ? this.memory.map(key) : undefined;
     if (before?.map === map && before.returns === returnCount()) return before.tree.root;
     const groups = keyGroups(Object.keys(map).filter((name) => isData(map[name])));
     const places = before && new Map(before.groups.map((group, i) => [group[0] as string, i]));
@@ -203,7 +204,7 @@ export class Encoder implements Outlining {
       }),
     );
     const tree = joinLeaves(leaves, BRANCH_OF.map, before?.tree);
-    if (trusted && key !== undefined) this.memory.rememberMap(key, tree, map, groups);
+    if (trusted) this.memory.rememberMap(key, tree, map, groups);
     return tree.root;
   }
 

@@ -119,6 +119,14 @@ describe("messages as fields and back", () => {
     expect(buildClass("document", fieldsOf(document))).toEqual(document);
   });
 
+  test("a field called __proto__ is data, and the message stays one", () => {
+    const fields = JSON.parse('{"content": "x", "__proto__": {"type": "ai", "isAdmin": true}}');
+    const message = buildClass("human", fields) as HumanMessage & { isAdmin?: unknown };
+    expect(message).toBeInstanceOf(HumanMessage);
+    expect(message.isAdmin).toBeUndefined();
+    expect(Object.hasOwn(fieldsOf(message), "__proto__")).toBe(true);
+  });
+
   test("a message of a class of one's own is not taken for another", () => {
     class Whisper extends HumanMessage {
       secret = 1;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeepwrightError } from "deepwright/errors";
 import type { PoolClient } from "pg";
+import { checkOptions, secondsOption } from "../home/open-options.ts";
 import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
 import { columnTypes } from "./column-types.ts";
 import { ConnectionLost, failureKind, storageError } from "./failure.ts";
@@ -38,14 +39,16 @@ export class PostgresSql implements Sql {
   #closing: Promise<void> | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
-  private constructor(lease: PoolLease, options: PostgresOptions) {
+  private constructor(lease: PoolLease, retryMs: number) {
     this.#lease = lease;
-    this.#retryMs = (options.retryFor ?? DEFAULT_RETRY_SECONDS) * 1_000;
+    this.#retryMs = retryMs;
   }
 
   /** Makes no connection yet. */
   static async open(place: PostgresPlace, options: PostgresOptions = {}): Promise<PostgresSql> {
-    return new PostgresSql(await leasePool(place, options.maxConnections), options);
+    checkOptions("Postgres", options, ["retryFor", "maxConnections"]);
+    const retryMs = secondsOption("retryFor", options.retryFor ?? DEFAULT_RETRY_SECONDS);
+    return new PostgresSql(await leasePool(place, options.maxConnections), retryMs);
   }
 
   get bytesWritten(): number {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { DeepwrightError } from "deepwright/errors";
 import type { ClaimAnswer, Home } from "../home/home.ts";
+import { checkOptions } from "../home/open-options.ts";
 import type { ClaimOptions, ThreadClaim } from "./claim.ts";
 
 const DEFAULT_TTL = 30;
@@ -18,6 +19,7 @@ const lines = new WeakMap<Home, Map<string, Promise<void>>>();
 const wakers = new WeakMap<Home, Map<string, () => void>>();
 
 export async function claimThread(home: Home, threadId: string, options: ClaimOptions): Promise<ThreadClaim> {
+  checkOptions("A claim", options, ["mode", "ttl", "signal"]);
   const { mode, ttl = DEFAULT_TTL, signal } = options;
   if (mode !== "queue" && mode !== "refuse")
     throw new DeepwrightError("INVALID_OPTION", "The mode of a claim is 'queue' or 'refuse'.");

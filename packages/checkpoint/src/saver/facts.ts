@@ -5,6 +5,8 @@ import { isMessage } from "../content/messages.ts";
 import type { FactChanges } from "../home/home.ts";
 
 const MOST_CHARACTERS = 200;
+/** Postgres refuses a row whose indexed texts are much longer. */
+const MOST_INDEXED_BYTES = 1_024;
 
 /** Of the root namespace only. `told` is what the home was told before; only news come back. */
 export function factChanges(
@@ -20,12 +22,17 @@ export function factChanges(
     firstPrompt: told.firstPrompt ?? firstPrompt(list),
     model: modelOf(list) ?? told.model,
     title: shortText(title) ?? told.title,
-    cwd: typeof cwd === "string" ? clean(cwd) : told.cwd,
+    cwd: typeof cwd === "string" && isIndexable(cwd) ? clean(cwd) : told.cwd,
   };
   const news = Object.entries(all).filter(
     ([key, value]) => value !== undefined && value !== told[key as keyof FactChanges],
   );
   return news.length > 0 ? (Object.fromEntries(news) as FactChanges) : undefined;
+}
+
+/** A longer one is left out: a part of it would be another directory. */
+export function isIndexable(cwd: string): boolean {
+  return Buffer.byteLength(cwd) <= MOST_INDEXED_BYTES;
 }
 
 /** A thread without a question must not be searched whole at every step. */

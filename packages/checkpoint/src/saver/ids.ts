@@ -2,7 +2,8 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DeepwrightError } from "deepwright/errors";
 
-const MOST_CHARACTERS = 1_024;
+/** What an index of Postgres holds of two of them. */
+const MOST_BYTES = 1_024;
 
 export interface Place {
   readonly threadId: string;
@@ -36,7 +37,13 @@ function optionalId(name: string, value: unknown): string | undefined {
 export function checkedId(name: string, value: unknown): string {
   if (typeof value !== "string" || value === "")
     throw invalid(name, `must be a string that is not empty, not ${kindOf(value)}`);
-  if (value.length > MOST_CHARACTERS) throw invalid(name, `is longer than ${MOST_CHARACTERS} characters`);
+  if (Buffer.byteLength(value) > MOST_BYTES) throw invalid(name, `is longer than ${MOST_BYTES} bytes`);
+  return checkedText(name, value);
+}
+
+/** A name of any length, such as a path; it may be empty. */
+export function checkedText(name: string, value: unknown): string {
+  if (typeof value !== "string") throw invalid(name, `must be a string, not ${kindOf(value)}`);
   if (value.includes("\0") || !value.isWellFormed())
     throw invalid(name, "has a character no database keeps (NUL, or half of a surrogate pair)");
   return value;

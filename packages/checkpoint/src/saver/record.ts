@@ -14,7 +14,7 @@ import { setOwn } from "../content/set-own.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
 
 export const FORMAT = 1;
-const FIXED_REFS = 2;
+export const FIXED_REFS = 2;
 const DELTA_MARK = "D";
 
 /** Everything of a checkpoint that is names. */

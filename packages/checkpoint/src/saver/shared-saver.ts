@@ -22,6 +22,7 @@ import type { PruneOptions } from "../threads/threads.ts";
 import { CLAIM_KEY, type ClaimingSaver, type ClaimOptions, type ThreadClaim } from "./claim.ts";
 import { claimThread } from "./claim-thread.ts";
 import { deltaHistory } from "./delta-history.ts";
+import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
 import { checkedId, placeOf, threadPlace } from "./ids.ts";
 import { pruneQuery } from "./prune-options.ts";
@@ -49,9 +50,9 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       if (!rows) return undefined;
       const decoder = new Decoder();
       decoder.add(await this.home.loadObjects(allRefs(rows)));
-      const isGone = !allRefs(rows).every((ref) => decoder.has(ref));
       // Somebody pruned the checkpoint between the two reads; twice the same is damage.
-      if (!isGone || rows.checkpoint.id === previous) return this.tuple(rows, decoder, claimOf(config));
+      if (isLoaded(rows, decoder) || rows.checkpoint.id === previous)
+        return this.tuple(rows, decoder, claimOf(config));
       previous = rows.checkpoint.id;
     }
   }
@@ -71,8 +72,12 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       const decoder = new Decoder();
       const wanted = (await this.matching(page, options.filter, decoder)).slice(0, left);
       await this.load(wanted.flatMap(allRefs), decoder);
-      left -= wanted.length;
-      for (const rows of wanted) yield await this.tuple(rows, decoder);
+      for (const rows of wanted) {
+        const tuple = await (isLoaded(rows, decoder) ? this.tuple(rows, decoder) : this.readAgain(rows));
+        if (!tuple) continue;
+        left -= 1;
+        yield tuple;
+      }
       const last = page.at(-1)?.checkpoint;
       if (!last || page.length < limit) return;
       after = { threadId: last.threadId, namespace: last.namespace, id: last.id };
@@ -118,7 +123,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     if (writes.length === 0) return;
     const draft = (memory: ThreadMemory): Draft => {
       const encoder = new Encoder(memory);
-      const entries = writes.map(([channel, value], place) => ({
+      const entries = withSafeErrors(writes).map(([channel, value], place) => ({
         index: Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] as number) : place,
         channel,
         encoded: encoder.encode([{ value }]),
@@ -223,12 +228,20 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       decoder,
     );
     return page.filter(({ checkpoint }) => {
+      if (!headRefs(checkpoint).every((ref) => decoder.has(ref))) return true;
       const metadata = decodeMetadata(decoder, checkpoint) as Record<string, unknown> | undefined;
       return wanted.every(([key, value]) => {
         const actual = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
         return actual === value || JSON.stringify(actual) === JSON.stringify(value);
       });
     });
+  }
+
+  /** Of a checkpoint that was pruned after its row was read nothing is left. */
+  private readAgain({
+    checkpoint: { threadId, namespace, id },
+  }: TupleRows): Promise<CheckpointTuple | undefined> {
+    return this.getTuple(placed(threadId, namespace, id, undefined));
   }
 
   private async load(refs: readonly number[], decoder: Decoder): Promise<void> {
@@ -277,6 +290,10 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
 
 function allRefs({ checkpoint, writes }: TupleRows): number[] {
   return [...checkpoint.refs, ...writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))];
+}
+
+function isLoaded(rows: TupleRows, decoder: Decoder): boolean {
+  return allRefs(rows).every((ref) => decoder.has(ref));
 }
 
 function pendingWrites(writes: TupleRows["writes"], decoder: Decoder): CheckpointPendingWrite[] {

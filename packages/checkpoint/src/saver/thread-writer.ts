@@ -22,8 +22,8 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** The engine stores a step's writes and then its checkpoint within so many microtasks. */
-const TICKS = 64;
+/** So many writes are stored even if the event loop never turns, as with a model that answers at once. */
+const MOST_WAITING = 16;
 
 export class ThreadWriter {
   /** Facts the home knows. */
@@ -31,6 +31,7 @@ export class ThreadWriter {
   private memory = new ThreadMemory(0);
   private waiting: Waiting[] = [];
   private flushing: Promise<void> | undefined;
+  private begin: () => void = () => {};
 
   constructor(
     private readonly home: Home,
@@ -48,6 +49,7 @@ export class ThreadWriter {
     return new Promise((resolve, reject) => {
       this.waiting.push({ namespace, fence, make, memory, draft, resolve, reject });
       this.flushing ??= this.flush();
+      if (this.waiting.length >= MOST_WAITING) this.begin();
     });
   }
 
@@ -61,7 +63,11 @@ export class ThreadWriter {
   }
 
   private async flush(): Promise<void> {
-    for (let tick = 0; tick < TICKS; tick += 1) await undefined;
+    await new Promise<void>((resolve) => {
+      this.begin = resolve;
+      // After the microtasks in which the engine stores a step's writes and then its checkpoint.
+      process.nextTick(resolve);
+    });
     while (this.waiting.length > 0) {
       const group = this.takeGroup();
       try {

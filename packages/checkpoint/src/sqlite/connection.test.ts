@@ -1,10 +1,10 @@
-import { symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { putStep, uuid } from "../home/content-for-tests.ts";
 import { openConnection } from "./connection.ts";
 import { errorOf, failureOf } from "./messages.ts";
-import { scratchFile } from "./scratch-for-tests.ts";
+import { scratchDirectory, scratchFile } from "./scratch-for-tests.ts";
 import { openSqliteHome } from "./sqlite-home.ts";
 import { WorkerThread } from "./thread.ts";
 
@@ -27,6 +27,18 @@ describe("a connection", () => {
     expect((await again.counts()).bytesWritten).toBe(0);
     expect((await again.thread("t"))?.checkpointCount).toBe(1);
     await again.close();
+  });
+
+  it("is one for a file in a directory that was made with it, behind a link", async () => {
+    const directory = scratchDirectory();
+    mkdirSync(join(directory, "real"));
+    symlinkSync(join(directory, "real"), join(directory, "link"));
+    const path = join(directory, "link", "new", "state.db");
+    const one = await openSqliteHome(path);
+    await putStep(one, { threadId: "t", id: uuid(1) });
+    const two = await openSqliteHome(path);
+    expect(await two.counts()).toEqual(await one.counts());
+    await Promise.all([one.close(), two.close()]);
   });
 
   it("to memory is a database of its own", async () => {

@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { DeepwrightError } from "deepwright/errors";
+import { checkOptions, secondsOption } from "../home/open-options.ts";
 import { IN_MEMORY } from "./database-file.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 import { WorkerThread } from "./thread.ts";
@@ -24,6 +25,8 @@ let spare: WorkerThread | undefined;
 
 /** The options of whoever opens a file first hold for all. */
 export async function openConnection(path: string, options: SqliteOptions): Promise<Connection> {
+  checkOptions("SQLite", options, ["busyTimeout"]);
+  secondsOption("busyTimeout", options.busyTimeout ?? 0);
   const name = path === IN_MEMORY ? path : await realName(resolve(path));
   const shared = await useFile(name, options);
   let closing: Promise<void> | undefined;

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -9,8 +10,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
+import { prepareFile } from "./database-file.ts";
 import { scratchDirectory, scratchFile } from "./scratch-for-tests.ts";
 import { openSqliteHome, type SqliteHome } from "./sqlite-home.ts";
 import { SqliteSql } from "./sqlite-sql.ts";
@@ -35,6 +38,14 @@ function damage(path: string, pages: number): void {
     writeSync(file, Buffer.alloc(PAGE, 0xa5), 0, PAGE, page * PAGE);
 }
 
+/** Whether another process takes the file for one that was left open by a process that ended. */
+async function looksForgotten(path: string): Promise<boolean> {
+  const module = new URL("./database-file.ts", import.meta.url).href;
+  const program = `import(${JSON.stringify(module)}).then((m) => console.log(m.needsCheck(process.argv[1], 0)))`;
+  const flags = ["--import", "tsx", "--conditions=source", "-e", program, path];
+  return (await promisify(execFile)(process.execPath, flags)).stdout.trim() === "true";
+}
+
 describe("the file of a database", () => {
   it("ST-01 is readable by its owner only, with its log, in a directory of its own", async () => {
     const directory = join(scratchDirectory(), "new", "home");
@@ -57,6 +68,15 @@ describe("the file of a database", () => {
     await fill(home, 1);
     for (const end of ["", "-wal", "-shm"]) expect(modeOf(path + end)).toBe(0o600);
     expect(modeOf(directory)).toBe(0o755);
+    await home.close();
+  });
+
+  it("keeps the locks of this process while it is opened a second time", async () => {
+    const path = scratchFile();
+    const home = await openSqliteHome(path);
+    await fill(home, 1);
+    prepareFile(path);
+    expect(await looksForgotten(path)).toBe(false);
     await home.close();
   });
 

@@ -185,6 +185,8 @@ function connect(path: string, timeout: number): Database {
     database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
+    // Without it macOS leaves what was synced in the cache of the disk. Elsewhere it means nothing.
+    database.exec("PRAGMA fullfsync = ON");
     database.exec("PRAGMA journal_size_limit = 8388608");
     database.exec("PRAGMA cache_size = -8192");
     database.exec("PRAGMA temp_store = MEMORY");

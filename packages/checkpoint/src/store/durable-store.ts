@@ -7,6 +7,8 @@ import {
   type PutOperation,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
+import { DeepwrightError } from "deepwright/errors";
+import { checkOptions } from "../home/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
 import { decodeNamespace } from "./namespace.ts";
 import { encodeOperation, type StorePutOperation } from "./operations.ts";
@@ -23,7 +25,7 @@ export interface TtlOptions {
   readonly defaultMinutes?: number;
   /** Whether reading an item lets it live for its whole time again. Default true. */
   readonly refreshOnRead?: boolean;
-  /** How often expired items are removed; they are invisible at once. Default 60. */
+  /** How often expired items are removed; they are invisible at once. Default 60, at most 24 days. */
   readonly sweepIntervalMinutes?: number;
 }
 
@@ -34,6 +36,8 @@ export interface PutOptions {
 
 const SWEEP_BATCH = 500;
 const DEFAULT_SWEEP_MINUTES = 60;
+/** A timer set to more fires at once. */
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /**
  * LangGraph's store over a database. A namespace in a search is matched by whole parts, and searches
@@ -46,6 +50,10 @@ export abstract class DurableStore extends BaseStore {
 
   protected constructor(service: StoreService, options: StoreOptions) {
     super();
+    checkOptions("ttl", options.ttl ?? {}, ["defaultMinutes", "refreshOnRead", "sweepIntervalMinutes"]);
+    const { sweepIntervalMinutes: minutes = DEFAULT_SWEEP_MINUTES } = options.ttl ?? {};
+    if (!(minutes > 0))
+      throw new DeepwrightError("INVALID_OPTION", "sweepIntervalMinutes must be a number above 0.");
     this.#service = service;
     this.#options = options;
     if (options.ttl) this.#sweepRegularly();
@@ -110,7 +118,8 @@ export abstract class DurableStore extends BaseStore {
   #sweepRegularly(): void {
     if (this.#sweeping) return;
     const minutes = this.#options.ttl?.sweepIntervalMinutes ?? DEFAULT_SWEEP_MINUTES;
-    this.#sweeping = setInterval(() => this.sweep().catch(() => {}), minutes * 60_000);
+    const ms = Math.min(minutes * 60_000, LONGEST_INTERVAL_MS);
+    this.#sweeping = setInterval(() => this.sweep().catch(() => {}), ms);
     this.#sweeping.unref();
   }
 

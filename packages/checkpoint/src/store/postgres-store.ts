@@ -17,10 +17,11 @@ export class PostgresStore extends DurableStore {
 
   /** Makes the tables if they are missing. A pool that is handed in stays the caller's to close. */
   static async open(place: PostgresPlace, options: PostgresStoreOptions = {}): Promise<PostgresStore> {
-    return openPostgres(place, options, async (sql) => {
+    const { index, ttl, ...ofDatabase } = options;
+    return openPostgres(place, ofDatabase, async (sql) => {
       const service = new SqlStore(sql);
       await service.prepare();
-      return new PostgresStore(sql, service, options);
+      return new PostgresStore(sql, service, { index, ttl });
     });
   }
 

@@ -3,7 +3,7 @@ import { Decoder } from "../content/decode.ts";
 import { Encoder } from "../content/encode.ts";
 import type { Home } from "../home/home.ts";
 import type { ThreadClaim } from "../saver/claim.ts";
-import { checkedId } from "../saver/ids.ts";
+import { checkedId, checkedText } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 
 type Content = string | Uint8Array | undefined;
@@ -39,8 +39,10 @@ export async function recordImage(
   image: FileImage,
   options: { readonly claim?: ThreadClaim } = {},
 ): Promise<void> {
-  const { place, path } = image;
   const checkpointId = checkedId("checkpoint_id", image.checkpointId);
+  // Checked here: the database would refuse everything that is stored together with it.
+  const place = checkedText("place", image.place);
+  const path = checkedText("path", image.path);
   await saver.writer(checkedId("thread_id", threadId)).write("", options.claim?.fence, (memory) => {
     const encoder = new Encoder(memory);
     const before = image.before === undefined ? undefined : encoder.content(image.before);

@@ -8,8 +8,11 @@ import { DeepwrightError } from "deepwright/errors";
 import { contentHash } from "../content/handle.ts";
 import type { FactChanges, Home, NewObject, PutBatch } from "../home/home.ts";
 import type { ThreadClaim } from "../saver/claim.ts";
+import { isIndexable } from "../saver/facts.ts";
 import { checkedId } from "../saver/ids.ts";
+import { FIXED_REFS } from "../saver/record.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import { Reads } from "./reads.ts";
 import { type HeaderLine, LineReader, type ObjectLine } from "./thread-file.ts";
 
 type Lines = AsyncIterable<string> | Iterable<string>;
@@ -88,17 +91,16 @@ async function readLines(
       case "checkpoint": {
         const { namespace, id, parent, root, body } = line;
         const checkpoint = { id, parent, root, refs: builder.refs(line.refs), body };
+        builder.reads.check(line.refs, line.refs.slice(FIXED_REFS), body);
         await builder.row("checkpoints", namespace, { checkpoint });
         break;
       }
       case "writes": {
         const { namespace, checkpointId, taskId } = line;
-        const entries = line.entries.map(({ index, channel, body, refs }) => ({
-          index,
-          channel,
-          body,
-          refs: builder.refs(refs),
-        }));
+        const entries = line.entries.map(({ index, channel, body, refs }) => {
+          builder.reads.check(refs, refs, body);
+          return { index, channel, body, refs: builder.refs(refs) };
+        });
         await builder.row("writes", namespace, { writes: { checkpointId, taskId, entries } });
         break;
       }
@@ -135,6 +137,7 @@ const BATCH_CHARACTERS = 1_000_000;
 /** Puts objects in batches and rows as they come, with the objects before them. */
 class Builder {
   readonly counts = { objects: 0, checkpoints: 0, writes: 0, images: 0 };
+  readonly reads: Reads;
   /** By number in the file: the id in the home, or what the next batch calls it. */
   private readonly ids: number[] = [];
   private readonly hashes: { readonly hash: string }[] = [];
@@ -147,7 +150,9 @@ class Builder {
     private readonly threadId: string,
     private readonly claim: ThreadClaim,
     private readonly reader: LineReader,
-  ) {}
+  ) {
+    this.reads = new Reads(reader);
+  }
 
   async object({ kind, refs, hash, text, base64 }: ObjectLine): Promise<void> {
     const numbers = this.refs(refs);
@@ -158,6 +163,7 @@ class Builder {
       body,
     );
     this.reader.check(actual === hash, "does not match its hash");
+    this.reads.add(refs, body);
     this.pending.push({ kind, refs: numbers, body, hash: Buffer.from(hash, "hex") });
     this.ids.push(-this.pending.length);
     this.hashes.push({ hash });
@@ -220,8 +226,8 @@ function factsOf(facts: HeaderLine["facts"]): FactChanges {
   const changes: Record<string, string | number> = {};
   for (const name of texts) {
     const text: unknown = facts[name];
-    if (typeof text === "string")
-      changes[name] = text.slice(0, MOST_CHARACTERS).toWellFormed().replaceAll("\0", "");
+    if (typeof text !== "string" || (name === "cwd" && !isIndexable(text))) continue;
+    changes[name] = text.slice(0, MOST_CHARACTERS).toWellFormed().replaceAll("\0", "");
   }
   const { messageCount } = facts;
   if (Number.isSafeInteger(messageCount) && (messageCount as number) >= 0)

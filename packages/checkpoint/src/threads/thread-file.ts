@@ -7,7 +7,7 @@
 import { DeepwrightError } from "deepwright/errors";
 import { KIND } from "../content/handle.ts";
 import type { WriteEntry } from "../home/home.ts";
-import { checkedId } from "../saver/ids.ts";
+import { checkedId, checkedText } from "../saver/ids.ts";
 
 export const FORMAT_NAME = "deepwright-thread";
 export const FORMAT_VERSION = 1;
@@ -147,7 +147,7 @@ const CHECKS: Readonly<Record<string, (line: any) => boolean>> = {
   writes: ({ namespace, checkpointId, taskId, entries }) =>
     isName(namespace) && isId(checkpointId) && isId(taskId) && isList(entries) && entries.every(isEntry),
   image: ({ checkpointId, place, path, before, after }) =>
-    isId(checkpointId) && isName(place) && isName(path) && isOptionalRef(before) && isOptionalRef(after),
+    isId(checkpointId) && isText(place) && isText(path) && isOptionalRef(before) && isOptionalRef(after),
   end: ({ objects, checkpoints, writes, images }) => [objects, checkpoints, writes, images].every(isCount),
 };
 
@@ -200,6 +200,10 @@ function isOptionalId(value: unknown): boolean {
 
 function isName(value: unknown): boolean {
   return value === "" || isId(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof checkedText("name", value) === "string";
 }
 
 function isCount(value: unknown): value is number {

@@ -47,7 +47,7 @@ type Line = Record<string, any>;
 
 /** Each makes of a good file one that must be refused. */
 const DAMAGE: readonly [string, (lines: Line[]) => unknown[], RegExp | string][] = [
-  ["no file at all", () => [], "Line 1"],
+  ["no file at all", () => [], "The thread file is empty"],
   ["not JSON", ([first]) => [first, "{oops"], "Line 2 of the thread file is not JSON"],
   ["another file", () => [{ name: "package.json" }], "Line 1 of the thread file is not the beginning"],
   ["a file that was cut", (lines) => lines.slice(0, -1), /ends after line \d+, before its end/],

@@ -1,4 +1,5 @@
 /** What went wrong with a run, for the person at the terminal: the reason, what to do, and no secrets. */
+import { withoutSecrets } from "deepwright/secrets";
 import { CommandError } from "../command-error.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -16,9 +17,12 @@ export function failureWords(
   return hint === undefined ? message : `${message.replace(/[.\s]*$/, ".")} ${hint}`;
 }
 
+/** What to do about another run on the thread. */
+export const BUSY_HINT = "Wait for it to end, or start a new thread by leaving out --thread.";
+
 /** What the library advises is for programs; this is for the person at the terminal. */
 const LIBRARY_HINTS: Readonly<Record<string, string>> = {
-  THREAD_BUSY: "Wait for it to end, or start a new thread by leaving out --thread.",
+  THREAD_BUSY: BUSY_HINT,
   CLAIM_LOST: "What this run did before is kept; go on with --thread.",
 };
 
@@ -110,19 +114,4 @@ function chain(error: unknown): readonly object[] {
     item = (item as { cause?: unknown }).cause;
   }
   return found;
-}
-
-const SECRET_VARIABLE = /(KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i;
-const MIN_SECRET_LENGTH = 6;
-
-/** Keys as the well-known services shape them. */
-const KEY_SHAPE = /\b(?:sk|pk|rk|gsk|ghp|gho|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]{20,}/g;
-
-/** Values of variables that hold secrets are struck out; so are passwords in addresses and what looks like a key. */
-export function withoutSecrets(text: string, environment: NodeJS.ProcessEnv): string {
-  let clean = text.replace(/(\w+:\/\/)[^/\s]+@/g, "$1");
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_VARIABLE.test(name))
-      clean = clean.replaceAll(value, `[${name}]`);
-  return clean.replace(KEY_SHAPE, "[key]");
 }

@@ -8,8 +8,8 @@ import type { StreamPart } from "./stream-part.ts";
 /** The slice of an agent that a run needs. */
 export interface RunnableAgent {
   stream(input: never, options: never): Promise<AsyncIterable<StreamPart>>;
-  /** Of an agent with a checkpointer. */
-  getState?(config: never): Promise<{ readonly next: readonly string[] }>;
+  /** Of an agent with a checkpointer. Tasks are also those that are done, as long as their step is not. */
+  getState?(config: never): Promise<{ readonly tasks: readonly unknown[] }>;
 }
 
 export interface AgentRun {

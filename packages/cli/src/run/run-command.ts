@@ -151,7 +151,7 @@ async function materialFor(run: Run, task: Task, out: string | undefined): Promi
 async function materialLeft({ options, console, thread }: Run, agent: RunnableAgent): Promise<Material> {
   const known = thread?.before;
   const state = thread && (await agent.getState?.(threadConfig(thread) as never));
-  if (!known || !state || state.next.length === 0)
+  if (!known || !state || state.tasks.length === 0)
     throw usageError(
       "The last run of this thread is finished: there is nothing to go on with.",
       'Say what to do next: deepwright run --thread ID "task".',

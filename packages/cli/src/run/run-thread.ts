@@ -5,8 +5,8 @@ import { CommandError, usageError } from "../command-error.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { afterOtherRun } from "../state/other-run.ts";
-import { redactErrors } from "../state/redact-errors.ts";
 import type { Files } from "../workspace/changes.ts";
+import { BUSY_HINT } from "./failure-words.ts";
 import type { RunOptions } from "./run-options.ts";
 
 export interface RunThread {
@@ -34,13 +34,12 @@ export async function openRunThread(
   const database = databaseOf(options.db, environment);
   if (options.thread !== undefined && !isThere(database))
     throw usageError(`There is no thread '${options.thread}': ${databaseName(database)} does not exist yet.`);
-  const opened = await openDatabase(database).catch((cause: unknown) =>
+  const saver = await openDatabase(database).catch((cause: unknown) =>
     Promise.reject(notOpened(database, cause)),
   );
-  const saver = redactErrors(opened, environment);
   if (options.thread === undefined) return { id: randomUUID(), saver, before: undefined };
   const id = await findThread(saver, options.thread);
-  await afterOtherRun(saver, id, onWait, signal);
+  await afterOtherRun(saver, id, onWait, signal, BUSY_HINT);
   return { id, saver, before: await threadBefore(saver, id) };
 }
 

@@ -3,8 +3,8 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { SharedSaver } from "@deepwright/checkpoint";
+import { withoutSecrets } from "deepwright/secrets";
 import { usageError } from "../command-error.ts";
-import { withoutSecrets } from "../run/failure-words.ts";
 
 export type Database =
   | { readonly kind: "sqlite"; readonly path: string; readonly isDefault: boolean }

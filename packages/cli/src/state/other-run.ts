@@ -17,11 +17,13 @@ export async function afterOtherRun(
   { home }: SharedSaver,
   threadId: string,
   onWait: (milliseconds: number) => void,
-  signal?: AbortSignal,
+  signal: AbortSignal,
+  waitHint: string,
 ): Promise<void> {
   const answer = await home.claim(threadId, `${hostname()}:${process.pid}:look`, LOOK_MS);
   if (answer.held) return home.release(threadId, answer.fence);
-  if (!isDead(answer.holder)) throw threadBusy(threadId);
+  if (!isDead(answer.holder))
+    throw new CommandError(`Another run is working on the thread '${threadId}'.`, { hint: waitHint });
   onWait(answer.remainingMs);
   await sleep(answer.remainingMs + MARGIN_MS, undefined, { signal });
 }
@@ -36,10 +38,4 @@ function isDead(holder: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
-}
-
-export function threadBusy(threadId: string): CommandError {
-  return new CommandError(`Another run is working on the thread '${threadId}'.`, {
-    hint: "Wait for it to end, or start a new thread by leaving out --thread.",
-  });
 }

@@ -34,6 +34,18 @@ describe("asking a person", () => {
     expect(await answer).toBe(false);
   });
 
+  it("Ctrl-D says no, Ctrl-C ends the command", async () => {
+    for (const [key, end] of [
+      ["\x04", { isMeant: false }],
+      ["\x03", { exitCode: 130 }],
+    ] as const) {
+      const { person: asked, type } = person(true);
+      const answer = confirmed("Delete?", asked).then((isMeant) => ({ isMeant }));
+      type(key);
+      expect(await answer.catch((error: unknown) => error)).toMatchObject(end);
+    }
+  });
+
   it("where nobody is, it is wrong usage", async () => {
     await expect(confirmed("Delete?", person(false).person)).rejects.toMatchObject({
       exitCode: 2,

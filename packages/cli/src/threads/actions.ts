@@ -94,7 +94,7 @@ function rewoundLines(threadId: string, step: string, done: RewindResult): strin
 async function free(context: ThreadsContext, threadId: string): Promise<void> {
   const onWait = (milliseconds: number): void =>
     context.console.line(`The last run was killed: its claim runs out in ${seconds(milliseconds)}.`);
-  await afterOtherRun(await context.saver(), threadId, onWait, context.signal);
+  await afterOtherRun(await context.saver(), threadId, onWait, context.signal, "Wait for it to end.");
 }
 
 export const rename: Action = async (context, [given = "", ...title]) => {

@@ -1,8 +1,8 @@
 /** What the actions on threads share. */
 import type { SharedSaver, Threads } from "@deepwright/checkpoint";
+import { withoutSecrets } from "deepwright/secrets";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT } from "../exit-codes.ts";
-import { withoutSecrets } from "../run/failure-words.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { confirmed } from "../terminal/confirm.ts";

@@ -1,5 +1,8 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
+import { createDeepAgent } from "deepwright";
+import { scriptedModel } from "deepwright/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Answer, type ProviderServer, providerServer } from "../test-support/provider-server.ts";
 import { directoryWith, homeOf, runBinary, startBinary } from "../test-support/run-binary.ts";
@@ -149,6 +152,28 @@ describe("a thread from its first run to its end", () => {
     expect(again.code).toBe(2);
   });
 
+  it("a run that ended between the results of a step and its checkpoint goes on, too", async () => {
+    const cwd = await directoryWith({ "a.txt": "x" });
+    const saver = await SqliteSaver.open(join(homeOf(cwd), "state.db"));
+    const put = saver.put.bind(saver);
+    let puts = 0;
+    saver.put = async (...given) => {
+      puts += 1;
+      if (puts > 1) throw new Error("the end");
+      return put(...given);
+    };
+    const agent = createDeepAgent({ model: scriptedModel(["never"]), checkpointer: saver });
+    const files = { "/a.txt": { content: "x", mimeType: "text/plain", created_at: "", modified_at: "" } };
+    const input = { messages: [{ role: "user", content: "Go" }], files };
+    const config = { configurable: { thread_id: "early" }, durability: "sync" } as const;
+    await expect(agent.invoke(input as never, config)).rejects.toThrow("the end");
+    await saver.close();
+    const { env } = await serverWith([writes("/b", "b"), { text: ["Finished."] }]);
+    const resumed = await runBinary(["run", "--thread", "early"], { cwd, env });
+    expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
+    expect(resumed.stderr).toContain("Changes:\n  + /b\nNothing was written");
+  });
+
   it("of two runs on one thread the second is told to wait", async () => {
     const cwd = await directoryWith({});
     let release = (): void => {};
@@ -170,6 +195,7 @@ describe("a thread from its first run to its end", () => {
     );
     const rewind = await runBinary(["threads", "rewind", id, "0", "--yes"], { cwd, env });
     expect(rewind.code).toBe(1);
+    expect(rewind.stderr).toContain(`the thread '${id}'. Wait for it to end.\n`);
     expect(asked()).toHaveLength(2);
     release();
     expect((await slow.result).code).toBe(0);

@@ -76,7 +76,7 @@ describe("an id in a command to type again", () => {
     ["long-".repeat(40), "long-".repeat(40)],
     ["two words", "'two words'"],
     ["it's $HOME", String.raw`'it'\''s $HOME'`],
-    [EVIL, "'evil\\x1b[2J\\u202e\n\\x07'"],
+    [EVIL, "'evil\\x1b[2J\\u202e\\n\\x07'"],
   ])("%j", (id, word) => {
     expect(idWord(id)).toBe(word);
   });

@@ -19,10 +19,10 @@ export function shortId(id: string): string {
 
 const PLAIN_WORD = /^[\w.:@%+=,/][\w.:@%+=,/-]*$/;
 
-/** The id as a word of a command that can be typed again. */
+/** The id as a word of a command that can be typed again, unless it has control characters. */
 export function idWord(id: string): string {
   if (UUID.test(id)) return shortId(id);
-  return PLAIN_WORD.test(id) ? id : `'${safeText(id).replaceAll("'", `'\\''`)}'`;
+  return PLAIN_WORD.test(id) ? id : `'${safeText(id).replaceAll("\n", "\\n").replaceAll("'", `'\\''`)}'`;
 }
 
 /** In the time of this machine. */
