@@ -1,5 +1,5 @@
 /** Durable threads. SQLite and Postgres are in `@deepwright/checkpoint/sqlite` and `/postgres`. */
-export type { Home, ImageRow, PruneResult, ThreadFacts } from "./home/home.ts";
+export type { Home, HomeCounts, ImageRow, PruneResult, ThreadFacts } from "./home/home.ts";
 export type { ClaimOptions, ThreadClaim } from "./saver/claim.ts";
 export { SharedMemorySaver } from "./saver/shared-memory-saver.ts";
 export { SharedSaver } from "./saver/shared-saver.ts";

@@ -24,10 +24,10 @@ function letters(count: number): string {
 }
 
 test("ids as long as they may be are stored, longer ones refused in words", async () => {
-  const [thread_id, checkpoint_ns, id, task, cwd] = Array.from({ length: 5 }, () => letters(341)) as [string];
-  const config = { configurable: { thread_id, checkpoint_ns }, metadata: { cwd } };
-  const stored = await saver.put(config, { ...checkpointOf(EMPTY), id: id as string }, metadataOf());
-  await saver.putWrites(stored, [["a", 1]], task as string);
+  const [thread_id, checkpoint_ns, id, task] = [letters(341), letters(341), letters(341), letters(341)];
+  const config = { configurable: { thread_id, checkpoint_ns }, metadata: { cwd: letters(341) } };
+  const stored = await saver.put(config, { ...checkpointOf(EMPTY), id }, metadataOf());
+  await saver.putWrites(stored, [["a", 1]], task);
   expect((await saver.getTuple(config))?.pendingWrites).toEqual([[task, "a", 1]]);
   const longer = { configurable: { thread_id: letters(342), checkpoint_ns: "" } };
   await expect(saver.put(longer, checkpointOf(EMPTY), metadataOf())).rejects.toMatchObject({
