@@ -3,7 +3,17 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { expect, test } from "vitest";
 import { createDeepAgent } from "./agent.ts";
-import { cameIn, isMadeByLoop, madeByLoop, onTheSide, returnCount, stampOf } from "./channel-values.ts";
+import {
+  cameIn,
+  forSavers,
+  fromSavers,
+  isForSavers,
+  isMadeByLoop,
+  madeByLoop,
+  onTheSide,
+  returnCount,
+  stampOf,
+} from "./channel-values.ts";
 import { callTool, say, scriptedModel } from "./testing/index.ts";
 
 test("a value that comes in again gets a new stamp and is counted as returned", () => {
@@ -38,7 +48,7 @@ test("nothing is noted on the side, also when it fails", () => {
   expect(isMadeByLoop(value)).toBe(true);
 });
 
-/** Notes what of the values it is given was made by the loop. */
+/** Notes what of the values it is given was made for savers. */
 class WatchingSaver extends MemorySaver {
   readonly seen: { messages: boolean; files: boolean; stamped: boolean }[] = [];
 
@@ -46,15 +56,15 @@ class WatchingSaver extends MemorySaver {
     const { messages, files } = given[1].channel_values as { messages?: object[]; files?: object };
     if (messages && messages.length > 0)
       this.seen.push({
-        messages: isMadeByLoop(messages),
-        files: files === undefined || Object.keys(files).length === 0 || isMadeByLoop(files),
+        messages: isForSavers(messages),
+        files: files === undefined || Object.keys(files).length === 0 || isForSavers(files),
         stamped: [...messages, ...Object.values(files ?? {})].every((value) => stampOf(value) !== undefined),
       });
     return super.put(...given);
   }
 }
 
-test("every list and record a saver gets from an agent was made by the loop, and nothing returns in a run", async () => {
+test("every list and record a saver gets from an agent was made for savers, and nothing returns in a run", async () => {
   const checkpointer = new WatchingSaver();
   const noting = createMiddleware({
     name: "noting",
@@ -73,4 +83,26 @@ test("every list and record a saver gets from an agent was made by the loop, and
   expect(checkpointer.seen.length).toBeGreaterThan(4);
   for (const seen of checkpointer.seen) expect(seen).toEqual({ messages: true, files: true, stamped: true });
   expect(returnCount()).toBe(returns);
+});
+
+test("what an agent hands out is not what its savers trust", async () => {
+  const write = callTool("write_file", { file_path: "/a.txt", content: "a" });
+  const agent = createDeepAgent({
+    model: scriptedModel([write, say("done")]),
+    checkpointer: new MemorySaver(),
+  });
+  const thread = { configurable: { thread_id: "t" } };
+  const result = await agent.invoke({ messages: "Go." }, thread);
+  const { values } = await agent.getState(thread);
+  for (const { messages, files } of [result, values])
+    expect([isForSavers(messages), isForSavers(files)]).toEqual([false, false]);
+});
+
+test("a channel that is made of what it gave to savers holds the same list again", () => {
+  const list = [{}];
+  const copy = forSavers(list);
+  expect([copy === list, forSavers(list) === copy, fromSavers(copy) === list]).toEqual([false, true, true]);
+  list.push({});
+  expect(forSavers(list)).toEqual(list);
+  expect([forSavers(7), fromSavers(undefined)]).toEqual([7, undefined]);
 });

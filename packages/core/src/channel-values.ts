@@ -2,9 +2,10 @@
  * What the channels of a loop hold, told to savers that store by identity.
  *
  * A saver may skip an object it has stored before only if it knows that nobody changed it since. The
- * loop keeps its channels' values as they are (it never edits a message or a file in place), so a list
- * or map made by one of its reducers may be trusted; what comes in from outside may not, even when it is
- * an object that was in a channel before: a caller may have edited it in the meantime.
+ * loop keeps its channels' values as they are (it never edits a message or a file in place), so a saver
+ * may trust the lists and maps a channel hands to savers, and to nobody else (`forSavers`). What comes in
+ * from outside it may not, even when it is an object that was in a channel before: a caller may have edited
+ * it in the meantime.
  *
  * Shared by all copies of this module in a process.
  */
@@ -13,6 +14,9 @@ interface ChannelValues {
   readonly stamps: WeakMap<object, number>;
   /** Lists and maps a reducer made. */
   readonly made: WeakSet<object>;
+  /** Of a channel's list or map the copy savers see, and back. */
+  readonly copies: WeakMap<object, object>;
+  readonly originals: WeakMap<object, object>;
   clock: number;
   /** How often a value came in that had been in a channel before. */
   returns: number;
@@ -22,7 +26,14 @@ const KEY = Symbol.for("deepwright.channel-values");
 
 function shared(): ChannelValues {
   const home = globalThis as { [KEY]?: ChannelValues };
-  home[KEY] ??= { stamps: new WeakMap(), made: new WeakSet(), clock: 0, returns: 0 };
+  home[KEY] ??= {
+    stamps: new WeakMap(),
+    made: new WeakSet(),
+    copies: new WeakMap(),
+    originals: new WeakMap(),
+    clock: 0,
+    returns: 0,
+  };
   return home[KEY];
 }
 
@@ -58,6 +69,31 @@ export function onTheSide<T>(body: () => T): T {
 
 export function isMadeByLoop(container: object): boolean {
   return values.made.has(container);
+}
+
+/**
+ * What a channel gives for a checkpoint: a flat copy nobody but savers gets hold of, the same one for as
+ * long as the channel holds the same list or map.
+ */
+export function forSavers<T>(container: T): T {
+  if (typeof container !== "object" || container === null) return container;
+  const known = values.copies.get(container);
+  if (known && (!Array.isArray(known) || known.length === (container as unknown as unknown[]).length))
+    return known as T;
+  const copy = Array.isArray(container) ? container.slice() : { ...container };
+  values.copies.set(container, copy);
+  values.originals.set(copy, container);
+  return copy as T;
+}
+
+/** What the channel held, for a copy it gave; anything else comes back as it is. */
+export function fromSavers(value: unknown): unknown {
+  return (typeof value === "object" && value !== null && values.originals.get(value)) || value;
+}
+
+/** Whether the elements of this list or map may be trusted as far as their stamps say. */
+export function isForSavers(container: object): boolean {
+  return values.originals.has(container);
 }
 
 /** Changes whenever the value comes in again; `undefined` if it never did. */

@@ -4,13 +4,7 @@ import { bytePieces, textPieces } from "./chunks.ts";
 import { Handle, KIND } from "./handle.ts";
 import { InertWriter, type Json, type Outlining } from "./inert.ts";
 import { classTag } from "./messages.ts";
-import {
-  isMadeByLoop,
-  type ListMemo,
-  type MapMemo,
-  returnCount,
-  type ThreadMemory,
-} from "./thread-memory.ts";
+import { isForSavers, type ListMemo, type MapMemo, returnCount, type ThreadMemory } from "./thread-memory.ts";
 import { BRANCH_OF, joinLeaves, keyGroups, LEAF_SIZE } from "./trees.ts";
 
 /** Texts of this length and more are objects of their own. */
@@ -154,7 +148,7 @@ export class Encoder implements Outlining {
 
   /** Without a key it is part of an update, which may bring back what was edited in place: nothing is trusted. */
   private list(list: readonly unknown[], key?: string): Handle {
-    const trusted = key !== undefined && isMadeByLoop(list);
+    const trusted = key !== undefined && isForSavers(list);
     const before = trusted ? this.memory.list(key) : undefined;
     if (before?.list === list && before.length === list.length && before.returns === returnCount())
       return before.tree.root;
@@ -191,7 +185,7 @@ export class Encoder implements Outlining {
   }
 
   private map(map: Readonly<Record<string, unknown>>, key?: string): Handle {
-    const trusted = key !== undefined && isMadeByLoop(map);
+    const trusted = key !== undefined && isForSavers(map);
     const before = trusted ? this.memory.map(key) : undefined;
     if (before?.map === map && before.returns === returnCount()) return before.tree.root;
     const groups = keyGroups(Object.keys(map).filter((name) => isData(map[name])));

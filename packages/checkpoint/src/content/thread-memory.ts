@@ -1,5 +1,5 @@
 /** What a saver remembers of one thread, so that the next checkpoint costs what changed. */
-import { isMadeByLoop, returnCount, stampOf } from "deepwright/channel-values";
+import { isForSavers, returnCount, stampOf } from "deepwright/channel-values";
 import type { Handle } from "./handle.ts";
 import type { Tree } from "./trees.ts";
 
@@ -97,4 +97,4 @@ export class ThreadMemory {
   }
 }
 
-export { isMadeByLoop, returnCount };
+export { isForSavers, returnCount };

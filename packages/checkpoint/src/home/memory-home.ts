@@ -1,6 +1,5 @@
 /** Threads in this process's memory: for tests, for programs that end with their threads. */
 import { DeepwrightError } from "deepwright/errors";
-import { encodeRefs } from "../sql/refs.ts";
 import type {
   CheckpointRow,
   ClaimAnswer,
@@ -24,6 +23,7 @@ import type {
 import { MemoryObjects } from "./memory-objects.ts";
 import { pruneThreads } from "./memory-prune.ts";
 import { type MemoryThread, newThread, rootsOf, type Space } from "./memory-thread.ts";
+import { encodeRefs } from "./refs.ts";
 
 export class MemoryHome implements Home {
   private readonly threads = new Map<string, MemoryThread>();

@@ -1,8 +1,9 @@
 /** Removes old checkpoints from threads in memory. */
-import { type PrunableRow, planPrune } from "../sql/prune-plan.ts";
+
 import type { PruneQuery } from "./home.ts";
 import type { MemoryObjects } from "./memory-objects.ts";
 import { type MemoryThread, rootsOf } from "./memory-thread.ts";
+import { type PrunableRow, planPrune } from "./prune-plan.ts";
 
 /** Returns how many checkpoints went. */
 export function pruneThreads(

@@ -2,19 +2,27 @@
 import { ERROR, type PendingWrite } from "@langchain/langgraph-checkpoint";
 import { withoutSecrets } from "deepwright/secrets";
 
-/** The writes; of errors their name and message without secrets, not their causes and headers. */
+const MOST_LEVELS = 8;
+
+/** The writes; texts in errors without the secrets of the environment. */
 export function withSafeErrors(writes: readonly PendingWrite[]): readonly PendingWrite[] {
   if (!writes.some(([channel]) => channel === ERROR)) return writes;
-  return writes.map(([channel, value]) => [channel, channel === ERROR ? safeError(value) : value]);
+  return writes.map(([channel, value]) => [channel, channel === ERROR ? safe(value, MOST_LEVELS) : value]);
 }
 
-function safeError(value: unknown): unknown {
+function safe(value: unknown, levels: number): unknown {
   if (typeof value === "string") return withoutSecrets(value, process.env);
-  if (typeof value !== "object" || value === null) return value;
-  const { name, message } = value as { name?: unknown; message?: unknown };
-  if (typeof message !== "string") return value;
-  return {
-    name: typeof name === "string" ? name : "Error",
-    message: withoutSecrets(message, process.env),
-  };
+  if (typeof value !== "object" || value === null || levels === 0) return value;
+  if (value instanceof Error) return safeError(value);
+  if (Array.isArray(value)) return value.map((item) => safe(item, levels - 1));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, safe(item, levels - 1)]));
+}
+
+function safeError(error: Error): Error {
+  const message = withoutSecrets(error.message, process.env);
+  if (message === error.message) return error;
+  const clean = new Error(message);
+  clean.name = error.name;
+  return clean;
 }

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
-import { cameIn, madeByLoop } from "deepwright/channel-values";
+import { cameIn, forSavers, madeByLoop } from "deepwright/channel-values";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeTuple, describeValue } from "./describe-for-tests.ts";
 import type { Subject } from "./saver-suite-for-tests.ts";
@@ -240,9 +240,8 @@ export function robustnessSuite({ open }: Subject): void {
       const file = { content: "0123456789".repeat(MB) };
       const files = Array.from({ length: 110 }, () => file);
       cameIn(file);
-      madeByLoop(files);
       const refused = { code: "VALUE_NOT_STORABLE" };
-      await expect(put(files)).rejects.toMatchObject(refused);
+      await expect(put(forSavers(files))).rejects.toMatchObject(refused);
       let doubled: unknown = "ten letters";
       for (let i = 0; i < 40; i += 1) doubled = [doubled, doubled];
       await expect(put(doubled)).rejects.toMatchObject(refused);

@@ -1,7 +1,7 @@
 /** States as graphs make them: each derived from one before it, sharing what did not change. */
 import type { BaseMessage } from "@langchain/core/messages";
 import type { Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
-import { cameIn, isMadeByLoop, madeByLoop } from "deepwright/channel-values";
+import { cameIn, forSavers, isMadeByLoop, madeByLoop } from "deepwright/channel-values";
 import fc from "fast-check";
 import { anyKey, anyMessage, anyText, anyValue } from "./values-for-tests.ts";
 
@@ -124,6 +124,11 @@ function mark(
   madeByLoop(to);
 }
 
+/** As the channels of a loop hand their lists and maps to savers. */
+function asChannel(value: unknown): unknown {
+  return typeof value === "object" && value !== null && isMadeByLoop(value) ? forSavers(value) : value;
+}
+
 let clock = 0;
 
 /** Ids that sort by the time they were made. */
@@ -135,7 +140,7 @@ export function nextId(): string {
 export function checkpointOf({ other, ...state }: State, step = 1): Checkpoint {
   const channel_values: Record<string, unknown> = Object.fromEntries([
     ...Object.entries(other),
-    ...Object.entries(state),
+    ...Object.entries(state).map(([name, value]) => [name, asChannel(value)] as const),
   ]);
   const names = Object.keys(channel_values);
   return {

@@ -1,6 +1,6 @@
 /** An object's body as a column. */
 import type { StoredObject } from "../home/home.ts";
-import { decodeHead } from "./refs.ts";
+import { decodeHead } from "../home/refs.ts";
 import type { SqlColumn, SqlRow } from "./sql.ts";
 
 const encoder = new TextEncoder();

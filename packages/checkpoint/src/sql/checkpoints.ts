@@ -1,8 +1,8 @@
 /** Rows of checkpoints and the writes on them. */
 import type { CheckpointRow, RowQuery, TupleRows, WritesRow } from "../home/home.ts";
+import { decodeRefs, encodeRefs } from "../home/refs.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { packId, unpackId } from "./ids.ts";
-import { decodeRefs, encodeRefs } from "./refs.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Work } from "./work.ts";
 import { writesOf } from "./writes.ts";

@@ -1,8 +1,8 @@
 /** One statement for many objects: in Postgres a statement is a round trip. */
 import type { NewObject } from "../home/home.ts";
+import { encodeHead } from "../home/refs.ts";
 import { bytesOfBody } from "./body.ts";
 import { type CheckpointKey, type Dialect, type Stored, WRITES_COLUMNS } from "./dialect.ts";
-import { encodeHead } from "./refs.ts";
 import type { SqlRow, SqlSession } from "./sql.ts";
 
 /** "deepwrig" and the number after it, as numbers nobody else would choose. */
@@ -81,6 +81,9 @@ async function reserveIds(session: SqlSession, count: number): Promise<number[]>
   return rows.map((row) => row.id as number);
 }
 
+/** Content bound in one statement: the driver makes one text of it, and those have a limit. */
+const MOST_BYTES = 16 * 1_048_576;
+
 async function insertObjects(
   session: SqlSession,
   owner: number,
@@ -88,21 +91,35 @@ async function insertObjects(
   reserved: readonly number[],
   ids: readonly number[],
 ): Promise<void> {
-  const heads = objects.map((object) => {
-    const refs = object.refs.map((ref) => (ref < 0 ? (ids[-ref - 1] as number) : ref));
-    return encodeHead({ kind: object.kind, text: typeof object.body === "string", refs });
-  });
+  let columns: [number[], Uint8Array[], Uint8Array[], Uint8Array[]] = [[], [], [], []];
+  let size = 0;
+  for (const [i, { hash, kind, refs, body }] of objects.entries()) {
+    const bytes = bytesOfBody(body);
+    if (size > 0 && size + bytes.length > MOST_BYTES) {
+      await insertColumns(session, owner, columns);
+      columns = [[], [], [], []];
+      size = 0;
+    }
+    const resolved = refs.map((ref) => (ref < 0 ? (ids[-ref - 1] as number) : ref));
+    columns[0].push(reserved[i] as number);
+    columns[1].push(hash);
+    columns[2].push(encodeHead({ kind, text: typeof body === "string", refs: resolved }));
+    columns[3].push(bytes);
+    size += bytes.length;
+  }
+  await insertColumns(session, owner, columns);
+}
+
+async function insertColumns(
+  session: SqlSession,
+  owner: number,
+  [ids, hashes, heads, bodies]: [number[], Uint8Array[], Uint8Array[], Uint8Array[]],
+): Promise<void> {
   await session.run(
     "INSERT INTO dw_objects (id, hash, head, body, owner) " +
       "SELECT n.id, n.hash, n.head, n.body, CAST($5 AS BIGINT) FROM unnest(CAST($1 AS BIGINT[]), " +
       "CAST($2 AS BYTEA[]), CAST($3 AS BYTEA[]), CAST($4 AS BYTEA[])) AS n(id, hash, head, body) ORDER BY n.id",
-    [
-      reserved,
-      objects.map((object) => object.hash),
-      heads,
-      objects.map((object) => bytesOfBody(object.body)),
-      owner,
-    ],
+    [ids, hashes, heads, bodies, owner],
   );
 }
 

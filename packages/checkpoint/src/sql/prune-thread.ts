@@ -1,9 +1,9 @@
 /** Removing old checkpoints of one thread and what only they needed. */
 import type { PruneResult } from "../home/home.ts";
+import { type PrunableRow, type PruneRule, planPrune } from "../home/prune-plan.ts";
+import { decodeHead, decodeRefs } from "../home/refs.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { unpackId } from "./ids.ts";
-import { type PrunableRow, type PruneRule, planPrune } from "./prune-plan.ts";
-import { decodeHead, decodeRefs } from "./refs.ts";
 import type { SqlRow } from "./sql.ts";
 import { beginSweep, giveUp } from "./sweep.ts";
 import { lockThread } from "./threads.ts";

@@ -1,8 +1,8 @@
 /** One statement per object: in SQLite a prepared statement is a function call. */
 import type { NewObject } from "../home/home.ts";
+import { encodeHead } from "../home/refs.ts";
 import { bytesOfBody } from "./body.ts";
 import { type CheckpointKey, type Dialect, type Stored, WRITES_COLUMNS } from "./dialect.ts";
-import { encodeHead } from "./refs.ts";
 import type { SqlRow, SqlSession, SqlValue } from "./sql.ts";
 
 const INSERT_OBJECT = "INSERT INTO dw_objects (hash, head, body, owner) VALUES ($1, $2, $3, $4)";

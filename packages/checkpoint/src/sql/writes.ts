@@ -1,7 +1,7 @@
 /** All that one task wrote on a checkpoint, as one row. */
 import type { WriteEntry, WritesRow } from "../home/home.ts";
+import { decodeRefs, encodeRefs } from "../home/refs.ts";
 import { packId, unpackId } from "./ids.ts";
-import { decodeRefs, encodeRefs } from "./refs.ts";
 import type { SqlRow } from "./sql.ts";
 import type { Work } from "./work.ts";
 

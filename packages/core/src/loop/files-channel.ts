@@ -1,7 +1,7 @@
 /** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
 import { type FilesState, type FilesStateUpdate, filesReducer } from "../backends/files-value.ts";
-import { cameIn, isMadeByLoop, madeByLoop } from "../channel-values.ts";
+import { cameIn, forSavers, fromSavers, isMadeByLoop, madeByLoop } from "../channel-values.ts";
 import { overwritten } from "./overwrite.ts";
 
 type Reducer = (left: unknown, right: unknown) => unknown;
@@ -14,12 +14,17 @@ export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
   /** Looks at every file of a record that comes from storage, and at none of one that was in a channel. */
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new FilesChannel();
-    if (checkpoint !== undefined) next.value = checkpoint;
-    if (typeof checkpoint === "object" && checkpoint !== null && !isMadeByLoop(checkpoint)) {
-      for (const file of Object.values(checkpoint as FilesState)) cameIn(file);
-      madeByLoop(checkpoint);
+    const value = fromSavers(checkpoint);
+    if (value !== undefined) next.value = value;
+    if (typeof value === "object" && value !== null && !isMadeByLoop(value)) {
+      for (const file of Object.values(value as FilesState)) cameIn(file);
+      madeByLoop(value);
     }
     return next as this;
+  }
+
+  override checkpoint(): unknown {
+    return forSavers(super.checkpoint());
   }
 
   /** What replaces all files is merged into nothing first: a new record, of checked files. */

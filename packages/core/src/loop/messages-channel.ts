@@ -1,7 +1,7 @@
 /** The channel `messages`: no result of a call is lost, whatever else is written beside it. */
 import { type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { BinaryOperatorAggregate, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
-import { isMadeByLoop } from "../channel-values.ts";
+import { forSavers, fromSavers, isMadeByLoop } from "../channel-values.ts";
 import {
   coerceMessages,
   isCallAnswered,
@@ -24,9 +24,14 @@ export class MessagesChannel extends BinaryOperatorAggregate<unknown, unknown> {
   /** Looks at every message of a list that comes from storage, and at none of one that was in a channel. */
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new MessagesChannel();
-    if (checkpoint !== undefined) next.value = checkpoint;
-    if (Array.isArray(checkpoint) && !isMadeByLoop(checkpoint)) wholeList(checkpoint);
+    const value = fromSavers(checkpoint);
+    if (value !== undefined) next.value = value;
+    if (Array.isArray(value) && !isMadeByLoop(value)) wholeList(value);
     return next as this;
+  }
+
+  override checkpoint(): unknown {
+    return forSavers(super.checkpoint());
   }
 
   override update(values: unknown[]): boolean {
