@@ -68,10 +68,11 @@ export function plan({ quick = false } = {}) {
       ownGoal: 2,
     }),
     durable(long, "memory", { rssGoal: 0.25 }),
+    durableYielding(long),
     {
       id: "durable-growth",
       workload: "durable",
-      params: { turns: 5050, saver: "sqlite", early: [50, 100], late: [5000, 5050] },
+      params: { turns: 5050, saver: "sqlite", early: [50, 100], late: [5000, 5050], yields: true },
       contenders: ["deepwright"],
       maxRounds: 5,
       rows: [{ label: "growth: turns 5,000–5,050 ÷ 50–100, own SQLite", metric: "growth", ownGoal: 1.5 }],
@@ -188,6 +189,21 @@ function durable(count, saver, { files, fileBytes, cpuGoal, bytesGoal, ownGoal, 
       { label: `bytes per byte of news: ${where}`, metric: "amplification", ownGoal },
       { label: `MB stored: ${where}`, metric: "storedMegabytes" },
       { label: `RSS MB: ${where}`, metric: "rss", goal: rssGoal },
+    ],
+  };
+}
+
+/** The same with a model that lets the event loop turn before it answers: how long it is kept from doing so. */
+function durableYielding(count) {
+  const where = `${count} turns, a model that yields, own against stock SQLite`;
+  return {
+    id: `durable-yielding-turns-${count}`,
+    workload: "durable",
+    params: { turns: count, saver: "sqlite", yields: true },
+    contenders: ["deepwright", "deepagents"],
+    roundsOf: { deepagents: 3 },
+    rows: [
+      cpu(`per turn: ${where}`, "cpu"),
       { label: `longest event-loop stall ms: ${where}`, metric: "stall" },
     ],
   };

@@ -14,13 +14,14 @@ import {
   yielding,
 } from "./script.mjs";
 
-export async function measure(contender, { turns, saver: kind, files = 0, fileBytes = 0, early, late }) {
+export async function measure(contender, params) {
+  const { turns, saver: kind, files = 0, fileBytes = 0, early, late, yields = false } = params;
   const { create } = await load(contender);
   const { saver, written, size, close } = await openSaverOf(contender, kind);
   const marks = [];
   const mark = early ? () => marks.push(cpuNow()) : () => {};
   const script = files > 0 ? editTurns(turns, files) : smallTurns(turns, mark);
-  const agent = create({ model: benchModel(yielding(script)), checkpointer: saver });
+  const agent = create({ model: benchModel(yields ? yielding(script) : script), checkpointer: saver });
   const given = makeFiles(files, fileBytes);
   const input = files > 0 ? { ...ask("Begin."), files: given } : ask("Begin.");
   const delay = monitorEventLoopDelay({ resolution: 5 });

@@ -4,7 +4,7 @@
  */
 
 /** Below this, content is one piece. */
-const SMALL = 4_096;
+const SMALL = 12_288;
 /** From this length on pieces are larger, so that their list stays short. */
 const LARGE = 1_048_576;
 

@@ -62,7 +62,7 @@ export class Encoder implements Outlining {
 
   outline(value: unknown): Json | undefined {
     if (typeof value === "string")
-      return value.length < LONG_TEXT ? undefined : this.place(textHandle(value));
+      return value.length < LONG_TEXT ? undefined : this.place(this.memory.text(value, textHandle));
     if (typeof value !== "object" || value === null) return undefined;
     if (value instanceof Uint8Array)
       return value.length < LONG_BYTES

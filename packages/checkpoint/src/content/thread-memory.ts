@@ -29,6 +29,8 @@ const stored = new WeakMap<object, Stored>();
 
 const IDLE_MS = 30_000;
 const MOST_SMALL = 64;
+const LONG_TEXT = 4_096;
+const MOST_TEXTS = 4;
 
 /**
  * Valid for one epoch of one thread in one saver: thrown away as a whole when objects may be gone.
@@ -39,6 +41,7 @@ export class ThreadMemory {
   private readonly lists = new Map<string, ListMemo>();
   private readonly maps = new Map<string, MapMemo>();
   private readonly small = new Map<string, Handle>();
+  private readonly texts: { readonly text: string; readonly handle: Handle }[] = [];
   private idle: NodeJS.Timeout | undefined;
 
   constructor(public epoch: number) {}
@@ -76,6 +79,19 @@ export class ThreadMemory {
     this.touched();
   }
 
+  /** A long text is met as a write and again in the checkpoint after it. */
+  text(text: string, make: (text: string) => Handle): Handle {
+    const known = this.texts.find((entry) => entry.text === text);
+    if (known) return known.handle;
+    const handle = make(text);
+    if (text.length >= LONG_TEXT) {
+      this.texts.unshift({ text, handle });
+      this.texts.length = Math.min(this.texts.length, MOST_TEXTS);
+      this.touched();
+    }
+    return handle;
+  }
+
   /** Small contents that come again and again, such as the names of the channels. */
   recent(handle: Handle): Handle {
     const known = this.small.get(handle.hash);
@@ -93,6 +109,7 @@ export class ThreadMemory {
         this.idle = undefined;
         this.lists.clear();
         this.maps.clear();
+        this.texts.length = 0;
       }, IDLE_MS).unref();
   }
 }

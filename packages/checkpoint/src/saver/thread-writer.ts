@@ -63,12 +63,8 @@ export class ThreadWriter {
   }
 
   private async flush(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.begin = resolve;
-      // After the microtasks in which the engine stores a step's writes and then its checkpoint.
-      process.nextTick(resolve);
-    });
     while (this.waiting.length > 0) {
+      if (this.waiting.length < MOST_WAITING) await this.gather();
       const group = this.takeGroup();
       try {
         while (!(await this.send(group)));
@@ -79,6 +75,14 @@ export class ThreadWriter {
       }
     }
     this.flushing = undefined;
+  }
+
+  /** The engine stores a step's writes and then its checkpoint within one turn of the event loop. */
+  private gather(): Promise<void> {
+    return new Promise((resolve) => {
+      this.begin = resolve;
+      setImmediate(resolve);
+    });
   }
 
   /** The first in line and those after it that are written under the same claim. */
