@@ -7,10 +7,12 @@ export function benchModel(script) {
   return scriptedModel(script, { check: false, record: false, profile: { maxInputTokens: 1e9 } });
 }
 
-/** The same script from a model that, as every real one does, lets the event loop turn before it answers. */
+const MODEL_MS = 3;
+
+/** The same script from a model that, as every real one does, takes a while: the event loop turns meanwhile. */
 export function yielding(script) {
   return async (call) => {
-    await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, MODEL_MS));
     return script(call);
   };
 }
