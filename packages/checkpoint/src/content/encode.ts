@@ -70,10 +70,14 @@ export class Encoder implements Outlining {
         : this.place(bytesHandle(value, KIND.bytes, KIND.joinedBytes));
     if (Array.isArray(value))
       return value.length > MANY ? this.place(this.once(value, () => this.list(value))) : undefined;
-    if (classTag(value) !== undefined) return this.place(this.once(value, () => this.alone(value)));
+    if (classTag(value) !== undefined) return this.apart(value);
     return isPlain(value) && Object.keys(value).length > MANY
       ? this.place(this.once(value, () => this.map(value)))
       : undefined;
+  }
+
+  apart(value: object): Json {
+    return this.place(this.once(value, () => this.alone(value)));
   }
 
   /** Met twice in one value, an object is written once; unless a circle was cut in it, which depends on the way. */

@@ -6,7 +6,7 @@ import { describeValue } from "../saver/describe-for-tests.ts";
 import { anyMessage, anyValue, LOOK_ALIKES } from "../saver/values-for-tests.ts";
 import { InertWriter, readInert } from "./inert.ts";
 
-const NOTHING_ELSEWHERE = { outline: () => undefined };
+const NOTHING_ELSEWHERE = { outline: () => undefined, apart: () => null };
 const noRefs = (ref: number): never => {
   throw new Error(`There is no reference ${ref}.`);
 };

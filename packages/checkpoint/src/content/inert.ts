@@ -14,6 +14,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export interface Outlining {
   /** A value in its place, or `undefined` to have it written here. */
   outline(value: unknown): Json | undefined;
+  /** An object in its place that must be kept on its own. */
+  apart(value: object): Json;
 }
 
 const TYPED_ARRAYS = {
@@ -35,6 +37,10 @@ const TYPED_ARRAYS = {
  */
 const MOST_PARTS = 2 ** 26;
 const MOST_ALIVE = 2 ** 23;
+/** What the stack takes is not the same on every day; this it takes always. */
+const MOST_DEPTH = 1_024;
+/** JSON.stringify uses the stack too, so what is nested deeper goes into an object of its own. */
+const DEPTH_OF_A_PIECE = 256;
 
 /** Writes one value. Circles are cut as JSON people know it: "[Circular]". */
 export class InertWriter {
@@ -47,10 +53,34 @@ export class InertWriter {
 
   constructor(private readonly outlining: Outlining) {}
 
-  write(value: unknown): Json {
+  write(value: unknown, mayOutline = true): Json {
     this.alive += 1;
     this.total += 1;
     if (this.alive > MOST_ALIVE || this.total > MOST_PARTS) throw new RangeError("too many parts");
+    if (typeof value !== "object") return this.scalar(value);
+    if (value === null) return null;
+    if (this.ancestors.has(value)) return this.cut();
+    const depth = this.ancestors.size;
+    if (depth >= MOST_DEPTH) throw new RangeError("nested too deeply");
+    if (mayOutline) {
+      const elsewhere = this.outlining.outline(value);
+      if (elsewhere !== undefined) return elsewhere;
+      if (depth > 0 && depth % DEPTH_OF_A_PIECE === 0) return this.outlining.apart(value);
+    }
+    this.ancestors.add(value);
+    try {
+      return this.shape(value);
+    } finally {
+      this.ancestors.delete(value);
+    }
+  }
+
+  /** The parts of `value` itself, even where `outline` would keep it elsewhere. */
+  parts(value: object): Json {
+    return this.write(value, false);
+  }
+
+  private scalar(value: unknown): Json {
     switch (typeof value) {
       case "string":
         return this.outlining.outline(value) ?? value;
@@ -64,16 +94,9 @@ export class InertWriter {
         return tag("i", String(value));
       case "undefined":
         return tag("u");
-      case "object":
-        return value === null ? null : this.object(value);
       default:
         return null;
     }
-  }
-
-  /** The parts of `value` itself, even where `outline` would keep it elsewhere. */
-  parts(value: object): Json {
-    return this.ancestors.has(value) ? this.cut() : this.inside(value, () => this.shape(value));
   }
 
   /** While `work` writes what is in `value`, finding `value` again is a circle. */
@@ -91,30 +114,33 @@ export class InertWriter {
     return "[Circular]";
   }
 
-  private object(value: object): Json {
-    if (this.ancestors.has(value)) return this.cut();
-    return this.outlining.outline(value) ?? this.parts(value);
-  }
-
+  /** Loops and few frames: how deep a value may be nested is a matter of the stack. */
   private shape(value: object): Json {
-    if (Array.isArray(value)) return Array.from(value, (item) => this.write(item));
+    if (Array.isArray(value)) return this.items(value);
+    if (value instanceof Map) return tag("m", this.pairs([...value]));
+    if (value instanceof Set) return tag("s", this.items([...value]));
     const named = classTag(value);
     if (named !== undefined) return tag("c", named, this.entries(fieldsOf(value)));
-    return this.builtIn(value) ?? this.plain(value);
+    return this.builtIn(value) ?? (hasToJSON(value) ? this.told(value) : this.entries(value));
+  }
+
+  private items(values: readonly unknown[]): Json[] {
+    const items: Json[] = [];
+    for (let i = 0; i < values.length; i += 1) items.push(this.write(values[i]));
+    return items;
+  }
+
+  private pairs(entries: readonly (readonly [unknown, unknown])[]): Json[] {
+    const pairs: Json[] = [];
+    for (let i = 0; i < entries.length; i += 1) {
+      const [key, value] = entries[i] as readonly [unknown, unknown];
+      pairs.push([this.write(key), this.write(value)]);
+    }
+    return pairs;
   }
 
   private builtIn(value: object): Json | undefined {
     if (value instanceof Date) return tag("d", Number.isNaN(value.getTime()) ? null : value.getTime());
-    if (value instanceof Map)
-      return tag(
-        "m",
-        Array.from(value, ([key, item]) => [this.write(key), this.write(item)]),
-      );
-    if (value instanceof Set)
-      return tag(
-        "s",
-        Array.from(value, (item) => this.write(item)),
-      );
     if (value instanceof RegExp) return tag("x", value.source, value.flags);
     if (value instanceof Error) return tag("e", value.name, value.message);
     if (value instanceof Uint8Array) return tag("b", base64(value));
@@ -124,24 +150,23 @@ export class InertWriter {
     return undefined;
   }
 
-  private plain(value: object): Json {
-    const { toJSON } = value as { toJSON?: unknown };
-    if (typeof toJSON !== "function") return this.entries(value as Record<string, unknown>);
-    const data = (toJSON as () => unknown).call(value);
+  private told(value: { toJSON(): unknown }): Json {
+    const data = value.toJSON();
     return this.write(isSend(data) ? sendFields(data) : data);
   }
 
-  entries(value: Record<string, unknown>): Json {
+  private entries(object: object): Json {
+    const value = object as Record<string, unknown>;
     const keys = Object.keys(value).filter((key) => isData(value[key]));
-    if (keys.includes("$"))
-      return tag(
-        "o",
-        keys.map((key) => [key, this.write(value[key])]),
-      );
+    if (keys.includes("$")) return tag("o", this.pairs(keys.map((key) => [key, value[key]])));
     const result: { [key: string]: Json } = {};
     for (const key of keys) setOwn(result, key, this.write(value[key]));
     return result;
   }
+}
+
+function hasToJSON(value: object): value is { toJSON(): unknown } {
+  return typeof (value as { toJSON?: unknown }).toJSON === "function";
 }
 
 function isData(value: unknown): boolean {
@@ -220,13 +245,9 @@ function reviveTag(marked: unknown[], whole: unknown, resolve: (ref: number) => 
     case "d":
       return new Date(first ?? Number.NaN);
     case "m":
-      return new Map(
-        list(first, resolve).map(
-          ([key, value]: any) => [revive(key, resolve), revive(value, resolve)] as const,
-        ),
-      );
+      return reviveMap(list(first, resolve) as [unknown, unknown][], resolve);
     case "s":
-      return new Set(list(first, resolve).map((item) => revive(item, resolve)));
+      return new Set(revive(list(first, resolve), resolve) as unknown[]);
     case "x":
       return new RegExp(first, second);
     case "e":
@@ -242,6 +263,12 @@ function reviveTag(marked: unknown[], whole: unknown, resolve: (ref: number) => 
     default:
       return reviveTypedArray(name, first) ?? whole;
   }
+}
+
+function reviveMap(entries: [unknown, unknown][], resolve: (ref: number) => unknown): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  for (const [key, value] of entries) map.set(revive(key, resolve), revive(value, resolve));
+  return map;
 }
 
 function list(json: unknown, resolve: (ref: number) => unknown): unknown[] {

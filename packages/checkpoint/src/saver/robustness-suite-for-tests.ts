@@ -220,18 +220,17 @@ export function robustnessSuite({ open }: Subject): void {
       expect(found.long.slice(0, 100)).toEqual(long.slice(0, 100));
     });
 
-    test("R-36 a value is nested 1,000 deep and comes back, 100,000 deep and is refused", async () => {
+    test("R-36 a value is nested 1,000 deep and comes back, 2,000 to 100,000 deep and is refused", async () => {
       for (const wrap of [
         (inner: unknown) => [inner],
         (inner: unknown) => ({ inner }),
         (inner: unknown) => new Map([[1, inner]]),
       ])
-        for (const depth of [1_000, 3_000, 6_000, 10_000, 100_000]) {
+        for (const depth of [1_000, 2_000, 10_000, 100_000]) {
           let value: unknown = "core";
           for (let i = 0; i < depth; i += 1) value = wrap(value);
           const outcome = await roundTrip(value).then(depthOf, (error) => error.code);
-          expect(depth <= 1_000 ? [depth] : [depth, "VALUE_NOT_STORABLE"]).toContain(outcome);
-          if (depth === 100_000) expect(outcome).toBe("VALUE_NOT_STORABLE");
+          expect(outcome).toBe(depth <= 1_000 ? depth : "VALUE_NOT_STORABLE");
         }
       expect(await roundTrip("still works")).toBe("still works");
     });
