@@ -7,6 +7,7 @@ const ENTRIES = {
   "packages/core": [
     "index.ts",
     "browser.ts",
+    "node.ts",
     "testing/index.ts",
     "errors.ts",
     "channel-values.ts",

@@ -1,2 +1,3 @@
 /** The public names of `deepwright`, and nothing else. */
 export * from "./browser.ts";
+export * from "./node.ts";

@@ -14,6 +14,8 @@ export interface PathError {
 export type CanonicalPath = { readonly path: string; readonly error?: undefined } | PathError;
 
 export interface CanonicalPathOptions {
+  /** The canonical directory relative paths lie in; default `/`. */
+  readonly base?: string;
   /** Directories the path must lie in, compared by whole segments. Absent: anywhere. */
   readonly allowedPrefixes?: readonly string[] | null;
 }
@@ -32,7 +34,7 @@ const UNSHOWN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
  * NFC, without empty or `.` segments and without a trailing slash. Canonical input comes back unchanged.
  */
 export function canonicalPath(path: string, options: CanonicalPathOptions = {}): CanonicalPath {
-  const canonical = PLAIN.test(path) && path.length <= MAX_PATH_LENGTH ? path : spellOut(path);
+  const canonical = PLAIN.test(path) && path.length <= MAX_PATH_LENGTH ? path : spellOut(path, options.base);
   if (typeof canonical !== "string") return canonical;
   const prefixes = options.allowedPrefixes;
   if (prefixes && !prefixes.some((prefix) => liesUnder(canonical, prefix)))
@@ -55,7 +57,7 @@ export function showPath(path: string): string {
   return path.replace(UNSHOWN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-function spellOut(path: string): string | PathError {
+function spellOut(path: string, base = "/"): string | PathError {
   if (typeof path !== "string")
     return invalid(`Path must be text, got ${path === null ? "null" : typeof path}`);
   if (path === "") return invalid("Path is empty");
@@ -69,7 +71,8 @@ function spellOut(path: string): string | PathError {
   const ambiguous = segments.find(endsAmbiguously);
   if (ambiguous !== undefined)
     return invalid(`Path segment must not end with a dot or a space: '${quoted(ambiguous)}'`);
-  return `/${segments.join("/")}`;
+  const start = base === "/" || /^[\\/]/.test(path) ? "" : base;
+  return `${start}/${segments.join("/")}`.replace(/(?<=.)\/$/, "");
 }
 
 function isNamed(segment: string): boolean {

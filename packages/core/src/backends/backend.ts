@@ -23,6 +23,15 @@ export type FileErrorCode =
   | "NOT_TEXT"
   | "CONFLICT"
   | "PERMISSION_DENIED"
+  /** A file that steers other programs: a person has to agree first. */
+  | "APPROVAL_REQUIRED"
+  /** A link leads out of the root, or the path is not in it. */
+  | "OUTSIDE_ROOT"
+  /** A pipe, socket or device. */
+  | "SPECIAL_FILE"
+  | "TOO_LARGE"
+  | "STORAGE_FULL"
+  | "RATE_LIMITED"
   | "UNAVAILABLE";
 
 export interface FileError {
@@ -121,7 +130,10 @@ export type DeleteResult =
 export type GrepResult =
   | {
       readonly matches: GrepMatch[];
+      /** There is more: `maxCount` was reached, or the time was up. */
       readonly truncated?: boolean;
+      /** With `truncated`: it was the time. */
+      readonly timedOut?: boolean;
       readonly skipped?: SkippedFile[];
       readonly error?: undefined;
     }
@@ -132,6 +144,7 @@ export type GlobResult =
   | {
       readonly files: FileInfo[];
       readonly truncated?: boolean;
+      readonly timedOut?: boolean;
       readonly skipped?: SkippedFile[];
       readonly error?: undefined;
     }
@@ -162,6 +175,8 @@ export interface OperationOptions {
 type Awaitable<T> = T | Promise<T>;
 
 export interface BackendProtocol {
+  /** The directory relative paths lie in, canonical; absent: `/`. */
+  readonly workingDirectory?: string;
   ls(path: string, options?: OperationOptions): Awaitable<LsResult>;
   /** `offset` counts lines from 0, `limit` lines. */
   read(path: string, offset?: number, limit?: number, options?: OperationOptions): Awaitable<ReadResult>;
@@ -197,6 +212,33 @@ export interface BackendProtocol {
     options?: OperationOptions,
   ): Awaitable<FileUploadResponse[]>;
   downloadFiles?(paths: readonly string[], options?: OperationOptions): Awaitable<FileDownloadResponse[]>;
+  /**
+   * The canonical path that `path` leads to when links are followed, so that a rule can judge both names;
+   * `path` itself where nothing is there. Absent: there are no links.
+   */
+  realPath?(path: string, options?: OperationOptions): Awaitable<string | FileError>;
+}
+
+export interface ExecuteResponse {
+  /** What the command wrote to standard output and standard error, in the order it came. */
+  readonly output: string;
+  /** 124 after a time-out, 128 + n after signal n; null when it is not known. */
+  readonly exitCode: number | null;
+  /** Whether the middle of the output was left out. */
+  readonly truncated: boolean;
+  /** The name of the signal that ended it. */
+  readonly signal?: string;
+}
+
+export interface ExecuteOptions extends OperationOptions {
+  /** Seconds. */
+  readonly timeout?: number;
+}
+
+/** A backend that can also run commands. */
+export interface SandboxBackendProtocol extends BackendProtocol {
+  readonly id: string;
+  execute(command: string, options?: ExecuteOptions): Awaitable<ExecuteResponse>;
 }
 
 /** What a backend may know about the run it serves. `config` is the task's LangGraph config. */
@@ -204,7 +246,14 @@ export interface BackendRuntime {
   readonly state: Record<string, any>;
   readonly store?: BaseStore;
   readonly context?: unknown;
+  /** Who runs the agent, where a server says so. */
+  readonly serverInfo?: ServerInfo;
   readonly config?: unknown;
+}
+
+export interface ServerInfo {
+  readonly user?: { readonly identity: string };
+  readonly assistantId?: string;
 }
 
 export type BackendFactory = (runtime: BackendRuntime) => Awaitable<BackendProtocol>;

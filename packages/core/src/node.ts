@@ -1,0 +1,2 @@
+/** The public names that need Node: files on disk, and commands. */
+export {};
