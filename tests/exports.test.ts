@@ -7,9 +7,6 @@ const words = (list: string): string[] => list.trim().split(/\s+/);
 
 /** Names of the peer we do not have, each with the reason. It may only shrink. */
 const MISSING: Record<string, readonly string[]> = {
-  "comes with the backends": words(`
-    FilesystemBackend LocalShellBackend StoreBackend CompositeBackend BaseSandbox SandboxError adaptBackendProtocol
-    adaptSandboxProtocol applyGrepMaxCount isSandboxBackend isSandboxProtocol EXECUTION_SYSTEM_PROMPT`),
   "comes with context engineering": words(`
     MAX_SKILL_DESCRIPTION_LENGTH MAX_SKILL_FILE_SIZE MAX_SKILL_NAME_LENGTH computeSummarizationDefaults
     createAgentMemoryMiddleware createMemoryMiddleware createSettings createSkillsMiddleware

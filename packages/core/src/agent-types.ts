@@ -7,7 +7,8 @@ import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore, Command, Interrupt, StreamMode } from "@langchain/langgraph";
 import type { ProviderStrategy, TypedToolStrategy } from "langchain";
-import type { AnyFileData, BackendFactory, BackendProtocol, FileData } from "./backends/backend.ts";
+import type { AnyFileData, FileData } from "./backends/backend.ts";
+import type { BackendSource } from "./backends/resolve.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import type { ThreadClaimOptions } from "./loop/claim.ts";
 import type { Outcome } from "./loop/outcome.ts";
@@ -52,7 +53,7 @@ export interface CreateDeepAgentParams<
   store?: BaseStore | null;
   cache?: BaseCache<any> | object | null;
   /** Where files live. Default: in the state of the thread. */
-  backend?: BackendProtocol | BackendFactory | null;
+  backend?: BackendSource | null;
   /** Tools a person must approve. Needs a checkpointer. */
   interruptOn?: InterruptOn | null;
   /** Seconds a tool call may take; one number for all or one per tool. Default: no limit. */

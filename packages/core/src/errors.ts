@@ -29,7 +29,18 @@ export type ErrorCode =
   | "STORAGE_TOO_NEW"
   | "STORAGE_UNAVAILABLE"
   | "STORAGE_CLOSED"
-  | "NOT_SUPPORTED";
+  | "NOT_SUPPORTED"
+  | SandboxErrorCode;
+
+/** Why a place that runs commands could not do what was asked; a command that ran and failed is a result. */
+export type SandboxErrorCode =
+  | "NOT_INITIALIZED"
+  | "ALREADY_INITIALIZED"
+  /** Empty, too long, or not text a shell can be given. */
+  | "INVALID_COMMAND"
+  | "COMMAND_TIMEOUT"
+  | "COMMAND_FAILED"
+  | "FILE_OPERATION_FAILED";
 
 export interface ErrorDetails {
   /** What the reader can do about it, one sentence. */

@@ -1,2 +1,7 @@
 /** The public names that need Node: files on disk, and commands. */
-export {};
+export { isControlPath } from "./backends/disk/control-files.ts";
+export { type DiskPlace, diskPlaceName, openDiskPlace } from "./backends/disk/disk-place.ts";
+export { FilesystemBackend } from "./backends/disk/filesystem.ts";
+export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
+export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
+export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";

@@ -39,6 +39,9 @@ export interface FileError {
   readonly code: FileErrorCode;
 }
 
+/** Fields of a success may be asked for without looking at `error` first: then they are undefined. */
+type Failed<Fields extends string> = FileError & { readonly [Field in Fields]?: undefined };
+
 /** One file as it is stored. `content` is text, or base64 when `mimeType` is not a text type. */
 export interface FileData {
   readonly content: string;
@@ -82,7 +85,7 @@ export interface SkippedFile {
 
 export type LsResult =
   | { readonly files: FileInfo[]; readonly skipped?: SkippedFile[]; readonly error?: undefined }
-  | (FileError & { readonly files?: undefined });
+  | Failed<"files" | "skipped" | "truncated" | "timedOut">;
 
 /** A page of a file. An empty file has content `""`; the reminder about it is the tool's words. */
 export type ReadResult =
@@ -98,20 +101,22 @@ export type ReadResult =
       readonly nextOffset?: number;
       /** Bytes of the whole file; where its lines were not counted. */
       readonly size?: number;
+      /** The last line of the page is longer than what is shown of it. */
+      readonly truncated?: boolean;
       readonly error?: undefined;
     }
-  | (FileError & { readonly content?: undefined });
+  | Failed<
+      "content" | "mimeType" | "totalLines" | "startLine" | "endLine" | "nextOffset" | "size" | "truncated"
+    >;
 
-export type ReadRawResult =
-  | { readonly data: FileData; readonly error?: undefined }
-  | (FileError & { readonly data?: undefined });
+export type ReadRawResult = { readonly data: FileData; readonly error?: undefined } | Failed<"data">;
 
 /** The state update an older caller must return itself; absent when the backend stored the change. */
 export type FilesUpdate = Record<string, FileData | null>;
 
 export type WriteResult =
   | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
-  | (FileError & { readonly path?: undefined });
+  | Failed<"path" | "occurrences" | "filesUpdate">;
 
 export type EditResult =
   | {
@@ -120,11 +125,11 @@ export type EditResult =
       readonly filesUpdate?: FilesUpdate | null;
       readonly error?: undefined;
     }
-  | (FileError & { readonly path?: undefined });
+  | Failed<"path" | "occurrences" | "filesUpdate">;
 
 export type DeleteResult =
   | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
-  | (FileError & { readonly path?: undefined });
+  | Failed<"path" | "occurrences" | "filesUpdate">;
 
 /** No match is an empty list, not an error. Sorted by path, then line. */
 export type GrepResult =
@@ -137,7 +142,7 @@ export type GrepResult =
       readonly skipped?: SkippedFile[];
       readonly error?: undefined;
     }
-  | (FileError & { readonly matches?: undefined });
+  | Failed<"matches" | "skipped" | "truncated" | "timedOut">;
 
 /** Sorted by path. */
 export type GlobResult =
@@ -148,7 +153,7 @@ export type GlobResult =
       readonly skipped?: SkippedFile[];
       readonly error?: undefined;
     }
-  | (FileError & { readonly files?: undefined });
+  | Failed<"files" | "skipped" | "truncated" | "timedOut">;
 
 export type TransferErrorCode =
   | "file_not_found"
@@ -172,7 +177,9 @@ export interface OperationOptions {
   readonly signal?: AbortSignal;
 }
 
-type Awaitable<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
+
+type Awaitable<T> = MaybePromise<T>;
 
 export interface BackendProtocol {
   /** The directory relative paths lie in, canonical; absent: `/`. */
@@ -237,13 +244,16 @@ export interface ExecuteOptions extends OperationOptions {
 
 /** A backend that can also run commands. */
 export interface SandboxBackendProtocol extends BackendProtocol {
+  /** Empty where it turns out that no command can be run. */
   readonly id: string;
+  /** Words for the model about how commands see the files; absent: at the same paths. */
+  readonly commandNote?: string;
   execute(command: string, options?: ExecuteOptions): Awaitable<ExecuteResponse>;
 }
 
 /** What a backend may know about the run it serves. `config` is the task's LangGraph config. */
-export interface BackendRuntime {
-  readonly state: Record<string, any>;
+export interface BackendRuntime<State = any> {
+  readonly state: State;
   readonly store?: BaseStore;
   readonly context?: unknown;
   /** Who runs the agent, where a server says so. */

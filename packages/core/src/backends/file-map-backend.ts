@@ -14,12 +14,12 @@ import type {
   OperationOptions,
   ReadRawResult,
   ReadResult,
-  TransferErrorCode,
   WriteResult,
 } from "./backend.ts";
 import { bytesOf, type FileMap, missing, readFrom, readRawFrom } from "./file-map.ts";
 import { type Change, planAppend, planDelete, planEdit, planUpload, planWrite } from "./file-map-change.ts";
 import { globFrom, grepFrom, listFrom } from "./file-map-search.ts";
+import { transferError } from "./transfer-error.ts";
 
 /** The files of one operation. Between opening and committing nothing is awaited. */
 export interface OpenFiles {
@@ -153,13 +153,6 @@ function apply(
   const committed = opened.commit(change.update);
   if (committed.error !== undefined) return committed;
   return committed.filesUpdate ? { path, filesUpdate: committed.filesUpdate } : { path };
-}
-
-function transferError({ code }: FileError): TransferErrorCode {
-  if (code === "FILE_NOT_FOUND") return "file_not_found";
-  if (code === "IS_DIRECTORY") return "is_directory";
-  if (code === "NOT_A_DIRECTORY") return "parent_not_found";
-  return code === "INVALID_PATH" ? "invalid_path" : "permission_denied";
 }
 
 function now(): string {

@@ -23,9 +23,9 @@ export function sortedPaths(files: Readonly<Record<string, unknown>>): readonly 
   return paths;
 }
 
-/** Own properties only, so that no path reaches `Object.prototype`. */
+/** Own properties only, so that no path reaches `Object.prototype`, where nothing begins with a slash. */
 export function fileIn(files: Readonly<Record<string, AnyFileData>>, path: string): AnyFileData | undefined {
-  return Object.hasOwn(files, path) ? files[path] : undefined;
+  return path.startsWith("/") || Object.hasOwn(files, path) ? files[path] : undefined;
 }
 
 export function recordMap(files: Readonly<Record<string, AnyFileData>>): FileMap {
@@ -78,10 +78,19 @@ export function bytesOf(data: AnyFileData): Uint8Array {
   return (isText(data) ? undefined : decodeBase64(content)) ?? new TextEncoder().encode(content);
 }
 
+const sizes = new WeakMap<AnyFileData, number>();
+
 export function fileInfo(path: string, data: AnyFileData): FileInfo {
+  const size = sizes.get(data) ?? sizeOf(data);
+  return { path, is_dir: false, size, modified_at: data.modified_at };
+}
+
+/** Measured once: files are listed again and again, and data is replaced, never changed. */
+function sizeOf(data: AnyFileData): number {
   const content = storedContent(data);
   const size = isText(data) ? byteLength(content) : decodedLength(content);
-  return { path, is_dir: false, size, modified_at: data.modified_at };
+  sizes.set(data, size);
+  return size;
 }
 
 /** A page read from a map; `size`, in bytes, stands in where the lines were not counted. */

@@ -1,13 +1,19 @@
-import type { BackendFactory, BackendProtocol, BackendRuntime } from "./backend.ts";
+/** From what a user gave as a backend to the one that serves a task. */
+import { type AnyBackendProtocol, adaptBackendProtocol, type BackendProtocolV1 } from "./adapt.ts";
+import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 import { StateBackend } from "./state.ts";
+
+type Awaitable<T> = T | Promise<T>;
 
 /** A backend that has a form for one task; `resolveBackend` asks for it. */
 export interface RuntimeBackend extends BackendProtocol {
-  withRuntime(runtime: BackendRuntime): BackendProtocol;
+  withRuntime(runtime: BackendRuntime): Awaitable<BackendProtocol>;
 }
 
-export type BackendClass = new (runtime: BackendRuntime) => BackendProtocol;
-export type BackendSource = BackendProtocol | BackendFactory | BackendClass;
+export type BackendClass = new (runtime: BackendRuntime) => AnyBackendProtocol;
+export type AnyBackendFactory = (runtime: BackendRuntime) => Awaitable<AnyBackendProtocol>;
+/** Backends of the older protocol are taken as well. */
+export type BackendSource = AnyBackendProtocol | AnyBackendFactory | BackendClass;
 
 const thread = new StateBackend();
 
@@ -18,20 +24,53 @@ const thread = new StateBackend();
 export function resolveBackend(
   backend: BackendSource | null | undefined,
   runtime: BackendRuntime,
-): BackendProtocol | Promise<BackendProtocol> {
-  const source = backend ?? thread;
-  if (typeof source !== "function") return bound(source, runtime);
-  if (isBackendClass(source)) return bound(new source(runtime), runtime);
-  const made = source(runtime);
-  return made instanceof Promise ? made.then((one) => bound(one, runtime)) : bound(made, runtime);
+): Awaitable<BackendProtocol> {
+  return then(makeBackend(backend ?? thread, runtime), (made) => bindBackend(made, runtime));
 }
 
-function bound(backend: BackendProtocol, runtime: BackendRuntime): BackendProtocol {
+/** The instance itself, in today's protocol, before it knows the task. */
+export function makeBackend(source: BackendSource, runtime: BackendRuntime): Awaitable<BackendProtocol> {
+  if (typeof source !== "function") return adaptBackendProtocol(source);
+  if (isBackendClass(source)) return adaptBackendProtocol(new source(runtime));
+  return then(source(runtime), adaptBackendProtocol);
+}
+
+/** Its form for one task, where it has one. */
+export function bindBackend(backend: BackendProtocol, runtime: BackendRuntime): Awaitable<BackendProtocol> {
   const bind = (backend as Partial<RuntimeBackend>).withRuntime;
   return typeof bind === "function" ? bind.call(backend, runtime) : backend;
 }
 
-function isBackendClass(source: BackendFactory | BackendClass): source is BackendClass {
-  const prototype = source.prototype as Partial<BackendProtocol> | undefined;
-  return typeof prototype?.ls === "function" && typeof prototype.read === "function";
+/** Whether it keeps files in the state of the thread, or might: what a factory makes is not known. */
+export function mayUseState(source: BackendSource): boolean {
+  if (typeof source === "function")
+    return !isBackendClass(source) || source === StateBackend || source.prototype instanceof StateBackend;
+  return source instanceof StateBackend || (source as { usesState?: boolean }).usesState === true;
+}
+
+/** Whether it can run commands, or might. */
+export function mayExecute(source: BackendSource): boolean {
+  if (typeof source === "function")
+    return !isBackendClass(source) || typeof source.prototype.execute === "function";
+  const { execute, mayExecute: might } = source as { execute?: unknown; mayExecute?: boolean };
+  return might ?? typeof execute === "function";
+}
+
+/** Whether what it can do shows in a run only: it is made there, or part of it is. */
+export function isMadeForRun(source: BackendSource): boolean {
+  if (typeof source === "function") return true;
+  return mayExecute(source) && typeof (source as { execute?: unknown }).execute !== "function";
+}
+
+export function isBackendClass(source: AnyBackendFactory | BackendClass): source is BackendClass {
+  const prototype = source.prototype as Partial<BackendProtocol & BackendProtocolV1> | undefined;
+  return typeof (prototype?.ls ?? prototype?.lsInfo) === "function" && typeof prototype?.read === "function";
+}
+
+/** Does not wait for what is there already. */
+function then<Value, Result>(
+  value: Awaitable<Value>,
+  next: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

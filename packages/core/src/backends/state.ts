@@ -13,6 +13,11 @@ import { taskFiles } from "./pending-files.ts";
 
 export { filesReducer, filesValue } from "./files-value.ts";
 
+export interface StateBackendOptions {
+  /** Both forms are read; files are always written in today's. */
+  readonly fileFormat?: "v1" | "v2";
+}
+
 export class StateBackend extends FileMapBackend {
   readonly #runtime: BackendRuntime | undefined;
 
@@ -21,10 +26,13 @@ export class StateBackend extends FileMapBackend {
    * form with `{ state }` reads that state and stores nothing: its changes come back as `filesUpdate`
    * for the caller to return.
    */
-  constructor(runtime?: BackendRuntime | null) {
+  constructor(options?: StateBackendOptions | null);
+  constructor(runtime: BackendRuntime, options?: StateBackendOptions | null);
+  constructor(first?: BackendRuntime | StateBackendOptions | null, second?: StateBackendOptions | null) {
     super();
-    if (runtime && !("state" in runtime)) throw unusable(runtime);
-    this.#runtime = runtime ?? undefined;
+    const runtime = first && "state" in first ? first : undefined;
+    checkOptions((runtime === undefined ? first : second) ?? {});
+    this.#runtime = runtime;
   }
 
   /** The same files for one task, without ambient context; where there is no task, for that state. */
@@ -71,10 +79,11 @@ function openState(runtime: BackendRuntime, options: OperationOptions | undefine
   return { files: recordMap(files), commit: (filesUpdate) => ({ filesUpdate }) };
 }
 
-function unusable(given: object): ConfigurationError {
-  const keys = Object.keys(given).join(", ") || "an empty object";
-  return new ConfigurationError(
-    "UNKNOWN_OPTION",
-    `StateBackend takes nothing, or a runtime with 'state'; got ${keys}.`,
-  );
+function checkOptions(options: object): void {
+  const unknown = Object.keys(options).find((key) => key !== "fileFormat");
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "UNKNOWN_OPTION",
+      `StateBackend takes nothing, or a runtime with 'state'; got ${unknown}.`,
+    );
 }

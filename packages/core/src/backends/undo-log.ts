@@ -1,5 +1,6 @@
 /** Where a backend leaves what a file was before a step changed it, so that the step can be taken back. */
 import { checkpointerOf, isTaskConfig, type TaskConfig } from "../engine.ts";
+import { decodeText } from "../text/mime.ts";
 import type { BackendRuntime } from "./backend.ts";
 
 type Content = string | Uint8Array | undefined;
@@ -21,7 +22,8 @@ export interface UndoLog {
 
 /** What a saver offers that keeps such entries with its threads. */
 export interface UndoSaver {
-  recordImage(threadId: string, image: UndoEntry & { readonly checkpointId: string }): Promise<void>;
+  /** `config` is that of the task: it names the thread and carries the claim on it. */
+  recordImage(config: TaskConfig, image: UndoEntry & { readonly checkpointId: string }): Promise<void>;
 }
 
 /** The log of the step that `runtime` belongs to; undefined outside a run, or where the saver keeps none. */
@@ -29,12 +31,20 @@ export function undoLogOf(runtime: BackendRuntime): UndoLog | undefined {
   const { config } = runtime;
   if (!isTaskConfig(config)) return undefined;
   const saver = checkpointerOf(config) as Partial<UndoSaver> | undefined;
-  const threadId: unknown = config.configurable?.thread_id;
   const checkpointId = rootCheckpoint(config);
-  if (typeof saver?.recordImage !== "function" || typeof threadId !== "string" || !checkpointId)
-    return undefined;
+  if (typeof saver?.recordImage !== "function" || !checkpointId) return undefined;
   const { recordImage } = saver;
-  return { record: (entry) => recordImage.call(saver, threadId, { ...entry, checkpointId }) };
+  return {
+    record: ({ place, path, before, after }) => {
+      const image = { place, path, before: readable(before), after: readable(after), checkpointId };
+      return recordImage.call(saver, config, image);
+    },
+  };
+}
+
+/** Text is kept as text, so that people can be shown what changed. */
+function readable(content: Content): Content {
+  return content instanceof Uint8Array ? (decodeText(content) ?? content) : content;
 }
 
 /** The checkpoint the step of the outermost graph began with: a child's changes belong to the parent's step. */

@@ -24,6 +24,8 @@ interface MessageIndex {
   readonly positions: Map<string, number>;
   /** Position of the assistant message by tool call id; verified as well. */
   readonly calls: Map<string, number>;
+  /** Whether a person or a tool ever said something that is not plain text. */
+  hasBlocks: boolean;
 }
 
 const indexes = new WeakMap<Messages, MessageIndex>();
@@ -67,10 +69,7 @@ export function messagesReducer(left: Messages | undefined, right: unknown): Mes
   const removeAll = incoming.findLastIndex(
     (m) => RemoveMessage.isInstance(m) && m.id === REMOVE_ALL_MESSAGES,
   );
-  const draft =
-    removeAll >= 0
-      ? new Draft([], { positions: new Map(), calls: new Map() })
-      : new Draft(base, indexOf(base));
+  const draft = removeAll >= 0 ? new Draft([], emptyIndex()) : new Draft(base, indexOf(base));
   for (const message of incoming.slice(removeAll + 1)) draft.add(message);
   return draft.finish();
 }
@@ -172,8 +171,12 @@ function indexOf(messages: Messages): MessageIndex {
   return indexes.get(messages) ?? buildIndex(messages);
 }
 
+function emptyIndex(): MessageIndex {
+  return { positions: new Map(), calls: new Map(), hasBlocks: false };
+}
+
 function buildIndex(messages: Messages): MessageIndex {
-  const index: MessageIndex = { positions: new Map(), calls: new Map() };
+  const index = emptyIndex();
   messages.forEach((message, position) => {
     register(index, message, position);
   });
@@ -186,8 +189,9 @@ function register(index: MessageIndex, message: BaseMessage, position: number): 
 }
 
 function registerCalls(index: MessageIndex, message: BaseMessage, position: number): void {
-  if (!AIMessage.isInstance(message)) return;
-  for (const call of message.tool_calls ?? []) if (call.id) index.calls.set(call.id, position);
+  if (AIMessage.isInstance(message)) {
+    for (const call of message.tool_calls ?? []) if (call.id) index.calls.set(call.id, position);
+  } else if (typeof message.content !== "string") index.hasBlocks = true;
 }
 
 /** -1 when absent. Arrays that share an index may disagree about a position; then the list decides. */
@@ -207,6 +211,11 @@ function callerOf(list: Messages, index: MessageIndex, callId: string): number {
 
 function hasCall(message: BaseMessage | undefined, callId: string): boolean {
   return AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === callId);
+}
+
+/** False only where every message of people and tools is plain text; true also where that is not known. */
+export function mayHaveBlocks(messages: Messages): boolean {
+  return indexes.get(messages)?.hasBlocks ?? true;
 }
 
 /** Whether some assistant message of this list already made a call with this id. */

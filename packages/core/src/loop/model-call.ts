@@ -10,6 +10,7 @@ import type { Messages } from "./messages.ts";
 import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
 import { markUnchanged, requestMessages } from "./request.ts";
+import { requestMedia } from "./request-media.ts";
 import { runtimeFor } from "./runtime.ts";
 import { bindingOptions, type ResolvedStrategy, responseStrategy } from "./structured-output.ts";
 import { invokeUncut } from "./uncut.ts";
@@ -163,7 +164,8 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
       hint: 'Pass at least one, e.g. {messages: [{role: "user", content: "Hi"}]}.',
     });
   const system = systemMessageFor(call, request);
-  const list = system.text === "" ? messages.slice() : [system, ...messages];
+  const sent = requestMedia(messages, request.model);
+  const list = system.text === "" ? sent.slice() : [system, ...sent];
   const reply = await invokeUncut(bound, list, config);
   call.strategy = strategy;
   call.extraTools = extraTools(loop, request.tools);

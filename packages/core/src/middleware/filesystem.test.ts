@@ -1,10 +1,14 @@
 import { SystemMessage } from "@langchain/core/messages";
+import { DynamicStructuredTool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
-import type { BackendProtocol } from "../backends/backend.ts";
+import { z } from "zod";
+import { createDeepAgent } from "../agent.ts";
+import type { BackendProtocol, SandboxBackendProtocol } from "../backends/backend.ts";
 import { StateBackend } from "../backends/state.ts";
 import { PROMPT_SECTION } from "../loop/prompt-section.ts";
-import { createFilesystemMiddleware, FILESYSTEM_TOOL_NAMES } from "./filesystem.ts";
+import { type RecordedCall, scriptedModel } from "../testing/index.ts";
+import { createFilesystemMiddleware, EXECUTION_SYSTEM_PROMPT, FILESYSTEM_TOOL_NAMES } from "./filesystem.ts";
 import { INHERIT } from "./inherit.ts";
 import { createTodoListMiddleware } from "./todo-list.ts";
 
@@ -15,6 +19,12 @@ const namesIn = (middleware: { tools?: readonly unknown[] }): string[] =>
   (middleware.tools ?? []).map((tool) => (tool as { name: string }).name);
 
 const readOnly = { ls: () => ({ files: [] }) } as unknown as BackendProtocol;
+const sandbox = {
+  ls: () => ({ files: [] }),
+  id: "box",
+  commandNote: "Write ./a for /a.",
+  execute: (command: string) => ({ output: `ran ${command}`, exitCode: 0, truncated: false }),
+} as unknown as SandboxBackendProtocol;
 const section = (
   middleware: ReturnType<typeof createFilesystemMiddleware>,
   visible: readonly string[],
@@ -50,7 +60,7 @@ describe("createFilesystemMiddleware", () => {
 
   it.each([
     [["read_file", "ls"] as const, ["ls", "read_file"]],
-    [["read_file", "execute"] as const, ["read_file"]],
+    [["read_file", "execute"] as const, ["read_file"]], // the state runs no commands
     [[] as const, []],
     ["all" as const, ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"]],
     [null, ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep"]],
@@ -67,6 +77,7 @@ describe("createFilesystemMiddleware", () => {
     ["an unknown option", { backends: 1 }, "UNKNOWN_OPTION"],
     ["an option that is not there yet", { permissions: [] }, "UNKNOWN_OPTION"],
     ["a tool that does not exist", { tools: ["red_file"] }, "INVALID_OPTION"],
+    ["a time without length", { maxExecuteTimeout: 0 }, "INVALID_OPTION"],
     ["tools that are no list", { tools: "ls" }, "INVALID_OPTION"],
     ["words for a tool that does not exist", { customToolDescriptions: { lz: "x" } }, "INVALID_OPTION"],
   ])("refuses %s", (_name, options, code) => {
@@ -86,8 +97,13 @@ describe("createFilesystemMiddleware", () => {
       "## Files
       Paths are absolute and begin with \`/\`.
       Find what you need with \`glob\` and \`grep\` before you read it.
-      Keep long results and notes in files instead of messages."
+      Keep long results and notes in files instead of messages.
+
+      ## Commands
+      \`execute\` runs a command in a shell. Nobody can answer its questions: use flags that avoid them.
+      Each command starts anew: directory and variables do not last. Put paths with spaces in quotes."
     `);
+    expect(section(middleware, ["execute"])).toBe(EXECUTION_SYSTEM_PROMPT);
   });
 
   it("takes other words for the prompt, or none", () => {
@@ -107,6 +123,63 @@ describe("createFilesystemMiddleware", () => {
     expect(inherited?.stateSchema).toBeUndefined();
     const own = createFilesystemMiddleware({ backend: new StateBackend() })[INHERIT]?.({ backend: readOnly });
     expect(own?.stateSchema).toBeDefined();
+  });
+});
+
+describe("execute", () => {
+  it("is offered where the backend can run commands", () => {
+    expect(namesIn(createFilesystemMiddleware({ backend: sandbox })).at(-1)).toBe("execute");
+    expect(namesIn(createFilesystemMiddleware({ backend: sandbox, tools: ["ls"] }))).toEqual(["ls"]);
+    const wrapped = { ...sandbox, id: "" } as SandboxBackendProtocol;
+    expect(namesIn(createFilesystemMiddleware({ backend: wrapped }))).not.toContain("execute");
+  });
+
+  it("is explained with what the backend says about its paths", () => {
+    const words = section(createFilesystemMiddleware({ backend: sandbox }), ["execute"]);
+    expect(words).toBe(`${EXECUTION_SYSTEM_PROMPT}\nWrite ./a for /a.`);
+  });
+
+  it.each<[string, BackendProtocol, string[]]>([
+    ["runs commands", sandbox, ["ls", "execute"]],
+    ["cannot", new StateBackend(), ["ls", "delete"]],
+    ["can only list", readOnly, ["ls"]],
+  ])("of a factory whose backend %s: the model sees what can be done", async (_name, backend, expected) => {
+    const model = scriptedModel(["done"]);
+    const agent = createDeepAgent({
+      model,
+      backend: async () => backend,
+      middleware: [createFilesystemMiddleware({ tools: ["ls", "delete", "execute"] })],
+    });
+    await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+    const { messages, tools } = model.calls[0] as RecordedCall;
+    expect(
+      tools.map((tool) => (tool as { name: string }).name).filter((name) => name !== "write_todos"),
+    ).toEqual(expected);
+    const prompt = messages[0]?.text ?? "";
+    expect(prompt).toContain("## Files");
+    expect(prompt.includes("`execute`")).toBe(expected.includes("execute"));
+    expect(prompt.includes("Write ./a for /a.")).toBe(expected.includes("execute"));
+  });
+
+  it("leaves tools of the user alone that have the same name", async () => {
+    const model = scriptedModel(["done"]);
+    const own = new DynamicStructuredTool({
+      name: "delete",
+      description: "Mine.",
+      schema: z.object({}),
+      func: async () => "",
+    });
+    const agent = createDeepAgent({
+      model,
+      backend: () => readOnly,
+      tools: [own],
+      middleware: [createFilesystemMiddleware({ tools: ["execute"] })],
+    });
+    await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+    expect(model.calls[0]?.tools.map((tool) => (tool as { name: string }).name)).toEqual([
+      "delete",
+      "write_todos",
+    ]);
   });
 });
 

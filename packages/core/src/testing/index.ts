@@ -1,4 +1,7 @@
 /** What `deepwright/testing` offers: a model without a provider, and a checker of requests. */
+
+export { BACKEND_SUITE_SIZE, backendSuite } from "./backend-suite.ts";
+export type { BackendCase, BackendSuiteOptions, OpenBackend } from "./backend-suite-case.ts";
 export { fault, ProviderError } from "./fault.ts";
 export {
   assertValidRequest,
@@ -10,6 +13,8 @@ export {
   RequestViolation,
   type Violation,
 } from "./request-checker.ts";
+export { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
+export type { OpenSandbox, SandboxCase, SandboxSuiteOptions } from "./sandbox-suite-case.ts";
 export {
   type RecordedCall,
   type Script,
@@ -20,6 +25,7 @@ export {
   scriptedModel,
   type TurnFunction,
 } from "./scripted-model.ts";
+export type { SuiteRunner } from "./suite-runner.ts";
 export {
   callTool,
   type Reply,

@@ -4,6 +4,7 @@
  * What a reader was shown has `\n` line ends whatever the file has, so matching ignores the kind of line
  * end; what is put in gets the kind of its surroundings, and every other byte stays as it was.
  */
+import { textFinder } from "./linear-search.ts";
 import { afterLineEnd, countLines, lineEndIndex, normalizeLineEnds } from "./lines.ts";
 import { hasGutter } from "./number-lines.ts";
 
@@ -45,8 +46,8 @@ export function replaceText(
 
 function occurrencesOf(needle: string, text: string): number[] {
   const found: number[] = [];
-  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length))
-    found.push(at);
+  const find = textFinder(needle);
+  for (let at = find(text, 0); at !== -1; at = find(text, at + needle.length)) found.push(at);
   return found;
 }
 
@@ -104,7 +105,7 @@ function hint(text: string, needle: string): string {
     .split("\n")
     .map((part) => part.trim())
     .find((part) => part.length > 3);
-  const near = line === undefined ? -1 : text.indexOf(line);
+  const near = line === undefined ? -1 : textFinder(line)(text, 0);
   if (near === -1) return "";
   return `. Line ${lineNumber(text, near)} is similar: compare whitespace and the lines around it`;
 }

@@ -7,7 +7,8 @@
  * dot are names like any other.
  */
 import { expandBraces, MAX_ALTERNATIVES } from "./glob-braces.ts";
-import { compileName, type NameMatcher } from "./glob-name.ts";
+import { compileName } from "./glob-name.ts";
+import { type Level, matchLevels } from "./match-levels.ts";
 
 export type GlobError = {
   readonly error: string;
@@ -45,9 +46,6 @@ export function compileGlob(pattern: string, base = "/"): Glob {
   };
 }
 
-/** A directory level: a name to match, or any number of them. */
-type Level = NameMatcher | "**";
-
 function compileAlternative(pattern: string, baseLength: number): (path: string) => boolean {
   const from = pattern.startsWith("/") ? 1 : baseLength;
   const levels = levelsOf(pattern);
@@ -70,30 +68,6 @@ function levelsOf(pattern: string): Level[] {
   if (anything) levels.push("**");
   if (levels.at(-1) === "**") levels.push(compileName("*"));
   return levels;
-}
-
-/** On a mismatch only the last `**` takes one more name: what earlier ones took can stay as it is. */
-function matchLevels(levels: readonly Level[], names: readonly string[]): boolean {
-  let level = 0;
-  let name = 0;
-  let retryLevel = -1;
-  let retryName = 0;
-  while (name < names.length || level < levels.length) {
-    const current = levels[level];
-    if (current === "**") {
-      level += 1;
-      retryLevel = level;
-      retryName = name;
-    } else if (current !== undefined && name < names.length && current(names[name] as string)) {
-      level += 1;
-      name += 1;
-    } else if (retryLevel !== -1 && retryName < names.length) {
-      retryName += 1;
-      name = retryName;
-      level = retryLevel;
-    } else return false;
-  }
-  return true;
 }
 
 function leavesBase(pattern: string): boolean {

@@ -52,6 +52,13 @@ describe("mime types", () => {
     ["/a.txt", "\xff\xd8\xff\xe0", false, "image/jpeg"],
     ["/a.txt", "\0\0", false, "application/octet-stream"],
     ["/a.png", "hello", true, "text/plain"],
+    ["/a.png", "\xff\xd8\xff\xe0", false, "image/jpeg"],
+    ["/a.png", "\0\x01\x02", false, "application/octet-stream"],
+    ["/a.docx", "\0\x01\x02", false, "application/octet-stream"],
+    ["/a.m4a", "\0\0\0\x20ftypisom", false, "audio/mp4"],
+    ["/a.txt", "\0\0\0\x20ftypavif", false, "image/avif"],
+    ["/a.mkv", "\x1aE\xdf\xa3", false, "video/x-matroska"],
+    ["/a.wav", "RIFF\x24\0\0\0WEBP", false, "image/webp"],
   ])("%s holding %j (text: %s) is %s", (path, content, text, expected) => {
     expect(mimeTypeOfBytes(path, bytes(content), text)).toBe(expected);
   });

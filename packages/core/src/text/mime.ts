@@ -2,6 +2,8 @@
 
 export const PLAIN_TEXT = "text/plain";
 export const UNKNOWN_BINARY = "application/octet-stream";
+/** Older office documents. */
+const OLE = "application/x-ole-storage";
 
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   // text
@@ -68,22 +70,58 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:json|xml|yaml|toml|javascript|x-ndjson|x-sh|sql)$|.*\+(?:json|xml|yaml)$)/;
 
-/** First bytes that name a format: offset, then the bytes as Latin-1. */
-const SIGNATURES: readonly (readonly [offset: number, bytes: string, mimeType: string])[] = [
-  [0, "\x89PNG\r\n\x1a\n", "image/png"],
-  [0, "\xff\xd8\xff", "image/jpeg"],
-  [0, "GIF8", "image/gif"],
-  [8, "WEBP", "image/webp"],
-  [8, "WAVE", "audio/wav"],
-  [0, "%PDF-", "application/pdf"],
-  [0, "\x1f\x8b", "application/gzip"],
-  [4, "ftyp", "video/mp4"],
-  [0, "ID3", "audio/mpeg"],
-  [0, "OggS", "audio/ogg"],
-  [0, "fLaC", "audio/flac"],
-  [0, "SQLite format 3\0", "application/vnd.sqlite3"],
-  [0, "\0asm", "application/wasm"],
+/** Bytes that name a format: one or more marks, each an offset and the bytes there as Latin-1. */
+type Signature = readonly [mimeType: string, ...marks: (readonly [offset: number, bytes: string])[]];
+
+const SIGNATURES: readonly Signature[] = [
+  ["image/png", [0, "\x89PNG\r\n\x1a\n"]],
+  ["image/jpeg", [0, "\xff\xd8\xff"]],
+  ["image/gif", [0, "GIF87a"]],
+  ["image/gif", [0, "GIF89a"]],
+  ["image/webp", [0, "RIFF"], [8, "WEBP"]],
+  ["image/bmp", [0, "BM"], [6, "\0\0\0\0"]],
+  ["image/tiff", [0, "II*\0"]],
+  ["image/tiff", [0, "MM\0*"]],
+  ["image/x-icon", [0, "\0\0\x01\0"]],
+  ["image/avif", [4, "ftypavif"]],
+  ["image/heic", [4, "ftypheic"]],
+  ["image/heic", [4, "ftypheix"]],
+  ["image/heic", [4, "ftypmif1"]],
+  ["audio/mp4", [4, "ftypM4A"]],
+  ["video/quicktime", [4, "ftypqt"]],
+  ["video/mp4", [4, "ftyp"]],
+  ["audio/wav", [0, "RIFF"], [8, "WAVE"]],
+  ["audio/mpeg", [0, "ID3"]],
+  ["audio/mpeg", [0, "\xff\xfb"]],
+  ["audio/mpeg", [0, "\xff\xf3"]],
+  ["audio/aac", [0, "\xff\xf1"]],
+  ["audio/aac", [0, "\xff\xf9"]],
+  ["audio/ogg", [0, "OggS"]],
+  ["audio/flac", [0, "fLaC"]],
+  ["video/x-msvideo", [0, "RIFF"], [8, "AVI "]],
+  ["video/webm", [0, "\x1aE\xdf\xa3"]],
+  ["video/mpeg", [0, "\0\0\x01\xba"]],
+  ["video/mpeg", [0, "\0\0\x01\xb3"]],
+  ["application/pdf", [0, "%PDF-"]],
+  ["application/gzip", [0, "\x1f\x8b"]],
+  ["application/zip", [0, "PK\x03\x04"]],
+  ["application/zip", [0, "PK\x05\x06"]],
+  [OLE, [0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"]],
+  ["application/x-tar", [257, "ustar"]],
+  ["application/vnd.sqlite3", [0, "SQLite format 3\0"]],
+  ["application/wasm", [0, "\0asm"]],
 ];
+
+/** Formats inside a common wrapping: here the name tells more than the bytes. */
+const WRAPPED: Readonly<Record<string, RegExp>> = {
+  "application/zip": /openxmlformats/,
+  [OLE]: /msword|ms-powerpoint|ms-excel/,
+  "video/mp4": /^(?:audio\/mp4|video\/quicktime|image\/(?:avif|heic))$/,
+  "image/heic": /^image\/avif$/,
+  "video/webm": /^video\/x-matroska$/,
+};
+
+const SIGNED = new Set(SIGNATURES.map(([mimeType]) => mimeType));
 
 /** Undefined for a name that says nothing. */
 export function mimeTypeOfName(path: string): string | undefined {
@@ -93,9 +131,18 @@ export function mimeTypeOfName(path: string): string | undefined {
   return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
 }
 
+const known = new Map<string, boolean>();
+/** Types come from data: what is remembered must not grow with them. */
+const MOST_KNOWN = 500;
+
 /** Absent means text: older file data has no type and is always text. */
 export function isTextType(mimeType: string | undefined): boolean {
-  return mimeType === undefined || TEXT_TYPES.test(mimeType.split(";", 1)[0]?.trim().toLowerCase() ?? "");
+  if (mimeType === undefined || mimeType === PLAIN_TEXT) return true;
+  const remembered = known.get(mimeType);
+  if (remembered !== undefined) return remembered;
+  const isText = TEXT_TYPES.test(mimeType.split(";", 1)[0]?.trim().toLowerCase() ?? "");
+  if (known.size < MOST_KNOWN) known.set(mimeType, isText);
+  return isText;
 }
 
 /** The type of text written under `path`: what it is called cannot make text into an image. */
@@ -104,13 +151,29 @@ export function mimeTypeOfText(path: string): string {
   return named !== undefined && isTextType(named) ? named : PLAIN_TEXT;
 }
 
-/** The type of bytes stored under `path`; `text` says what `decodeText` found. */
+/**
+ * The type of bytes stored under `path`; `text` says what `decodeText` found. A name counts only where
+ * the bytes do not speak against it.
+ */
 export function mimeTypeOfBytes(path: string, bytes: Uint8Array, text: boolean): string {
   if (text) return mimeTypeOfText(path);
-  const signature = SIGNATURES.find(([offset, mark]) => hasMark(bytes, offset, mark));
+  const signature = signatureOf(bytes);
   const named = mimeTypeOfName(path);
-  if (named !== undefined && !isTextType(named)) return named;
-  return signature?.[2] ?? UNKNOWN_BINARY;
+  if (signature !== undefined)
+    return named !== undefined && WRAPPED[signature]?.test(named) ? named : signature;
+  const isCredible = named !== undefined && !isTextType(named) && !SIGNED.has(named) && !isWrapped(named);
+  return isCredible ? named : UNKNOWN_BINARY;
+}
+
+/** The type the first bytes name; undefined when they name none. Some text begins like a format, too. */
+export function signatureOf(bytes: Uint8Array): string | undefined {
+  return SIGNATURES.find(([, ...marks]) =>
+    marks.every(([offset, mark]) => hasMark(bytes, offset, mark)),
+  )?.[0];
+}
+
+function isWrapped(mimeType: string): boolean {
+  return Object.values(WRAPPED).some((types) => types.test(mimeType));
 }
 
 /** The text these bytes are in UTF-8, a byte order mark kept; undefined when they are not text. */

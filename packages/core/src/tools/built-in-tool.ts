@@ -63,6 +63,7 @@ export function backendRuntime(runtime: ToolCallRuntime): BackendRuntime {
     state: runtime.state ?? {},
     store: (runtime as { store?: BackendRuntime["store"] }).store,
     context: runtime.context,
+    serverInfo: (runtime as { serverInfo?: BackendRuntime["serverInfo"] }).serverInfo,
     config: runtime.config ?? runtime,
   };
 }

@@ -2,6 +2,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { BackendProtocol } from "../backends/backend.ts";
 import type { FileToolOptions } from "./file-tool.ts";
 import { ask, type Call, run, sample, toolsWith } from "./turns-for-tests.ts";
 
@@ -49,6 +50,84 @@ describe("options of the file tools", () => {
     const { content } = await ask("grep", { pattern: "NEEDLE" }, files);
     expect((content as string).length).toBeLessThan(600);
     expect(content).toContain("aNEEDLEb");
+  });
+});
+
+describe("what a backend refuses", () => {
+  const refusedWith = async (result: object, workingDirectory?: string): Promise<unknown> => {
+    const backend = { workingDirectory, write: () => result } as unknown as BackendProtocol;
+    const call: Call = ["write_file", { file_path: "/p/x", content: "" }];
+    const { answers } = await run(
+      [[call]],
+      {},
+      toolsWith({}, () => backend),
+    );
+    expect(answers[0]?.status).toBe("error");
+    return answers[0]?.content;
+  };
+
+  it.each([
+    ["Writes are not allowed under /p/x", "Writes are not allowed under /p/x"],
+    ["Cannot write to /p/x because it already exists.", "Cannot write to /p/x because it already exists."],
+    ["Disk is on fire", "Error: Disk is on fire"],
+    ["Error: permission denied for write on /p/x", "Error: permission denied for write on /p/x"],
+  ])("is said in the agreed words when it has no code: %s", async (error, expected) => {
+    expect(await refusedWith({ error })).toBe(expected);
+  });
+
+  it("comes with the place to work in when the path was outside of it", async () => {
+    const outside = { error: "'/p/x' leads out of the root directory", code: "OUTSIDE_ROOT" };
+    expect(await refusedWith(outside, "/home/me")).toBe(
+      "Error: '/p/x' leads out of the root directory. You work in /home/me: stay inside it",
+    );
+    expect(await refusedWith(outside, "/")).toBe("Error: '/p/x' leads out of the root directory");
+  });
+});
+
+describe("a page without a type", () => {
+  it.each([
+    ["/a.png", "text", "     1│text"],
+    ["/a.bin", Uint8Array.of(0, 1), "'/a.bin' is not text: binary, application/octet-stream, 2 bytes."],
+  ])("is told by its content: %s", async (file_path, content, expected) => {
+    const backend = { read: () => ({ content }) } as unknown as BackendProtocol;
+    const { answers } = await run(
+      [[["read_file", { file_path }]]],
+      {},
+      toolsWith({}, () => backend),
+    );
+    expect(answers[0]?.content).toContain(expected);
+  });
+});
+
+describe("a search that ran out of time", () => {
+  const late = { truncated: true, timedOut: true };
+  const searchWith = async (name: string, result: object): Promise<unknown> => {
+    const backend = { grep: () => result, glob: () => result } as unknown as BackendProtocol;
+    const { answers } = await run(
+      [[[name, { pattern: "x" }]]],
+      {},
+      toolsWith({}, () => backend),
+    );
+    return answers[0]?.content;
+  };
+
+  it("says so, also when nothing was found so far", async () => {
+    expect(await searchWith("grep", { matches: [], ...late })).toBe(
+      "No matches found for pattern 'x'\n[The time was up before all was searched: name a smaller path, or a glob]",
+    );
+    expect(await searchWith("glob", { files: [], ...late })).toBe(
+      "No files found matching pattern 'x'\n[The time was up before all was searched: name a smaller path]",
+    );
+  });
+
+  it("does not advise to raise the number of matches", async () => {
+    const matches = [{ path: "/a", line: 1, text: "x" }];
+    expect(await searchWith("grep", { matches, ...late })).toBe(
+      "/a:\n     1│x\n[The time was up before all was searched: name a smaller path, or a glob]",
+    );
+    expect(await searchWith("glob", { files: [{ path: "/x" }], ...late })).toBe(
+      "/x\n[The time was up before all was searched: name a smaller path]",
+    );
   });
 });
 

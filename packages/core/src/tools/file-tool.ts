@@ -1,6 +1,7 @@
 /** The common form of the file tools: checked paths, a backend for this call, errors in agreed words. */
 import { Command } from "@langchain/langgraph";
 import type { z } from "zod";
+import { olderError } from "../backends/adapt-errors.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
@@ -37,15 +38,17 @@ export interface FileToolOptions {
 export interface FileCall {
   readonly backend: BackendProtocol;
   readonly signal: AbortSignal | undefined;
-  /** The one spelling of a path the model sent, if it may be used. */
-  locate(path: string): CanonicalPath;
+  /** The one spelling of a path the model sent, if it may be used; absent means where relative paths lie. */
+  locate(path: string | undefined): CanonicalPath;
 }
 
 /** Text for the model, why the call failed, or text with changes that the call itself must return. */
 export type FileAnswer =
   | string
   | FileError
-  | { readonly text: string; readonly filesUpdate: FilesUpdate | null | undefined };
+  | { readonly text: string; readonly filesUpdate: FilesUpdate | null | undefined }
+  /** Content blocks in LangChain's standard form: words, then what they are about. */
+  | { readonly blocks: readonly Readonly<Record<string, unknown>>[] };
 
 interface FileToolDefinition<Schema extends z.ZodType> {
   readonly name: string;
@@ -66,9 +69,9 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
       const call: FileCall = {
         backend,
         signal: runtime.signal,
-        locate: (path) => usablePath(path, options),
+        locate: (path) => usablePath(path, backend.workingDirectory ?? "/", options),
       };
-      return answer(name, runtime, await run(args, call));
+      return answer(name, runtime, withPlace(await run(args, call), backend));
     },
   });
 }
@@ -76,14 +79,22 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
 function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unknown {
   if (typeof given === "string") return given;
   if ("error" in given) return failedCall(name, runtime, errorWords(given));
+  if ("blocks" in given) return given.blocks;
   if (!given.filesUpdate) return given.text;
   const messages = [succeededCall(name, runtime, given.text)];
   return new Command({ update: { files: given.filesUpdate, messages } });
 }
 
-function usablePath(path: string, options: FileToolOptions): CanonicalPath {
+/** Who tried a path outside is told where the files are. */
+function withPlace(given: FileAnswer, { workingDirectory = "/" }: BackendProtocol): FileAnswer {
+  if (typeof given === "string" || !("error" in given) || given.code !== "OUTSIDE_ROOT") return given;
+  if (workingDirectory === "/") return given;
+  return { ...given, error: `${given.error}. You work in ${showPath(workingDirectory)}: stay inside it` };
+}
+
+function usablePath(path: string | undefined, base: string, options: FileToolOptions): CanonicalPath {
   const { allowedPrefixes, validatePath } = options;
-  const canonical = canonicalPath(path, { allowedPrefixes });
+  const canonical = canonicalPath(path ?? base, { base, allowedPrefixes });
   if (canonical.error !== undefined || validatePath === undefined) return canonical;
   let validated: string;
   try {
@@ -97,8 +108,11 @@ function usablePath(path: string, options: FileToolOptions): CanonicalPath {
 /** These say what they are without a prefix; programs compare the beginning of the text. */
 const WHOLE_SENTENCES = new Set(["FILE_EXISTS", "INVALID_PATH", "PERMISSION_DENIED"]);
 
-export function errorWords({ error, code }: FileError): string {
-  return WHOLE_SENTENCES.has(code) || error.startsWith("Error: ") ? error : `Error: ${error}`;
+/** Backends written for other harnesses give no code: then the words tell. */
+export function errorWords(given: FileError): string {
+  if (given.error.startsWith("Error: ")) return given.error;
+  const { code, error } = olderError(given.error, given.code);
+  return WHOLE_SENTENCES.has(code) ? error : `Error: ${error}`;
 }
 
 /** A remark about what a listing or search could not read; `""` when there was nothing. */

@@ -51,7 +51,7 @@ describe("file tools", () => {
     [
       "grep",
       { pattern: "x", max_count: "1", output_mode: "files_with_matches" },
-      "/src/lib/util.ts\n[Stopped after 1 matches: narrow the search or raise max_count]",
+      "/src/lib/util.ts\n[Stopped after 1 match: narrow the search or raise max_count]",
     ],
     ["grep", { pattern: "nothing" }, "No matches found for pattern 'nothing'"],
     [
@@ -198,6 +198,82 @@ describe("file tools", () => {
     const { answers } = await run([[["read_file", { file_path: "/p.png" }]]], {}, tools);
     expect(answers[0]?.content).toBe(
       "'/p.png' is not text: image, image/png, 4 bytes. Its content cannot be shown here.",
+    );
+  });
+
+  const PNG = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR...\0\0\0\0IEND\xaeB`\x82";
+  const readBytes = async (path: string, content: string, mimeType: string): Promise<unknown> => {
+    const bytes = Buffer.from(content, "latin1");
+    const backend = { read: () => ({ content: new Uint8Array(bytes), mimeType }) };
+    const tools = toolsWith({}, () => backend as unknown as BackendProtocol);
+    const { answers } = await run([[["read_file", { file_path: path }]]], {}, tools);
+    return answers[0]?.content;
+  };
+
+  it.each([
+    ["/a.png", PNG, "image/png", "image", "image"],
+    ["/a.txt", PNG, "image/png", "image", "image"],
+    ["/a.pdf", "%PDF-1.7\n\xe2\n%%EOF\n", "application/pdf", "file", "PDF"],
+    ["/a.mp3", "ID3\x04..", "audio/mpeg", "audio", "audio"],
+    ["/a.mp4", "\0\0\0\x20ftypisom", "video/mp4", "video", "video"],
+  ])(
+    "hands %s over as a content block behind words about it",
+    async (path, content, mimeType, type, kind) => {
+      const data = Buffer.from(content, "latin1").toString("base64");
+      expect(await readBytes(path, content, mimeType)).toEqual([
+        { type: "text", text: `'${path}': ${kind}, ${mimeType}, ${content.length} bytes` },
+        { type, mimeType, data, metadata: { filename: path.slice(1) } },
+      ]);
+    },
+  );
+
+  it.each([
+    ["nothing", "/a.png", "", "image/png", "image, image/png, 0 bytes. It is empty."],
+    [
+      "half a picture",
+      "/a.png",
+      PNG.slice(0, 20),
+      "image/png",
+      "image, image/png, 20 bytes. It is damaged: its end is missing.",
+    ],
+    [
+      "what is no picture",
+      "/a.png",
+      "\0\x01",
+      "application/octet-stream",
+      "binary, application/octet-stream, 2 bytes. Its content is not what its name says (image/png).",
+    ],
+    [
+      "an archive",
+      "/a.zip",
+      "PK\x03\x04",
+      "application/zip",
+      "binary, application/zip, 4 bytes. Its content cannot be shown here.",
+    ],
+    [
+      "too large a film",
+      "/a.mp4",
+      `\0\0\0\x20ftypisom${"\0".repeat(10_500_000)}`,
+      "video/mp4",
+      "video, video/mp4, 10500012 bytes. It is larger than the 10485760 bytes that can be shown.",
+    ],
+  ])("describes %s in words", async (_name, path, content, mimeType, expected) => {
+    expect(await readBytes(path, content, mimeType)).toBe(`'${path}' is not text: ${expected}`);
+  });
+
+  it("says that only the beginning of an enormous line came", async () => {
+    const page = {
+      content: "x",
+      mimeType: "text/plain",
+      startLine: 1,
+      endLine: 1,
+      size: 99,
+      truncated: true,
+    };
+    const tools = toolsWith({}, () => ({ read: () => page }) as unknown as BackendProtocol);
+    const { answers } = await run([[["read_file", { file_path: "/f" }]]], {}, tools);
+    expect(answers[0]?.content).toBe(
+      "     1│x\n[Lines 1-1 of a file of 99 bytes: the end. Line 1 is too long: only its beginning can be read]",
     );
   });
 

@@ -14,7 +14,7 @@ import { lenientObject } from "./lenient-object.ts";
 const schema = lenientObject(
   {
     pattern: z.string().describe("Relative to path, like *.py or src/**/*.{ts,tsx}"),
-    path: z.string().optional().describe("Directory to search; default /"),
+    path: z.string().optional().describe("Directory to search; default: the one you work in"),
   },
   { aliases: { file_path: "path" } },
 );
@@ -27,13 +27,16 @@ export function createGlobTool(options: FileToolOptions): BuiltInTool {
 }
 
 async function find(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
-  const directory = call.locate(args.path ?? "/");
+  const directory = call.locate(args.path);
   if (directory.error !== undefined) return directory;
   const result = await call.backend.glob(args.pattern, directory.path, { signal: call.signal });
   if (result.error !== undefined) return result;
-  const remark = skippedRemark(result.skipped);
+  const remark =
+    (result.timedOut ? "\n[The time was up before all was searched: name a smaller path]" : "") +
+    skippedRemark(result.skipped);
   if (result.files.length === 0) return `No files found matching pattern '${args.pattern}'${remark}`;
   const { text, left } = boundedList(result.files.map((file) => showPath(file.path)));
   if (left > 0) return `${text}\n[${left} more files: narrow the pattern]${remark}`;
-  return `${text}${result.truncated ? "\n[There are more files: narrow the pattern]" : ""}${remark}`;
+  const isCapped = result.truncated && !result.timedOut;
+  return `${text}${isCapped ? "\n[There are more files: narrow the pattern]" : ""}${remark}`;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { GrepMatch } from "../backends/backend.ts";
+import type { GrepMatch, GrepResult } from "../backends/backend.ts";
 import { showPath } from "../paths.ts";
 import { boundedList } from "../text/bounded-list.ts";
 import { GUTTER } from "../text/number-lines.ts";
@@ -21,7 +21,7 @@ const BEFORE_MATCH = 100;
 const schema = lenientObject(
   {
     pattern: z.string().describe("Literal text"),
-    path: z.string().optional().describe("File or directory; default /"),
+    path: z.string().optional().describe("File or directory; default: the one you work in"),
     glob: z.string().optional().describe("Only files that match, like *.py"),
     max_count: z.number().optional().describe("Most matches to return"),
     output_mode: z
@@ -35,6 +35,7 @@ const schema = lenientObject(
 export const GREP_DESCRIPTION = "Search files for literal text, not a regular expression.";
 
 type Args = z.output<typeof schema>;
+type Found = Extract<GrepResult, { error?: undefined }>;
 
 export function createGrepTool(options: FileToolOptions): BuiltInTool {
   const cap = options.grepMaxCount === undefined ? DEFAULT_GREP_MAX_COUNT : options.grepMaxCount;
@@ -48,21 +49,25 @@ export function createGrepTool(options: FileToolOptions): BuiltInTool {
 }
 
 async function search(args: Args, call: FileCall, cap: number | null): Promise<FileAnswer> {
-  const place = call.locate(args.path ?? "/");
+  const place = call.locate(args.path);
   if (place.error !== undefined) return place;
   const wanted = args.max_count !== undefined && args.max_count >= 1 ? Math.floor(args.max_count) : cap;
   const { backend, signal } = call;
   const result = await backend.grep(args.pattern, place.path, args.glob ?? null, wanted, { signal });
   if (result.error !== undefined) return result;
-  const remark = skippedRemark(result.skipped);
+  const remark = moreRemark(result) + skippedRemark(result.skipped);
   if (result.matches.length === 0)
     return `No matches found for pattern '${args.pattern}'${regexHint(args.pattern)}${remark}`;
   const { text, left } = boundedList(rows(result.matches, args));
   if (left > 0) return `${text}\n[${left} more lines of results: narrow the search]${remark}`;
-  const more = result.truncated
-    ? `\n[Stopped after ${result.matches.length} matches: narrow the search or raise max_count]`
-    : "";
-  return text + more + remark;
+  return text + remark;
+}
+
+function moreRemark({ matches, truncated, timedOut }: Found): string {
+  if (timedOut) return "\n[The time was up before all was searched: name a smaller path, or a glob]";
+  if (!truncated) return "";
+  const found = matches.length === 1 ? "1 match" : `${matches.length} matches`;
+  return `\n[Stopped after ${found}: narrow the search or raise max_count]`;
 }
 
 function rows(matches: readonly GrepMatch[], { output_mode, pattern }: Args): string[] {

@@ -12,7 +12,7 @@ import {
 import { lenientObject } from "./lenient-object.ts";
 
 const schema = lenientObject(
-  { path: z.string().optional().describe("Absolute path; default /") },
+  { path: z.string().optional().describe("Directory; default: the one you work in") },
   { aliases: { file_path: "path" } },
 );
 
@@ -23,7 +23,7 @@ export function createLsTool(options: FileToolOptions): BuiltInTool {
 }
 
 async function list(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
-  const directory = call.locate(args.path ?? "/");
+  const directory = call.locate(args.path);
   if (directory.error !== undefined) return directory;
   const { path } = directory;
   const result = await call.backend.ls(path, { signal: call.signal });

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { ReadResult } from "../backends/backend.ts";
-import { isTextType, kindOfType } from "../text/mime.ts";
+import { encodeBase64 } from "../text/base64.ts";
+import { type MediaKind, mediaOf } from "../text/media.ts";
+import { isTextType, kindOfType, mimeTypeOfBytes, mimeTypeOfName, mimeTypeOfText } from "../text/mime.ts";
 import { numberLines } from "../text/number-lines.ts";
 import { DEFAULT_PAGE_LINES, normalizeReadPagination } from "../text/page.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
@@ -9,6 +11,8 @@ import { lenientObject } from "./lenient-object.ts";
 
 /** Characters of one page: what is read must never be so large that it has to be moved to a file again. */
 const MAX_PAGE_CHARACTERS = 80_000;
+/** Bytes of a picture, sound, film or PDF that is handed to the model. */
+const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
 
 const schema = lenientObject(
   {
@@ -40,13 +44,19 @@ async function read(args: z.output<typeof schema>, call: FileCall): Promise<File
   const lines = Math.min(limit, DEFAULT_PAGE_LINES);
   const page = await call.backend.read(file.path, offset, lines, { signal: call.signal });
   if (page.error !== undefined) return page;
-  const { content, mimeType } = page;
-  if (typeof content !== "string" || !isTextType(mimeType))
-    return describeBinary(file.path, content, mimeType);
+  const { content } = page;
+  const mimeType = page.mimeType ?? typeOf(file.path, content);
+  if (typeof content !== "string") return showMedia(file.path, content, mimeType);
+  if (!isTextType(mimeType)) return notShown(file.path, mimeType, "Its content cannot be shown here");
   const isEmpty = content === "" && (page.startLine === undefined || page.totalLines === 0);
   return isEmpty
     ? "System reminder: File exists but has empty contents"
     : showPage(page, content, offset, args.column);
+}
+
+/** Backends written for other harnesses need not say it. */
+function typeOf(path: string, content: string | Uint8Array): string {
+  return typeof content === "string" ? mimeTypeOfText(path) : mimeTypeOfBytes(path, content, false);
 }
 
 function showPage(page: Page, content: string, offset: number, column: number | undefined): FileAnswer {
@@ -60,9 +70,11 @@ function showPage(page: Page, content: string, offset: number, column: number | 
   if (shown.error !== undefined) return shown;
   const isCut = page.endLine !== undefined && shown.endLine < page.endLine;
   const next = isCut ? shown.endLine : page.nextOffset;
-  if (next === undefined && startLine === 1) return shown.text;
-  const range = `Lines ${startLine}-${shown.endLine} of ${lengthOf(page)}`;
-  return `${shown.text}\n[${range}${next === undefined ? ": the end" : `. Go on with offset=${next}`}]`;
+  if (next === undefined && startLine === 1 && !page.truncated) return shown.text;
+  const range = `Lines ${startLine}-${shown.endLine} of ${lengthOf(page)}${next === undefined ? ": the end" : ""}`;
+  const cut = page.truncated ? `. Line ${startLine} is too long: only its beginning can be read` : "";
+  const onward = next === undefined ? "" : `. Go on with offset=${next}`;
+  return `${shown.text}\n[${range}${cut}${onward}]`;
 }
 
 function lengthOf(page: Page): string {
@@ -70,7 +82,35 @@ function lengthOf(page: Page): string {
   return page.size === undefined ? "more" : `a file of ${page.size} bytes`;
 }
 
-function describeBinary(path: string, content: string | Uint8Array, mimeType: string): string {
-  const size = typeof content === "string" ? "" : `, ${content.length} bytes`;
-  return `'${path}' is not text: ${kindOfType(mimeType)}, ${mimeType}${size}. Its content cannot be shown here.`;
+const BLOCK_TYPES = { image: "image", audio: "audio", video: "video", PDF: "file" } as const;
+
+/**
+ * The bytes as a content block behind words about them. A model that cannot take the block is given words in its
+ * place when it is asked; the thread keeps the block.
+ */
+function showMedia(path: string, bytes: Uint8Array, mimeType: string): FileAnswer {
+  const media = mediaOf(path, bytes);
+  const type = `${media?.mimeType ?? mimeType}, ${bytes.length} bytes`;
+  if (bytes.length === 0) return notShown(path, type, "It is empty");
+  if (media === undefined) return notShown(path, type, whyNoMedia(path, mimeType));
+  if (!media.isWhole) return notShown(path, type, "It is damaged: its end is missing");
+  if (bytes.length > MAX_MEDIA_BYTES)
+    return notShown(path, type, `It is larger than the ${MAX_MEDIA_BYTES} bytes that can be shown`);
+  const block = {
+    type: BLOCK_TYPES[media.kind satisfies MediaKind],
+    mimeType: media.mimeType,
+    data: encodeBase64(bytes),
+    metadata: { filename: path.slice(path.lastIndexOf("/") + 1) },
+  };
+  return { blocks: [{ type: "text", text: `'${path}': ${media.kind}, ${type}` }, block] };
+}
+
+function whyNoMedia(path: string, mimeType: string): string {
+  const named = mimeTypeOfName(path);
+  const isMisnamed = named !== undefined && named !== mimeType && !isTextType(named);
+  return isMisnamed ? `Its content is not what its name says (${named})` : "Its content cannot be shown here";
+}
+
+function notShown(path: string, type: string, why: string): string {
+  return `'${path}' is not text: ${kindOfType(type.split(",", 1)[0] as string)}, ${type}. ${why}.`;
 }

@@ -1,0 +1,209 @@
+/**
+ * Files that appear or change as a whole: what is written lies complete beside its place before it gets its
+ * name. Nothing is left behind where that fails.
+ *
+ * A replaced file keeps its mode (but for set-id bits), and its owner and group where we may set them; a second name of the old
+ * file (a hard link) keeps the old content. Access lists and extended attributes are not carried over.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type BigIntStats,
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  constants as flagsOf,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  read,
+  readSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from "node:fs";
+import { promisify } from "node:util";
+import { systemCode } from "./file-errors.ts";
+import type { OpenDirectory } from "./open-directory.ts";
+
+const writeLater = promisify(write);
+const readLater = promisify(read);
+
+/** Up to this size the thread is not worth leaving. */
+const AT_ONCE_BYTES = 1024 * 1024;
+/** What is handed over in one piece beyond that. */
+const PIECE_BYTES = 16 * 1024 * 1024;
+const NEW_FILE_MODE = 0o644;
+/** Without the bits that lend a program its owner's rights: other content has not earned them. */
+const KEPT_MODE = 0o1777n;
+const TEMPORARY = /^\.deepwright-[0-9a-f]{16}\.tmp$/;
+const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = flagsOf;
+
+/** Whether a name is one under which files wait to become whole. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+/** Throws `EEXIST` when something has the name: of several creators, in any process, one succeeds. */
+export async function createFile(directory: OpenDirectory, name: string, bytes: Uint8Array): Promise<void> {
+  const temporary = await writeTemporary(directory, bytes, undefined);
+  try {
+    linkSync(directory.path(temporary), directory.path(name));
+  } catch (error) {
+    if (!LINKS_UNSUPPORTED.has(systemCode(error) ?? "")) throw error;
+    await createInPlace(directory, name, bytes);
+  } finally {
+    removeQuietly(directory, temporary);
+  }
+}
+
+/** What disks without hard links answer. */
+const LINKS_UNSUPPORTED = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EACCES"]);
+
+/** Exclusive too, but the file is there while it is being written. */
+async function createInPlace(directory: OpenDirectory, name: string, bytes: Uint8Array): Promise<void> {
+  const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, NEW_FILE_MODE);
+  try {
+    await writeAll(descriptor, bytes);
+  } catch (error) {
+    removeQuietly(directory, name);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Puts `bytes` in the place of the file that `like` describes, or of nothing. False, with nothing changed,
+ * when the file is no longer the one described.
+ */
+export async function replaceFile(
+  directory: OpenDirectory,
+  name: string,
+  bytes: Uint8Array,
+  like: BigIntStats | undefined,
+): Promise<boolean> {
+  const temporary = await writeTemporary(directory, bytes, like);
+  try {
+    if (!isUnchanged(directory, name, like)) return false;
+    renameSync(directory.path(temporary), directory.path(name));
+    return true;
+  } finally {
+    removeQuietly(directory, temporary);
+  }
+}
+
+/** Adds to the end of the file that `like` describes; a failed addition is taken back. */
+export async function appendToFile(
+  directory: OpenDirectory,
+  name: string,
+  bytes: Uint8Array,
+  like: BigIntStats,
+): Promise<boolean> {
+  const descriptor = directory.openFile(name, O_WRONLY | O_APPEND);
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    if (!isSame(stats, like)) return false;
+    try {
+      await writeAll(descriptor, bytes);
+    } catch (error) {
+      ftruncateSync(descriptor, Number(stats.size));
+      throw error;
+    }
+    return true;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isUnchanged(directory: OpenDirectory, name: string, like: BigIntStats | undefined): boolean {
+  const stats = lstatSync(directory.path(name), { bigint: true, throwIfNoEntry: false });
+  return stats === undefined || like === undefined ? stats === like : isSame(stats, like);
+}
+
+/** By everything a change leaves a trace in. */
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return (
+    one.ino === other.ino &&
+    one.dev === other.dev &&
+    one.size === other.size &&
+    one.mtimeNs === other.mtimeNs &&
+    one.ctimeNs === other.ctimeNs
+  );
+}
+
+async function writeTemporary(
+  directory: OpenDirectory,
+  bytes: Uint8Array,
+  like: BigIntStats | undefined,
+): Promise<string> {
+  const name = `.deepwright-${randomBytes(8).toString("hex")}.tmp`;
+  const mode = like === undefined ? NEW_FILE_MODE : 0o600;
+  const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, mode);
+  try {
+    await writeAll(descriptor, bytes);
+    if (like !== undefined) resemble(descriptor, like);
+  } catch (error) {
+    removeQuietly(directory, name);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  return name;
+}
+
+/** The owner first: changing it clears bits of the mode. */
+function resemble(descriptor: number, like: BigIntStats): void {
+  const own = fstatSync(descriptor, { bigint: true });
+  if (own.uid !== like.uid || own.gid !== like.gid)
+    try {
+      fchownSync(descriptor, Number(like.uid), Number(like.gid));
+    } catch (error) {
+      if (!["EPERM", "EINVAL", "ENOSYS"].includes(systemCode(error) ?? "")) throw error;
+    }
+  fchmodSync(descriptor, Number(like.mode & KEPT_MODE));
+}
+
+function removeQuietly(directory: OpenDirectory, name: string): void {
+  try {
+    unlinkSync(directory.path(name));
+  } catch {
+    // It has its name by now, or its directory is gone.
+  }
+}
+
+async function writeAll(descriptor: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const length = Math.min(bytes.length - done, PIECE_BYTES);
+    if (bytes.length <= AT_ONCE_BYTES) done += writeSync(descriptor, bytes, done, length);
+    else done += (await writeLater(descriptor, bytes, done, length, null)).bytesWritten;
+  }
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Where to begin; default 0. */
+  readonly from?: number;
+  /** Bytes at most. */
+  readonly limit?: number;
+}
+
+/** An open file from its beginning to its end; `size` is how much it is believed to have. */
+export async function readAll(descriptor: number, size: number, options: ReadOptions = {}): Promise<Buffer> {
+  const { signal, from = 0, limit = Number.POSITIVE_INFINITY } = options;
+  let bytes = Buffer.allocUnsafe(Math.min(size + 1, limit));
+  let length = 0;
+  while (length < limit) {
+    signal?.throwIfAborted();
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(bytes.length * 2, limit));
+    const room = Math.min(bytes.length - length, PIECE_BYTES);
+    const count =
+      size <= AT_ONCE_BYTES
+        ? readSync(descriptor, bytes, length, room, from + length)
+        : (await readLater(descriptor, bytes, length, room, from + length)).bytesRead;
+    if (count === 0) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}

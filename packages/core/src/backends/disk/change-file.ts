@@ -1,0 +1,179 @@
+/** Writing, appending to and editing a file on disk, each as one step for everyone who looks. */
+import { isAscii } from "node:buffer";
+import { accessSync, type BigIntStats, closeSync, constants as flagsOf, fstatSync } from "node:fs";
+import { showPath } from "../../paths.ts";
+import type { EditResult, FileError, WriteResult } from "../backend.ts";
+import { appendToFile, createFile, type ReadOptions, readAll, replaceFile } from "./atomic-write.ts";
+import { AGAIN, atPlace, type ChangePlace, type ChangeRequest } from "./change-place.ts";
+import { HEAD_BYTES } from "./detect-encoding.ts";
+import { editBytes } from "./edit-bytes.ts";
+import { alreadyExists, notFound, systemCode, whyNotPlain } from "./file-errors.ts";
+import { type EncodedText, encodeText, formatOf } from "./text-codec.ts";
+
+/** A larger file, before or after, leaves no image: it cannot be put back. */
+export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
+
+/** An append looks at this much of a file to learn its encoding. */
+const MAX_SAMPLE_BYTES = 1024 * 1024;
+
+/** Parents are made. Without `overwrite` a file that exists is left alone. */
+export function writeBytes(
+  request: ChangeRequest,
+  bytes: Uint8Array,
+  overwrite = false,
+): Promise<WriteResult> {
+  const { path } = request;
+  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
+    if (place.stats === undefined) return create(request, place, bytes, overwrite);
+    const unusable = whyNotWritten(place.stats, path);
+    if (unusable !== undefined) return unusable;
+    if (!overwrite) return alreadyExists(path);
+    return replace(request, place, bytes, undefined);
+  });
+}
+
+/** Creates the file where there is none. `text` gets the encoding of the file. */
+export function appendText(request: ChangeRequest, text: string): Promise<WriteResult> {
+  const { path } = request;
+  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
+    const { directory, name, stats } = place;
+    if (stats === undefined) return create(request, place, Buffer.from(text), true);
+    const unusable = whyNotWritten(stats, path);
+    if (unusable !== undefined) return unusable;
+    const needsWhole = stats.nlink > 1n || isRecorded(request, Number(stats.size) + text.length);
+    const known = await (needsWhole ? readPlace(place) : readSample(place, text));
+    const addition = encodeLike(known.bytes, text, path);
+    if (addition.error !== undefined) return addition;
+    const fresh = { ...place, stats: known.stats };
+    if (needsWhole) {
+      const whole = Buffer.concat([known.bytes, addition.bytes]);
+      if (stats.nlink > 1n) return replace(request, fresh, whole, known.bytes);
+      await record(request, place, known.bytes, whole);
+    }
+    return (await appendToFile(directory, name, addition.bytes, known.stats)) ? { path } : AGAIN;
+  });
+}
+
+export interface TextEdit {
+  readonly oldString: string;
+  readonly newString: string;
+  readonly replaceAll: boolean;
+  /** Bytes; a larger file is refused. */
+  readonly maxSize: number;
+}
+
+export function editText(request: ChangeRequest, edit: TextEdit): Promise<EditResult> {
+  const { path, signal } = request;
+  return atPlace(request, {}, async (place): Promise<EditResult | typeof AGAIN> => {
+    if (place.stats === undefined) return notFound(path);
+    const unusable = whyNotPlain(place.stats, path);
+    if (unusable !== undefined) return unusable;
+    if (place.stats.size > edit.maxSize)
+      return {
+        error: `'${showPath(path)}' is larger than the ${Math.floor(edit.maxSize / 1024 / 1024)} MB that can be edited`,
+        code: "TOO_LARGE",
+      };
+    const { bytes, stats } = await readPlace(place, { signal });
+    const edited = editBytes(bytes, edit.oldString, edit.newString, edit.replaceAll, path);
+    if (edited.error !== undefined) return edited;
+    const result = await replace(request, { ...place, stats }, edited.bytes, bytes);
+    if (result === AGAIN || result.error !== undefined) return result;
+    return { path, occurrences: edited.occurrences };
+  });
+}
+
+function whyNotWritten(stats: BigIntStats, path: string): FileError | undefined {
+  if (!stats.isDirectory()) return whyNotPlain(stats, path);
+  return { error: `Cannot write to ${showPath(path)} because it is a directory`, code: "IS_DIRECTORY" };
+}
+
+async function create(
+  request: ChangeRequest,
+  place: ChangePlace,
+  bytes: Uint8Array,
+  lookAgain: boolean,
+): Promise<WriteResult | typeof AGAIN> {
+  const { path } = request;
+  await record(request, place, undefined, bytes);
+  try {
+    await createFile(place.directory, place.name, bytes);
+    return { path };
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+    return lookAgain ? AGAIN : alreadyExists(path);
+  }
+}
+
+/** `before` is the content that `place.stats` describes, where it is known already. */
+async function replace(
+  request: ChangeRequest,
+  place: ChangePlace,
+  bytes: Uint8Array,
+  before: Uint8Array | undefined,
+): Promise<WriteResult | typeof AGAIN> {
+  const { directory, name, stats } = place;
+  accessSync(directory.path(name), flagsOf.W_OK);
+  let like = stats;
+  if (isRecorded(request, Math.max(Number(stats?.size ?? 0), bytes.length))) {
+    const known = before === undefined ? await readPlace(place) : undefined;
+    like = known?.stats ?? stats;
+    await record(request, place, before ?? known?.bytes, bytes);
+  }
+  request.signal?.throwIfAborted();
+  return (await replaceFile(directory, name, bytes, like)) ? { path: request.path } : AGAIN;
+}
+
+function isRecorded(request: ChangeRequest, size: number): boolean {
+  return request.record !== undefined && size <= MAX_IMAGE_BYTES;
+}
+
+async function record(
+  request: ChangeRequest,
+  { path }: ChangePlace,
+  before: Uint8Array | undefined,
+  after: Uint8Array,
+): Promise<void> {
+  if (isRecorded(request, Math.max(before?.length ?? 0, after.length)))
+    await request.record?.({ path, before, after });
+}
+
+/** The content, and what the file was when it was read. */
+function readPlace(place: ChangePlace, options?: ReadOptions) {
+  return withPlace(place, (descriptor, size) => readAll(descriptor, size, options));
+}
+
+/** As much as tells how `text` is to be written: the beginning and, if that is ASCII, what is not. */
+function readSample(place: ChangePlace, text: string) {
+  return withPlace(place, async (descriptor, size) => {
+    const limit = MAX_SAMPLE_BYTES;
+    const head = await readAll(descriptor, size, { limit });
+    if (isAscii(Buffer.from(text))) return head;
+    let part = head;
+    for (let from = head.length; isAscii(part) && from < size; from += part.length) {
+      part = await readAll(descriptor, limit + 1, { from, limit });
+      if (part.length === 0) return head;
+    }
+    return isAscii(head) && part !== head ? Buffer.concat([head.subarray(0, HEAD_BYTES), part]) : head;
+  });
+}
+
+async function withPlace(
+  { directory, name }: ChangePlace,
+  read: (descriptor: number, size: number) => Promise<Buffer>,
+) {
+  const descriptor = directory.openFile(name);
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    return { stats, bytes: await read(descriptor, Number(stats.size)) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `known` is the file or part of it, which is then judged by its whole lines. */
+function encodeLike(known: Buffer, text: string, path: string): EncodedText {
+  const cut = known.length >= MAX_SAMPLE_BYTES ? known.lastIndexOf(10) + 1 : 0;
+  const format = formatOf(cut > 0 ? known.subarray(0, cut) : known);
+  if (format === undefined) return { error: `'${showPath(path)}' is not a text file`, code: "NOT_TEXT" };
+  return encodeText(text, format.encoding, false);
+}

@@ -1,0 +1,121 @@
+/** Brings a change to the place it is about: approved under both names, alone there, and tried again if need be. */
+import { type BigIntStats, lstatSync } from "node:fs";
+import type { FileError } from "../backend.ts";
+import type { ContainedRoot, Place } from "./contained-root.ts";
+import { asFileError, changedMeanwhile, notFound, systemCode } from "./file-errors.ts";
+import type { OpenDirectory } from "./open-directory.ts";
+import { withPathLock } from "./path-locks.ts";
+
+/** The file is not as it was a moment ago: look again. */
+export const AGAIN = Symbol("again");
+
+const ATTEMPTS = 50;
+
+export interface ChangeRequest {
+  readonly root: ContainedRoot;
+  /** Canonical. */
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Why a path must not be changed. Asked for the path and for what it leads to. */
+  readonly refuse?: ((path: string) => Promise<FileError | undefined>) | undefined;
+  /** Keeps what a file was and will be; `path` is after links. It throws where the change must not be made. */
+  readonly record?: ((change: RecordedChange) => Promise<void>) | undefined;
+  /** Where locks are; for tests. */
+  readonly lockDirectory?: string | undefined;
+}
+
+export interface RecordedChange {
+  readonly path: string;
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+}
+
+/** A name in an open directory that no one else is changing; `stats` is what is there now. */
+export interface ChangePlace {
+  readonly directory: OpenDirectory;
+  readonly name: string;
+  /** After links. */
+  readonly path: string;
+  readonly stats: BigIntStats | undefined;
+}
+
+export interface ChangeKind {
+  /** Directories on the way are made. */
+  readonly create?: boolean;
+  /** A link is what is changed, not what it leads to. */
+  readonly keepLink?: boolean;
+}
+
+export async function atPlace<Result extends object>(
+  request: ChangeRequest,
+  kind: ChangeKind,
+  act: (place: ChangePlace) => Promise<Result | FileError | typeof AGAIN>,
+): Promise<Result | FileError> {
+  const { path, signal } = request;
+  signal?.throwIfAborted();
+  try {
+    const refused = await request.refuse?.(path);
+    if (refused !== undefined) return refused;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const result = await attemptAt(request, kind, act);
+      if (result !== AGAIN) return result;
+    }
+    return changedMeanwhile(path);
+  } catch (error) {
+    return asFileError(error, path);
+  }
+}
+
+async function attemptAt<Result extends object>(
+  request: ChangeRequest,
+  kind: ChangeKind,
+  act: (place: ChangePlace) => Promise<Result | FileError | typeof AGAIN>,
+): Promise<Result | FileError | typeof AGAIN> {
+  const place = await approvedPlace(request, kind);
+  if (place === AGAIN || !("directory" in place)) return place;
+  const { directory, name, path } = place;
+  const { signal, lockDirectory } = request;
+  try {
+    const lock = { path: request.path, signal, directory: lockDirectory };
+    return await withPathLock(lockKey(place), lock, async () => {
+      const stats = lstatSync(directory.path(name), { bigint: true, throwIfNoEntry: false });
+      if (stats?.isSymbolicLink() && !kind.keepLink) return AGAIN;
+      return act({ directory, name, path, stats });
+    });
+  } catch (error) {
+    if (kind.create && systemCode(error) === "ENOENT") return AGAIN;
+    throw error;
+  } finally {
+    directory.close();
+  }
+}
+
+/** Nothing is made before the path it leads to was approved. */
+async function approvedPlace(
+  { root, path, refuse }: ChangeRequest,
+  { create = false, keepLink = false }: ChangeKind,
+): Promise<Place | FileError | typeof AGAIN> {
+  const place = root.resolve(path, { keepLink, forChange: create });
+  try {
+    const refused = place.path === path ? undefined : await refuse?.(place.path);
+    if (refused !== undefined) {
+      place.directory?.close();
+      return refused;
+    }
+  } catch (error) {
+    place.directory?.close();
+    throw error;
+  }
+  if (place.directory !== undefined) return place;
+  if (!create) return notFound(path);
+  const made = root.resolve(path, { keepLink, create, forChange: create });
+  if (made.path === place.path && made.directory !== undefined) return made;
+  made.directory?.close();
+  return AGAIN;
+}
+
+/** Names that some disks take for one get one lock. */
+function lockKey({ directory, name }: Place): string {
+  const { dev, ino } = lstatSync(directory.path("."), { bigint: true });
+  return `${dev}:${ino}:${name.normalize("NFC").toLowerCase()}`;
+}

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { isControlPath } from "./control-files.ts";
+
+it.each([
+  "/.git",
+  "/.git/hooks/pre-commit",
+  "/.git/config",
+  "/.GIT/hooks/x",
+  "/packages/inner/.git/config",
+  "/GIT~1/config",
+  "/.git::$INDEX_ALLOCATION/config",
+  "/.g\u200bit/config",
+  "/.gitmodules",
+  "/.bashrc",
+  "/home/.ZSHRC",
+  "/.profile",
+  "/.envrc",
+  "/.vscode/tasks.json",
+  "/app/.idea/workspace.xml",
+  "/.mcp.json",
+  "/.cursor/mcp.json",
+  "/.claude/settings.json",
+  "/.npmrc",
+  "/.husky/pre-commit",
+  "/.ssh/authorized_keys",
+  "/.deepwright",
+  "/.deepwright/config.yaml",
+])("asks a person about %s", (path) => {
+  expect(isControlPath(path)).toBe(true);
+});
+
+it.each([
+  "/",
+  "/src/index.ts",
+  "/.gitignore",
+  "/.github/workflows/ci.yml",
+  "/git/config",
+  "/package.json",
+  "/Makefile",
+  "/.env",
+  "/docs/.bashrc/notes.md",
+  "/.deepwright/large_tool_results/call-1",
+  "/.deepwright/conversation_history/thread.md",
+  "/.../x",
+])("leaves %s to the agent", (path) => {
+  expect(isControlPath(path)).toBe(false);
+});

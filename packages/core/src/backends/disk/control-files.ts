@@ -1,0 +1,96 @@
+/**
+ * Files that steer other programs: what is written there is run or obeyed by a shell, git, an editor or an
+ * agent, without anyone looking. A person has to agree before they are written, whether they exist or not.
+ *
+ * `.gitmodules`, `.gitattributes` and `.npmrc` count: they name commands or where code is fetched from.
+ * `package.json`, makefiles and CI definitions do not: they are the work itself, and are reviewed with it.
+ */
+
+/** Directories, wherever they are, with all that lies in them; `.git` may also be a file that names one. */
+const DIRECTORIES = new Set([
+  ".git",
+  "git~1",
+  ".vscode",
+  ".idea",
+  ".fleet",
+  ".zed",
+  ".cursor",
+  ".windsurf",
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".continue",
+  ".devcontainer",
+  ".husky",
+  ".direnv",
+  ".ssh",
+  ".gnupg",
+]);
+
+/** Names of files, wherever they are. */
+const FILES = new Set([
+  // shells
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_aliases",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".kshrc",
+  ".cshrc",
+  ".tcshrc",
+  ".login",
+  ".inputrc",
+  ".envrc",
+  ".xprofile",
+  ".xsessionrc",
+  // git and package managers
+  ".gitconfig",
+  ".gitmodules",
+  ".gitattributes",
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pypirc",
+  ".netrc",
+  // agents, tools and their servers
+  ".mcp.json",
+  ".vimrc",
+  ".exrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".cursorrules",
+  ".windsurfrules",
+  ".pre-commit-config.yaml",
+]);
+
+/** What the harness itself writes below its own directory. */
+const OWN = ".deepwright";
+const OWN_AREAS = new Set(["large_tool_results", "conversation_history"]);
+
+/** Judges a canonical path by its names alone, ignoring case as some disks do. */
+export function isControlPath(path: string): boolean {
+  const names = path.toLowerCase().split("/").slice(1).map(withoutDisguise);
+  return names.some((name, index) => {
+    const next = names[index + 1];
+    if (DIRECTORIES.has(name)) return true;
+    if (name === OWN) return next === undefined || !OWN_AREAS.has(next);
+    return next === undefined && FILES.has(name);
+  });
+}
+
+/**
+ * A name as the most lenient disks see it: without the name of a stream (`config::$data`), without characters
+ * that some ignore, and without the dots and spaces that some drop at the end.
+ */
+function withoutDisguise(name: string): string {
+  return name
+    .replace(/:.*$/s, "")
+    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
+    .replace(/[. ]+$/, "");
+}

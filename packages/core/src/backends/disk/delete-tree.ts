@@ -1,0 +1,130 @@
+/** Deleting what lies at a path: a file, a link (never what it leads to), or a directory with all that is in it. */
+import { isUtf8 } from "node:buffer";
+import { closeSync, type Dirent, fstatSync, rmdirSync, unlinkSync } from "node:fs";
+import type { DeleteResult, FileError } from "../backend.ts";
+import { readAll } from "./atomic-write.ts";
+import { MAX_IMAGE_BYTES } from "./change-file.ts";
+import { AGAIN, atPlace, type ChangeRequest } from "./change-place.ts";
+import { isDirectory, notFound, systemCode } from "./file-errors.ts";
+import type { EntryName, OpenDirectory } from "./open-directory.ts";
+import { breathe } from "./time-slices.ts";
+
+/** Before-images of one delete, all files together; files beyond it are deleted without. */
+const MAX_IMAGES_BYTES = 4 * MAX_IMAGE_BYTES;
+/** How often a directory is emptied again because others keep filling it. */
+const MAX_ROUNDS = 1000;
+
+/**
+ * Nothing is deleted when `request.refuse` objects to anything in it. Each file leaves its before-image;
+ * links, empty directories, special files and what is too large leave none. Without `directories` only
+ * what is none is deleted.
+ */
+export function deleteAt(request: ChangeRequest, directories = true): Promise<DeleteResult> {
+  const { path } = request;
+  return atPlace(request, { keepLink: true }, async (place): Promise<DeleteResult | typeof AGAIN> => {
+    if (place.stats === undefined) return notFound(path);
+    const work = new TreeDelete(request);
+    if (!place.stats.isDirectory()) {
+      await work.record(place.directory, place.name, place.path);
+      unlinkSync(place.directory.path(place.name));
+      return { path };
+    }
+    if (!directories) return isDirectory(path);
+    const refused = await work.survey(place.directory, place.name, place.path);
+    if (refused !== undefined) return refused;
+    return (await work.remove(place.directory, place.name)) ? { path } : AGAIN;
+  });
+}
+
+class TreeDelete {
+  readonly #request: ChangeRequest;
+  #imageBytes = 0;
+
+  constructor(request: ChangeRequest) {
+    this.#request = request;
+  }
+
+  /** Whether all may go; keeps what files were. What vanishes meanwhile needs neither. */
+  async survey(parent: OpenDirectory, name: EntryName, path: string): Promise<FileError | undefined> {
+    const directory = parent.child(name);
+    try {
+      for (const entry of directory.rawEntries()) {
+        await breathe(this.#request.signal);
+        const inner = `${path}/${entry.name}`.normalize("NFC");
+        const refused =
+          (await this.#request.refuse?.(inner)) ??
+          (await unlessMissing(() => this.#surveyEntry(directory, entry, inner)));
+        if (refused !== undefined) return refused;
+      }
+      return undefined;
+    } finally {
+      directory.close();
+    }
+  }
+
+  /** A file whose name is not UTF-8 has no path to keep it under. */
+  async #surveyEntry(
+    directory: OpenDirectory,
+    entry: Dirent<Buffer>,
+    path: string,
+  ): Promise<FileError | undefined> {
+    if (entry.isDirectory()) return this.survey(directory, entry.name, path);
+    if (entry.isFile() && isUtf8(entry.name)) await this.record(directory, entry.name, path);
+    return undefined;
+  }
+
+  async record(directory: OpenDirectory, name: EntryName, path: string): Promise<void> {
+    const { record } = this.#request;
+    if (record === undefined || !directory.lstat(name).isFile()) return;
+    const descriptor = directory.openFile(name);
+    try {
+      const { size } = fstatSync(descriptor);
+      if (size > MAX_IMAGE_BYTES || this.#imageBytes + size > MAX_IMAGES_BYTES) return;
+      const before = await readAll(descriptor, size);
+      this.#imageBytes += before.length;
+      await record({ path, before, after: undefined });
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** False when others kept filling the directory. */
+  async remove(parent: OpenDirectory, name: EntryName): Promise<boolean> {
+    const directory = parent.child(name);
+    try {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        for (const entry of directory.rawEntries()) {
+          await breathe(this.#request.signal);
+          if (entry.isDirectory()) await unlessMissing(() => this.remove(directory, entry.name));
+          else await unlessMissing(() => unlinkSync(directory.path(entry.name)));
+        }
+        if (removeEmpty(parent, name)) return true;
+      }
+      return false;
+    } finally {
+      directory.close();
+    }
+  }
+}
+
+async function unlessMissing<Result>(act: () => Result | Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!["ENOENT", "ENOTDIR", "EISDIR"].includes(systemCode(error) ?? "")) throw error;
+    return undefined;
+  }
+}
+
+/** False while something is in it. */
+function removeEmpty(parent: OpenDirectory, name: EntryName): boolean {
+  try {
+    rmdirSync(parent.path(name));
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return true;
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+/** Reads and checks the options of a FilesystemBackend: null means absent, an unknown option is an error. */
+import { resolve } from "node:path";
+import { ConfigurationError } from "../../errors.ts";
+import { canonicalPath } from "../../paths.ts";
+import type { OpenStrategy } from "./open-directory.ts";
+
+export interface FilesystemBackendOptions {
+  /** Default: the current directory. It is made by the first write where it does not exist. */
+  readonly rootDir?: string | null;
+  /** `/` is `rootDir`. Otherwise paths are those of the host, and relative ones lie in `rootDir`. */
+  readonly virtualMode?: boolean | null;
+  /** Larger files are not searched. Default 10. */
+  readonly maxFileSizeMb?: number | null;
+  /** Larger files are not edited. Default 200. */
+  readonly maxEditSizeMb?: number | null;
+  /** Makes every path of the host reachable; not with `virtualMode`. */
+  readonly allowOutsideRoot?: boolean | null;
+  /** Searches leave out what `.gitignore` names. Default true. */
+  readonly respectGitignore?: boolean | null;
+  /** Seconds a search may take. Default 10. */
+  readonly searchTimeout?: number | null;
+  /** Searches use ripgrep where it is installed; the results are the same. Default true. */
+  readonly ripgrep?: boolean | null;
+  /**
+   * Asked before a file is changed that steers other programs, with its path as seen from the root. Absent:
+   * such a change is refused with code `APPROVAL_REQUIRED`.
+   */
+  readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
+  /** How directories are held open; default: the safest this system has. */
+  readonly openStrategy?: OpenStrategy | null;
+}
+
+export interface FilesystemSettings {
+  /** Absolute, as the host writes it. */
+  readonly rootDir: string;
+  readonly virtualMode: boolean;
+  /** Canonical; where relative paths lie. */
+  readonly workingDirectory: string;
+  readonly maxFileSizeMb: number;
+  readonly maxEditSizeMb: number;
+  readonly allowOutsideRoot: boolean;
+  readonly respectGitignore: boolean;
+  readonly searchTimeout: number;
+  readonly ripgrep: boolean;
+  readonly approve: ((path: string) => boolean | Promise<boolean>) | undefined;
+  readonly openStrategy: OpenStrategy | undefined;
+}
+
+const KINDS: Readonly<Record<keyof FilesystemBackendOptions, string>> = {
+  rootDir: "string",
+  virtualMode: "boolean",
+  maxFileSizeMb: "number",
+  maxEditSizeMb: "number",
+  allowOutsideRoot: "boolean",
+  respectGitignore: "boolean",
+  searchTimeout: "number",
+  ripgrep: "boolean",
+  approve: "function",
+  openStrategy: "string",
+};
+
+/** The names of all options, for classes that have more. */
+export const FILESYSTEM_OPTIONS: readonly string[] = Object.keys(KINDS);
+
+export function filesystemSettings(
+  options: FilesystemBackendOptions,
+  platform: string = process.platform,
+): FilesystemSettings {
+  for (const [name, value] of Object.entries(options)) check(name, value);
+  const virtualMode = options.virtualMode ?? false;
+  const allowOutsideRoot = options.allowOutsideRoot ?? false;
+  if (virtualMode && allowOutsideRoot)
+    throw new ConfigurationError("INVALID_OPTION", "virtualMode and allowOutsideRoot exclude each other.", {
+      hint: "With virtualMode every path lies in rootDir: leave out one of the two.",
+    });
+  const rootDir = resolve(options.rootDir ?? ".");
+  return {
+    rootDir,
+    virtualMode,
+    allowOutsideRoot,
+    workingDirectory: virtualMode ? "/" : hostDirectory(rootDir, platform),
+    maxFileSizeMb: options.maxFileSizeMb ?? 10,
+    maxEditSizeMb: options.maxEditSizeMb ?? 200,
+    respectGitignore: options.respectGitignore ?? true,
+    searchTimeout: options.searchTimeout ?? 10,
+    ripgrep: options.ripgrep ?? true,
+    approve: options.approve ?? undefined,
+    openStrategy: options.openStrategy ?? undefined,
+  };
+}
+
+function check(name: string, value: unknown): void {
+  if (!Object.hasOwn(KINDS, name))
+    throw new ConfigurationError("UNKNOWN_OPTION", `FilesystemBackend has no option '${name}'.`, {
+      hint: `It has ${FILESYSTEM_OPTIONS.join(", ")}.`,
+    });
+  if (value === null || value === undefined) return;
+  const kind = KINDS[name as keyof FilesystemBackendOptions];
+  const usable = kind === "number" ? typeof value === "number" && value > 0 : typeof value === kind;
+  if (!usable)
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `${name} must be a ${kind === "number" ? "positive number" : kind}, got ${JSON.stringify(value) ?? typeof value}.`,
+    );
+}
+
+function hostDirectory(rootDir: string, platform: string): string {
+  if (platform === "win32")
+    throw new ConfigurationError("INVALID_OPTION", "On Windows FilesystemBackend needs virtualMode: true.", {
+      hint: "Paths with drive letters are not canonical; with virtualMode / is rootDir.",
+    });
+  const canonical = canonicalPath(rootDir);
+  if (canonical.error === undefined) return canonical.path;
+  throw new ConfigurationError("INVALID_OPTION", `rootDir cannot be used: ${canonical.error}.`, {
+    hint: "With virtualMode: true, / is rootDir whatever it is called.",
+  });
+}

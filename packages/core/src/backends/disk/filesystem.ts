@@ -1,0 +1,315 @@
+/**
+ * Files on the disk of this machine, below one directory.
+ *
+ * Nothing outside `rootDir` is reached, by whatever spelling or link. Every change is one step for those who
+ * look, and changes to one file wait for each other, also between processes. Paths are NFC; a file whose name
+ * is stored in another form is found by it.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { closeSync, type Stats } from "node:fs";
+import { canonicalPath, isWithin, showPath } from "../../paths.ts";
+import { encodeBase64 } from "../../text/base64.ts";
+import { decodeText, mimeTypeOfBytes } from "../../text/mime.ts";
+import type {
+  BackendProtocol,
+  BackendRuntime,
+  DeleteResult,
+  EditResult,
+  FileDownloadResponse,
+  FileError,
+  FileUploadResponse,
+  GlobResult,
+  GrepResult,
+  LsResult,
+  OperationOptions,
+  ReadRawResult,
+  ReadResult,
+  WriteResult,
+} from "../backend.ts";
+import { transferError } from "../transfer-error.ts";
+import { undoLogOf } from "../undo-log.ts";
+import { readAll } from "./atomic-write.ts";
+import { appendText, editText, writeBytes } from "./change-file.ts";
+import type { ChangeRequest, RecordedChange } from "./change-place.ts";
+import { ContainedRoot } from "./contained-root.ts";
+import { isControlPath } from "./control-files.ts";
+import { deleteAt } from "./delete-tree.ts";
+import { diskPlaceName, realDirectory } from "./disk-place.ts";
+import { asFileError, whyNotPlain } from "./file-errors.ts";
+import {
+  type FilesystemBackendOptions,
+  type FilesystemSettings,
+  filesystemSettings,
+} from "./filesystem-options.ts";
+import { listDirectory } from "./list-directory.ts";
+import { readPage } from "./read-page.ts";
+import { globDisk, grepDisk } from "./search.ts";
+import type { SearchRequest } from "./search-start.ts";
+import { decodeBytes } from "./text-codec.ts";
+import { breathe } from "./time-slices.ts";
+import { ambiguousOnWindows } from "./windows-names.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** The run a call belongs to, by the backend that was asked. */
+const running = new AsyncLocalStorage<{ readonly backend: object; readonly runtime: BackendRuntime }>();
+
+/** Where the harness keeps what it moved out of a conversation: not the user's files, so never put back. */
+const HARNESS_AREAS = ["/.deepwright", "/large_tool_results", "/conversation_history"];
+
+export class FilesystemBackend implements BackendProtocol {
+  readonly workingDirectory: string;
+  protected readonly settings: FilesystemSettings;
+  readonly #root: ContainedRoot;
+
+  /** For subclasses: the root on the host. */
+  protected get cwd(): string {
+    return this.settings.rootDir;
+  }
+
+  protected get virtualMode(): boolean {
+    return this.settings.virtualMode;
+  }
+
+  /** Looks at no file. */
+  constructor(options: FilesystemBackendOptions = {}) {
+    this.settings = filesystemSettings(options);
+    const { rootDir, allowOutsideRoot, workingDirectory, openStrategy } = this.settings;
+    this.workingDirectory = workingDirectory;
+    this.#root = allowOutsideRoot
+      ? new ContainedRoot("/", { strategy: openStrategy })
+      : new ContainedRoot(rootDir, { mountedAt: workingDirectory, strategy: openStrategy });
+  }
+
+  /** The same backend, whose changes leave before-images with the thread of the run. */
+  withRuntime(runtime: BackendRuntime): this {
+    const current = { backend: this, runtime };
+    return new Proxy(this, {
+      get: (backend, key) => {
+        const value: unknown = Reflect.get(backend, key, backend);
+        if (typeof value !== "function" || key === "constructor") return value;
+        return (...args: unknown[]) => running.run(current, () => value.apply(backend, args));
+      },
+    });
+  }
+
+  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+    return this.#at(path || ".", (target) => listDirectory(this.#root, target, options?.signal));
+  }
+
+  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
+    return this.#withFile(path, options, (fd, stats, target) =>
+      readPage(fd, stats, target, offset, limit, options?.signal),
+    );
+  }
+
+  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
+    return this.#withFile(path, options, async (fd, stats, target): Promise<ReadRawResult> => {
+      if (stats.size > this.settings.maxEditSizeMb * MEGABYTE)
+        return { error: `'${showPath(target)}' is too large to be read as a whole`, code: "TOO_LARGE" };
+      const bytes = await readAll(fd, stats.size, { signal: options?.signal });
+      const text = decodeText(bytes) ?? decodeBytes(bytes)?.text;
+      return {
+        data: {
+          content: text ?? encodeBase64(bytes),
+          mimeType: mimeTypeOfBytes(target, bytes, text !== undefined),
+          created_at: stats.birthtime.toISOString(),
+          modified_at: stats.mtime.toISOString(),
+        },
+      };
+    });
+  }
+
+  async write(
+    path: string,
+    content: string,
+    options?: OperationOptions & { readonly overwrite?: boolean },
+  ): Promise<WriteResult> {
+    return this.#at(path, (target) =>
+      writeBytes(this.#change(target, options), Buffer.from(content), options?.overwrite),
+    );
+  }
+
+  async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
+    return this.#at(path, (target) => appendText(this.#change(target, options), content));
+  }
+
+  async edit(
+    path: string,
+    oldString: string,
+    newString: string,
+    replaceAll = false,
+    options?: OperationOptions,
+  ): Promise<EditResult> {
+    const maxSize = this.settings.maxEditSizeMb * MEGABYTE;
+    return this.#at(path, (target) =>
+      editText(this.#change(target, options), { oldString, newString, replaceAll, maxSize }),
+    );
+  }
+
+  /** A link is deleted itself. The root cannot be deleted, nor a directory it lies in. */
+  async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
+    return this.#at(path, async (target): Promise<DeleteResult> => {
+      if (this.#holdsRoot(target))
+        return { error: "Cannot delete the root directory", code: "INVALID_ARGUMENT" };
+      return deleteAt(this.#change(target, options));
+    });
+  }
+
+  async grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: OperationOptions,
+  ): Promise<GrepResult> {
+    const { maxFileSizeMb, ripgrep } = this.settings;
+    return this.#at(path || ".", (target) =>
+      grepDisk({
+        ...this.#search(target, pattern, options),
+        glob,
+        maxCount,
+        maxFileSizeBytes: maxFileSizeMb * MEGABYTE,
+        useRipgrep: ripgrep,
+      }),
+    );
+  }
+
+  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+    return this.#at(path || ".", (target) => globDisk(this.#search(target, pattern, options)));
+  }
+
+  /** Replaces what is there. */
+  async uploadFiles(
+    files: readonly (readonly [string, Uint8Array])[],
+    options?: OperationOptions,
+  ): Promise<FileUploadResponse[]> {
+    const responses: FileUploadResponse[] = [];
+    for (const [path, bytes] of files) {
+      const result = await this.#at(path, (target) => writeBytes(this.#change(target, options), bytes, true));
+      responses.push({ path, error: result.error === undefined ? null : transferError(result) });
+    }
+    return responses;
+  }
+
+  async downloadFiles(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
+    const responses: FileDownloadResponse[] = [];
+    for (const path of paths) {
+      const result = await this.#withFile(path, options, async (fd, stats) => ({
+        content: await readAll(fd, stats.size, { signal: options?.signal }),
+        error: undefined,
+      }));
+      responses.push(
+        result.error === undefined
+          ? { path, content: result.content, error: null }
+          : { path, content: null, error: transferError(result) },
+      );
+    }
+    return responses;
+  }
+
+  async realPath(path: string, options?: OperationOptions): Promise<string | FileError> {
+    options?.signal?.throwIfAborted();
+    const result = await this.#at(path, async (target) => {
+      const place = this.#root.resolve(target);
+      place.directory?.close();
+      return { path: place.path, error: undefined };
+    });
+    return result.error === undefined ? result.path : result;
+  }
+
+  /** Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. */
+  async #at<Result>(path: string, act: (target: string) => Promise<Result>): Promise<Result | FileError> {
+    const canonical = canonicalPath(path, { base: this.workingDirectory });
+    if (canonical.error !== undefined) return canonical;
+    if (process.platform === "win32" && ambiguousOnWindows(canonical.path) !== undefined)
+      return { error: `Path means something else on Windows: ${showPath(path)}`, code: "INVALID_PATH" };
+    await breathe();
+    try {
+      return await act(canonical.path);
+    } catch (error) {
+      return asFileError(error, canonical.path);
+    }
+  }
+
+  #withFile<Result>(
+    path: string,
+    options: OperationOptions | undefined,
+    act: (fd: number, stats: Stats, target: string) => Promise<Result>,
+  ): Promise<Result | FileError> {
+    options?.signal?.throwIfAborted();
+    return this.#at(path, async (target) => {
+      const opened = this.#root.openFile(target);
+      if ("error" in opened) return opened;
+      try {
+        return whyNotPlain(opened.stats, target) ?? (await act(opened.fd, opened.stats, target));
+      } finally {
+        closeSync(opened.fd);
+      }
+    });
+  }
+
+  #search(path: string, pattern: string, options: OperationOptions | undefined): SearchRequest {
+    const { respectGitignore, searchTimeout } = this.settings;
+    return {
+      root: this.#root,
+      path,
+      pattern,
+      respectGitignore,
+      timeoutSeconds: searchTimeout,
+      signal: options?.signal,
+    };
+  }
+
+  #change(path: string, options: OperationOptions | undefined): ChangeRequest {
+    const current = running.getStore();
+    const log = current?.backend === this ? undoLogOf(current.runtime) : undefined;
+    return {
+      root: this.#root,
+      path,
+      signal: options?.signal,
+      refuse: (target) => this.#refuse(target),
+      record:
+        log && !this.#isHarnessFile(path)
+          ? (change) => log.record({ ...change, ...this.#placeOf(change) })
+          : undefined,
+    };
+  }
+
+  async #refuse(path: string): Promise<FileError | undefined> {
+    const inside = this.#fromRoot(path);
+    if (!isControlPath(inside) || (await this.settings.approve?.(inside))) return undefined;
+    return {
+      error: `'${showPath(path)}' steers other programs: a person has to approve a change to it`,
+      code: "APPROVAL_REQUIRED",
+    };
+  }
+
+  /** As seen from `rootDir`; what is elsewhere keeps its path on the host. */
+  #fromRoot(path: string): string {
+    if (!this.settings.allowOutsideRoot) return this.#root.pathInside(path);
+    if (this.workingDirectory === "/" || !isWithin(path, this.workingDirectory)) return path;
+    return path.slice(this.workingDirectory.length) || "/";
+  }
+
+  /** Whether the root is there or below, by whatever name. */
+  #holdsRoot(path: string): boolean {
+    if (isWithin(this.workingDirectory, path)) return true;
+    const { allowOutsideRoot, rootDir } = this.settings;
+    if (!allowOutsideRoot) return this.#fromRoot(path) === "/";
+    const place = this.#root.resolve(path, { keepLink: true });
+    place.directory?.close();
+    return isWithin(realDirectory(rootDir), place.path);
+  }
+
+  #isHarnessFile(path: string): boolean {
+    const inside = this.#fromRoot(path);
+    return HARNESS_AREAS.some((area) => isWithin(inside, area));
+  }
+
+  #placeOf({ path }: RecordedChange): { readonly place: string; readonly path: string } {
+    const { allowOutsideRoot, rootDir } = this.settings;
+    const elsewhere = allowOutsideRoot && !isWithin(path, this.workingDirectory);
+    return { place: diskPlaceName(elsewhere ? "/" : rootDir), path: this.#fromRoot(path) };
+  }
+}

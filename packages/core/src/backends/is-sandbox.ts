@@ -1,0 +1,27 @@
+import type { SandboxBackendProtocol } from "./backend.ts";
+
+/**
+ * Whether a backend of either protocol can run commands. An empty `id` says that it cannot: a backend
+ * that wraps another has `execute` always, and an `id` only when the inner one does.
+ */
+export function isSandboxProtocol(backend: unknown): backend is SandboxBackendProtocol {
+  if (typeof backend !== "object" || backend === null) return false;
+  const { execute, id } = backend as Partial<SandboxBackendProtocol>;
+  return typeof execute === "function" && typeof id === "string" && id !== "";
+}
+
+/** Whether it can be used as it is: it runs commands and its file methods are not those of the older protocol. */
+export function isSandboxBackend(backend: unknown): backend is SandboxBackendProtocol {
+  return isSandboxProtocol(backend) && typeof backend.ls === "function";
+}
+
+/** A sandbox may say, for the model, how commands see the files; the words name no tool but `execute`. */
+export interface WithCommandNote {
+  readonly commandNote?: string;
+}
+
+/** `""` where there is nothing to say. */
+export function commandNoteOf(backend: unknown): string {
+  const note: unknown = (backend as WithCommandNote | null | undefined)?.commandNote;
+  return typeof note === "string" ? note : "";
+}

@@ -1,0 +1,65 @@
+/** The store in memory, and the backends that are made of others, pass the suite that everybody's do. */
+import { InMemoryStore } from "@langchain/langgraph";
+import { describe, test } from "vitest";
+import { backendSuite } from "../testing/backend-suite.ts";
+import { adaptBackendProtocol } from "./adapt.ts";
+import { CompositeBackend } from "./composite.ts";
+import { MapBackend } from "./map.ts";
+import { OlderMapBackend } from "./older-backend-for-tests.ts";
+import { PolicyBackend } from "./policy.ts";
+import { previewBackend } from "./preview.ts";
+import { StoreBackend } from "./store.ts";
+
+const everything = { canDelete: true, canAppend: true, canTransfer: true };
+const storeBackend = (...namespace: string[]) => new StoreBackend({ store: new InMemoryStore(), namespace });
+
+backendSuite(
+  { describe, test },
+  { name: "StoreBackend", open: () => ({ backend: storeBackend("suite", "files") }), ...everything },
+);
+
+backendSuite(
+  { describe, test },
+  {
+    name: "CompositeBackend, in the default",
+    open: () => ({
+      backend: new CompositeBackend(new MapBackend(), { "/mounted/": new MapBackend() }),
+      root: "/work",
+    }),
+    ...everything,
+  },
+);
+
+backendSuite(
+  { describe, test },
+  {
+    name: "CompositeBackend, in a mount",
+    open: () => ({
+      backend: new CompositeBackend(new MapBackend(), { "/mounted/deep/": storeBackend("suite") }),
+      root: "/mounted/deep",
+    }),
+    ...everything,
+  },
+);
+
+backendSuite(
+  { describe, test },
+  {
+    name: "PolicyBackend",
+    open: () => ({ backend: new PolicyBackend(new MapBackend(), { denyPrefixes: ["/no"] }) }),
+    ...everything,
+  },
+);
+
+backendSuite(
+  { describe, test },
+  { name: "previewBackend", open: () => ({ backend: previewBackend(new MapBackend()) }), ...everything },
+);
+
+backendSuite(
+  { describe, test },
+  {
+    name: "an older backend, adapted",
+    open: () => ({ backend: adaptBackendProtocol(new OlderMapBackend()) }),
+  },
+);

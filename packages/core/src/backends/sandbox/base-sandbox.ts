@@ -1,0 +1,278 @@
+/**
+ * All file operations of a sandbox, derived from running a command and moving files in and out.
+ *
+ * Needed in the sandbox: a POSIX shell and the core utilities, of GNU or busybox. No content and no name is
+ * ever part of a command's code: see `command.ts`. Paths are real paths of the sandbox, links lead where
+ * they lead, and the sandbox itself is the boundary.
+ *
+ * Calls it takes: `ls`, `read`, `glob`, `delete`, `realPath` one command; `write` and `append` an upload and a command;
+ * `edit` a command, an upload and a command; `grep` a command and a download for every 64 files that may match.
+ * Answers and files over 48 KiB add a download, and answers one more command to remove them. The first upload is
+ * preceded by a command that makes the private directory for uploads.
+ */
+import { createHash } from "node:crypto";
+import { canonicalPath } from "../../paths.ts";
+import { encodeBase64 } from "../../text/base64.ts";
+import { mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
+import type {
+  DeleteResult,
+  EditResult,
+  ExecuteOptions,
+  ExecuteResponse,
+  FileDownloadResponse,
+  FileError,
+  FileUploadResponse,
+  GlobResult,
+  GrepResult,
+  LsResult,
+  MaybePromise,
+  OperationOptions,
+  ReadRawResult,
+  ReadResult,
+  SandboxBackendProtocol,
+  WriteResult,
+} from "../backend.ts";
+import { editBytes } from "../disk/edit-bytes.ts";
+import { changedMeanwhile, FileFailure } from "../disk/file-errors.ts";
+import { decodeBytes, encodeText } from "../disk/text-codec.ts";
+import { Turns } from "../serial.ts";
+import { listingOf } from "./listing.ts";
+import { PUT, type PutMode } from "./put-script.ts";
+import { readFile, readWhole, type WholeFile } from "./read-file.ts";
+import { failureOf, writeFailureOf } from "./refusal.ts";
+import { type AskOptions, lockName, ScriptRunner } from "./script-runner.ts";
+import { DELETE, REAL_PATH } from "./scripts.ts";
+import { globFiles, grepFiles, type SearchOptions } from "./search.ts";
+import { LIST } from "./walk-scripts.ts";
+
+export interface BaseSandboxOptions {
+  /** Seconds one command of a file operation may take, and a search in all; default 60. */
+  readonly fileTimeout?: number;
+  /** Whether searches leave out what `.gitignore` files name; default true. `.git` is always left out. */
+  readonly ignoreFiles?: boolean;
+}
+
+/** How often an edit is made again because the file was changed meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+export abstract class BaseSandbox implements SandboxBackendProtocol {
+  abstract readonly id: string;
+  readonly workingDirectory?: string;
+  readonly #fileTimeout: number;
+  readonly #ignoreFiles: boolean;
+  readonly #runner = new ScriptRunner({
+    execute: (command, options) => this.execute(command, options),
+    uploadFiles: (files, options) => this.uploadFiles(files, options),
+    downloadFiles: (paths, options) => this.downloadFiles(paths, options),
+  });
+  /** Changes of one path, one after the other. */
+  readonly #turns = new Turns();
+
+  constructor(options: BaseSandboxOptions = {}) {
+    this.#fileTimeout = options.fileTimeout ?? 60;
+    this.#ignoreFiles = options.ignoreFiles ?? true;
+  }
+
+  /** Runs `command` in a shell. A command that ran out of time has exit code 124; a lost sandbox is thrown. */
+  abstract execute(command: string, options?: ExecuteOptions): MaybePromise<ExecuteResponse>;
+
+  /** Stores the bytes as they are, replacing what is there; answers in the order of the input. */
+  abstract uploadFiles(
+    files: readonly (readonly [string, Uint8Array])[],
+    options?: OperationOptions,
+  ): MaybePromise<FileUploadResponse[]>;
+
+  abstract downloadFiles(
+    paths: readonly string[],
+    options?: OperationOptions,
+  ): MaybePromise<FileDownloadResponse[]>;
+
+  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+    return this.#at(path || this.#home, options, async (ask) =>
+      listingOf(await this.#runner.demand(LIST, [ask.path], ask), ask.path),
+    );
+  }
+
+  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
+    return this.#at(path, options, (ask) => readFile(this.#runner, ask, offset, limit));
+  }
+
+  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
+    return this.#at(path, options, async (ask) => {
+      const { bytes, modified } = await readWhole(this.#runner, ask);
+      const decoded = decodeBytes(bytes);
+      const times = { created_at: modified, modified_at: modified };
+      if (decoded === undefined)
+        return {
+          data: {
+            content: encodeBase64(bytes),
+            mimeType: mimeTypeOfBytes(ask.path, bytes, false),
+            ...times,
+          },
+        };
+      return { data: { content: decoded.text, mimeType: mimeTypeOfText(ask.path), ...times } };
+    });
+  }
+
+  async write(
+    path: string,
+    content: string,
+    options?: OperationOptions & { readonly overwrite?: boolean },
+  ): Promise<WriteResult> {
+    return this.#change(path, options, async (ask) => {
+      await this.#put(ask, Buffer.from(content), options?.overwrite ? "replace" : "create");
+      return { path: ask.path };
+    });
+  }
+
+  /** The text gets the encoding the file has. */
+  async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
+    return this.#change(path, options, async (ask) => {
+      const bytes = Buffer.from(content);
+      const isPlain = bytes.length === content.length;
+      const refusal = isPlain ? await this.#tryPut(ask, bytes, "append") : "ENCODED";
+      if (refusal === "ENCODED") await this.#appendEncoded(ask, content);
+      else if (refusal !== undefined) throw failureOf(refusal, ask.path);
+      return { path: ask.path };
+    });
+  }
+
+  /** Of edits at the same time each lands on what the others left; a file that never rests is a `CONFLICT`. */
+  async edit(
+    path: string,
+    oldString: string,
+    newString: string,
+    replaceAll = false,
+    options?: OperationOptions,
+  ): Promise<EditResult> {
+    return this.#change(path, options, (ask) =>
+      this.#rewrite(ask, ({ bytes }) => {
+        const edited = editBytes(bytes, oldString, newString, replaceAll, ask.path);
+        if (edited.error !== undefined) throw new FileFailure(edited.code, edited.error);
+        const { occurrences } = edited;
+        return { bytes: edited.bytes, result: { path: ask.path, occurrences } };
+      }),
+    );
+  }
+
+  async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
+    return this.#change(path, options, async (ask) => {
+      if (ask.path === "/") throw new FileFailure("INVALID_ARGUMENT", "Cannot delete the root directory");
+      await this.#runner.demand(DELETE, [ask.path], { ...ask, repeatable: false });
+      return { path: ask.path };
+    });
+  }
+
+  async grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: OperationOptions,
+  ): Promise<GrepResult> {
+    return this.#at(path || this.#home, options, (ask) =>
+      grepFiles(this.#runner, { pattern, glob, maxCount }, this.#search(ask)),
+    );
+  }
+
+  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+    return this.#at(path || this.#home, options, (ask) =>
+      globFiles(this.#runner, pattern, this.#search(ask)),
+    );
+  }
+
+  async realPath(path: string, options?: OperationOptions): Promise<string | FileError> {
+    return this.#at(path, options, async (ask): Promise<string | FileError> => {
+      const { bytes } = await this.#runner.demand(REAL_PATH, [ask.path], ask);
+      const real = canonicalPath(bytes.toString("utf8") || "/");
+      return real.error === undefined ? real.path : real;
+    });
+  }
+
+  /** Removes the private directory for uploads; whoever closes the sandbox may call it. It is made again when needed. */
+  async removeTemporaryFiles(): Promise<void> {
+    await this.#runner.removeTemporaryFiles({ path: "/", timeout: this.#fileTimeout });
+  }
+
+  get #home(): string {
+    return this.workingDirectory ?? "/";
+  }
+
+  #search(ask: AskOptions): SearchOptions {
+    return { ...ask, ignoreFiles: this.#ignoreFiles };
+  }
+
+  async #appendEncoded(ask: AskOptions, content: string): Promise<void> {
+    const created = await this.#tryPut(ask, Buffer.from(content), "create");
+    if (created === undefined) return;
+    if (created !== "FILE_EXISTS") throw failureOf(created, ask.path);
+    await this.#rewrite(ask, ({ bytes }) => {
+      const format = decodeBytes(bytes);
+      if (format === undefined) throw failureOf("NOT_TEXT", ask.path);
+      const addition = encodeText(content, format.encoding, false);
+      if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
+      return { bytes: Buffer.concat([bytes, addition.bytes]), result: undefined };
+    });
+  }
+
+  /** Replaces a file by what `change` makes of it, again from the start where someone else was faster. */
+  async #rewrite<Result>(
+    ask: AskOptions,
+    change: (file: WholeFile) => { readonly bytes: Buffer; readonly result: Result },
+  ): Promise<Result> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const file = await readWhole(this.#runner, ask);
+      const { bytes, result } = change(file);
+      const refusal = await this.#tryPut(ask, bytes, "swap", file);
+      if (refusal === undefined) return result;
+      if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
+    }
+    const { error, code } = changedMeanwhile(ask.path);
+    throw new FileFailure(code, error);
+  }
+
+  async #put(ask: AskOptions, bytes: Buffer, mode: PutMode): Promise<void> {
+    const refusal = await this.#tryPut(ask, bytes, mode);
+    if (refusal !== undefined) throw writeFailureOf(refusal, ask.path);
+  }
+
+  /** Undefined when it is done, else the code of the script. */
+  async #tryPut(
+    ask: AskOptions,
+    bytes: Buffer,
+    mode: PutMode,
+    before?: WholeFile,
+  ): Promise<string | undefined> {
+    const sum = before === undefined ? "" : createHash("sha256").update(before.bytes).digest("hex");
+    return this.#runner.withUpload(bytes, ask, async (upload) => {
+      const values = [ask.path, upload, mode, sum, before?.facts ?? "", lockName(ask.path)];
+      const reply = await this.#runner.ask(PUT, values, { ...ask, repeatable: false });
+      return reply.kind === "E" ? reply.bytes.toString("utf8") : undefined;
+    });
+  }
+
+  async #change<Result>(
+    path: string,
+    options: OperationOptions | undefined,
+    act: (ask: AskOptions) => Promise<Result>,
+  ): Promise<Result | FileError> {
+    return this.#at(path, options, (ask) => this.#turns.take(ask.path, () => act(ask)));
+  }
+
+  /** Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. */
+  async #at<Result>(
+    path: string,
+    options: OperationOptions | undefined,
+    act: (ask: AskOptions) => Promise<Result>,
+  ): Promise<Result | FileError> {
+    options?.signal?.throwIfAborted();
+    const canonical = canonicalPath(path, { base: this.#home });
+    if (canonical.error !== undefined) return canonical;
+    try {
+      return await act({ path: canonical.path, signal: options?.signal, timeout: this.#fileTimeout });
+    } catch (error) {
+      if (error instanceof FileFailure) return error.result;
+      throw error;
+    }
+  }
+}

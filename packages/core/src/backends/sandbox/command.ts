@@ -1,0 +1,59 @@
+/**
+ * The command that runs a constant script in the sandbox, and the answer found in what it printed.
+ *
+ * A value reaches a script as an argument spelled with letters, digits, `_`, `.`, `/`, `-` and `\0ooo` only,
+ * which no shell reads as anything but itself between single quotes; the script turns it back with
+ * `printf %b`. The answer comes between two lines that carry a number made for this one call, in base64 or
+ * hexadecimal: banners, warnings, `\r\n` and bytes that are no UTF-8 cannot be taken for it or spoil it, and
+ * an answer that a provider cut short lacks its last line.
+ */
+
+/** What the script printed, or the directory of the sandbox it left it in because it was long. */
+export type Answer =
+  | { readonly kind: "data"; readonly bytes: Buffer }
+  | { readonly kind: "file"; readonly directory: string }
+  /** `begun`: the start was there, the end was not. */
+  | { readonly kind: "none"; readonly begun: boolean };
+
+/** Text is passed on as UTF-8. */
+export type Value = string | number | Uint8Array;
+
+const MARK = "dw";
+
+/** `script` is code of ours; `values` may be anything without a NUL. */
+export function commandOf(script: string, call: string, values: readonly Value[]): string {
+  const words = [call, ...values.map((value) => encodeValue(value))];
+  return `LC_ALL=C sh -c ${quoteScript(script)} ${MARK} ${words.map((word) => `'${word}'`).join(" ")} </dev/null`;
+}
+
+/** Every byte that is not plainly harmless as `\0` and three octal digits. */
+export function encodeValue(value: Value): string {
+  let encoded = "";
+  for (const byte of typeof value === "object" ? value : Buffer.from(String(value), "utf8")) {
+    const character = String.fromCharCode(byte);
+    encoded += /[\w./-]/.test(character) ? character : `\\0${byte.toString(8).padStart(3, "0")}`;
+  }
+  return encoded;
+}
+
+export function answerIn(output: string, call: string): Answer {
+  const start = new RegExp(`${MARK}:${call}:(64|16):(data|file)\\r?\\n`).exec(output);
+  if (start === null) return { kind: "none", begun: false };
+  const from = start.index + start[0].length;
+  const end = output.indexOf(`${MARK}:${call}:end`, from);
+  const digits = end === -1 ? undefined : output.slice(from, end).replace(/\s+/g, "");
+  const bytes = digits === undefined ? undefined : decodeDigits(digits, start[1] as string);
+  if (bytes === undefined) return { kind: "none", begun: true };
+  return start[2] === "data" ? { kind: "data", bytes } : { kind: "file", directory: bytes.toString("utf8") };
+}
+
+/** Undefined where something was left out of the middle. */
+function decodeDigits(digits: string, base: string): Buffer | undefined {
+  if (base === "16") return /^(?:[0-9a-f]{2})*$/.test(digits) ? Buffer.from(digits, "hex") : undefined;
+  if (digits.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(digits)) return undefined;
+  return Buffer.from(digits, "base64");
+}
+
+function quoteScript(script: string): string {
+  return `'${script.replaceAll("'", "'\\''")}'`;
+}

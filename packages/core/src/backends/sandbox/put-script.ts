@@ -1,0 +1,110 @@
+/** The script that puts an uploaded file in its place. */
+import { PRELUDE } from "./scripts.ts";
+
+/** `create` refuses what exists, `replace` does not, `swap` only where the content is still what it was. */
+export type PutMode = "create" | "replace" | "append" | "swap";
+
+/**
+ * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, the facts it must have
+ * where there is no `sha256sum`, a name for the lock.
+ * Body: `R`; codes besides those of files: `CHANGED` for a lost race and `ENCODED` for a file that cannot
+ * be appended to byte by byte; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
+ *
+ * New content is written beside its place and then linked (which fails where something is) or renamed, so
+ * that no reader sees half a file and of many creators one wins. The lock holds off other scripts of ours
+ * for the time of the last step; it is ignored after two seconds. A link is followed, not replaced.
+ */
+export const PUT = `${PRELUDE}
+decode "$1"; path=$value
+decode "$2"; upload=$value
+decode "$3"; mode=$value
+decode "$4"; sum=$value
+decode "$5"; facts=$value
+decode "$6"; lock=$scratch/.deepwright-lock-$value
+target=$path part='' locked=''
+main() {
+  trap 'rm -f "$upload" "$part"; [ -z "$locked" ] || rmdir "$lock"' EXIT
+  trap 'exit 1' HUP INT TERM
+  place
+}
+place() {
+  if [ -L "$path" ] && [ "$mode" != create ]; then
+    target=$(readlink -f "$path" && printf x) || { fail FILE_NOT_FOUND; return; }
+    target=\${target%?x}
+  fi
+  if [ -d "$target" ]; then fail IS_DIRECTORY
+  elif [ -e "$target" ] && [ ! -f "$target" ]; then fail SPECIAL_FILE
+  elif [ "$mode" = create ] && exists "$target"; then fail FILE_EXISTS
+  elif [ -e "$target" ]; then change
+  elif [ "$mode" = swap ]; then fail CHANGED
+  else create
+  fi
+}
+create() {
+  parent=\${target%/*}/
+  if [ ! -d "$parent" ]; then
+    why=$(mkdir -p "$parent" 2>&1) || { blocked; return; }
+  fi
+  copy || return
+  if fasten; then printf R.
+  elif exists "$target"; then
+    if [ "$mode" = create ]; then fail FILE_EXISTS; else change; fi
+  elif why=$( { set -C; cat <"$upload" >"$target"; } 2>&1 ); then printf R.
+  elif exists "$target"; then fail FILE_EXISTS
+  else failure "$why"
+  fi
+}
+fasten() {
+  if command -v link >/dev/null 2>&1; then link "$part" "$target"; else ln "$part" "$target"; fi
+}
+copy() {
+  part=\${target%/*}/.deepwright-$call.part
+  why=$( { set -C; cat <"$upload" >"$part"; } 2>&1 ) && return 0
+  failure "$why"
+  return 1
+}
+change() {
+  if [ ! -w "$target" ]; then fail PERMISSION_DENIED; return; fi
+  if [ "$mode" = append ]; then extend; return; fi
+  if [ -z "$part" ]; then copy || return; fi
+  owner=$(stat -c %u:%g "$target")
+  [ "$owner" = "$(stat -c %u:%g "$part")" ] || chown "$owner" "$part"
+  chmod "$(stat -c %a "$target")" "$part"
+  hold_lock
+  if [ "$mode" = swap ] && ! unchanged; then fail CHANGED; return; fi
+  if why=$(mv -f "$part" "$target" 2>&1); then printf R.; else failure "$why"; fi
+}
+extend() {
+  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') fail ENCODED; return ;; esac
+  if [ "$(head -c 8192 <"$target" | tr -dc '\\000' | wc -c)" -gt 0 ]; then fail NOT_TEXT; return; fi
+  hold_lock
+  if why=$( { cat <"$upload" >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
+}
+unchanged() {
+  if command -v sha256sum >/dev/null 2>&1; then
+    now=$(sha256sum <"$target")
+    [ "\${now%% *}" = "$sum" ]
+  else
+    [ "$(stat -L -c '%s %Y %i' "$target")" = "$facts" ]
+  fi
+}
+hold_lock() {
+  tries=0
+  while [ $tries -lt 40 ]; do
+    if mkdir "$lock"; then locked=yes; return; fi
+    tries=$((tries + 1))
+    sleep 0.05 || sleep 1
+  done
+  rmdir "$lock"
+  if mkdir "$lock"; then locked=yes; fi
+}
+blocked() {
+  above=$target levels=0
+  while [ -n "$above" ]; do
+    above=\${above%/*} levels=$((levels + 1))
+    if [ -n "$above" ] && exists "$above" && [ ! -d "$above" ]; then fail "NOT_A_DIRECTORY $levels"; return; fi
+  done
+  failure "$why"
+}
+(main) 2>/dev/null | frame data
+`;

@@ -1,0 +1,154 @@
+/**
+ * Reading a file of a sandbox: all of it where it is small, else one page cut out where the file lies.
+ *
+ * The core utilities know `\n` alone as a line end, so a page of a large file is theirs only where no lone `\r`
+ * stands before it; where one does, and in encodings they cannot cut, the file comes whole.
+ */
+import { isUtf8 } from "node:buffer";
+import { mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
+import { normalizeReadPagination, type Page, pageOf } from "../../text/page.ts";
+import type { ReadResult } from "../backend.ts";
+import { isBinaryHead } from "../disk/detect-encoding.ts";
+import { FileFailure } from "../disk/file-errors.ts";
+import { MAX_BINARY_BYTES, MAX_PAGE_BYTES } from "../disk/read-page.ts";
+import { decodeBytes, decodePart, encodingOf } from "../disk/text-codec.ts";
+import { tooLarge } from "./refusal.ts";
+import { type AskOptions, noAnswer, type Reply, type ScriptRunner } from "./script-runner.ts";
+import { READ } from "./scripts.ts";
+
+/** Bytes of a file that is handled whole: edited, or read without pages. */
+export const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+/** Up to this many bytes a file comes whole, so that its lines are counted. */
+const COUNTED_BYTES = 1_000_000;
+/** Bytes of a large file that come before the page. */
+const HEAD_SAMPLE = 4096;
+const MAX_LINES = 1_000_000_000;
+
+export interface WholeFile {
+  readonly bytes: Buffer;
+  /** Size, modification time and inode, as the scripts compare them. */
+  readonly facts: string;
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+interface Window {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Throws a `FileFailure` when there is no such file or it is too large. */
+export async function readWhole(runner: ScriptRunner, options: AskOptions): Promise<WholeFile> {
+  const reply = await runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options);
+  const { facts, rest } = headerOf(reply);
+  if (reply.kind !== "W" && reply.kind !== "D") throw tooLarge(options.path, facts[0], MAX_WHOLE_BYTES);
+  const bytes = reply.kind === "W" ? rest : await runner.download(options.path, signalOf(options));
+  const modified = new Date(facts[1] * 1000).toISOString();
+  return { bytes, facts: facts.slice(0, 3).join(" "), modified };
+}
+
+export async function readFile(
+  runner: ScriptRunner,
+  options: AskOptions,
+  offset?: number,
+  limit?: number,
+): Promise<ReadResult> {
+  const { path } = options;
+  const window = normalizeReadPagination(offset, limit);
+  const whole = Number.isFinite(window.limit) ? COUNTED_BYTES : MAX_WHOLE_BYTES;
+  const lines = [window.offset, Math.min(window.limit, MAX_LINES)];
+  const reply = await runner.demand(READ, [path, ...lines, whole, MAX_PAGE_BYTES + 1], options);
+  const header = headerOf(reply);
+  if (reply.kind === "W") return pageOfBytes(header.rest, path, window);
+  const page = reply.kind === "P" ? cutPage(header, path, window) : undefined;
+  if (page !== undefined) return page;
+  const [size] = header.facts;
+  const most = reply.kind === "B" ? MAX_BINARY_BYTES : MAX_WHOLE_BYTES;
+  if (size > most) throw tooLarge(path, size, most);
+  return pageOfBytes(await runner.download(path, signalOf(options)), path, window);
+}
+
+function pageOfBytes(bytes: Buffer, path: string, { offset, limit }: Window): ReadResult {
+  const decoded = decodeBytes(bytes);
+  if (decoded === undefined)
+    return { content: new Uint8Array(bytes), mimeType: mimeTypeOfBytes(path, bytes, false) };
+  const page = pageOf(decoded.text, offset, limit);
+  if (page.error !== undefined) return page;
+  const mimeType = mimeTypeOfText(path);
+  return page.totalLines === undefined ? { ...page, mimeType, size: bytes.length } : { ...page, mimeType };
+}
+
+/** Undefined where the page may not be what was cut out. */
+function cutPage({ facts, rest }: Header, path: string, window: Window): ReadResult | undefined {
+  const [size, , , returns = 0, pairs = 0, skipped = 0, ended = 0] = facts;
+  const head = rest.subarray(0, HEAD_SAMPLE);
+  const piece = rest.subarray(HEAD_SAMPLE);
+  if (returns !== pairs || isBinaryHead(head) || !isUtf8(wholeCharacters(head))) return undefined;
+  if (piece.length === 0) throw pastEnd(window.offset, skipped + (ended > 0 ? 0 : 1));
+  const isCut = piece.length > MAX_PAGE_BYTES;
+  const bytes = wholeCharacters(isCut ? piece.subarray(0, MAX_PAGE_BYTES) : piece);
+  if (!isUtf8(bytes) && size <= MAX_WHOLE_BYTES) return undefined;
+  const text = decodePart(bytes, isUtf8(bytes) ? "utf-8" : encodingOf(bytes.subarray(firstHigh(bytes))));
+  const shown = window.offset === 0 ? text.replace(/^\ufeff/, "") : text;
+  return placePage(pageOf(shown, 0, window.limit) as Page, isCut, path, window.offset, size);
+}
+
+/** `page` was taken from text that begins at `offset` and, where it is cut, may end within a line. */
+function placePage(page: Page, isCut: boolean, path: string, offset: number, size: number): ReadResult {
+  const shown = page.endLine ?? 0;
+  const mimeType = mimeTypeOfText(path);
+  const startLine = offset + 1;
+  if (page.nextOffset === undefined && isCut) {
+    const whole = pageOf(page.content, 0, Math.max(shown - 1, 1)) as Page;
+    const endLine = offset + (whole.endLine ?? 0);
+    const truncated = shown === 1 ? { truncated: true as const } : {};
+    return { content: whole.content, mimeType, startLine, endLine, nextOffset: endLine, size, ...truncated };
+  }
+  const endLine = offset + shown;
+  const end = page.nextOffset === undefined ? { totalLines: endLine } : { nextOffset: endLine, size };
+  return { content: page.content, mimeType, startLine, endLine, ...end };
+}
+
+interface Header {
+  readonly facts: readonly [size: number, modified: number, inode: number, ...others: number[]];
+  readonly rest: Buffer;
+}
+
+function headerOf({ bytes }: Reply): Header {
+  const end = bytes.indexOf(10);
+  const [size, modified, inode, ...others] = bytes.toString("latin1", 0, end).split(" ").map(Number);
+  if (end === -1 || size === undefined || modified === undefined || inode === undefined)
+    throw noAnswer("its answer cannot be read");
+  return { facts: [size, modified, inode, ...others], rest: bytes.subarray(end + 1) };
+}
+
+/** Without the bytes at the end that are the beginning of a UTF-8 character. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80) return bytes;
+    if (byte < 0xc0) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
+function firstHigh(bytes: Buffer): number {
+  return Math.max(
+    bytes.findIndex((byte) => byte >= 0x80),
+    0,
+  );
+}
+
+function pastEnd(offset: number, total: number): FileFailure {
+  const lines = total === 1 ? "line" : "lines";
+  return new FileFailure(
+    "INVALID_ARGUMENT",
+    `Offset ${offset} is past the end of the file, which has ${total} ${lines}`,
+  );
+}
+
+function signalOf({ signal }: AskOptions): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

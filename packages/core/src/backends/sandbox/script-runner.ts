@@ -1,0 +1,242 @@
+/** Runs our scripts in a sandbox and gets files in and out, with what may go wrong on the way told apart. */
+import { createHash, randomBytes } from "node:crypto";
+import { showPath } from "../../paths.ts";
+import type {
+  ExecuteOptions,
+  ExecuteResponse,
+  FileDownloadResponse,
+  FileErrorCode,
+  FileUploadResponse,
+  OperationOptions,
+} from "../backend.ts";
+import { FileFailure } from "../disk/file-errors.ts";
+import { type Answer, answerIn, commandOf, type Value } from "./command.ts";
+import { failureOf } from "./refusal.ts";
+import { DISCARD, STAGE, SWEEP } from "./scripts.ts";
+
+/** What a sandbox has to do itself. */
+export interface SandboxCalls {
+  execute(command: string, options?: ExecuteOptions): ExecuteResponse | Promise<ExecuteResponse>;
+  uploadFiles(
+    files: readonly (readonly [string, Uint8Array])[],
+    options?: OperationOptions,
+  ): FileUploadResponse[] | Promise<FileUploadResponse[]>;
+  downloadFiles(
+    paths: readonly string[],
+    options?: OperationOptions,
+  ): FileDownloadResponse[] | Promise<FileDownloadResponse[]>;
+}
+
+/** The body of an answer: its first letter, and the rest. */
+export interface Reply {
+  readonly kind: string;
+  readonly bytes: Buffer;
+}
+
+export interface AskOptions {
+  /** For the words of a failure. */
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Seconds. */
+  readonly timeout: number;
+  /** Whether the script may run again when its answer was cut short; default true. */
+  readonly repeatable?: boolean;
+}
+
+/** A script that was not done in time. */
+export class OutOfTime extends FileFailure {}
+
+/** Bytes of an answer that are printed rather than downloaded: in base64 less than providers cut off. */
+const INLINE_BYTES = 48 * 1024;
+
+export class ScriptRunner {
+  readonly #calls: SandboxCalls;
+  #inlineBytes = INLINE_BYTES;
+  #stage: Promise<string> | undefined;
+
+  constructor(calls: SandboxCalls) {
+    this.#calls = calls;
+  }
+
+  /** The body of the answer; throws a `FileFailure` when there is none. A refusal is a body too: `E`. */
+  async ask(script: string, values: readonly Value[], options: AskOptions): Promise<Reply> {
+    const first = await this.#run(script, values, this.#inlineBytes, options);
+    if (first !== undefined) return replyIn(first);
+    if (options.repeatable === false) throw noAnswer("its answer was cut short");
+    this.#inlineBytes = Math.floor(this.#inlineBytes / 4);
+    const second = await this.#run(script, values, 0, options);
+    if (second === undefined) throw noAnswer("its answer was cut short");
+    return replyIn(second);
+  }
+
+  /** As `ask`, but a refusal is thrown in the words of a backend. */
+  async demand(script: string, values: readonly Value[], options: AskOptions): Promise<Reply> {
+    const reply = await this.ask(script, values, options);
+    if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), options.path);
+    return reply;
+  }
+
+  /** Throws a `FileFailure` about `path` when the file cannot be had. */
+  async download(path: string, options: OperationOptions): Promise<Buffer> {
+    const [response] = await this.#calls.downloadFiles([path], options);
+    options.signal?.throwIfAborted();
+    if (response?.content) return asBuffer(response.content);
+    throw failureOf(TRANSFER_CODES[response?.error ?? ""] ?? "UNAVAILABLE", path);
+  }
+
+  /** Bytes by path; what cannot be had is left out with its code. */
+  async downloadAll(
+    paths: readonly string[],
+    options: OperationOptions,
+  ): Promise<(Buffer | FileErrorCode)[]> {
+    const responses = await this.#calls.downloadFiles(paths, options);
+    options.signal?.throwIfAborted();
+    return paths.map((_, index) => {
+      const response = responses[index];
+      return response?.content
+        ? asBuffer(response.content)
+        : (TRANSFER_CODES[response?.error ?? ""] ?? "UNAVAILABLE");
+    });
+  }
+
+  /** Puts bytes into the private directory, hands their path to `use`, and sees that they are gone after it. */
+  async withUpload<Result>(
+    bytes: Uint8Array,
+    options: AskOptions,
+    use: (upload: string) => Promise<Result>,
+  ): Promise<Result> {
+    const upload = await this.#upload(bytes, options);
+    try {
+      return await use(upload);
+    } catch (error) {
+      await this.#discard(upload, options);
+      throw error;
+    }
+  }
+
+  /** Removes what is kept in the sandbox between operations. It is made again when needed. */
+  async removeTemporaryFiles(options: AskOptions): Promise<void> {
+    const stage = this.#stage;
+    this.#stage = undefined;
+    if (stage !== undefined) await this.#discard(await stage, options);
+  }
+
+  async #upload(bytes: Uint8Array, options: AskOptions): Promise<string> {
+    for (let attempt = 0; ; attempt++) {
+      this.#stage ??= this.#makeStage(options);
+      const upload = `${await this.#stage}/${randomBytes(16).toString("hex")}`;
+      const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
+      options.signal?.throwIfAborted();
+      if (response?.error === null) return upload;
+      this.#stage = undefined;
+      if (attempt > 0) throw noAnswer(`it did not take an upload: ${response?.error ?? "no reason given"}`);
+    }
+  }
+
+  async #makeStage(options: AskOptions): Promise<string> {
+    try {
+      const reply = await this.demand(STAGE, [], { ...options, repeatable: false });
+      return reply.bytes.toString("utf8");
+    } catch (error) {
+      this.#stage = undefined;
+      throw error;
+    }
+  }
+
+  /** Undefined when the answer was cut short. */
+  async #run(
+    script: string,
+    values: readonly Value[],
+    inlineBytes: number,
+    options: AskOptions,
+  ): Promise<Buffer | undefined> {
+    const call = randomBytes(16).toString("hex");
+    const { timeout } = options;
+    options.signal?.throwIfAborted();
+    const command = commandOf(script, call, [inlineBytes, ...values]);
+    const response = await this.#execute(command, call, options);
+    const answer = answerIn(response.output, call);
+    if (answer.kind === "data") return answer.bytes;
+    if (answer.kind === "file") return this.#fetch(answer, call, options);
+    if (response.exitCode === 124) {
+      await this.#best(SWEEP, call, options);
+      throw new OutOfTime("UNAVAILABLE", `Not done after ${timeout} seconds`);
+    }
+    if (answer.begun || response.truncated) return undefined;
+    const said = showPath(response.output.trim().slice(0, 200));
+    throw noAnswer(`exit code ${response.exitCode ?? "unknown"}${said === "" ? "" : `, output: ${said}`}`);
+  }
+
+  async #fetch(
+    answer: Extract<Answer, { kind: "file" }>,
+    call: string,
+    options: AskOptions,
+  ): Promise<Buffer> {
+    const { directory } = answer;
+    if (!directory.startsWith("/") || !directory.endsWith(`/.deepwright-${call}`))
+      throw noAnswer("it named a place that is not ours");
+    try {
+      return await this.download(`${directory}/answer`, signalOf(options));
+    } finally {
+      await this.#discard(directory, options);
+    }
+  }
+
+  async #execute(command: string, call: string, options: AskOptions): Promise<ExecuteResponse> {
+    const { signal, timeout } = options;
+    try {
+      const response = await this.#calls.execute(command, { timeout, ...signalOf(options) });
+      signal?.throwIfAborted();
+      return response;
+    } catch (error) {
+      if (signal?.aborted) await this.#best(SWEEP, call, options);
+      throw error;
+    }
+  }
+
+  async #discard(path: string, options: AskOptions): Promise<void> {
+    await this.#best(DISCARD, path, options);
+  }
+
+  /** Best effort to clean up. After an abort nobody waits for it. */
+  async #best(script: string, value: string, { timeout, signal }: AskOptions): Promise<void> {
+    const command = commandOf(script, randomBytes(16).toString("hex"), [0, value]);
+    const done = Promise.resolve()
+      .then(() => this.#calls.execute(command, { timeout }))
+      .then(
+        () => undefined,
+        () => undefined,
+      );
+    if (!signal?.aborted) await done;
+  }
+}
+
+/** A name for the lock of a path: the same for everyone who uses the sandbox. */
+export function lockName(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 32);
+}
+
+export function noAnswer(reason: string): FileFailure {
+  return new FileFailure("UNAVAILABLE", `The sandbox gave no usable answer (${reason})`);
+}
+
+function replyIn(body: Buffer): Reply {
+  if (body.length < 2 || body.at(-1) !== 0x2e) throw noAnswer("its answer is not complete");
+  return { kind: String.fromCharCode(body[0] as number), bytes: body.subarray(1, -1) };
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function signalOf({ signal }: { readonly signal?: AbortSignal | undefined }): OperationOptions {
+  return signal === undefined ? {} : { signal };
+}
+
+const TRANSFER_CODES: Readonly<Record<string, FileErrorCode>> = {
+  file_not_found: "FILE_NOT_FOUND",
+  parent_not_found: "FILE_NOT_FOUND",
+  is_directory: "IS_DIRECTORY",
+  invalid_path: "INVALID_PATH",
+  permission_denied: "PERMISSION_DENIED",
+};

@@ -1,0 +1,171 @@
+/**
+ * The scripts that run inside a sandbox: constants, for any POSIX shell with the core utilities.
+ *
+ * Their values are arguments, never parts of their text. Each defines `main`, which writes the body of the
+ * answer: `E` and a code when it failed, and a `.` as the last byte when all of it was written.
+ */
+
+/** `$1` names the call, `$2` is how many bytes of answer may be printed; the rest are values. */
+export const PRELUDE = `
+unset CDPATH
+call=$1
+decode() { value=$(printf '%bx' "$1"); value=\${value%x}; }
+decode "$2"; inline=$value
+shift 2
+scratch=\${TMPDIR:-/tmp}
+case $scratch in /*) ;; *) scratch=/tmp ;; esac
+frame() {
+  if command -v base64 >/dev/null 2>&1; then
+    printf 'dw:%s:64:%s\\n' "$call" "$1"
+    base64
+  else
+    printf 'dw:%s:16:%s\\n' "$call" "$1"
+    od -An -v -tx1
+  fi
+  printf '\\ndw:%s:end\\n' "$call"
+}
+reply() { main 2>/dev/null | frame data; }
+answer() {
+  hold=$scratch/.deepwright-$call
+  if ! (umask 077 && mkdir "$hold") 2>/dev/null; then
+    reply
+    return
+  fi
+  trap 'rm -rf "$hold"' EXIT
+  trap 'exit 1' HUP INT TERM
+  main >"$hold/answer" 2>/dev/null
+  if [ "$(wc -c <"$hold/answer")" -le "$inline" ]; then
+    frame data <"$hold/answer"
+  else
+    trap - EXIT
+    printf '%s' "$hold" | frame file
+  fi
+}
+fail() { printf 'E%s.' "$1"; }
+exists() { [ -e "$1" ] || [ -L "$1" ]; }
+absent() {
+  above=$1
+  while [ -n "$above" ]; do
+    above=\${above%/*}
+    if [ -d "$above/" ]; then
+      if [ -x "$above/" ]; then fail FILE_NOT_FOUND; else fail PERMISSION_DENIED; fi
+      return
+    fi
+  done
+  fail FILE_NOT_FOUND
+}
+readable() {
+  if [ -f "$1" ]; then
+    [ -r "$1" ] && return 0
+    fail PERMISSION_DENIED
+  elif [ -d "$1" ]; then fail IS_DIRECTORY
+  elif [ -e "$1" ]; then fail SPECIAL_FILE
+  else absent "$1"
+  fi
+  return 1
+}
+failure() {
+  case $1 in
+    *': No space left on device' | *': Disk quota exceeded') fail STORAGE_FULL ;;
+    *': Permission denied' | *': Read-only file system' | *': Operation not permitted') fail PERMISSION_DENIED ;;
+    *': File name too long') fail INVALID_PATH ;;
+    *) fail UNAVAILABLE ;;
+  esac
+}
+`;
+
+/**
+ * Values: path, offset, limit, bytes up to which the whole file is wanted, most bytes of a page.
+ * Body: `W` facts and the content; `D` facts: to be downloaded; `B` facts: binary; or `P` facts, how many
+ * `\r`, `\r\n` and lines were skipped, whether the file ends with a line end, the first 4096 bytes, and the
+ * page with one line more.
+ * Facts: size, modification time, inode.
+ */
+export const READ = `${PRELUDE}
+decode "$1"; path=$value
+decode "$2"; offset=$value
+decode "$3"; limit=$value
+decode "$4"; whole=$value
+decode "$5"; most=$value
+skipped() { head -n "$offset" <"$path"; }
+main() {
+  readable "$path" || return
+  facts=$(stat -L -c '%s %Y %i' "$path") || { fail UNAVAILABLE; return; }
+  size=\${facts%% *}
+  if [ "$size" -le "$whole" ]; then
+    if [ "$size" -gt "$inline" ]; then printf 'D%s\\n.' "$facts"; return; fi
+    printf 'W%s\\n' "$facts"
+    cat <"$path" && printf .
+  elif [ "$(head -c 8192 <"$path" | tr -dc '\\000' | wc -c)" -gt 0 ]; then printf 'B%s\\n.' "$facts"
+  else page
+  fi
+}
+page() {
+  returns=0 pairs=0 lines=0
+  if [ "$offset" -gt 0 ]; then
+    lines=$(skipped | wc -l)
+    returns=$(skipped | tr -dc '\\r' | wc -c)
+  fi
+  if [ "$returns" -gt 0 ]; then
+    pairs=$(skipped | tr '\\r\\n' '\\n\\r' | cut -b 1 | tr -dc '\\r' | wc -c)
+    if [ "$(head -c 1 <"$path" | tr -dc '\\n' | wc -c)" -gt 0 ]; then pairs=$((pairs - 1)); fi
+  fi
+  ended=$(tail -c 1 <"$path" | tr -dc '\\n' | wc -c)
+  printf 'P%s %s %s %s %s\\n' "$facts" $returns $pairs $lines $ended
+  head -c 4096 <"$path"
+  tail -n "+$((offset + 1))" <"$path" | head -n "$((limit + 1))" | head -c "$most"
+  printf .
+}
+length=$(stat -L -c %s "$path" 2>/dev/null)
+if [ "\${length:-0}" -gt "$whole" ]; then answer; else reply; fi
+`;
+
+/** Values: path. Body: `R` and the path that links lead to; what does not exist yet keeps its name. */
+export const REAL_PATH = `${PRELUDE}
+decode "$1"; path=$value
+main() {
+  rest=''
+  while [ -n "$path" ] && ! exists "$path"; do
+    rest=/\${path##*/}$rest
+    path=\${path%/*}
+  done
+  real=$(readlink -f "\${path:-/}" && printf x) || { fail FILE_NOT_FOUND; return; }
+  real=\${real%?x}
+  printf 'R%s%s.' "\${real%/}" "$rest"
+}
+reply
+`;
+
+/** Values: path. Body: `R`. A link goes, not what it leads to. */
+export const DELETE = `${PRELUDE}
+decode "$1"; path=$value
+main() {
+  exists "$path" || { absent "$path"; return; }
+  why=$(rm -rf "$path" 2>&1)
+  if exists "$path"; then failure "$why"; else printf R.; fi
+}
+reply
+`;
+
+/** Makes a directory that only its owner can enter. Body: `R` and its path. */
+export const STAGE = `${PRELUDE}
+main() {
+  place=$scratch/.deepwright-files-$call
+  if (umask 077 && mkdir "$place"); then printf 'R%s.' "$place"; else fail UNAVAILABLE; fi
+}
+reply
+`;
+
+/** Values: the name of a call that was ended from outside, whose answer may still lie there. Body: `R`. */
+export const SWEEP = `${PRELUDE}
+decode "$1"; ended=$value
+main() { rm -rf "$scratch/.deepwright-$ended"; printf R.; }
+reply
+`;
+
+/** Values: a path of ours. Body: `R`. */
+export const DISCARD = `${PRELUDE}
+decode "$1"; path=$value
+main() { rm -rf "$path"; printf R.; }
+reply
+`;

@@ -1,0 +1,217 @@
+/**
+ * Searching the files of a sandbox: one walk where they lie, the rest here.
+ *
+ * What a search finds is the same as on every other backend, so its rules are applied here: globs, ignore
+ * files, what a line is. The sandbox only narrows it down, to the files that hold a part of the pattern, where
+ * it has a tool for that.
+ */
+import { isWithin, parentPath } from "../../paths.ts";
+import { findLines, invalidPattern, matchLimit } from "../../text/find-lines.ts";
+import { compileGlob, type Glob } from "../../text/glob-match.ts";
+import { literalDirectory } from "../../text/glob-prune.ts";
+import { IgnoreScope, parseIgnoreFile } from "../../text/ignore-rules.ts";
+import { type TextFinder, textFinder } from "../../text/linear-search.ts";
+import type { FileErrorCode, GlobResult, GrepMatch, GrepResult, SkippedFile } from "../backend.ts";
+import { FileFailure } from "../disk/file-errors.ts";
+import { decodeBytes } from "../disk/text-codec.ts";
+import { type Entry, infoOf, type Tree, treeOf } from "./listing.ts";
+import { readWhole } from "./read-file.ts";
+import { failureOf } from "./refusal.ts";
+import { type AskOptions, OutOfTime, type ScriptRunner } from "./script-runner.ts";
+import { searchHint } from "./search-hint.ts";
+import { LIST, WALK } from "./walk-scripts.ts";
+
+/** Bytes of a file that is searched; larger ones are reported as skipped. */
+export const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
+/** Files and bytes downloaded at once. */
+const BATCH_FILES = 64;
+const BATCH_BYTES = 8 * 1024 * 1024;
+/** What a file counts whose size is not known. */
+const USUAL_BYTES = 64 * 1024;
+const EVERYTHING = Buffer.alloc(0);
+
+export interface SearchOptions extends AskOptions {
+  /** Whether `.gitignore` files count. */
+  readonly ignoreFiles: boolean;
+}
+
+export async function globFiles(
+  runner: ScriptRunner,
+  pattern: string,
+  options: SearchOptions,
+): Promise<GlobResult> {
+  const { path } = options;
+  const glob = compileGlob(pattern, path);
+  if (glob.error !== undefined) return glob;
+  const named = literalDirectory(pattern, path);
+  const entered = isWithin(named, path) ? named : path;
+  try {
+    const tree = await walk(runner, entered, EVERYTHING, options);
+    const isSearched = fileFilter(tree, entered, glob, options);
+    const files = tree.files.filter((file) => isSearched(file.path)).map(infoOf);
+    return withSkipped({ files }, tree.skipped);
+  } catch (error) {
+    if (error instanceof OutOfTime) return { files: [], truncated: true, timedOut: true };
+    if (entered === path || !(error instanceof FileFailure)) throw error;
+    await runner.demand(LIST, [path], options);
+    return { files: [] };
+  }
+}
+
+export interface GrepRequest {
+  readonly pattern: string;
+  readonly glob: string | null | undefined;
+  readonly maxCount: number | null | undefined;
+}
+
+export async function grepFiles(
+  runner: ScriptRunner,
+  request: GrepRequest,
+  options: SearchOptions,
+): Promise<GrepResult> {
+  const invalid = invalidPattern(request.pattern) ?? whyNoGlob(request.glob, options.path);
+  if (invalid !== undefined) return invalid;
+  const end = Date.now() + options.timeout * 1000;
+  const search = new Search(request);
+  try {
+    const tree = await walk(runner, options.path, searchHint(request.pattern), options);
+    const glob = globOf(request.glob, options.path);
+    const isSearched = fileFilter(tree, options.path, glob, options);
+    search.skipped.push(...tree.skipped.filter(({ path, code }) => code !== "TOO_LARGE" || isSearched(path)));
+    const files = tree.files.filter((file) => isSearched(file.path));
+    return await searchFiles(runner, search, files, end, options);
+  } catch (error) {
+    if (error instanceof OutOfTime) return search.result({ truncated: true, timedOut: true });
+    if (!(error instanceof FileFailure) || error.result.code !== "NOT_A_DIRECTORY") throw error;
+    return grepOne(runner, search, request, options);
+  }
+}
+
+/** A file given as the path is searched whatever ignore files say. */
+async function grepOne(
+  runner: ScriptRunner,
+  search: Search,
+  { glob }: GrepRequest,
+  options: SearchOptions,
+): Promise<GrepResult> {
+  const { path } = options;
+  if (globOf(glob, parentPath(path)).matches?.(path) === false) return search.result({});
+  const { bytes } = await readWhole(runner, options);
+  const isDone = bytes.length > MAX_SEARCHED_BYTES ? search.skip(path, "TOO_LARGE") : search.add(path, bytes);
+  return search.result(isDone ? {} : { truncated: true });
+}
+
+async function searchFiles(
+  runner: ScriptRunner,
+  search: Search,
+  files: readonly Entry[],
+  end: number,
+  options: SearchOptions,
+): Promise<GrepResult> {
+  const { signal } = options;
+  const searchable = files.filter(
+    ({ path, size = 0 }) => size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE"),
+  );
+  for (let start = 0; start < searchable.length; ) {
+    if (Date.now() > end) return search.result({ truncated: true, timedOut: true });
+    const batch = batchFrom(searchable, start);
+    start += batch.length;
+    const contents = await runner.downloadAll(batch, signal ? { signal } : {});
+    for (const [index, path] of batch.entries()) {
+      const content = contents[index] as Buffer | FileErrorCode;
+      const goesOn = typeof content === "string" ? search.skip(path, content) : search.add(path, content);
+      if (!goesOn) return search.result({ truncated: true });
+    }
+  }
+  return search.result({});
+}
+
+/** What was found so far. */
+class Search {
+  readonly matches: GrepMatch[] = [];
+  readonly skipped: SkippedFile[] = [];
+  readonly #find: TextFinder;
+  readonly #limit: number;
+
+  constructor({ pattern, maxCount }: GrepRequest) {
+    this.#find = textFinder(pattern);
+    this.#limit = matchLimit(maxCount);
+  }
+
+  /** False when there are more matches than asked for. */
+  add(path: string, bytes: Buffer): boolean {
+    const text = decodeBytes(bytes)?.text;
+    return text === undefined || findLines(this.matches, path, text, this.#find, this.#limit);
+  }
+
+  /** A file that is gone by now is no news. */
+  skip(path: string, code: FileErrorCode): true {
+    if (code !== "FILE_NOT_FOUND") this.skipped.push({ path, code });
+    return true;
+  }
+
+  result(flags: { readonly truncated?: boolean; readonly timedOut?: boolean }): GrepResult {
+    return withSkipped({ matches: this.matches, ...flags }, this.skipped);
+  }
+}
+
+async function walk(runner: ScriptRunner, path: string, hint: Buffer, options: SearchOptions): Promise<Tree> {
+  const reply = await runner.ask(WALK, [path, hint, MAX_SEARCHED_BYTES], options);
+  if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), path);
+  return treeOf(reply);
+}
+
+/** Whether a file below `start` is to be searched: it fits the glob, and nothing from `start` down is ignored. */
+function fileFilter(
+  tree: Tree,
+  start: string,
+  glob: Glob,
+  { ignoreFiles }: SearchOptions,
+): (path: string) => boolean {
+  const scopes = new Map<string, IgnoreScope | undefined>();
+  const scopeOf = (directory: string): IgnoreScope | undefined => {
+    if (!scopes.has(directory)) scopes.set(directory, scopeIn(directory));
+    return scopes.get(directory);
+  };
+  const scopeIn = (directory: string): IgnoreScope | undefined => {
+    const outer = directory === "/" ? IgnoreScope.none : scopeOf(parentPath(directory));
+    if (outer === undefined) return undefined;
+    if (!isWithin(start, directory) && outer.ignores(directory, nameOf(directory), true)) return undefined;
+    const rules = ignoreFiles ? tree.ignoreFiles.get(directory) : undefined;
+    const prefix = directory === "/" ? "/" : `${directory}/`;
+    return rules === undefined ? outer : outer.inside(prefix, parseIgnoreFile(rules));
+  };
+  return (path) =>
+    glob.matches?.(path) === true && scopeOf(parentPath(path))?.ignores(path, nameOf(path), false) === false;
+}
+
+function globOf(glob: string | null | undefined, base: string): Glob {
+  return glob ? compileGlob(glob, base) : { matches: () => true };
+}
+
+function whyNoGlob(
+  glob: string | null | undefined,
+  base: string,
+): Extract<Glob, { error: string }> | undefined {
+  const compiled = globOf(glob, base);
+  return compiled.error === undefined ? undefined : compiled;
+}
+
+function batchFrom(files: readonly Entry[], start: number): string[] {
+  const paths: string[] = [];
+  let bytes = 0;
+  for (const { path, size = USUAL_BYTES } of files.slice(start, start + BATCH_FILES)) {
+    bytes += size;
+    if (paths.length > 0 && bytes > BATCH_BYTES) break;
+    paths.push(path);
+  }
+  return paths;
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function withSkipped<Result extends object>(result: Result, skipped: SkippedFile[]): Result {
+  return skipped.length === 0 ? result : { ...result, skipped };
+}

@@ -1,0 +1,208 @@
+/**
+ * Files on this machine's disk, and commands in this machine's shell. It isolates nothing.
+ *
+ * A command runs as the user of this process and may read, change and send everything that user can:
+ * `rootDir` and `virtualMode` hold for the file methods alone. What is limited is time, output, environment
+ * and the life of processes. For work that is not trusted use a sandbox.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { ConfigurationError } from "../../errors.ts";
+import { SandboxError } from "../../sandbox-error.ts";
+import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backend.ts";
+import { diskPlaceName } from "../disk/disk-place.ts";
+import { systemCode } from "../disk/file-errors.ts";
+import { FilesystemBackend } from "../disk/filesystem.ts";
+import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/filesystem-options.ts";
+import type { WithCommandNote } from "../is-sandbox.ts";
+import { undoLogOf } from "../undo-log.ts";
+import { commandEnvironment } from "./environment.ts";
+
+/** null means absent. */
+export interface LocalShellBackendOptions extends FilesystemBackendOptions {
+  /** Seconds a command may take when the call names none; default 120. */
+  readonly timeout?: number | null;
+  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
+  readonly maxOutputBytes?: number | null;
+  /** Variables for commands, besides the few harmless ones they get anyway. */
+  readonly env?: Readonly<Record<string, string>> | null;
+  /** Gives commands every variable of this process, keys of models included; default false. */
+  readonly inheritEnv?: boolean | null;
+  /** Files that `initialize` makes where there are none, by path. */
+  readonly initialFiles?: Readonly<Record<string, string>> | null;
+}
+
+interface CommandSettings {
+  readonly timeout: number;
+  readonly maxOutputBytes: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly inheritEnv: boolean;
+  readonly initialFiles: Readonly<Record<string, string>>;
+}
+
+const MAX_NOTED_CHARACTERS = 2000;
+
+export class LocalShellBackend extends FilesystemBackend implements SandboxBackendProtocol, WithCommandNote {
+  /** Begins with `local-`: where it runs, nothing is isolated. */
+  readonly id = `local-${randomBytes(8).toString("hex")}`;
+  readonly #commands: CommandSettings;
+  #initialized: Promise<void> | undefined;
+  #isInitialized = false;
+  readonly #running = new Set<AbortController>();
+
+  /** Touches no file and starts nothing. */
+  constructor(options: LocalShellBackendOptions = {}) {
+    super(filesystemPart(options));
+    this.#commands = commandSettings(options);
+  }
+
+  /** A backend whose directory and initial files are there. */
+  static async create(options: LocalShellBackendOptions = {}): Promise<LocalShellBackend> {
+    const backend = new LocalShellBackend(options);
+    await backend.initialize();
+    return backend;
+  }
+
+  get isInitialized(): boolean {
+    return this.#isInitialized;
+  }
+
+  get isRunning(): boolean {
+    return this.#isInitialized;
+  }
+
+  /** How commands see the files, for the model. */
+  get commandNote(): string {
+    return this.settings.virtualMode
+      ? "Commands start in the directory that file paths call `/`: in a command, write `./a/b` for the file `/a/b`."
+      : `Commands start in \`${this.workingDirectory}\` and use the same paths as files do.`;
+  }
+
+  /** Makes the directory and the initial files. The first command does so too; a second call is an error. */
+  async initialize(): Promise<void> {
+    if (this.#initialized !== undefined)
+      throw new SandboxError("The backend is initialized already.", "ALREADY_INITIALIZED");
+    await this.#ready();
+  }
+
+  /** Ends the commands that run. It can be initialized again; closing twice is safe. */
+  async close(): Promise<void> {
+    for (const controller of this.#running)
+      controller.abort(new SandboxError("The backend was closed.", "NOT_INITIALIZED"));
+    this.#initialized = undefined;
+    this.#isInitialized = false;
+  }
+
+  /**
+   * Runs a command in `rootDir`. Standard output and error come in the order they were written. A command
+   * that cannot be run is a `SandboxError`; one that fails is a result. What it starts in the background
+   * ends with it.
+   */
+  async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
+    const { signal, timeout = this.#commands.timeout } = options;
+    if (!(timeout > 0))
+      throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
+    signal?.throwIfAborted();
+    await this.#ready();
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    this.#running.add(controller);
+    try {
+      const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+      return await this.#run(command, timeout, stop);
+    } finally {
+      this.#running.delete(controller);
+    }
+  }
+
+  async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
+    const { rootDir: cwd } = this.settings;
+    const { maxOutputBytes, env, inheritEnv } = this.#commands;
+    const variables = commandEnvironment({ env, inheritEnv });
+    const { runCommand } = await import("./run-command.ts");
+    return runCommand(command, { cwd, env: variables, timeoutSeconds, maxOutputBytes, signal });
+  }
+
+  /** In a run, each command is noted with the thread: what it changed cannot be taken back. */
+  override withRuntime(runtime: BackendRuntime): this {
+    const execute = async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
+      await this.#note(command, runtime);
+      return this.execute(command, options);
+    };
+    return new Proxy(super.withRuntime(runtime), {
+      get: (backend, key) => (key === "execute" ? execute : Reflect.get(backend, key)),
+    });
+  }
+
+  async #note(command: string, runtime: BackendRuntime): Promise<void> {
+    await undoLogOf(runtime)?.record({
+      place: diskPlaceName(this.settings.rootDir).replace("disk:", "command:"),
+      path: command.slice(0, MAX_NOTED_CHARACTERS),
+      before: undefined,
+      after: undefined,
+    });
+  }
+
+  /** Once, whoever comes first; after a failure again. */
+  #ready(): Promise<void> {
+    this.#initialized ??= this.#makeFiles().then(
+      () => {
+        this.#isInitialized = true;
+      },
+      (error: unknown) => {
+        this.#initialized = undefined;
+        throw error;
+      },
+    );
+    return this.#initialized;
+  }
+
+  async #makeFiles(): Promise<void> {
+    await makeRoot(this.settings.rootDir);
+    for (const [path, content] of Object.entries(this.#commands.initialFiles)) {
+      const result = await this.write(path, content);
+      if (result.error !== undefined && result.code !== "FILE_EXISTS")
+        throw new SandboxError(`An initial file was not made: ${result.error}.`, "FILE_OPERATION_FAILED");
+    }
+  }
+}
+
+/** Says nothing about where the directory is. */
+async function makeRoot(rootDir: string): Promise<void> {
+  try {
+    await mkdir(rootDir, { recursive: true });
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    throw new SandboxError(`The working directory cannot be made (${code}).`, "FILE_OPERATION_FAILED", error);
+  }
+}
+
+const COMMAND_OPTIONS = ["timeout", "maxOutputBytes", "env", "inheritEnv", "initialFiles"];
+
+function filesystemPart(options: LocalShellBackendOptions): FilesystemBackendOptions {
+  const unknown = Object.keys(options).find(
+    (name) => !COMMAND_OPTIONS.includes(name) && !FILESYSTEM_OPTIONS.includes(name),
+  );
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `LocalShellBackend has no option '${unknown}'.`, {
+      hint: `It has ${[...COMMAND_OPTIONS, ...FILESYSTEM_OPTIONS].join(", ")}.`,
+    });
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !COMMAND_OPTIONS.includes(name)));
+}
+
+function commandSettings(options: LocalShellBackendOptions): CommandSettings {
+  return {
+    timeout: positive("timeout", options.timeout) ?? 120,
+    maxOutputBytes: Math.floor(positive("maxOutputBytes", options.maxOutputBytes) ?? 100_000),
+    env: options.env ?? {},
+    inheritEnv: options.inheritEnv ?? false,
+    initialFiles: options.initialFiles ?? {},
+  };
+}
+
+function positive(name: string, value: number | null | undefined): number | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "number" && value > 0) return value;
+  throw new ConfigurationError("INVALID_OPTION", `${name} must be a positive number, got ${String(value)}.`);
+}

@@ -1,0 +1,223 @@
+/** One command in a shell: bounded in time and memory, and nothing of it is left when it is over. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { closeSync, existsSync } from "node:fs";
+import { constants } from "node:os";
+import { basename } from "node:path";
+import { SandboxError } from "../../sandbox-error.ts";
+import type { ExecuteResponse } from "../backend.ts";
+import { busyTurn } from "./busy-turn.ts";
+import { collectFromPipe, collectFromStreams, type OutputCollector } from "./collect-output.ts";
+import { type OutputPipe, openOutputPipe, releaseOutputPipe } from "./output-pipe.ts";
+import { type CommandProcess, callMark, killCommand, terminateCommand } from "./process-tree.ts";
+import { endWithThisProcess } from "./running-commands.ts";
+import { firstOf, type Stop, stopFor } from "./stop.ts";
+
+export interface RunCommandOptions {
+  /** Kept as it is spelled: `pwd` shows a link as a link. */
+  readonly cwd: string;
+  /** All variables the command sees; a mark of the call is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Absent: no limit. */
+  readonly timeoutSeconds?: number;
+  readonly signal?: AbortSignal;
+  /** Output kept; half of it from the beginning, half from the end. */
+  readonly maxOutputBytes: number;
+  /** Default: bash where it is installed, because models write for it, else `/bin/sh`. */
+  readonly shell?: string;
+  /** Where the output goes; what gives no pipe leaves two sockets, whose order is that of arrival. */
+  readonly openPipe?: () => Promise<OutputPipe | undefined>;
+}
+
+/** What Linux takes as one argument of a program. */
+export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
+/** Milliseconds between the request to end and the kill. */
+const GRACE = 500;
+/** After the shell has ended, what it left behind may write on: so long at most, and so long while silent. */
+const DRAIN_LIMIT = 2000;
+const DRAIN_SILENCE = 500;
+/** For the kernel to do what a kill asks for. */
+const KILL_LIMIT = 1000;
+const TIMED_OUT = 124;
+
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly process: CommandProcess;
+  readonly exited: Promise<Exit>;
+}
+
+interface Run {
+  readonly started: Started;
+  readonly output: OutputCollector;
+  readonly stop: Stop;
+}
+
+/**
+ * Standard input is empty. A time-out asks the process group to end, then kills it, and answers with exit
+ * code 124 and what was written until then; an abort kills at once and throws the signal's reason. What the
+ * command started in the background ends with it.
+ */
+export async function runCommand(command: string, options: RunCommandOptions): Promise<ExecuteResponse> {
+  checkCommand(command);
+  options.signal?.throwIfAborted();
+  const pipe = await (options.openPipe ?? openOutputPipe)();
+  const started = await start(command, options, pipe);
+  const forget = endWithThisProcess(started.process);
+  const stop = stopFor(options.timeoutSeconds, options.signal);
+  const output = collect(started.child, options.maxOutputBytes, pipe);
+  try {
+    return await settle({ started, output, stop });
+  } finally {
+    stop.dispose();
+    forget();
+    output.close();
+    if (pipe !== undefined) await releaseOutputPipe(pipe, output.hasEnded());
+  }
+}
+
+function checkCommand(command: string): void {
+  if (typeof command !== "string" || command.trim() === "") throw invalid("The command is empty.");
+  if (command.includes("\0")) throw invalid("The command contains a NUL character.");
+  if (!command.isWellFormed()) throw invalid("The command is not valid Unicode.");
+  const bytes = Buffer.byteLength(command);
+  if (bytes > MAX_COMMAND_BYTES)
+    throw invalid(
+      `The command has ${bytes} bytes, but at most ${MAX_COMMAND_BYTES} can be run: write it to a file and run that.`,
+    );
+}
+
+function invalid(message: string): SandboxError {
+  return new SandboxError(message, "INVALID_COMMAND");
+}
+
+async function start(
+  command: string,
+  options: RunCommandOptions,
+  pipe: OutputPipe | undefined,
+): Promise<Started> {
+  const callId = randomUUID();
+  try {
+    await busyTurn();
+    const child = spawnShell(
+      command,
+      { ...options.env, PWD: options.cwd, ...callMark(callId) },
+      options,
+      pipe,
+    );
+    const exited = exitOf(child);
+    if (child.pid !== undefined) return { child, process: { pid: child.pid, callId }, exited };
+    await exited;
+    throw new Error("The shell has no process id.");
+  } catch (error) {
+    if (pipe !== undefined) {
+      closeSync(pipe.readEnd);
+      await releaseOutputPipe(pipe, true);
+    }
+    throw notStarted(error, options.cwd);
+  } finally {
+    if (pipe !== undefined) closeSync(pipe.writeEnd);
+  }
+}
+
+function spawnShell(
+  command: string,
+  env: Record<string, string>,
+  { cwd, shell = usualShell() }: RunCommandOptions,
+  pipe: OutputPipe | undefined,
+): ChildProcess {
+  const output = pipe === undefined ? "pipe" : pipe.writeEnd;
+  // A shell takes what begins with `-` or `+` for options of its own.
+  const words = /^[-+]/.test(command) ? ` ${command}` : command;
+  return spawn(shell, ["-c", words], {
+    cwd,
+    env,
+    argv0: basename(shell),
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
+}
+
+let foundShell: string | undefined;
+
+function usualShell(): string {
+  foundShell ??= ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].find(existsSync) ?? "/bin/sh";
+  return foundShell;
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+    child.on("error", reject);
+  });
+}
+
+/** Says nothing about where the directory is. */
+function notStarted(error: unknown, cwd: string): SandboxError {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  if (code === "E2BIG")
+    return invalid("The command and its environment are too long: write it to a file and run that.");
+  const why = existsSync(cwd) ? `the shell could not be started (${code})` : "the working directory is gone";
+  return new SandboxError(`The command was not run: ${why}.`, "COMMAND_FAILED", error);
+}
+
+function collect(child: ChildProcess, maxBytes: number, pipe: OutputPipe | undefined): OutputCollector {
+  return pipe === undefined
+    ? collectFromStreams([child.stdout, child.stderr], maxBytes)
+    : collectFromPipe(pipe.readEnd, maxBytes);
+}
+
+async function settle(run: Run): Promise<ExecuteResponse> {
+  const { started, output, stop } = run;
+  const first = await Promise.race([started.exited, stop.requested]);
+  if (first === "abort") return abandon(run);
+  if (first === "timeout") await terminate(run);
+  else await drain(run);
+  if (stop.isAborted()) return abandon(run);
+  if (first !== "timeout") {
+    await busyTurn();
+    killCommand(started.process);
+  }
+  const exit = await firstOf(
+    KILL_LIMIT,
+    Promise.all([started.exited, output.ended]).then(([exit]) => exit),
+  );
+  return { ...output.collected(), ...(first === "timeout" ? timedOut(exit) : ended(first)) };
+}
+
+/** Does not wait longer for the processes than a kill usually takes: the caller has stopped. */
+async function abandon({ started, stop }: Run): Promise<never> {
+  killCommand(started.process);
+  await firstOf(GRACE, started.exited);
+  throw stop.abortReason();
+}
+
+async function terminate({ started, output, stop }: Run): Promise<void> {
+  const known = terminateCommand(started.process);
+  await firstOf<unknown>(GRACE, Promise.all([started.exited, output.ended]), stop.aborted);
+  killCommand(started.process, known);
+}
+
+async function drain({ output, stop }: Run): Promise<void> {
+  const end = Date.now() + DRAIN_LIMIT;
+  for (let before = -1; before !== output.received() && Date.now() < end; ) {
+    before = output.received();
+    if (await firstOf(DRAIN_SILENCE, output.ended.then(isTrue), stop.aborted.then(isTrue))) return;
+  }
+}
+
+const isTrue = (): true => true;
+
+function timedOut(exit: Exit | undefined): Pick<ExecuteResponse, "exitCode" | "signal"> {
+  return { exitCode: TIMED_OUT, signal: exit?.signal ?? (exit === undefined ? "SIGKILL" : "SIGTERM") };
+}
+
+function ended({ code, signal }: Exit): Pick<ExecuteResponse, "exitCode" | "signal"> {
+  if (signal === null) return { exitCode: code };
+  return { exitCode: 128 + constants.signals[signal], signal };
+}

@@ -1,0 +1,58 @@
+/**
+ * The conformance suite of backends: every backend of ours passes it, and one of yours can.
+ *
+ * It asks for what `BackendProtocol` promises and for nothing else. Each case opens a backend of its own,
+ * works below its root, and closes it.
+ */
+import { type BackendCase, type BackendSuiteOptions, SuitePlace } from "./backend-suite-case.ts";
+import { changeCases } from "./backend-suite-change.ts";
+import { editCases } from "./backend-suite-edit.ts";
+import { encodingCases } from "./backend-suite-encoding.ts";
+import { globCases } from "./backend-suite-glob.ts";
+import { grepCases } from "./backend-suite-grep.ts";
+import { lsCases } from "./backend-suite-ls.ts";
+import { pathCases } from "./backend-suite-paths.ts";
+import { propertyCases } from "./backend-suite-properties.ts";
+import { protocolCases } from "./backend-suite-protocol.ts";
+import { readCases } from "./backend-suite-read.ts";
+import { transferCases } from "./backend-suite-transfer.ts";
+import { CASE_TIMEOUT, type SuiteRunner } from "./suite-runner.ts";
+
+const TOPICS: readonly (readonly [topic: string, cases: readonly BackendCase[]])[] = [
+  ["ls", lsCases],
+  ["read", readCases],
+  ["write, append and delete", changeCases],
+  ["edit", editCases],
+  ["encodings", encodingCases],
+  ["grep", grepCases],
+  ["glob", globCases],
+  ["paths", pathCases],
+  ["transfer", transferCases],
+  ["the protocol", protocolCases],
+  ["any input", propertyCases],
+];
+
+/** How many cases the suite has. */
+export const BACKEND_SUITE_SIZE = TOPICS.reduce((sum, [, cases]) => sum + cases.length, 0);
+
+/** Declares the cases to a test framework; they run when it runs them. */
+export function backendSuite(runner: SuiteRunner, options: BackendSuiteOptions): void {
+  const timeout = options.timeoutMs ?? CASE_TIMEOUT;
+  runner.describe(options.name, () => {
+    for (const [topic, cases] of TOPICS)
+      runner.describe(topic, () => {
+        for (const one of cases) runner.test(one.name, () => runCase(one, options), timeout);
+      });
+  });
+}
+
+async function runCase(one: BackendCase, options: BackendSuiteOptions): Promise<void> {
+  const opened = await options.open();
+  try {
+    const place = new SuitePlace(opened, options);
+    for (const need of one.needs ?? []) if (!place.meets(need)) return;
+    await one.run(place);
+  } finally {
+    await opened.close?.();
+  }
+}

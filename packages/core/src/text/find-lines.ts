@@ -1,0 +1,73 @@
+/**
+ * Finding literal text in text, the same on every backend.
+ *
+ * A match is a line that holds the pattern, or in which it begins; its text has no line end, and line ends
+ * are those of `lines.ts`. Text that is really something else, with a zero in its first 8 KiB, is not searched.
+ */
+import type { TextFinder } from "./linear-search.ts";
+import { afterLineEnd, lineEndIndex } from "./lines.ts";
+
+export interface FoundLine {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Characters. What is longer is no text to look for. */
+export const MAX_PATTERN_LENGTH = 10_000;
+
+/** Bytes at the start of a file in which a zero says that it is not text. */
+export const BINARY_HEAD = 8192;
+
+export function invalidPattern(
+  pattern: string,
+): { readonly error: string; readonly code: "INVALID_PATTERN" } | undefined {
+  if (pattern === "") return { error: "Pattern is empty", code: "INVALID_PATTERN" };
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return { error: `Pattern is longer than ${MAX_PATTERN_LENGTH} characters`, code: "INVALID_PATTERN" };
+  return undefined;
+}
+
+/** The number of matches asked for; no limit where the number is no count. */
+export function matchLimit(maxCount: number | null | undefined): number {
+  return typeof maxCount === "number" && maxCount >= 1 ? Math.floor(maxCount) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Adds each line that holds what `find` finds; false as soon as one more than `limit` would be in `matches`.
+ * `first` is the index of the first occurrence.
+ */
+export function findLines(
+  matches: FoundLine[],
+  path: string,
+  text: string,
+  find: TextFinder,
+  limit: number,
+  first = find(text, 0),
+): boolean {
+  let start = 0;
+  let line = 1;
+  for (let at = first; at !== -1; at = find(text, start)) {
+    let end = lineEndIndex(text, start);
+    let next = afterLineEnd(text, end);
+    while (next <= at) {
+      start = next;
+      line += 1;
+      end = lineEndIndex(text, start);
+      next = afterLineEnd(text, end);
+    }
+    if (matches.length >= limit) return false;
+    matches.push({ path, line, text: text.slice(start, end) });
+    if (next >= text.length) return true;
+    start = next;
+    line += 1;
+  }
+  return true;
+}
+
+/** Whether bytes of this text would be taken for binary. */
+export function isBinaryText(text: string): boolean {
+  const zero = text.slice(0, BINARY_HEAD).indexOf("\0");
+  return zero !== -1 && new TextEncoder().encode(text.slice(0, zero)).length < BINARY_HEAD;
+}
