@@ -4,12 +4,16 @@ export type { ClaimOptions, ThreadClaim } from "./saver/claim.ts";
 export { SharedMemorySaver } from "./saver/shared-memory-saver.ts";
 export { SharedSaver } from "./saver/shared-saver.ts";
 export { type CopyProgress, type CopyResult, copyThreads } from "./threads/copy-threads.ts";
+export { changeBetween } from "./threads/file-changes.ts";
+export { fileContent } from "./threads/file-content.ts";
 export { type FileImage, listImages, recordImage, type StoredImage } from "./threads/images.ts";
 export { openThreads } from "./threads/open-threads.ts";
 export type {
   FileChange,
+  NotCovered,
   PruneOptions,
   RewindConflict,
+  RewindOptions,
   RewindResult,
   ThreadDetails,
   ThreadPage,

@@ -18,13 +18,14 @@ import { Decoder } from "../content/decode.ts";
 import { Encoder } from "../content/encode.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
 import type { CheckpointRow, Home, HomeCounts, PruneResult, TupleRows } from "../home/home.ts";
+import type { FileImage } from "../threads/images.ts";
 import type { PruneOptions } from "../threads/threads.ts";
 import { CLAIM_KEY, type ClaimingSaver, type ClaimOptions, type ThreadClaim } from "./claim.ts";
 import { claimThread } from "./claim-thread.ts";
 import { deltaHistory } from "./delta-history.ts";
 import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
-import { checkedId, placeOf, threadPlace } from "./ids.ts";
+import { checkedId, checkedText, placeOf, threadPlace } from "./ids.ts";
 import { pruneQuery } from "./prune-options.ts";
 import { decodeCheckpoint, decodeMetadata, encodeCheckpoint, headRefs } from "./record.ts";
 import { type Draft, ThreadWriter } from "./thread-writer.ts";
@@ -144,6 +145,35 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       };
     };
     await this.writer(threadId).write(namespace, fenceOf(config), draft);
+  }
+
+  /**
+   * A file outside the state as a step found it and left it. Contents that are stored already cost nothing.
+   * Goes with the thread, and with what `prune` finds too old.
+   */
+  async recordImage(config: RunnableConfig, image: FileImage): Promise<void> {
+    const { threadId } = threadPlace(config, "store a before-image");
+    const checkpointId = checkedId("checkpoint_id", image.checkpointId);
+    // Checked here: the database would refuse everything that is stored together with it.
+    const place = checkedText("place", image.place);
+    const path = checkedText("path", image.path);
+    const draft = (memory: ThreadMemory): Draft => {
+      const encoder = new Encoder(memory);
+      const before = image.before === undefined ? undefined : encoder.content(image.before);
+      const after = image.after === undefined ? undefined : encoder.content(image.after);
+      return {
+        build: (batch) => ({
+          image: {
+            checkpointId,
+            place,
+            path,
+            before: before && batch.ref(before),
+            after: after && batch.ref(after),
+          },
+        }),
+      };
+    };
+    await this.writer(threadId).write("", fenceOf(config), draft);
   }
 
   /** Also its writes, its before-images and what its children stored. Other threads keep what they share. */

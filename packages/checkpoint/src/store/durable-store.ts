@@ -10,9 +10,9 @@ import {
 import { DeepwrightError } from "deepwright/errors";
 import { checkOptions } from "../home/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
-import { decodeNamespace } from "./namespace.ts";
-import { encodeOperation, type StorePutOperation } from "./operations.ts";
-import type { StoredItem, StoreOperation, StoreResult, StoreService } from "./store-service.ts";
+import { checkedStart, decodeNamespace, encodePrefix } from "./namespace.ts";
+import { checkedCount, encodeOperation, encodeValue, type StorePutOperation } from "./operations.ts";
+import type { PutItem, StoredItem, StoreOperation, StoreResult, StoreService } from "./store-service.ts";
 
 export interface StoreOptions {
   /** Makes `query` of a search rank by meaning. Without it `query` is ignored. */
@@ -34,6 +34,21 @@ export interface PutOptions {
   readonly ttl?: number | null;
 }
 
+export interface ListItemsOptions {
+  /** What the keys begin with. */
+  readonly prefix?: string;
+  /** Only keys after this one. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+export interface ListedItem {
+  readonly key: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+const DEFAULT_LISTED = 1_000;
 const SWEEP_BATCH = 500;
 const DEFAULT_SWEEP_MINUTES = 60;
 /** A timer set to more fires at once. */
@@ -94,6 +109,44 @@ export abstract class DurableStore extends BaseStore {
   ): Promise<void> {
     const operation: StorePutOperation = { namespace, key, value, index, ttl: options.ttl };
     await this.batch([operation]);
+  }
+
+  /**
+   * The keys of exactly this namespace, in the order of their bytes, without reading a value. At most
+   * `limit` (default 1,000); go on with the last one as `after`.
+   */
+  async listItems(namespace: string[], options: ListItemsOptions = {}): Promise<ListedItem[]> {
+    const { prefix = "", after = "", limit = DEFAULT_LISTED } = options;
+    const list = {
+      namespace: encodePrefix(namespace),
+      prefix: checkedStart(prefix),
+      after: checkedStart(after),
+      limit: checkedCount("limit", limit, DEFAULT_LISTED),
+    };
+    const keys = await this.#service.listKeys(list, Date.now());
+    return keys.map(({ key, createdAt, updatedAt }) => ({
+      key,
+      createdAt: new Date(createdAt),
+      updatedAt: new Date(updatedAt),
+    }));
+  }
+
+  /**
+   * Puts `value` (null: deletes) if the value stored equals `expected` (null: nothing is stored), and says
+   * whether it did. Of any number of callers in any number of processes that expect the same, one succeeds.
+   */
+  async putIf(
+    namespace: string[],
+    key: string,
+    value: Record<string, any> | null,
+    expected: Record<string, any> | null,
+  ): Promise<boolean> {
+    const operation = { namespace, key, value } as PutOperation;
+    const put = encodeOperation(operation, this.#options.ttl?.defaultMinutes) as PutItem;
+    const [prepared] = await this.#embed([operation], [put]);
+    if (put.ttlMs !== null) this.#sweepRegularly();
+    const before = expected === null ? null : encodeValue(expected);
+    return this.#service.putIf(prepared as PutItem, before, Date.now());
   }
 
   /** Removes everything that has expired and says how many items that were. */

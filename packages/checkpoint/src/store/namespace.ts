@@ -58,6 +58,11 @@ export function checkedKey(key: string): string {
   return key;
 }
 
+/** Text that keys are compared with; no key equals one that is not fit to be one. */
+export function checkedStart(text: string): string {
+  return text === "" ? text : checkedKey(text);
+}
+
 function checkedPart(part: unknown): string {
   if (typeof part !== "string") {
     throw new InvalidNamespaceError(`The parts of a namespace are strings, not ${typeof part}.`);

@@ -75,7 +75,7 @@ function encodeList({ matchConditions, maxDepth, limit, offset }: ListNamespaces
 }
 
 /** NUL and lone surrogates are escapes in JSON, so the text is fit for any database. */
-function encodeValue(value: unknown): string {
+export function encodeValue(value: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -94,7 +94,7 @@ function notStorable(problem: string, cause?: unknown): DeepwrightError {
 }
 
 /** No limit is a number no table reaches. */
-function checkedCount(name: string, count: number | undefined, otherwise: number): number {
+export function checkedCount(name: string, count: number | undefined, otherwise: number): number {
   const wanted = count ?? otherwise;
   if (wanted === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
   if (Number.isSafeInteger(wanted) && wanted >= 0) return wanted;

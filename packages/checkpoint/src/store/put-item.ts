@@ -42,3 +42,38 @@ async function deleteItem({ session }: Work, { namespace, key }: PutItem): Promi
   await session.run("DELETE FROM dw_item_values WHERE item = $1", [row.id as number]);
   await session.run("DELETE FROM dw_item_vectors WHERE item = $1", [row.id as number]);
 }
+
+/**
+ * Puts only if what is stored is `expected`; null stands for nothing. Of several that expect the same, one
+ * succeeds: updating the row locks it, and where there is none yet, only one can insert it.
+ */
+export async function putItemIf(
+  work: Work,
+  put: PutItem,
+  expected: string | null,
+  now: number,
+): Promise<boolean> {
+  const { session } = work;
+  const place = [put.namespace, put.key];
+  const [row] = await session.all(
+    `UPDATE dw_items SET updated_at = updated_at WHERE namespace = $1 AND item_key = $2
+       RETURNING id, expires_at`,
+    place,
+  );
+  if (row === undefined) {
+    if (expected !== null) return false;
+    if (put.body === null) return true;
+    const inserted = await session.all(
+      `INSERT INTO dw_items (namespace, item_key, created_at, updated_at) VALUES ($1, $2, $3, $3)
+         ON CONFLICT (namespace, item_key) DO NOTHING RETURNING id`,
+      [...place, now],
+    );
+    if (inserted.length === 0) return false;
+  } else {
+    const [value] = await session.all("SELECT body FROM dw_item_values WHERE item = $1", [row.id as number]);
+    const expired = row.expires_at !== null && (row.expires_at as number) <= now;
+    if ((expired ? null : (value?.body as string)) !== expected) return false;
+  }
+  await putItem(work, put, now);
+  return true;
+}

@@ -4,14 +4,17 @@ import { migrate } from "../sql/schema.ts";
 import type { Sql, SqlSession } from "../sql/sql.ts";
 import { sqliteDialect } from "../sql/sqlite-dialect.ts";
 import type { Work } from "../sql/work.ts";
+import { listKeys } from "./list-keys.ts";
 import { listNamespaces } from "./list-namespaces.ts";
-import { putItem } from "./put-item.ts";
+import { putItem, putItemIf } from "./put-item.ts";
 import { getItem, type ItemRow, searchItems } from "./read-items.ts";
 import { STORE_MIGRATIONS } from "./store-schema.ts";
 import type {
+  ListKeys,
   PutItem,
   StoreBatch,
   StoredItem,
+  StoredKey,
   StoreOperation,
   StoreResult,
   StoreService,
@@ -49,6 +52,16 @@ export class SqlStore implements StoreService {
     const results = puts.length > 0 ? await this.#sql.write(work) : await this.#sql.read(work);
     if (refreshOnRead) await this.#refresh(results, now);
     return results.map(resultOf);
+  }
+
+  async listKeys(list: ListKeys, now: number): Promise<readonly StoredKey[]> {
+    await this.prepare();
+    return this.#sql.read((session) => listKeys(session, list, now));
+  }
+
+  async putIf(put: PutItem, expected: string | null, now: number): Promise<boolean> {
+    await this.prepare();
+    return this.#sql.write((session) => putItemIf(this.#workIn(session), put, expected, now));
   }
 
   async sweep(now: number, limit: number): Promise<number> {

@@ -1,7 +1,7 @@
 import { type Connection, openConnection } from "../sqlite/connection.ts";
 import type { SqliteOptions } from "../sqlite/sqlite-sql.ts";
 import { DurableStore, type StoreOptions } from "./durable-store.ts";
-import type { StoreBatch, StoreResult, StoreService } from "./store-service.ts";
+import type { ListKeys, PutItem, StoreBatch, StoredKey, StoreResult, StoreService } from "./store-service.ts";
 
 export interface SqliteStoreOptions extends StoreOptions, SqliteOptions {}
 
@@ -43,6 +43,14 @@ class RemoteStore implements StoreService {
 
   async batch(batch: StoreBatch): Promise<readonly StoreResult[]> {
     return (await this.#connection.call("store", "batch", [batch])) as readonly StoreResult[];
+  }
+
+  async listKeys(list: ListKeys, now: number): Promise<readonly StoredKey[]> {
+    return (await this.#connection.call("store", "listKeys", [list, now])) as readonly StoredKey[];
+  }
+
+  async putIf(put: PutItem, expected: string | null, now: number): Promise<boolean> {
+    return (await this.#connection.call("store", "putIf", [put, expected, now])) as boolean;
   }
 
   async sweep(now: number, limit: number): Promise<number> {

@@ -49,6 +49,22 @@ export interface NamespaceMatch {
   readonly path: readonly string[];
 }
 
+/** Keys of one namespace, exactly, in the order of their bytes. */
+export interface ListKeys {
+  readonly namespace: string;
+  /** What the keys begin with. */
+  readonly prefix: string;
+  /** Only keys after this one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface StoredKey {
+  readonly key: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
 export interface StoredItem {
   readonly namespace: string;
   readonly key: string;
@@ -72,6 +88,9 @@ export interface StoreBatch {
 export interface StoreService {
   /** One transaction. Reads see what was there before the puts of the same batch. */
   batch(batch: StoreBatch): Promise<readonly StoreResult[]>;
+  listKeys(list: ListKeys, now: number): Promise<readonly StoredKey[]>;
+  /** Puts if what is stored is `expected` (JSON; null: nothing); says whether it did. */
+  putIf(put: PutItem, expected: string | null, now: number): Promise<boolean>;
   /** Removes up to `limit` expired items and says how many. */
   sweep(now: number, limit: number): Promise<number>;
 }

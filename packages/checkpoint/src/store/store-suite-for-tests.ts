@@ -1,6 +1,7 @@
 /** What a store promises, wherever its items are. */
 import { AsyncBatchedStore } from "@langchain/langgraph-checkpoint";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { conditionalSuite } from "./conditional-suite-for-tests.ts";
 import { differentialSuite } from "./differential-suite-for-tests.ts";
 import type { DurableStore, StoreOptions } from "./durable-store.ts";
 import { hostileSuite } from "./hostile-suite-for-tests.ts";
@@ -38,6 +39,7 @@ export function storeSuite(name: string, place: StorePlace): void {
     itemSuite(() => store, open);
     listSuite(() => store, place);
     hostileSuite(() => store, place);
+    conditionalSuite(() => store, open);
     differentialSuite(() => store, place);
     ttlSuite(open, place);
     vectorSuite(open, place);

@@ -13,6 +13,7 @@ export async function fileChange(reader: StateReader, change: StoredChange): Pro
   return changeBetween(path, content(change.before), content(change.after));
 }
 
+/** `undefined` where there is none. */
 export async function changeBetween(
   path: string,
   before: Content,

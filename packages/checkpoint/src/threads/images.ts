@@ -1,10 +1,12 @@
 /** Files outside the state as they were before a step changed them, kept with the thread. */
 import { Decoder } from "../content/decode.ts";
-import { Encoder } from "../content/encode.ts";
 import type { Home } from "../home/home.ts";
-import type { ThreadClaim } from "../saver/claim.ts";
-import { checkedId, checkedText } from "../saver/ids.ts";
+import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
+import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+
+/** Begins a place that stands for a command that was run there, with the command as its path. */
+export const COMMAND = "command:";
 
 type Content = string | Uint8Array | undefined;
 
@@ -39,26 +41,7 @@ export async function recordImage(
   image: FileImage,
   options: { readonly claim?: ThreadClaim } = {},
 ): Promise<void> {
-  const checkpointId = checkedId("checkpoint_id", image.checkpointId);
-  // Checked here: the database would refuse everything that is stored together with it.
-  const place = checkedText("place", image.place);
-  const path = checkedText("path", image.path);
-  await saver.writer(checkedId("thread_id", threadId)).write("", options.claim?.fence, (memory) => {
-    const encoder = new Encoder(memory);
-    const before = image.before === undefined ? undefined : encoder.content(image.before);
-    const after = image.after === undefined ? undefined : encoder.content(image.after);
-    return {
-      build: (batch) => ({
-        image: {
-          checkpointId,
-          place,
-          path,
-          before: before && batch.ref(before),
-          after: after && batch.ref(after),
-        },
-      }),
-    };
-  });
+  await saver.recordImage({ configurable: { thread_id: threadId, [CLAIM_KEY]: options.claim } }, image);
 }
 
 /** In the order they were recorded. Contents are read when asked for. */

@@ -15,6 +15,7 @@ import type {
   FileChange,
   PruneOptions,
   PruneResult,
+  RewindOptions,
   RewindResult,
   ThreadDetails,
   ThreadPage,
@@ -80,13 +81,9 @@ class SaverThreads implements Threads {
     return diffSteps(this.saver, threadId, step, options.to);
   }
 
-  async rewind(
-    threadId: string,
-    step: number | string,
-    options: { dryRun?: boolean } = {},
-  ): Promise<RewindResult> {
+  async rewind(threadId: string, step: number | string, options: RewindOptions = {}): Promise<RewindResult> {
     await this.existing(threadId);
-    return rewindThread(this.saver, threadId, step, options.dryRun === true);
+    return rewindThread(this.saver, threadId, step, options);
   }
 
   export(threadId: string): AsyncIterable<string> {

@@ -10,10 +10,12 @@ import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 import { changeBetween } from "./file-changes.ts";
 import { fileContent, sameContent } from "./file-content.ts";
+import { listImages } from "./images.ts";
 import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
+import { type PlacesRewind, rewindPlaces } from "./rewind-places.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
-import type { FileChange, RewindConflict, RewindResult } from "./threads.ts";
+import type { FileChange, RewindConflict, RewindOptions, RewindResult } from "./threads.ts";
 
 type Files = Record<string, unknown>;
 
@@ -22,12 +24,13 @@ export async function rewindThread(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  dryRun: boolean,
+  { dryRun = false, roots = [] }: RewindOptions,
 ): Promise<RewindResult> {
-  if (dryRun) return rewind(saver, threadId, step, undefined);
+  const places = await placesIn(roots);
+  if (dryRun) return rewind(saver, threadId, step, places, undefined);
   const claim = await saver.claimThread(threadId, { mode: "refuse" });
   try {
-    return await rewind(saver, threadId, step, claim);
+    return await rewind(saver, threadId, step, places, claim);
   } finally {
     await claim.release();
   }
@@ -38,6 +41,7 @@ async function rewind(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
+  places: PlacesRewind["open"],
   claim: ThreadClaim | undefined,
 ): Promise<RewindResult> {
   const { home } = saver;
@@ -50,9 +54,17 @@ async function rewind(
   const headFiles = await filesAt(saver, lineage.head);
   const files = mergedFiles(targetFiles, headFiles, kept);
   const conflicts = conflictsOf(targetFiles, headFiles, kept);
+  // Before the thread: when this is broken off, doing it again does the rest.
+  const elsewhere = await rewindPlaces({
+    images: await listImages(saver, threadId),
+    ...(await stepsBetween(saver, reader, lineage, target)),
+    open: places,
+    dryRun: claim === undefined,
+  });
   return {
-    restored: await changesBetween(headFiles, files),
-    conflicts,
+    restored: [...(await changesBetween(headFiles, files)), ...elsewhere.restored],
+    conflicts: [...conflicts, ...elsewhere.conflicts],
+    notCovered: elsewhere.notCovered,
     checkpointId:
       claim && (await putHead(saver, lineage, target, conflicts.length > 0 ? files : undefined, claim)),
     previousId: lineage.head.row.id,
@@ -92,6 +104,40 @@ async function changedByPeople(
     }
   }
   return paths;
+}
+
+/** Checkpoints whose steps lead away from the target, and those whose steps lead to it. */
+async function stepsBetween(
+  saver: SharedSaver,
+  reader: StateReader,
+  lineage: Lineage,
+  target: StoredState,
+): Promise<Pick<PlacesRewind, "undone" | "redone" | "done">> {
+  const shared = await lastShared(saver, reader, lineage, target);
+  const branch = await lineageOf(saver.home, reader, lineage.threadId, target.row.id);
+  const fork = branch.states.findIndex(({ row }) => row.id === lineage.states[shared]?.row.id);
+  const redone = goneOnFrom(branch.states.slice(Math.max(fork, 0)));
+  // What began at the target's own end is not part of it.
+  redone.delete(target.row.id);
+  const undone = goneOnFrom(lineage.states.slice(Math.max(shared, 0)));
+  return { undone, redone, done: goneOnFrom(lineage.states) };
+}
+
+/**
+ * The ids of the states the agent went on from. One that a rewind went on from is none of them here: what
+ * began there belongs to the branch that was left.
+ */
+function goneOnFrom(states: readonly StoredState[]): Set<string> {
+  const left = states.filter((_, i) => states[i + 1]?.source !== "fork");
+  return new Set(left.map(({ row }) => row.id));
+}
+
+/** The disk is asked only where files may be put back. */
+async function placesIn(roots: readonly string[]): Promise<PlacesRewind["open"]> {
+  if (roots.length === 0) return () => undefined;
+  const { diskPlaceName, openDiskPlace } = await import("deepwright/node");
+  const allowed = new Set(roots.map((root) => diskPlaceName(root)));
+  return (place) => (allowed.has(place) ? openDiskPlace(place) : undefined);
 }
 
 /** The place in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */

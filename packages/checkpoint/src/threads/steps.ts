@@ -1,6 +1,7 @@
 /** The steps of a thread for people: when, by whom, what was said, which files changed. */
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { Home } from "../home/home.ts";
+import { COMMAND } from "./images.ts";
 import { type Lineage, lineageOf } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { listElement, listLength } from "./stored-list.ts";
@@ -19,6 +20,7 @@ export interface ThreadSteps {
 /** Long contents are let go page by page: memory grows with the number of steps, not with what they hold. */
 export async function stepsOf(home: Home, threadId: string): Promise<ThreadSteps> {
   const reader = new StateReader(home, false);
+  const elsewhere = await changedElsewhere(home, threadId);
   const lineage = await lineageOf(home, reader, threadId);
   const steps: ThreadStep[] = [];
   let before: StoredState | undefined;
@@ -26,11 +28,24 @@ export async function stepsOf(home: Home, threadId: string): Promise<ThreadSteps
     const page = lineage.states.slice(start, start + PAGE);
     await reader.loadChannels(page, [MESSAGES, FILES]);
     for (const state of page) {
-      steps.push(stepOf(reader, before, state));
+      const step = stepOf(reader, before, state);
+      const paths = before && state.source === "loop" ? elsewhere.get(before.row.id) : undefined;
+      steps.push(paths ? { ...step, changedFiles: [...new Set([...step.changedFiles, ...paths])] } : step);
       before = state;
     }
   }
   return { steps, waiting: isWaiting(lineage) };
+}
+
+/** Paths by the checkpoint the step began with. */
+async function changedElsewhere(home: Home, threadId: string): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>();
+  for (const { checkpointId, place, path } of await home.listImages(threadId)) {
+    if (place.startsWith(COMMAND)) continue;
+    const paths = found.get(checkpointId) ?? new Set();
+    found.set(checkpointId, paths.add(path));
+  }
+  return found;
 }
 
 function stepOf(reader: StateReader, before: StoredState | undefined, state: StoredState): ThreadStep {

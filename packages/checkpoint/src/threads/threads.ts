@@ -18,7 +18,7 @@ export interface ThreadStep {
   /** `input`, `loop`, `update` (a person or program) or `fork`. */
   readonly source: string;
   readonly messageCount: number;
-  /** Paths in the state whose content this step changed. */
+  /** Paths of files this step changed: in the state, and elsewhere where images of them were kept. */
   readonly changedFiles: readonly string[];
   /** First words of the message the step added, for people. */
   readonly summary: string;
@@ -43,7 +43,27 @@ export interface FileChange {
 
 export interface RewindConflict {
   readonly path: string;
+  /** As in `FileChange`. */
+  readonly place?: string;
   readonly reason: string;
+}
+
+/** What a rewind leaves as it is because no image of it was kept, or nobody let it be restored. */
+export interface NotCovered {
+  readonly place: string;
+  readonly path?: string;
+  readonly command?: string;
+  readonly reason: string;
+}
+
+export interface RewindOptions {
+  /** Says what would be done; nothing is written. */
+  readonly dryRun?: boolean;
+  /**
+   * Directories whose files may be put back. Others are only named: what a thread says about files, and an
+   * imported one says what it likes, must not decide which files are written.
+   */
+  readonly roots?: readonly string[];
 }
 
 export interface RewindResult {
@@ -51,6 +71,7 @@ export interface RewindResult {
   readonly restored: readonly FileChange[];
   /** Files somebody else changed since; they stay as they are. */
   readonly conflicts: readonly RewindConflict[];
+  readonly notCovered: readonly NotCovered[];
   /** The new head; absent with `dryRun`. */
   readonly checkpointId: string | undefined;
   /** The head until now: rewinding to it undoes the rewind. */
@@ -74,14 +95,14 @@ export interface Threads {
   delete(threadId: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
   rename(threadId: string, title: string): Promise<void>;
-  /** What the step changed in the thread's files, or what changed between two steps. */
+  /** What the step changed in files, or what changed between two steps. */
   diff(
     threadId: string,
     step: number | string,
     options?: { to?: number | string },
   ): Promise<readonly FileChange[]>;
   /** Puts messages and files back to where they stood after the step; later edits by people stay. */
-  rewind(threadId: string, step: number | string, options?: { dryRun?: boolean }): Promise<RewindResult>;
+  rewind(threadId: string, step: number | string, options?: RewindOptions): Promise<RewindResult>;
   /** The whole thread as lines of one text file, without their line ends. */
   export(threadId: string): AsyncIterable<string>;
   /** All of the thread or nothing. Returns the id it was imported under; throws THREAD_EXISTS. */
