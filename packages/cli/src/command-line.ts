@@ -1,6 +1,6 @@
 /** The command line: names, help and the errors of using it. Nothing heavy is loaded here. */
 import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { safeText } from "./terminal/safe-text.ts";
@@ -80,8 +80,9 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
       "the model, e.g. anthropic:claude-sonnet-4-6, ollama:qwen3, offline",
     )
     .option("--base-url <url>", "a server to use instead of the provider's own")
-    .option("--in <path>", "the directory (or file) to work on a copy of (default: the current directory)")
-    .option("--out <dir>", "where created and changed files are written")
+    .option("--in <dir>", "the directory to work in (default: the current one)")
+    .option("--dry-run", "only show what would be changed: nothing is written")
+    .addOption(new Option("--out [dir]").hideHelp())
     .option("--json", "print the stream as JSON, one part a line")
     .option("--system <text>", "instructions for the agent, before its own")
     .option("--timeout <seconds>", "stop the whole run after this time")
@@ -98,11 +99,12 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
 }
 
 const EXAMPLES = `Examples:
-  deepwright run "Summarise this project in report.md" --out out
+  deepwright run "Summarise this project in report.md"
+  deepwright run "Rename parse to read everywhere" --dry-run
   deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md
   git diff | deepwright run "Review this change" --quiet
   deepwright run "List the open questions" --json | jq -c .type
-  deepwright run --thread 3f2a "Now shorten it" --out out`;
+  deepwright run --thread 3f2a "Now shorten it"`;
 
 const EXIT_CODES = `Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waits for approval,

@@ -1,4 +1,4 @@
-import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { providerServer } from "./test-support/provider-server.ts";
@@ -38,9 +38,20 @@ describe("help, version and usage", () => {
   it("the help of run names every option and every exit code", async () => {
     const { code, stdout } = await runBinary(["run", "--help"], { cwd: await directoryWith({}) });
     expect(code).toBe(0);
-    for (const name of ["model", "base-url", "in", "out", "json", "system", "timeout", "quiet", "verbose"])
+    for (const name of [
+      "model",
+      "base-url",
+      "in",
+      "dry-run",
+      "json",
+      "system",
+      "timeout",
+      "quiet",
+      "verbose",
+    ])
       expect(stdout).toContain(`--${name}`);
     expect(stdout).toContain("130 interrupted");
+    expect(stdout).not.toContain("--out");
   });
 
   it.each<[string, string[], string]>([
@@ -51,14 +62,20 @@ describe("help, version and usage", () => {
     ["an unknown option", ["run", "x", "--jsn"], "Did you mean --json?"],
     ["no task", ["run"], "The task read from stdin is empty"],
     ["an empty task", ["run", ""], "The task is empty"],
-    ["an option without its value", ["run", "x", "--out"], "argument missing"],
-    ["an empty option", ["run", "x", "--out", ""], "--out is empty"],
+    ["an option without its value", ["run", "x", "--in"], "argument missing"],
+    ["an empty option", ["run", "x", "--in", ""], "--in is empty"],
     ["a time that is no number", ["run", "x", "--timeout", "soon"], "--timeout must be a number of seconds"],
     ["quiet and verbose", ["run", "x", "-q", "-v"], "exclude each other"],
     ["a model that is no name", ["run", "x", "--model", "gpt"], "--model must be provider:model"],
     ["a provider nobody knows", ["run", "x", "--model", "foo:bar"], "unknown provider: 'foo'"],
     ["a directory that is not there", ["run", "x", "--in", "nowhere"], "There is no directory 'nowhere'"],
-    ["a file as output", ["run", "x", "--out", "file.txt"], "--out must be a directory"],
+    ["a file to work in", ["run", "x", "--in", "file.txt"], "--in must be a directory, but 'file.txt' is"],
+    [
+      "the --out of older versions",
+      ["run", "x", "--out", "o"],
+      "There is no --out any more: changes are made in",
+    ],
+    ["the same without its value", ["run", "x", "--out"], "With --dry-run they are only shown"],
   ])("%s is wrong usage: 2, with a hint, and nothing on stdout", async (_, args, message) => {
     const result = await runBinary(args, { cwd: await directoryWith({ "file.txt": "x" }) });
     expect(result.stderr).toContain(message);
@@ -67,51 +84,54 @@ describe("help, version and usage", () => {
 });
 
 describe("a run without any key", () => {
-  it("says it is the offline model, works, and writes its report to --out only", async () => {
+  it("says it is the offline model, works in the directory, and says what it wrote", async () => {
     const cwd = await directoryWith({
       "README.md": "# Rocket\n\n## Fuel\n",
       "src/engine.ts": "// TODO: ignite\n",
       ".gitignore": "ignored.txt\n",
-      "ignored.txt": "x",
+      "ignored.txt": "TODO: never seen",
       "data.bin": new Uint8Array([0, 1, 2]),
     });
-    const result = await runBinary(["run", "Describe", "the", "engine", "--out", "out"], { cwd });
+    const result = await runBinary(["run", "Describe", "the", "engine"], { cwd });
     expect(result.stderr.split("\n").filter((line) => line.includes("offline model"))).toEqual([LABEL]);
-    expect(result.stderr).toContain("Workspace: a copy of 3 text files");
-    expect(result.stderr).toContain("left out: 1 ignored, 1 not text");
+    expect(result.stderr).toContain(`Workspace: ${cwd} (the directory itself)\n`);
     expect(result.stderr).toContain("● glob **/*");
     expect(result.stderr).toContain("☑ Write a report");
-    expect(result.stderr).toContain("  + /report.md\nWrote 1 file to out\n");
+    expect(result.stderr).toContain(`Changes:\n  + /report.md\nWrote 1 file in ${cwd}\n`);
     expect(result.stderr).toMatch(/✔ done · [\d.]+ s/);
     expect(result.stdout).toMatch(/^I am the offline model, not an LLM/);
     expect(result.code).toBe(0);
-    const report = await readFile(join(cwd, "out", "report.md"), "utf8");
+    const report = await readFile(join(cwd, "report.md"), "utf8");
     expect(report).toContain("> Describe the engine");
     expect(report).toContain("/src/engine.ts:1: // TODO: ignite");
+    expect(report).not.toContain("ignored.txt");
     expect((await readdir(cwd)).sort()).toEqual([
       ".gitignore",
       "README.md",
       "data.bin",
       "ignored.txt",
-      "out",
+      "report.md",
       "src",
     ]);
     expect(result.all).not.toMatch(CONTROL);
   });
 
-  it("without --out it lists the changes and writes nothing", async () => {
-    const cwd = await directoryWith({ "a.txt": "x" });
-    const result = await runBinary(["run", "-", "--in", "."], { cwd, stdin: "Look around" });
-    expect(result.stderr).toContain("+ /report.md\nNothing was written to the disk: pass --out DIR");
+  it("works in the directory that --in names, on a task from stdin", async () => {
+    const cwd = await directoryWith({ "sub/a.txt": "x" });
+    const result = await runBinary(["run", "-", "--in", "sub"], { cwd, stdin: "Look around" });
+    expect(result.stderr).toContain(`  + /report.md\nWrote 1 file in ${join(cwd, "sub")}\n`);
     expect(result.code).toBe(0);
-    expect(await readdir(cwd)).toEqual(["a.txt"]);
+    expect([await readdir(cwd), (await readdir(join(cwd, "sub"))).sort()]).toEqual([
+      ["sub"],
+      ["a.txt", "report.md"],
+    ]);
   });
 
   it("adds what is piped to the task, and says so", async () => {
     const cwd = await directoryWith({ "a.txt": "x" });
-    const result = await runBinary(["run", "Review this", "--out", "out"], { cwd, stdin: "+ piped line\n" });
+    const result = await runBinary(["run", "Review this"], { cwd, stdin: "+ piped line\n" });
     expect(result.stderr).toContain("Task: 12 B from stdin added to it\n");
-    expect(await readFile(join(cwd, "out", "report.md"), "utf8")).toContain("+ piped line");
+    expect(await readFile(join(cwd, "report.md"), "utf8")).toContain("+ piped line");
   });
 
   it("does not hang on a pipe that stays idle", async () => {
@@ -121,11 +141,11 @@ describe("a run without any key", () => {
     expect(result.code).toBe(0);
   });
 
-  it("does not copy what an earlier run left in --out", async () => {
-    const cwd = await directoryWith({ "a.txt": "x", "out/report.md": "an old report" });
-    const result = await runBinary(["run", "Look", "--out", "out"], { cwd });
-    expect(result.stderr).toContain("a copy of 1 text file (1 B) from .; left out: the --out directory\n");
-    expect(result.stderr).toContain("+ /report.md\nWrote 1 file to out\n");
+  it("leaves the report of an earlier run alone", async () => {
+    const cwd = await directoryWith({ "a.txt": "x", "report.md": "an old report" });
+    const result = await runBinary(["run", "Look"], { cwd });
+    expect(result.stderr).toContain("  + /report-2.md\n");
+    expect(await readFile(join(cwd, "report.md"), "utf8")).toBe("an old report");
   });
 
   it("quiet leaves the warning and the answer", async () => {
@@ -137,29 +157,19 @@ describe("a run without any key", () => {
 
   it("file names with control characters reach neither terminal nor report (TI-01)", async () => {
     const cwd = await directoryWith({ "ok.txt": "x" });
-    await writeFile(join(cwd, "evil\x1b]0;owned\x07.txt"), "x");
+    await writeFile(join(cwd, "evil\x1b]0;owned\x07.txt"), "TODO: owned");
     await writeFile(join(cwd, "todo.txt"), "TODO \x1b[2J\x9b31m \u202eevil\n");
-    const result = await runBinary(["run", "evil todo", "--verbose", "--out", "out"], { cwd });
+    const result = await runBinary(["run", "evil todo", "--verbose"], { cwd });
     expect(result.code).toBe(0);
     expect(result.all).not.toMatch(CONTROL);
-    expect(result.stderr).toContain("left out (name): evil\\x1b]0;owned\\x07.txt");
-  });
-
-  it("a place in --out that is a link is refused, and the run has failed", async () => {
-    const outside = await directoryWith({ "victim.md": "untouched" });
-    const cwd = await directoryWith({ "a.txt": "x", "out/keep.txt": "x" });
-    await symlink(join(outside, "victim.md"), join(cwd, "out", "report.md"));
-    const result = await runBinary(["run", "Look", "--in", "a.txt", "--out", "out"], { cwd });
-    expect(result.stderr).toContain("Not written: /report.md: there is a link of that name");
-    expect(result.code).toBe(1);
-    expect(await readFile(join(outside, "victim.md"), "utf8")).toBe("untouched");
+    expect(result.stderr).toContain("TODO \\x1b[2J");
   });
 });
 
 describe("--json", () => {
   it("prints parts of a v2 stream, one a line, and nothing else on stdout", async () => {
     const cwd = await directoryWith({ "a.txt": "x" });
-    const result = await runBinary(["run", "Look", "--json", "--out", "out"], { cwd });
+    const result = await runBinary(["run", "Look", "--json"], { cwd });
     expect(result.code).toBe(0);
     const parts = result.stdout
       .trimEnd()
@@ -186,10 +196,13 @@ describe("--json", () => {
         type: "run-end",
         outcome: { kind: "done" },
         exitCode: 0,
+        directory: cwd,
         changes: { created: ["/report.md"], changed: [], deleted: [] },
-        written: ["/report.md"],
+        notWritten: [],
       },
     });
+    for (const name of ["written", "refused", "dryRun", "patches"])
+      expect(parts.at(-1).data).not.toHaveProperty(name);
   });
 
   it("carries no raw control character and no key, and says at the end what failed", async () => {

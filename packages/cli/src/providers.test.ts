@@ -89,8 +89,7 @@ describe("a real provider library against a server on this machine", () => {
     async ({ args, env, says, path, models }) => {
       const { url, asked } = await serve([WRITE, DONE], models);
       const cwd = await directoryWith({ "notes.txt": "a note" });
-      const out = join(cwd, "out");
-      const more = ["--out", out, "--system", "Speak like a gardener"];
+      const more = ["--system", "Speak like a gardener"];
       const result = await runBinary(["run", "Write hello", ...more, ...args(url)], {
         cwd,
         env: env(url),
@@ -101,7 +100,7 @@ describe("a real provider library against a server on this machine", () => {
       expect(result.stderr).toContain("● write_file /hello.txt");
       expect(result.stderr).toMatch(/✔ done · .* s · 1 tool call · \d+ tokens in, \d+ out/);
       expect(result.code).toBe(0);
-      expect(await readFile(join(out, "hello.txt"), "utf8")).toBe("Hello from the server");
+      expect(await readFile(join(cwd, "hello.txt"), "utf8")).toBe("Hello from the server");
       expect(asked().map((request) => request.path.split("?")[0])).toEqual([
         expect.stringMatching(path),
         expect.stringMatching(path),

@@ -29,9 +29,9 @@ async function start(
 }
 
 describe("stopping a run", () => {
-  it("Ctrl-C ends it with 130 within a moment; what was done is saved and said", async () => {
+  it("Ctrl-C ends it with 130 within a moment; what was done stays and is said", async () => {
     const cwd = await directoryWith({});
-    const running = await start([WRITE, SLOW], ["--out", "out"], cwd);
+    const running = await start([WRITE, SLOW], [], cwd);
     await running.shows("Thinking");
     const asked = Date.now();
     running.child.kill("SIGINT");
@@ -40,9 +40,9 @@ describe("stopping a run", () => {
     expect(result.code).toBe(130);
     expect(result.stdout).toMatch(/^Thinking( on)?\n$/);
     expect(result.stderr).toContain("Stopping…");
-    expect(result.stderr).toContain("+ /draft.md\nWrote 1 file to out\n");
+    expect(result.stderr).toContain(`+ /draft.md\nWrote 1 file in ${cwd}\n`);
     expect(result.stderr).toContain("✘ interrupted");
-    expect(await readFile(join(cwd, "out", "draft.md"), "utf8")).toBe("A draft");
+    expect(await readFile(join(cwd, "draft.md"), "utf8")).toBe("A draft");
   });
 
   it("SIGTERM ends it with 143", async () => {

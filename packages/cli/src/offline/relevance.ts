@@ -1,4 +1,5 @@
 /** Which files of a workspace are worth reading for a task, told by their names alone. */
+import { isSecretPath } from "../run/secret-names.ts";
 
 const ALWAYS: readonly RegExp[] = [
   /^\/readme(\.\w+)?$/i,
@@ -28,7 +29,7 @@ export interface Selection {
 export function selectFiles(paths: readonly string[], task: string): Selection {
   const words = wordsOf(task);
   const ranked = paths
-    .filter((path) => !path.endsWith("/") && !NOISE.test(path))
+    .filter((path) => !path.endsWith("/") && !NOISE.test(path) && !isSecretPath(path))
     .map((path) => ({ path, score: scoreOf(path, words) }))
     .toSorted((a, b) => b.score - a.score || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
   const read = ranked.filter(({ score }) => score > 0).slice(0, MAX_READ);

@@ -1,5 +1,4 @@
 /** Keeps of a run's stream what is needed once it is over. */
-import type { Files } from "../workspace/changes.ts";
 import {
   depthOf,
   interruptsOf,
@@ -22,8 +21,6 @@ export interface Outcome {
 }
 
 export class Ledger {
-  /** Files after the last step that was completed; undefined until there was one. */
-  files: Files | undefined;
   outcome: Outcome | undefined;
   /** Questions to a person that nobody has answered. */
   pending: readonly unknown[] = [];
@@ -44,9 +41,7 @@ export class Ledger {
   }
 
   private takeState(state: unknown): void {
-    if (!isRecord(state)) return;
-    if (isRecord(state.files)) this.files = state.files as Files;
-    if (isRecord(state.outcome)) this.outcome = state.outcome as unknown as Outcome;
+    if (isRecord(state) && isRecord(state.outcome)) this.outcome = state.outcome as unknown as Outcome;
   }
 
   private takeMessage(message: ReturnType<typeof messagesOf>[number]): void {

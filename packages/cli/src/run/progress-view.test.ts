@@ -1,8 +1,9 @@
 import { AIMessage, AIMessageChunk, ToolMessage } from "@langchain/core/messages";
-import { createDeepAgent } from "deepwright";
+import { createDeepAgent, FilesystemBackend } from "deepwright";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
 import { Console } from "../terminal/console.ts";
+import { directoryWith } from "../test-support/run-binary.ts";
 import { type Detail, ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, runAgent } from "./run-agent.ts";
 import { Stop } from "./stop.ts";
@@ -17,10 +18,10 @@ function viewer(detail: Detail = "normal") {
 
 async function shown(script: Script, detail?: Detail) {
   const { written, view } = viewer(detail);
-  const agent = createDeepAgent({ model: scriptedModel(script) }) as unknown as RunnableAgent;
-  const file = { content: "one\ntwo", mimeType: "text/plain", created_at: "", modified_at: "" };
-  const files = { "/a.txt": file };
-  await runAgent({ agent, task: "x", files, stop: new Stop(), onPart: (part) => view.take(part) });
+  const rootDir = await directoryWith({ "a.txt": "one\ntwo" });
+  const backend = new FilesystemBackend({ rootDir, virtualMode: true });
+  const agent = createDeepAgent({ model: scriptedModel(script), backend }) as unknown as RunnableAgent;
+  await runAgent({ agent, task: "x", stop: new Stop(), onPart: (part) => view.take(part) });
   return written;
 }
 

@@ -1,31 +1,42 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
-import { createDeepAgent } from "deepwright";
+import { createDeepAgent, FilesystemBackend } from "deepwright";
 import { callTool, fault, type Script, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
+import { directoryWith } from "../test-support/run-binary.ts";
 import { type AgentRun, type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
 import { exitCodeOf } from "./run-end.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
 
-const FILE = { content: "old", mimeType: "text/plain", created_at: "", modified_at: "" };
-
-function run(script: Script, options: object = {}, more: Partial<AgentRun> = {}): Promise<RunResult> {
-  const agent = createDeepAgent({ model: scriptedModel(script), ...options }) as unknown as RunnableAgent;
-  const files = { "/a.txt": FILE };
-  return runAgent({ agent, task: "Do it", files, stop: new Stop(), onPart: () => {}, ...more });
+/** Runs an agent in a directory with `a.txt`; `files` are those there afterwards. */
+async function run(
+  script: Script,
+  options: object = {},
+  more: Partial<AgentRun> = {},
+): Promise<RunResult & { files: Record<string, string> }> {
+  const rootDir = await directoryWith({ "a.txt": "old" });
+  const backend = new FilesystemBackend({ rootDir, virtualMode: true });
+  const model = scriptedModel(script);
+  const agent = createDeepAgent({ model, backend, ...options }) as unknown as RunnableAgent;
+  const result = await runAgent({ agent, task: "Do it", stop: new Stop(), onPart: () => {}, ...more });
+  const files: Record<string, string> = {};
+  for (const name of await readdir(rootDir)) files[name] = await readFile(join(rootDir, name), "utf8");
+  return { ...result, files };
 }
 
 describe("runAgent", () => {
-  it("gives the files, the figures and the outcome of the run", async () => {
+  it("gives the figures and the outcome of the run", async () => {
     const parts: StreamPart[] = [];
     const edit = { file_path: "/a.txt", old_string: "old", new_string: "new" };
-    const { end, ledger } = await run(
+    const { end, ledger, files } = await run(
       [{ ...callTool("edit_file", edit), usage: { input_tokens: 10, output_tokens: 2 } }, say("Edited.")],
       {},
       { onPart: (part) => parts.push(part) },
     );
     expect(end).toEqual({ kind: "outcome", outcome: { kind: "done" } });
-    expect(ledger.files?.["/a.txt"]).toMatchObject({ content: "new" });
+    expect(files).toEqual({ "a.txt": "new" });
     expect(ledger.toolCalls).toBe(1);
     expect(ledger.usage.input).toBeGreaterThanOrEqual(10);
     expect(new Set(parts.map(({ type }) => type))).toEqual(new Set(["values", "updates", "messages"]));
@@ -46,29 +57,29 @@ describe("runAgent", () => {
   });
 
   it("a question to a person ends with 4", async () => {
-    const { end, ledger } = await run(
+    const { end, files } = await run(
       [callTool("write_file", { file_path: "/b.txt", content: "b" })],
       { interruptOn: { write_file: true }, checkpointer: new MemorySaver() },
       { config: { configurable: { thread_id: "1" } } },
     );
     expect(end).toEqual({ kind: "approval", questions: 1 });
     expect(exitCodeOf(end)).toBe(4);
-    expect(ledger.files).not.toHaveProperty("/b.txt");
+    expect(files).toEqual({ "a.txt": "old" });
   });
 
   it("a model that fails ends with 1 and keeps what was done before", async () => {
-    const { end, ledger } = await run([
+    const { end, files } = await run([
       callTool("write_file", { file_path: "/b.txt", content: "b" }),
       fault.status(401),
     ]);
     expect(end.kind).toBe("failed");
-    expect(ledger.files).toHaveProperty(["/b.txt"]);
+    expect(files).toHaveProperty(["b.txt"], "b");
   });
 
   it("a stop ends the run soon, with the work so far", async () => {
     const stop = new Stop();
     const started = Date.now();
-    const { end, ledger } = await run(
+    const { end, files } = await run(
       [callTool("write_file", { file_path: "/b.txt", content: "b" }), { never: true }],
       {},
       {
@@ -80,7 +91,7 @@ describe("runAgent", () => {
       },
     );
     expect(end).toEqual({ kind: "stopped", by: "SIGINT" });
-    expect(ledger.files).toHaveProperty(["/b.txt"]);
+    expect(files).toHaveProperty(["b.txt"], "b");
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
@@ -88,7 +99,7 @@ describe("runAgent", () => {
     const stop = new Stop();
     const agent: RunnableAgent = { stream: () => new Promise(() => {}) };
     setTimeout(() => stop.because("timeout"), 10);
-    const result = await runAgent({ agent, task: "x", files: {}, stop, onPart: () => {} });
+    const result = await runAgent({ agent, task: "x", stop, onPart: () => {} });
     expect(result.end).toEqual({ kind: "stopped", by: "timeout" });
   });
 });

@@ -1,5 +1,4 @@
 /** Runs an agent on a task and follows its stream to the end, whatever that end is. */
-import type { Files } from "../workspace/changes.ts";
 import { Ledger } from "./ledger.ts";
 import type { RunEnd } from "./run-end.ts";
 import { type Stop, untilStopped } from "./stop.ts";
@@ -16,8 +15,6 @@ export interface AgentRun {
   readonly agent: RunnableAgent;
   /** Absent: the run of the thread that was broken off goes on. */
   readonly task: string | undefined;
-  /** What the agent gets beside the files its thread has. */
-  readonly files: Files;
   readonly stop: Stop;
   /** Sees every part as it comes. */
   readonly onPart: (part: StreamPart) => void;
@@ -43,8 +40,8 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   return { end: { kind: "outcome", outcome: ledger.outcome ?? { kind: "done" } }, ledger };
 }
 
-async function follow({ agent, task, files, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
-  const input = task === undefined ? null : { messages: [{ role: "user", content: task }], files };
+async function follow({ agent, task, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
+  const input = task === undefined ? null : { messages: [{ role: "user", content: task }] };
   const options = {
     ...config,
     version: "v2",

@@ -1,6 +1,6 @@
 /** `deepwright run`: puts the pieces together. Returns the exit code. */
 import { CommandError, usageError } from "../command-error.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
@@ -8,45 +8,21 @@ import { CLAIM_SECONDS } from "../state/other-run.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { changedSince } from "../workspace/changed-since.ts";
-import { type Changes, changesBetween, type Files, isUnchanged } from "../workspace/changes.ts";
-import { WORKSPACE_LIMITS } from "../workspace/limits.ts";
-import { readWorkspace, type Workspace } from "../workspace/read-workspace.ts";
-import { toWrite } from "../workspace/to-write.ts";
-import { prepareOut, type WriteReport, writeChanges } from "../workspace/write-changes.ts";
-import { failureWords } from "./failure-words.ts";
+import { directoryWarning, realDirectory } from "./directory.ts";
 import { plainJson } from "./plain-json.ts";
 import { ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
-import { endWords, exitCodeOf, figures } from "./run-end.ts";
-import { type RawRunOptions, type RunOptions, runOptions } from "./run-options.ts";
-import { closeRunThread, filesAtStart, openRunThread, type RunThread } from "./run-thread.ts";
+import { imagesBefore, imagesBeforeInput } from "./run-changes.ts";
+import { endWords, exitCodeOf } from "./run-end.ts";
+import { type RawRunOptions, runOptions } from "./run-options.ts";
+import { failureOf, type Run, reportEnd } from "./run-report.ts";
+import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
 import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
 import { optionalTaskText, type Task, taskText } from "./task-text.ts";
-import { changeLines, refusalLines, threadLine, workspaceLine, writtenLines } from "./workspace-lines.ts";
-
-/** What the steps of one run share. */
-interface Run {
-  readonly options: RunOptions;
-  readonly console: Console;
-  readonly stop: Stop;
-  readonly started: number;
-  choice: ModelChoice | undefined;
-  /** Absent while there is none yet, and where nothing is kept. */
-  thread: RunThread | undefined;
-}
-
-/** The files a run is about. */
-interface Material {
-  /** What its changes are counted from. */
-  readonly before: Files;
-  /** What the agent is given of them: all, or what its thread does not have. */
-  readonly given: Files;
-  /** As they are when the agent begins. */
-  readonly now: Files;
-}
+import { openWorkplace, type Workplace } from "./workplace.ts";
+import { movedLine, threadLine, workspaceLine } from "./workspace-lines.ts";
 
 export async function runCommand(words: readonly string[], raw: RawRunOptions): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);
@@ -78,99 +54,96 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const reading = options.thread === undefined ? taskText(words, source) : optionalTaskText(words, source);
   const task = await orStopped<Task | undefined>(reading, stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
-  const out = options.out === undefined ? undefined : await prepareOut(options.out);
-  const agent = await orStopped(prepareAgent(run), stop);
-  const material = await orStopped(task ? materialFor(run, task, out) : materialLeft(run, agent), stop);
-  const result = await runAgent({
-    agent,
-    task: task?.text,
-    files: material.given,
-    stop,
-    onPart: viewOf(run),
-    config: run.thread ? threadConfig(run.thread) : {},
-  });
-  return finish(run, result, material, out);
+  const directory = await orStopped(realDirectory(options.in), stop);
+  const { agent, workplace, thread } = await orStopped(prepare(run, directory), stop);
+  const config = threadConfig(thread, directory);
+  if (!task) await orStopped(mustBeUnfinished(agent, config), stop);
+  const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
+  const since = await orStopped(images, stop);
+  await saySituation(run, task, thread, directory);
+  const result = await runAgent({ agent, task: task?.text, stop, onPart: viewOf(run), config });
+  return reportEnd(run, result, workplace, since);
 }
 
-/** Before the workspace is copied: a model that cannot be used should not cost that time. */
-async function prepareAgent(run: Run): Promise<RunnableAgent> {
+interface Prepared {
+  readonly agent: RunnableAgent;
+  readonly workplace: Workplace;
+  readonly thread: RunThread;
+}
+
+async function prepare(run: Run, directory: string): Promise<Prepared> {
   const { options } = run;
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [{ createDeepAgent }, model, saver] = await Promise.all([
+  const [{ createDeepAgent }, model, workplace, thread] = await Promise.all([
     import("deepwright"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    options.ephemeral ? undefined : openThread(run),
+    openWorkplace(directory, options.dryRun),
+    openThread(run),
   ]);
-  return createDeepAgent({
+  const agent = createDeepAgent({
     model,
+    backend: workplace.backend,
     systemPrompt: { ...(options.system === undefined ? {} : { prefix: options.system }), suffix: SITUATION },
-    ...(saver ? { checkpointer: saver, threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS } } : {}),
+    checkpointer: thread.saver,
+    threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS },
   }) as unknown as RunnableAgent;
+  return { agent, workplace, thread };
 }
 
-async function openThread(run: Run): Promise<RunThread["saver"]> {
+const SITUATION =
+  "The files under / are the user's own directory: what you write, edit or delete there is changed at once. " +
+  "Nobody can answer questions during this run: do the task as far as you can, then give your answer.";
+
+async function openThread(run: Run): Promise<RunThread> {
   const { options, console, stop } = run;
   const onWait = (milliseconds: number): void =>
     console.line(`The last run of this thread was killed: its claim runs out in ${seconds(milliseconds)}.`);
   run.thread = await openRunThread(options, process.env, onWait, stop.signal);
-  return run.thread.saver;
+  return run.thread;
 }
 
 /** Every step is on the disk before the next one begins. */
-function threadConfig({ id }: RunThread): Record<string, unknown> {
-  return { configurable: { thread_id: id }, durability: "sync", metadata: { cwd: process.cwd() } };
+function threadConfig({ id }: RunThread, directory: string): Record<string, unknown> {
+  return { configurable: { thread_id: id }, durability: "sync", metadata: { cwd: directory } };
 }
 
-const SITUATION =
-  "The files under / are a copy of the user's directory. Nobody can answer questions during this run: " +
-  "do the task as far as you can, then give your answer.";
+/** A run without a task goes on with one that was broken off. */
+async function mustBeUnfinished(agent: RunnableAgent, config: Record<string, unknown>): Promise<void> {
+  const state = await agent.getState?.(config as never);
+  if (state && state.tasks.length > 0) return;
+  throw usageError(
+    "The last run of this thread is finished: there is nothing to go on with.",
+    'Say what to do next: deepwright run --thread ID "task".',
+  );
+}
 
 /** Warnings are said even to those who want it quiet: the offline model is one. */
 function sayChoice({ options, console }: Run, choice: ModelChoice): void {
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
 }
 
-/** A new thread gets a copy of the directory, one that goes on what changed there since. */
-async function materialFor(run: Run, task: Task, out: string | undefined): Promise<Material> {
-  const { options, stop, thread } = run;
-  const workspace = await readWorkspace(options.in, WORKSPACE_LIMITS, { signal: stop.signal, out });
-  const known = thread?.before;
-  if (!known) {
-    sayMaterial(run, task, workspace, workspaceLine(workspace, options.in, WORKSPACE_LIMITS));
-    return { before: workspace.files, given: workspace.files, now: workspace.files };
-  }
-  const given = changedSince(known.files, known.at, workspace.files);
-  sayMaterial(run, task, workspace, threadLine(known, Object.keys(given)));
-  const now = { ...known.files, ...given };
-  return { before: now, given, now };
-}
-
-/** A run that was broken off goes on with what it had; what it changed before is its work, too. */
-async function materialLeft({ options, console, thread }: Run, agent: RunnableAgent): Promise<Material> {
-  const known = thread?.before;
-  const state = thread && (await agent.getState?.(threadConfig(thread) as never));
-  if (!known || !state || state.tasks.length === 0)
-    throw usageError(
-      "The last run of this thread is finished: there is nothing to go on with.",
-      'Say what to do next: deepwright run --thread ID "task".',
-    );
-  if (options.detail !== "quiet") console.line(`${threadLine(known, [])}; its last run goes on`);
-  return { before: await filesAtStart(thread), given: {}, now: known.files };
-}
-
 /** What the agent gets to work with. */
-function sayMaterial({ options, console }: Run, { note }: Task, { leftOut }: Workspace, line: string): void {
-  const quiet = options.detail === "quiet";
-  if (note && (!quiet || note.isWarning)) console.line(note.words);
-  if (quiet) return;
-  console.line(line);
-  if (options.detail === "verbose")
-    for (const { reason, path } of leftOut) console.line(`  left out (${reason}): ${safeLine(path)}`);
+async function saySituation(
+  { options, console }: Run,
+  task: Task | undefined,
+  { before }: RunThread,
+  directory: string,
+): Promise<void> {
+  const isQuiet = options.detail === "quiet";
+  const say = (line: string | undefined, isWarning = false): void => {
+    if (line !== undefined && (isWarning || !isQuiet)) console.line(line);
+  };
+  say(task?.note?.words, task?.note?.isWarning);
+  say(workspaceLine(directory, options.dryRun));
+  say(await directoryWarning(directory), true);
+  if (!before) return;
+  say(`${threadLine(before)}${task ? "" : "; its last run goes on"}`);
+  say(movedLine(before, directory), true);
 }
 
-/** With --json the state itself is left out: it would repeat every file at every step. */
+/** With --json the state itself is left out: it would repeat every message at every step. */
 function viewOf({ options, console }: Run): (part: StreamPart) => void {
   if (options.json)
     return (part) => {
@@ -178,78 +151,6 @@ function viewOf({ options, console }: Run): (part: StreamPart) => void {
     };
   const view = new ProgressView(console, options.detail);
   return (part) => view.take(part);
-}
-
-async function finish(
-  run: Run,
-  result: RunResult,
-  { before, now }: Material,
-  out: string | undefined,
-): Promise<ExitCode> {
-  const { options, console } = run;
-  const { ledger, end } = result;
-  const after = ledger.files ?? now;
-  const changes = changesBetween(before, after);
-  const report =
-    out === undefined ? undefined : await writeChanges(out, await toWrite(out, changes, now, after), after);
-  const refused = report?.refused.length ?? 0;
-  const code = exitCodeOf(end) === EXIT.done && refused > 0 ? EXIT.failed : exitCodeOf(end);
-  console.endText();
-  if (options.detail !== "quiet") sayChanges(run, changes, report);
-  if (report) for (const line of refusalLines(report)) console.line(console.colours.red(line));
-  sayEnd(run, result, code);
-  if (run.thread && options.detail !== "quiet") console.line(`thread: ${safeLine(run.thread.id)}`);
-  if (options.json) console.json(plainJson(endPart(run, result, changes, report, code)));
-  return code;
-}
-
-function sayChanges({ options, console }: Run, changes: Changes, report: WriteReport | undefined): void {
-  if (isUnchanged(changes)) return;
-  console.line("Changes:");
-  for (const line of changeLines(changes, console.colours)) console.line(line);
-  for (const line of writtenLines(changes, report, options.out)) console.line(line);
-}
-
-function sayEnd(run: Run, { end, ledger }: RunResult, code: ExitCode): void {
-  const { colours } = run.console;
-  const isDone = exitCodeOf(end) === EXIT.done;
-  if (isDone && run.options.detail === "quiet") return;
-  const words = safeLine(endWords(end, failureOf(run, end)), 1_000);
-  const mark = code === EXIT.done ? colours.green("✔") : colours.red("✘");
-  run.console.line(`${mark} ${words} · ${figures(Date.now() - run.started, ledger)}`);
-}
-
-function failureOf(run: Run, end: RunResult["end"]): string {
-  return end.kind === "failed" ? failureWords(end.error, run.choice, process.env) : "";
-}
-
-/** The last line of --json: a part like the others, with what the caller wants to know at the end. */
-function endPart(
-  run: Run,
-  { end, ledger }: RunResult,
-  changes: Changes,
-  report: WriteReport | undefined,
-  exitCode: ExitCode,
-): StreamPart {
-  return {
-    type: "custom",
-    ns: [],
-    data: {
-      type: "run-end",
-      end: end.kind,
-      ...(end.kind === "outcome" ? { outcome: end.outcome } : {}),
-      ...(end.kind === "stopped" ? { stoppedBy: end.by } : {}),
-      ...(end.kind === "failed" ? { error: failureOf(run, end) } : {}),
-      ...(end.kind === "approval" ? { interrupts: ledger.pending } : {}),
-      exitCode,
-      ...(run.thread ? { threadId: run.thread.id } : {}),
-      seconds: (Date.now() - run.started) / 1000,
-      usage: ledger.usage,
-      toolCalls: ledger.toolCalls,
-      changes,
-      ...(report ? { written: report.written, refused: report.refused } : {}),
-    },
-  };
 }
 
 /** Before the agent runs there is nothing to save: a stop ends it here. */
@@ -268,7 +169,7 @@ function failedEarly(error: unknown, run: Run): ExitCode {
   const words = end.kind === "failed" ? failureOf(run, end) : endWords(end);
   console.line(console.colours.red(`deepwright: ${words}`));
   if (run.options.json) {
-    const threadId = run.thread?.before ? { threadId: run.thread.id } : {};
+    const threadId = run.thread?.before && run.thread.isKept ? { threadId: run.thread.id } : {};
     const data = { type: "run-end", end: end.kind, error: words, exitCode: code, ...threadId };
     console.json(plainJson({ type: "custom", ns: [], data }));
   }

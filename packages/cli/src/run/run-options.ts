@@ -7,7 +7,9 @@ export interface RawRunOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly in?: string;
-  readonly out?: string;
+  /** Of older versions. */
+  readonly out?: string | true;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly system?: string;
   readonly timeout?: string;
@@ -21,10 +23,10 @@ export interface RawRunOptions {
 export interface RunOptions {
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;
-  /** The directory to copy from. */
+  /** The directory to work in. */
   readonly in: string;
-  /** Where changes go; undefined: nowhere. */
-  readonly out: string | undefined;
+  /** Changes are shown, not made. */
+  readonly dryRun: boolean;
   readonly json: boolean;
   readonly system: string | undefined;
   /** Seconds for the whole run. */
@@ -42,6 +44,11 @@ export interface RunOptions {
 const MAX_SECONDS = 2_147_483;
 
 export function runOptions(raw: RawRunOptions): RunOptions {
+  if (raw.out !== undefined)
+    throw usageError(
+      "There is no --out any more: changes are made in the directory itself.",
+      "With --dry-run they are only shown; --in names another directory.",
+    );
   if (raw.quiet && raw.verbose) throw usageError("--quiet and --verbose exclude each other.");
   for (const [name, value] of Object.entries(raw))
     if (value === "") throw usageError(`--${name.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)} is empty.`);
@@ -52,7 +59,7 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     model: raw.model,
     baseUrl: raw.baseUrl,
     in: raw.in ?? ".",
-    out: raw.out,
+    dryRun: raw.dryRun === true,
     json: raw.json === true,
     system: raw.system,
     timeout: timeoutOf(raw.timeout),

@@ -5,42 +5,53 @@ import { CommandError, usageError } from "../command-error.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { afterOtherRun } from "../state/other-run.ts";
-import type { Files } from "../workspace/changes.ts";
 import { BUSY_HINT } from "./failure-words.ts";
 import type { RunOptions } from "./run-options.ts";
 
 export interface RunThread {
   readonly id: string;
   readonly saver: SharedSaver;
+  /** Whether it can be gone on with after the run. */
+  readonly isKept: boolean;
   /** Absent for a new thread. */
   readonly before: ThreadBefore | undefined;
 }
 
 /** How a thread stood when the run began. */
 export interface ThreadBefore {
-  readonly files: Files;
   readonly messages: number;
-  /** When its last step was stored, in milliseconds since 1970. */
-  readonly at: number;
+  /** The directory its last run worked in, if it is known. */
+  readonly directory: string | undefined;
 }
 
 /** `onWait` is told when a dead run's claim must run out first. The caller closes the saver. */
 export async function openRunThread(
-  options: Pick<RunOptions, "db" | "thread">,
+  options: Pick<RunOptions, "db" | "thread" | "ephemeral" | "dryRun">,
   environment: NodeJS.ProcessEnv,
   onWait: (milliseconds: number) => void,
   signal: AbortSignal,
 ): Promise<RunThread> {
-  const database = databaseOf(options.db, environment);
-  if (options.thread !== undefined && !isThere(database))
-    throw usageError(`There is no thread '${options.thread}': ${databaseName(database)} does not exist yet.`);
-  const saver = await openDatabase(database).catch((cause: unknown) =>
-    Promise.reject(notOpened(database, cause)),
-  );
-  if (options.thread === undefined) return { id: randomUUID(), saver, before: undefined };
-  const id = await findThread(saver, options.thread);
-  await afterOtherRun(saver, id, onWait, signal, BUSY_HINT);
-  return { id, saver, before: await threadBefore(saver, id) };
+  const { thread, ephemeral, dryRun } = options;
+  if (thread === undefined && (ephemeral || dryRun))
+    return { id: randomUUID(), saver: await memorySaver(), isKept: false, before: undefined };
+  const saver = await openSaver(databaseOf(options.db, environment), thread);
+  if (thread === undefined) return { id: randomUUID(), saver, isKept: true, before: undefined };
+  try {
+    const id = await findThread(saver, thread);
+    const before = await threadBefore(saver, id);
+    if (dryRun) return { id, saver: await copyOf(saver, id), isKept: false, before };
+    await afterOtherRun(saver, id, onWait, signal, BUSY_HINT);
+    return { id, saver, isKept: true, before: await threadBefore(saver, id) };
+  } catch (error) {
+    await saver.close();
+    throw error;
+  }
+}
+
+async function openSaver(database: Database, thread: string | undefined): Promise<SharedSaver> {
+  if (thread !== undefined && !isThere(database))
+    throw usageError(`There is no thread '${thread}': ${databaseName(database)} does not exist yet.`);
+  return openDatabase(database).catch((cause: unknown) => Promise.reject(notOpened(database, cause)));
 }
 
 function notOpened(database: Database, cause: unknown): unknown {
@@ -52,36 +63,24 @@ function notOpened(database: Database, cause: unknown): unknown {
   });
 }
 
-async function threadBefore(saver: SharedSaver, id: string): Promise<ThreadBefore> {
-  const tuple = await saver.getTuple({ configurable: { thread_id: id } });
-  const { files, messages } = (tuple?.checkpoint.channel_values ?? {}) as {
-    files?: Files;
-    messages?: unknown[];
-  };
-  return {
-    files: files ?? {},
-    messages: messages?.length ?? 0,
-    at: tuple ? Date.parse(tuple.checkpoint.ts) : 0,
-  };
+async function memorySaver(): Promise<SharedSaver> {
+  const { SharedMemorySaver } = await import("@deepwright/checkpoint");
+  return new SharedMemorySaver();
 }
 
-/** The files as the thread's last run found them; as they are where its first steps were pruned. */
-export async function filesAtStart({ id, saver, before }: RunThread): Promise<Files> {
+/** A run that only shows what it would do must leave no trace in the thread, either. Closes `saver`. */
+async function copyOf(saver: SharedSaver, id: string): Promise<SharedSaver> {
   const { openThreads } = await import("@deepwright/checkpoint");
-  const { steps } = await openThreads(saver).show(id);
-  const input = steps.findLastIndex(({ source }) => source === "input");
-  const step = steps[input + 1] ?? steps[input];
-  if (input === -1 || step === undefined) return before?.files ?? {};
-  const tuple = await saver.getTuple({ configurable: { thread_id: id, checkpoint_id: step.checkpointId } });
-  const { files, [INPUT]: given } = (tuple?.checkpoint.channel_values ?? {}) as {
-    files?: Files;
-    [INPUT]?: { files?: Files };
-  };
-  return { ...files, ...given?.files };
+  const memory = await memorySaver();
+  await openThreads(memory).import(openThreads(saver).export(id));
+  await saver.close();
+  return memory;
 }
 
-/** The channel that holds what a run was given until its first step is done. */
-const INPUT = "__start__";
+async function threadBefore({ home }: SharedSaver, id: string): Promise<ThreadBefore> {
+  const facts = await home.thread(id);
+  return { messages: facts?.messageCount ?? 0, directory: facts?.cwd };
+}
 
 const CLOSING_MS = 2_000;
 

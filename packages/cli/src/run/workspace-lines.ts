@@ -1,35 +1,29 @@
-/** What is said about files: what went in, what changed, what was written. */
-import { bytes, count } from "../terminal/amounts.ts";
+/** What is said about files: where the agent works, what changed there, what was not written. */
+import type { FileChange } from "@deepwright/checkpoint";
+import { count } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import type { Changes } from "../workspace/changes.ts";
-import { leftOutWords } from "../workspace/left-out.ts";
-import type { WorkspaceLimits } from "../workspace/limits.ts";
-import type { Workspace } from "../workspace/read-workspace.ts";
-import type { WriteReport } from "../workspace/write-changes.ts";
+import { patchLines } from "../threads/lines.ts";
+import type { Changes } from "./changes.ts";
 import type { ThreadBefore } from "./run-thread.ts";
+import type { NotWritten } from "./workplace.ts";
 
 const MAX_LISTED = 50;
 
-/** One line: what was copied from where, and what was left out. */
-export function workspaceLine(workspace: Workspace, path: string, limits: WorkspaceLimits): string {
-  const amount = Object.keys(workspace.files).length;
-  const copied = `Workspace: a copy of ${count(amount, "text file")} (${bytes(workspace.bytes)}) from ${safeLine(path)}`;
-  const leftOut = leftOutWords(workspace.leftOut, limits);
-  const partial = workspace.complete ? "" : "; the directory is too big to look at all of it";
-  return `${copied}${leftOut === "" ? "" : `; left out: ${leftOut}`}${partial}`;
+export function workspaceLine(directory: string, dryRun: boolean): string {
+  const how = dryRun ? "read only: --dry-run" : "the directory itself";
+  return `Workspace: ${safeLine(directory)} (${how})`;
 }
 
-/** One line: what a thread that goes on has, and what the disk brings. */
-export function threadLine({ files, messages }: ThreadBefore, given: readonly string[]): string {
-  const has = `Thread: ${count(messages, "message")}, ${count(Object.keys(files).length, "file")}`;
-  if (given.length === 0) return has;
-  const names = given.slice(0, MAX_NAMED).map((path) => safeLine(path));
-  const more = given.length > MAX_NAMED ? ", …" : "";
-  return `${has}; read again from the disk: ${count(given.length, "file")} (${names.join(", ")}${more})`;
+/** A thread knows the files of the directory it was in; undefined where it stays there. */
+export function movedLine({ directory: old }: ThreadBefore, directory: string): string | undefined {
+  if (old === undefined || old === directory) return undefined;
+  return `Warning: the thread worked in ${safeLine(old)} until now; it goes on in ${safeLine(directory)}`;
 }
 
-const MAX_NAMED = 5;
+export function threadLine({ messages }: ThreadBefore): string {
+  return `Thread: ${count(messages, "message")}`;
+}
 
 /** `+ /new`, `~ /changed`, `- /deleted`. */
 export function changeLines(changes: Changes, colours: Colours): readonly string[] {
@@ -38,27 +32,37 @@ export function changeLines(changes: Changes, colours: Colours): readonly string
     ...changes.changed.map((path) => colours.yellow(`  ~ ${safeLine(path)}`)),
     ...changes.deleted.map((path) => colours.red(`  - ${safeLine(path)}`)),
   ];
-  if (lines.length <= MAX_LISTED) return lines;
-  return [...lines.slice(0, MAX_LISTED), `  … and ${lines.length - MAX_LISTED} more`];
+  return bounded(lines, MAX_LISTED, (more) => `  … and ${more} more`);
 }
 
-/** What became of the changes on the disk. */
-export function writtenLines(
-  changes: Changes,
-  report: WriteReport | undefined,
-  out: string | undefined,
-): readonly string[] {
-  if (report === undefined || out === undefined)
-    return ["Nothing was written to the disk: pass --out DIR to receive these changes."];
-  const deleted = changes.deleted.length;
-  return [
-    `Wrote ${count(report.written.length, "file")} to ${safeLine(out)}`,
-    ...(deleted > 0
-      ? [`Deleted in the copy only, nothing was removed from the disk: ${count(deleted, "file")}`]
-      : []),
+/** `Wrote 2 files and deleted 1 in /home/me/project`. */
+export function writtenLine({ created, changed, deleted }: Changes, directory: string): string {
+  const written = created.length + changed.length;
+  const acts = [
+    written > 0 ? `wrote ${count(written, "file")}` : "",
+    deleted.length > 0 ? `deleted ${written > 0 ? deleted.length : count(deleted.length, "file")}` : "",
   ];
+  const words = acts.filter((act) => act !== "").join(" and ");
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)} in ${safeLine(directory)}`;
 }
 
-export function refusalLines(report: WriteReport): readonly string[] {
-  return report.refused.map(({ path, reason }) => `Not written: ${safeLine(path)}: ${safeLine(reason, 200)}`);
+const MAX_DIFF_LINES = 500;
+const MAX_LINE = 1_000;
+
+/** Unified diffs of what a dry run would change. */
+export function previewLines(changes: readonly FileChange[], colours: Colours): readonly string[] {
+  return bounded(
+    patchLines(changes, colours, MAX_LINE),
+    MAX_DIFF_LINES,
+    (more) => `… and ${count(more, "more line")}`,
+  );
+}
+
+function bounded(lines: readonly string[], most: number, rest: (more: number) => string): readonly string[] {
+  return lines.length <= most ? lines : [...lines.slice(0, most), rest(lines.length - most)];
+}
+
+export function notWrittenLines(notWritten: readonly NotWritten[]): readonly string[] {
+  const lines = notWritten.map(({ path, reason }) => `Not written: ${safeLine(path)}: ${reason}`);
+  return bounded(lines, MAX_LISTED, (more) => `… and ${more} more not written`);
 }

@@ -42,7 +42,7 @@ export function startBinary(args: readonly string[], options: BinaryOptions): Ru
     cwd: options.cwd,
     env: {
       PATH: process.env.PATH,
-      HOME: options.cwd,
+      HOME: `${options.cwd}.user`,
       OLLAMA_HOST: "127.0.0.1:1",
       DEEPWRIGHT_HOME: homeOf(options.cwd),
       ...options.env,

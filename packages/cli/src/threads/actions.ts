@@ -3,13 +3,14 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RewindResult, ThreadFacts } from "@deepwright/checkpoint";
 import { usageError } from "../command-error.ts";
+import { realDirectory } from "../run/directory.ts";
 import { databaseName, isThere } from "../state/database.ts";
 import { afterOtherRun } from "../state/other-run.ts";
 import { bytes, count, seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { ageOf, sizeOf, stepOf, wholeNumber } from "./amounts.ts";
 import type { ThreadsContext } from "./context.ts";
-import { detailLines, idWord, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
+import { detailLines, idWord, patchLines, rewindLines, shellWord, shortId, threadLines } from "./lines.ts";
 
 export type Action = (context: ThreadsContext, words: readonly string[]) => Promise<void>;
 
@@ -33,7 +34,7 @@ async function pages(
   wanted: number,
 ): Promise<{ threads: ThreadFacts[]; isMore: boolean }> {
   const { cwd } = context.options;
-  const directory = cwd === undefined ? {} : { cwd: await realDirectory(cwd === true ? "." : cwd) };
+  const directory = cwd === undefined ? {} : { cwd: await directoryOf(cwd === true ? "." : cwd) };
   const threads = await context.threads();
   const found: ThreadFacts[] = [];
   let after: string | undefined;
@@ -47,7 +48,7 @@ async function pages(
 }
 
 /** As runs note it; one that is gone may still have threads. */
-async function realDirectory(path: string): Promise<string> {
+async function directoryOf(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }
 
@@ -67,27 +68,40 @@ export const diff: Action = async (context, [given = "", step = ""]) => {
 
 export const rewind: Action = async (context, [given = "", step = ""]) => {
   const { options, console } = context;
+  const directory = await realDirectory(options.in ?? ".");
+  const roots = [directory];
   const threads = await context.threads();
   const threadId = await context.find(given);
-  const plan = await threads.rewind(threadId, stepOf(step), { dryRun: true });
-  if (options.dryRun) return context.print({ threadId, ...plan }, [wouldLine(step), ...rewindLines(plan)]);
-  if (!options.yes) for (const line of [wouldLine(step), ...rewindLines(plan)]) console.line(line);
+  const plan = await threads.rewind(threadId, stepOf(step), { dryRun: true, roots });
+  const planLines = [wouldLine(step), ...rewindLines(plan), ...inHint(plan, directory)];
+  if (options.dryRun) return context.print({ threadId, ...plan }, planLines);
+  if (!options.yes) for (const line of planLines) console.line(line);
   if (!(await context.allowed(`Rewind the thread ${shortId(threadId)} to step ${step}?`))) return;
   await free(context, threadId);
-  const done = await threads.rewind(threadId, stepOf(step));
-  context.print({ threadId, ...done }, rewoundLines(threadId, step, done));
+  const done = await threads.rewind(threadId, stepOf(step), { roots });
+  context.print({ threadId, ...done }, [
+    `Messages and files are as they were after step ${safeLine(step, 40)}:`,
+    ...rewindLines(done),
+    ...inHint(done, directory),
+    undoLine(threadId, done, options.in),
+  ]);
 };
 
 function wouldLine(step: string): string {
   return `Messages and files would be as they were after step ${safeLine(step, 40)}:`;
 }
 
-function rewoundLines(threadId: string, step: string, done: RewindResult): string[] {
-  return [
-    `Messages and files are as they were after step ${safeLine(step, 40)}:`,
-    ...rewindLines(done),
-    `Undo: deepwright threads rewind ${idWord(threadId)} ${done.previousId}`,
-  ];
+function undoLine(threadId: string, { previousId }: RewindResult, directory: string | undefined): string {
+  const where = directory === undefined ? "" : ` --in ${shellWord(directory)}`;
+  return `Undo: deepwright threads rewind ${idWord(threadId)} ${previousId}${where}`;
+}
+
+/** Files of another directory are put back only where that one is named. */
+function inHint({ notCovered }: RewindResult, directory: string): string[] {
+  const isElsewhere = notCovered.some(
+    ({ command, place }) => command === undefined && place !== `disk:${directory}`,
+  );
+  return isElsewhere ? ["For files in another directory: --in DIR"] : [];
 }
 
 /** A run that was killed a moment ago is no reason to refuse. */

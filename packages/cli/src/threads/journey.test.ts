@@ -33,6 +33,12 @@ function textOf(body: unknown): string {
   return JSON.stringify((body as { messages: unknown }).messages);
 }
 
+async function filesIn(directory: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of await readdir(directory)) found[name] = await readFile(join(directory, name), "utf8");
+  return found;
+}
+
 async function contentOf(directory: string): Promise<Buffer> {
   const names = await readdir(directory);
   return Buffer.concat(await Promise.all(names.map((name) => readFile(join(directory, name)))));
@@ -43,6 +49,8 @@ describe("a thread from its first run to its end", () => {
     const cwd = await directoryWith({ "a.txt": "first\n", "b.txt": "same\n" });
     const { env, asked } = await serverWith([
       writes("/plan.md", "one\n"),
+      { call: { name: "edit_file", args: { file_path: "/a.txt", old_string: "first", new_string: "1st" } } },
+      { call: { name: "delete", args: { file_path: "/b.txt" } } },
       { text: ["Planned."] },
       { text: ["I remember \x1b[31mred."] },
     ]);
@@ -52,14 +60,15 @@ describe("a thread from its first run to its end", () => {
 
     const first = await run("run", "Make a plan");
     expect(first).toMatchObject({ code: 0, stdout: "Planned.\n" });
+    expect(first.stderr).toContain(
+      `Changes:\n  + /plan.md\n  ~ /a.txt\n  - /b.txt\nWrote 2 files and deleted 1 in ${cwd}\n`,
+    );
     const id = threadIn(first.stderr);
     const [prefix] = id.split("-") as [string];
 
     await writeFile(join(cwd, "a.txt"), "edited\n");
     const second = await run("run", "--thread", prefix, "What was the plan?", "--json");
-    expect(second.stderr).toContain(
-      "Thread: 4 messages, 3 files; read again from the disk: 1 file (/a.txt)\n",
-    );
+    expect(second.stderr).toContain(`Workspace: ${cwd} (the directory itself)\nThread: 8 messages\n`);
     expect(JSON.parse(second.stdout.trimEnd().split("\n").at(-1) ?? "").data).toMatchObject({
       type: "run-end",
       threadId: id,
@@ -69,15 +78,15 @@ describe("a thread from its first run to its end", () => {
     for (const words of ["Make a plan", "Planned.", "What was the plan?"]) expect(history).toContain(words);
 
     const list = await threads("list", "--cwd");
-    expect(list.stdout).toMatch(new RegExp(`^THREAD .*\n${prefix}  .* 6 .* Make a plan\n$`));
+    expect(list.stdout).toMatch(new RegExp(`^THREAD .*\n${prefix}  .* 10 .* Make a plan\n$`));
     const shown = await threads("show", prefix);
     expect(shown.stdout).toContain("First prompt: Make a plan\n");
-    expect(shown.stdout).toContain("1 file: /a.txt · What was the plan?");
+    expect(shown.stdout).toContain("1 file: /b.txt · Successfully deleted '/b.txt'");
     expect(shown.stdout).toContain("I remember \\x1b[31mred.");
 
     const [, step = ""] = /^ +(\d+) .*1 file: \/plan.md/m.exec(shown.stdout) ?? [];
     expect((await threads("diff", prefix, step)).stdout).toBe(
-      "--- /dev/null\n+++ b/plan.md\n@@ -0,0 +1,1 @@\n+one\n",
+      `In ${cwd}:\n--- /dev/null\n+++ b/plan.md\n@@ -0,0 +1,1 @@\n+one\n`,
     );
     expect((await threads("diff", prefix, "-1")).stderr).toBe("No files changed.\n");
 
@@ -85,11 +94,15 @@ describe("a thread from its first run to its end", () => {
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("Say so with --yes.");
     const dry = await threads("rewind", prefix, "0", "--dry-run");
-    expect(dry.stdout).toContain("  - /plan.md\n  ! /a.txt stays as it is: It was changed since");
+    expect(dry.stdout).toContain(
+      `after step 0:\n  + /b.txt in ${cwd}\n  - /plan.md in ${cwd}\n  ! /a.txt in ${cwd} stays as it is: It was changed since`,
+    );
     const rewound = await threads("rewind", prefix, "0", "--yes");
+    expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "b.txt": "same\n" });
     const undo = /^Undo: deepwright (.*)$/m.exec(rewound.stdout)?.[1]?.split(" ") ?? [];
     expect((await run(...undo, "--yes")).code).toBe(0);
-    expect(await json("show", id)).toMatchObject({ messageCount: 6 });
+    expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "plan.md": "one\n" });
+    expect(await json("show", id)).toMatchObject({ messageCount: 10 });
 
     const exported = await threads("export", id);
     expect(exported).toMatchObject({ code: 0, stderr: "" });
@@ -123,12 +136,13 @@ describe("a thread from its first run to its end", () => {
       expect((await stat(join(homeOf(cwd), name))).mode & 0o777).toBe(0o600);
   });
 
-  it("a run that was killed goes on where it was, and does nothing twice", async () => {
+  it("a run that was killed goes on where it was, does nothing twice, and tells all it wrote", async () => {
     const cwd = await directoryWith({ "a.txt": "x" });
     const never = new Promise<void>(() => {});
     const { env, asked } = await serverWith([
       writes("/b", "b"),
       { text: ["Half an ans", "wer"], hold: never },
+      writes("/c", "c"),
       { text: ["Finished."] },
     ]);
     const killed = startBinary(["run", "Write b"], { cwd, env });
@@ -138,12 +152,12 @@ describe("a thread from its first run to its end", () => {
     const [thread] = JSON.parse(
       (await runBinary(["threads", "list", "--json"], { cwd, env })).stdout,
     ).threads;
-    const resumed = await runBinary(["run", "--thread", thread.threadId, "--out", "out"], { cwd, env });
+    const resumed = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
     expect(resumed.stderr).toContain("its last run goes on\n");
-    expect(resumed.stderr).toContain("Changes:\n  + /b\nWrote 1 file to out\n");
-    expect(await readdir(join(cwd, "out"))).toEqual(["b"]);
+    expect(resumed.stderr).toContain(`Changes:\n  + /b\n  + /c\nWrote 2 files in ${cwd}\n`);
+    expect(await filesIn(cwd)).toEqual({ "a.txt": "x", b: "b", c: "c" });
     expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
-    expect(asked()).toHaveLength(3);
+    expect(asked()).toHaveLength(4);
     expect(textOf(asked()[2]?.body)).toBe(textOf(asked()[1]?.body));
     const again = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
     expect(again.stderr).toContain(
@@ -163,15 +177,14 @@ describe("a thread from its first run to its end", () => {
       return put(...given);
     };
     const agent = createDeepAgent({ model: scriptedModel(["never"]), checkpointer: saver });
-    const files = { "/a.txt": { content: "x", mimeType: "text/plain", created_at: "", modified_at: "" } };
-    const input = { messages: [{ role: "user", content: "Go" }], files };
+    const input = { messages: [{ role: "user", content: "Go" }] };
     const config = { configurable: { thread_id: "early" }, durability: "sync" } as const;
     await expect(agent.invoke(input as never, config)).rejects.toThrow("the end");
     await saver.close();
     const { env } = await serverWith([writes("/b", "b"), { text: ["Finished."] }]);
     const resumed = await runBinary(["run", "--thread", "early"], { cwd, env });
     expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
-    expect(resumed.stderr).toContain("Changes:\n  + /b\nNothing was written");
+    expect(resumed.stderr).toContain(`Changes:\n  + /b\nWrote 1 file in ${cwd}\n`);
   });
 
   it("of two runs on one thread the second is told to wait", async () => {

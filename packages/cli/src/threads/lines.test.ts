@@ -42,7 +42,11 @@ describe("what is shown of stored text", () => {
       ...patchLines([change, { ...change, patch: undefined }], PLAIN),
       ...rewindLines({
         restored: [change],
-        conflicts: [{ path: EVIL, reason: EVIL }],
+        conflicts: [{ path: EVIL, place: EVIL, reason: EVIL }],
+        notCovered: [
+          { place: EVIL, path: EVIL, reason: EVIL },
+          { place: EVIL, command: EVIL, reason: EVIL },
+        ],
         checkpointId: undefined,
         previousId: "x",
       }),
@@ -54,6 +58,31 @@ describe("what is shown of stored text", () => {
   it("an id that is a UUID is short, any other whole", () => {
     expect(shortId("3f19d212-a4ad-473f-adc3-68a4fb26948d")).toBe("3f19d212");
     expect(shortId("my thread")).toBe("my thread");
+  });
+
+  it("a rewind names files with their directory, what stays, and what it cannot put back", () => {
+    const place = "disk:/home/me/project";
+    const change = { path: "/a", kind: "changed", before: "", after: "x", patch: "" } as const;
+    const lines = rewindLines({
+      restored: [change, { ...change, place, kind: "created" }],
+      conflicts: [{ path: "/b", place, reason: "It was changed." }],
+      notCovered: [
+        { place: "disk:/other", path: "/c", reason: "Not named." },
+        { place, command: "make all", reason: "Not kept." },
+        ...Array.from({ length: 60 }, (_, i) => ({ place, path: `/${i}`, reason: "Changed." })),
+      ],
+      checkpointId: undefined,
+      previousId: "x",
+    });
+    expect(lines.slice(0, 6)).toEqual([
+      "  ~ /a",
+      "  + /a in /home/me/project",
+      "  ! /b in /home/me/project stays as it is: It was changed.",
+      "Not put back:",
+      "  ? /c in /other: Not named.",
+      "  ? $ make all: Not kept.",
+    ]);
+    expect(lines.at(-1)).toBe("  … and 12 more");
   });
 
   it("a patch is coloured as git does it", () => {

@@ -1,6 +1,12 @@
 /** Threads, steps and changes as lines for people. All text from storage is made safe here. */
 import { homedir } from "node:os";
-import type { FileChange, RewindResult, ThreadDetails, ThreadFacts } from "@deepwright/checkpoint";
+import type {
+  FileChange,
+  NotCovered,
+  RewindResult,
+  ThreadDetails,
+  ThreadFacts,
+} from "@deepwright/checkpoint";
 import { count } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { safeLine, safeText } from "../terminal/safe-text.ts";
@@ -21,8 +27,12 @@ const PLAIN_WORD = /^[\w.:@%+=,/][\w.:@%+=,/-]*$/;
 
 /** The id as a word of a command that can be typed again, unless it has control characters. */
 export function idWord(id: string): string {
-  if (UUID.test(id)) return shortId(id);
-  return PLAIN_WORD.test(id) ? id : `'${safeText(id).replaceAll("\n", "\\n").replaceAll("'", `'\\''`)}'`;
+  return UUID.test(id) ? shortId(id) : shellWord(id);
+}
+
+export function shellWord(text: string): string {
+  if (PLAIN_WORD.test(text)) return text;
+  return `'${safeText(text).replaceAll("\n", "\\n").replaceAll("'", `'\\''`)}'`;
 }
 
 /** In the time of this machine. */
@@ -109,14 +119,29 @@ function filesText(paths: readonly string[]): string {
   return `${count(paths.length, "file")}: ${names.join(", ")}${more}`;
 }
 
-/** Unified diffs one after the other, as `git diff` prints them. */
-export function patchLines(changes: readonly FileChange[], colours: Colours): string[] {
+/** Unified diffs one after the other, as `git diff` prints them; lines are cut at `width` characters. */
+export function patchLines(
+  changes: readonly FileChange[],
+  colours: Colours,
+  width = Number.POSITIVE_INFINITY,
+): string[] {
   return changes.flatMap(({ path, place, kind, patch }) => {
-    const where = place === undefined ? [] : [`In ${safeLine(place)}:`];
+    const where = place === undefined ? [] : [`In ${placeText(place)}:`];
     if (patch === undefined) return [...where, `Binary file ${safeLine(path)} was ${kind}.`];
     const lines = patch.replace(/\n$/, "").split("\n");
-    return [...where, ...lines.map((line) => coloured(safeText(line), colours))];
+    return [...where, ...lines.map((line) => coloured(safeText(cut(line, width)), colours))];
   });
+}
+
+function cut(line: string, width: number): string {
+  return line.length > width ? `${line.slice(0, width)}…` : line;
+}
+
+const DISK = "disk:";
+
+/** The directory, for a place on the disk. */
+function placeText(place: string): string {
+  return safeLine(place.startsWith(DISK) ? place.slice(DISK.length) : place);
 }
 
 function coloured(line: string, colours: Colours): string {
@@ -128,12 +153,31 @@ function coloured(line: string, colours: Colours): string {
 
 const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
 
-/** What a rewind does to the files of a thread. */
-export function rewindLines({ restored, conflicts }: RewindResult): string[] {
+const MOST_LISTED = 50;
+
+/** What a rewind does to files, and what it leaves as it is. */
+export function rewindLines({ restored, conflicts, notCovered }: RewindResult): string[] {
   const none = restored.length + conflicts.length === 0 ? ["  no file changes"] : [];
   return [
-    ...restored.map(({ path, kind }) => `  ${SIGNS[kind]} ${safeLine(path)}`),
-    ...conflicts.map(({ path, reason }) => `  ! ${safeLine(path)} stays as it is: ${safeLine(reason)}`),
+    ...restored.map(({ path, place, kind }) => `  ${SIGNS[kind]} ${fileText(path, place)}`),
+    ...conflicts.map(
+      ({ path, place, reason }) => `  ! ${fileText(path, place)} stays as it is: ${safeLine(reason)}`,
+    ),
     ...none,
+    ...notCoveredLines(notCovered),
   ];
+}
+
+function fileText(path: string, place: string | undefined): string {
+  return place === undefined ? safeLine(path) : `${safeLine(path)} in ${placeText(place)}`;
+}
+
+function notCoveredLines(notCovered: readonly NotCovered[]): string[] {
+  if (notCovered.length === 0) return [];
+  const lines = notCovered.slice(0, MOST_LISTED).map(({ place, path, command, reason }) => {
+    const what = command === undefined ? fileText(path ?? "", place) : `$ ${safeLine(command, MOST_TITLE)}`;
+    return `  ? ${what}: ${safeLine(reason)}`;
+  });
+  const more = notCovered.length - lines.length;
+  return ["Not put back:", ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }

@@ -12,6 +12,8 @@ export interface RawThreadsOptions {
   /** True: the current directory. */
   readonly cwd?: string | true;
   readonly to?: string;
+  /** The directory whose files may be put back; absent: the current one. */
+  readonly in?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
   readonly as?: string;
@@ -69,7 +71,7 @@ function addReading(add: Add): void {
     .option("--all", "all of them")
     .option("--cwd [directory]", "only those of this directory (default: the current one)");
   add("show", "<thread>", "one thread and its steps");
-  add("diff", "<thread> <step>", "what a step changed in the thread's files").option(
+  add("diff", "<thread> <step>", "what a step changed in files").option(
     "--to <step>",
     "compare with this step instead of the one before",
   );
@@ -77,6 +79,7 @@ function addReading(add: Add): void {
 
 function addChanging(add: Add): void {
   add("rewind", "<thread> <step>", "put messages and files back to where they stood after a step")
+    .option("--in <dir>", "the directory whose files are put back (default: the current one)")
     .option("--dry-run", "only say what would change")
     .option("-y, --yes", "do not ask");
   add("rename", "<thread> <title...>", "give a thread a title");

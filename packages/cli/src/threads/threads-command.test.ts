@@ -69,7 +69,7 @@ describe("deepwright threads", () => {
     expect(again).toMatchObject({ code: 2, stdout: "" });
     expect(again.stderr).toContain(`There is a file '${file}' already. Replace it with --force.`);
     expect((await threads("export", id, file, "--force")).code).toBe(0);
-    expect((await readdir(cwd)).sort()).toEqual(["a.txt", "thread.jsonl"]);
+    expect((await readdir(cwd)).sort()).toEqual(["a.txt", "report.md", "thread.jsonl"]);
     expect((await threads("import", file)).stderr).toContain(`There is a thread '${id}' already.`);
     const cut = await readFile(file, "utf8");
     await writeFile(cutFile, cut.slice(0, cut.length / 2));
@@ -119,7 +119,7 @@ describe("from SQLite to Postgres", () => {
     expect(moved.stdout).not.toContain(new URL(database.url).password || "no password");
     const env = { DEEPWRIGHT_DB: database.url };
     const goneOn = await runBinary(["run", "More", "--thread", id.slice(0, 8)], { cwd, env });
-    expect(goneOn.stderr).toContain("Thread: 17 messages, 2 files");
+    expect(goneOn.stderr).toContain("Thread: 17 messages\n");
     const { stdout } = await threadsIn(homeOf(cwd), ["show", id, "--json"], database.url);
     expect(JSON.parse(stdout).messageCount).toBeGreaterThan(17);
   });
