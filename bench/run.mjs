@@ -9,6 +9,7 @@ import { plan } from "./harness/plan.mjs";
 import { rowOf, tableOf } from "./harness/report.mjs";
 import { medians, runRounds } from "./harness/rounds.mjs";
 import { BENCH, ensureBenchInstalled } from "./install.mjs";
+import { makeFileTree } from "./workloads/file-tree.mjs";
 
 const HELP = `npm run bench -- [options]
 
@@ -48,14 +49,27 @@ async function main() {
   ensureBenchInstalled(log);
   claimBench();
   await buildOurs(log);
+  const files = chosen.some(({ needsFiles }) => needsFiles) ? makeFiles() : undefined;
   const results = [];
-  for (const measurement of chosen) results.push(await measured(measurement, rounds));
+  try {
+    for (const measurement of chosen) results.push(await measured(measurement, rounds));
+  } finally {
+    files?.remove();
+  }
   const rows = results.flatMap((result) => result.rows);
   process.stdout.write(`\n${tableOf(rows)}\n\n${footer(rounds, rows, results)}\n`);
   if (options.json)
     save({ rounds, quick: options.quick, node: process.version, cpu: cpus()[0]?.model, results });
   if (results.some(({ failures }) => Object.keys(failures).length > 0)) return 1;
   return options.gate && rows.some((row) => row.met === false) ? 1 : 0;
+}
+
+/** Where they are reaches the measurements through the environment. */
+function makeFiles() {
+  log("making 30,000 files (250 MB)");
+  const files = makeFileTree();
+  process.env.DEEPWRIGHT_BENCH_FILES = files.folder;
+  return files;
 }
 
 /** All of them, those with one of the names, or for what is no name those that contain it. */

@@ -120,6 +120,10 @@ export function plan({ quick = false } = {}) {
         { label: `heap left after letting go, KB`, metric: "leftKb" },
       ],
     },
+    ...fileOperations(),
+    ...memoryFiles("state"),
+    ...memoryFiles("store"),
+    ...["command", "file"].map(largeOutput),
     {
       id: "counts",
       workload: "counts",
@@ -206,6 +210,71 @@ function durableYielding(count) {
       cpu(`per turn: ${where}`, "cpu"),
       { label: `longest event-loop stall ms: ${where}`, metric: "stall" },
     ],
+  };
+}
+
+const TREE = "20,000 files";
+
+/** Ours against deepagents' backend on a disk; `own` goals compare with ripgrep or plain fs in the same process. */
+function fileOperations() {
+  const grep = (id, label, rest) => fileOperation(`grep-${id}`, `grep ${label}, ${TREE}`, rest);
+  return [
+    grep("capped", "a common word, first 500", { goal: 1 / 20 }),
+    grep("all", "a common word, all", { over: "rg --json", overGoal: 1.3 }),
+    grep("rare", "a rare word", { over: "rg --json" }),
+    grep("filter", "a common word in *.ts"),
+    grep("rare", "a rare word, without ripgrep", { ripgrep: false, goal: 1 / 15 }),
+    grep("capped", "first 500, without ripgrep", { ripgrep: false, goal: 1 / 15 }),
+    fileOperation("glob", `glob **/*.ts, ${TREE}`, { goal: 1 / 4, over: "rg --files" }),
+    fileOperation("ls", "ls of 10,000 entries", { goal: 1 / 8, over: "readdir" }),
+    fileOperation("head", "first 100 lines of 50 MB", { goal: 1 / 50, over: "readFile" }),
+    fileOperation("edit", "edit in 10 MB", { goal: 1 / 2.2, over: "readFile and writeFile" }),
+  ];
+}
+
+function fileOperation(operation, label, { goal, over, overGoal, ripgrep = true } = {}) {
+  return {
+    id: `disk-${operation}${ripgrep ? "" : "-without-ripgrep"}`,
+    workload: "files",
+    params: { operation, ripgrep, times: ripgrep ? 5 : 2 },
+    contenders: ["deepwright", "deepagents"],
+    needsFiles: true,
+    rows: [
+      { label: `${label}, wall ms`, metric: "wall", goal: goal && Number(goal.toFixed(4)) },
+      ...(over ? [{ label: `${label}: ours ÷ ${over}`, metric: "overReference", ownGoal: overGoal }] : []),
+      { label: `${label}: longest event-loop stall ms`, metric: "stall", ownGoal: 250 },
+    ],
+  };
+}
+
+function memoryFiles(home) {
+  const goals = { grep: 0.1, filtered: 0.1667, glob: 0.1 };
+  const labels = { grep: "grep", filtered: "grep in *.ts", glob: "glob **/*.ts" };
+  return Object.keys(goals).map((operation) => ({
+    id: `${home}-files-${operation}`,
+    workload: "memory-files",
+    params: { home, operation },
+    contenders: ["deepwright", "deepagents"],
+    rows: [
+      {
+        label: `${labels[operation]}, 5,000 files in a ${home}, wall ms`,
+        metric: "wall",
+        goal: goals[operation],
+      },
+    ],
+  }));
+}
+
+function largeOutput(operation) {
+  const label = { command: "1 GB of command output", file: "a page and a search of a 2 GB file" }[operation];
+  return {
+    id: `large-${operation}`,
+    workload: "large-output",
+    params: { operation },
+    contenders: ["deepwright"],
+    maxRounds: 3,
+    needsFiles: true,
+    rows: [{ label: `RSS growth MB: ${label}`, metric: "grownMegabytes", ownGoal: 64 }],
   };
 }
 
