@@ -57,7 +57,11 @@ export async function atPlace<Result extends object>(
     const refused = await request.refuse?.(path);
     if (refused !== undefined) return refused;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const result = await attemptAt(request, kind, act);
+      const result = await attemptAt(request, kind, act).catch((error: unknown): typeof AGAIN => {
+        // Somebody deletes the directory while it is being made, or written to.
+        if (kind.create && systemCode(error) === "ENOENT") return AGAIN;
+        throw error;
+      });
       if (result !== AGAIN) return result;
     }
     return changedMeanwhile(path);
@@ -82,9 +86,6 @@ async function attemptAt<Result extends object>(
       if (stats?.isSymbolicLink() && !kind.keepLink) return AGAIN;
       return act({ directory, name, path, stats });
     });
-  } catch (error) {
-    if (kind.create && systemCode(error) === "ENOENT") return AGAIN;
-    throw error;
   } finally {
     directory.close();
   }

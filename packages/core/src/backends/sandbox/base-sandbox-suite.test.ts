@@ -1,22 +1,18 @@
 import { describe, test } from "vitest";
 import { backendSuite } from "../../testing/index.ts";
-import { hasTool, LocalSandbox, type Tools } from "./local-sandbox-for-tests.ts";
+import { LocalSandbox, TESTED_TOOLS, type Tools } from "./local-sandbox-for-tests.ts";
 
-const KINDS: readonly (readonly [name: string, tools: Tools])[] = [
-  ["a sandbox with find and grep", "full"],
-  ["a sandbox with a POSIX shell and the core utilities only", "core"],
-  ["a sandbox with busybox", "busybox"],
-];
+const NAMES: Record<Tools, string> = {
+  full: "a sandbox with find and grep",
+  core: "a sandbox with a POSIX shell and the core utilities only",
+  busybox: "a sandbox with busybox",
+};
 
-for (const [name, tools] of KINDS) {
-  if (tools === "busybox" && !hasTool("busybox")) {
-    test.skip(`${name}: there is no busybox on this machine`, () => {});
-    continue;
-  }
+for (const tools of TESTED_TOOLS)
   backendSuite(
     { describe, test },
     {
-      name,
+      name: NAMES[tools],
       open: () => {
         const backend = new LocalSandbox({ tools });
         return { backend, root: backend.root, close: () => backend.close() };
@@ -29,4 +25,3 @@ for (const [name, tools] of KINDS) {
       runs: 2,
     },
   );
-}

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { afterEach, describe, expect, it, test } from "vitest";
 import type { ExecuteResponse } from "../backend.ts";
-import { hasTool, LocalSandbox, type LocalSandboxOptions, type Tools } from "./local-sandbox-for-tests.ts";
+import { LocalSandbox, type LocalSandboxOptions, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
 const TIMEOUT = 60_000;
 const opened: LocalSandbox[] = [];
@@ -45,9 +45,7 @@ const HOSTILE = [
   "a:1:b",
 ];
 
-const KINDS: Tools[] = hasTool("busybox") ? ["full", "core", "busybox"] : ["full", "core"];
-
-describe.each(KINDS)("with the tools of %s", (tools) => {
+describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
   test.each(HOSTILE)("the name %j is data in every operation", { timeout: TIMEOUT }, async (name) => {
     const sandbox = open({ tools });
     const shown = name.replaceAll("\\", "/");

@@ -31,6 +31,10 @@ import { BaseSandbox, type BaseSandboxOptions } from "./base-sandbox.ts";
 /** `full`: what this machine has; `core`: a POSIX shell and the core utilities; `busybox`: that alone. */
 export type Tools = "full" | "core" | "busybox";
 
+/** With TEST_BUSYBOX=1 also what an installed busybox has. */
+export const TESTED_TOOLS: readonly Tools[] =
+  process.env.TEST_BUSYBOX === "1" ? ["full", "core", "busybox"] : ["full", "core"];
+
 export interface LocalSandboxOptions extends BaseSandboxOptions {
   /** Another view of the same machine: it has the same temporary files. */
   readonly beside?: LocalSandbox;
@@ -174,10 +178,6 @@ export class LocalSandbox extends BaseSandbox {
     const half = Math.floor(this.#maxOutput / 2);
     return { output: `${output.slice(0, half)}\n[…]\n${output.slice(-half)}`, exitCode, truncated: true };
   }
-}
-
-export function hasTool(name: string): boolean {
-  return whereIs(name) !== undefined;
 }
 
 function attempt(path: string, act: (path: string) => TransferErrorCode | null): TransferErrorCode | null {
