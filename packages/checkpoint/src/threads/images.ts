@@ -7,6 +7,8 @@ import type { SharedSaver } from "../saver/shared-saver.ts";
 
 /** Begins a place that stands for a command that was run there, with the command as its path. */
 export const COMMAND = "command:";
+/** Begins a place where files changed whose contents were too large to be kept. */
+export const LARGE = "large:";
 
 type Content = string | Uint8Array | undefined;
 

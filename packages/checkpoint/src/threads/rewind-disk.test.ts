@@ -1,4 +1,15 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createDeepAgent, diskPlaceName, FilesystemBackend } from "deepwright";
@@ -226,6 +237,18 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     const { restored, conflicts } = await thread.rewind(start);
     expect([pathsOf(restored), conflicts]).toEqual([["/a.txt"], []]);
     expect(await filesIn(directory)).toEqual({ "a.txt": "old" });
+  });
+
+  it("a file too large to be kept is named, not put back", async () => {
+    const thread = await threadIn({ "old.txt": "x" });
+    const large = join(thread.directory, "large.bin");
+    await writeFile(large, "");
+    await truncate(large, 60 * 1024 * 1024);
+    await thread.run([callTool("delete", { file_path: "/large.bin" }), "done"]);
+    const { restored, conflicts, notCovered } = await thread.rewind(-1);
+    expect([restored, conflicts]).toEqual([[], []]);
+    const place = diskPlaceName(thread.directory);
+    expect(notCovered).toEqual([{ place, path: "/large.bin", reason: "It is too large to be kept." }]);
   });
 
   it("what commands wrote is named, not put back", async () => {

@@ -4,7 +4,7 @@
  */
 import { changeBetween } from "./file-changes.ts";
 import { sameContent } from "./file-content.ts";
-import { COMMAND, type StoredImage } from "./images.ts";
+import { COMMAND, LARGE, type StoredImage } from "./images.ts";
 import type { FileChange, NotCovered, RewindConflict } from "./threads.ts";
 
 type Content = string | Uint8Array | undefined;
@@ -67,13 +67,14 @@ export async function rewindPlaces(rewind: PlacesRewind): Promise<PlacesReport> 
     if (typeof outcome === "string") conflicts.push({ path, place: history.place, reason: outcome });
     else if (outcome) restored.push(outcome);
   }
-  return { restored, conflicts, notCovered: [...notCovered, ...(await afterCommands(rewind))] };
+  notCovered.push(...tooLarge(rewind), ...(await afterCommands(rewind)));
+  return { restored, conflicts, notCovered };
 }
 
 function histories(images: readonly StoredImage[]): FileHistory[] {
   const byFile = new Map<string, StoredImage[]>();
   for (const image of images) {
-    if (image.place.startsWith(COMMAND)) continue;
+    if (image.place.startsWith(COMMAND) || image.place.startsWith(LARGE)) continue;
     const key = JSON.stringify([image.place, image.path]);
     const known = byFile.get(key);
     if (known) known.push(image);
@@ -147,6 +148,20 @@ async function isKnown(content: Content, images: readonly StoredImage[]): Promis
   for (const image of images.toReversed())
     if (sameContent(content, await image.after()) || sameContent(content, await image.before())) return true;
   return false;
+}
+
+/** Each file once. */
+function tooLarge({ images, undone, redone }: PlacesRewind): NotCovered[] {
+  const noted = images.filter(
+    ({ place, checkpointId }) =>
+      place.startsWith(LARGE) && (undone.has(checkpointId) || redone.has(checkpointId)),
+  );
+  const byFile = new Map(noted.map(({ place, path }) => [JSON.stringify([place, path]), { place, path }]));
+  return [...byFile.values()].map(({ place, path }) => ({
+    place: `${DISK}${place.slice(LARGE.length)}`,
+    path,
+    reason: "It is too large to be kept.",
+  }));
 }
 
 /** The times of files come from a clock that is late by up to a tick. */

@@ -45,6 +45,10 @@ export async function changesSince(
     const kind = kindOf(before, await file.at(-1)?.after());
     if (kind && !(disk && (await isStill(disk, path, before)))) changes.push({ path, kind });
   }
+  const large = place.replace("disk:", "large:");
+  const known = new Set(changes.map(({ path }) => path));
+  for (const path of byPath(images.filter((i) => i.sequence > since && i.place === large)).keys())
+    if (!known.has(path)) changes.push({ path, kind: "changed" });
   return changesOf(changes);
 }
 

@@ -10,7 +10,7 @@ import { editBytes } from "./edit-bytes.ts";
 import { alreadyExists, notFound, systemCode, whyNotPlain } from "./file-errors.ts";
 import { type EncodedText, encodeText, formatOf } from "./text-codec.ts";
 
-/** A larger file, before or after, leaves no image: it cannot be put back. */
+/** A larger file, before or after, leaves no image: it cannot be put back, only named. */
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 
 /** An append looks at this much of a file to learn its encoding. */
@@ -49,7 +49,7 @@ export function appendText(request: ChangeRequest, text: string): Promise<WriteR
       const whole = Buffer.concat([known.bytes, addition.bytes]);
       if (stats.nlink > 1n) return replace(request, fresh, whole, known.bytes);
       await record(request, place, known.bytes, whole);
-    }
+    } else await noteLarge(request, place);
     return (await appendToFile(directory, name, addition.bytes, known.stats)) ? { path } : AGAIN;
   });
 }
@@ -118,7 +118,7 @@ async function replace(
     const known = before === undefined ? await readPlace(place) : undefined;
     like = known?.stats ?? stats;
     await record(request, place, before ?? known?.bytes, bytes);
-  }
+  } else await noteLarge(request, place);
   request.signal?.throwIfAborted();
   return (await replaceFile(directory, name, bytes, like)) ? { path: request.path } : AGAIN;
 }
@@ -135,6 +135,12 @@ async function record(
 ): Promise<void> {
   if (isRecorded(request, Math.max(before?.length ?? 0, after.length)))
     await request.record?.({ path, before, after });
+  else await noteLarge(request, { path });
+}
+
+/** What cannot be put back is at least named. */
+export async function noteLarge(request: ChangeRequest, { path }: Pick<ChangePlace, "path">): Promise<void> {
+  await request.record?.({ path, before: undefined, after: undefined, isTooLarge: true });
 }
 
 /** The content, and what the file was when it was read. */

@@ -28,6 +28,8 @@ export interface RecordedChange {
   readonly path: string;
   readonly before: Uint8Array | undefined;
   readonly after: Uint8Array | undefined;
+  /** The contents are too large to be kept: it is only noted that there was a change. */
+  readonly isTooLarge?: boolean;
 }
 
 /** A name in an open directory that no one else is changing; `stats` is what is there now. */

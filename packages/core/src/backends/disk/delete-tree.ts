@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, type Dirent, fstatSync, rmdirSync, unlinkSync } from "node:fs";
 import type { DeleteResult, FileError } from "../backend.ts";
 import { readAll } from "./atomic-write.ts";
-import { MAX_IMAGE_BYTES } from "./change-file.ts";
+import { MAX_IMAGE_BYTES, noteLarge } from "./change-file.ts";
 import { AGAIN, atPlace, type ChangeRequest } from "./change-place.ts";
 import { isDirectory, notFound, systemCode } from "./file-errors.ts";
 import type { EntryName, OpenDirectory } from "./open-directory.ts";
@@ -79,7 +79,8 @@ class TreeDelete {
     const descriptor = directory.openFile(name);
     try {
       const { size } = fstatSync(descriptor);
-      if (size > MAX_IMAGE_BYTES || this.#imageBytes + size > MAX_IMAGES_BYTES) return;
+      if (size > MAX_IMAGE_BYTES || this.#imageBytes + size > MAX_IMAGES_BYTES)
+        return await noteLarge(this.#request, { path });
       const before = await readAll(descriptor, size);
       this.#imageBytes += before.length;
       await record({ path, before, after: undefined });

@@ -91,15 +91,14 @@ it("a change that cannot be noted is not made", async () => {
   expect(readFileSync(join(tree.root, "old.txt"), "utf8")).toBe("one");
 });
 
-it("what is too large, and what the harness moved there, leaves no image", async () => {
+it("what is too large is only noted, and what the harness moved there not even that", async () => {
   put("large", "");
   truncateSync(join(tree.root, "large"), 60 * 1024 * 1024);
-  expect(
-    await imagesOf([
-      ["delete", { file_path: "/large" }],
-      ["write_file", { file_path: "/large_tool_results/call", content: "x" }],
-    ]),
-  ).toEqual([]);
+  const images = await imagesOf([
+    ["delete", { file_path: "/large" }],
+    ["write_file", { file_path: "/large_tool_results/call", content: "x" }],
+  ]);
+  expect(images).toEqual([[expect.stringMatching(/^large:\//), "/large", undefined, undefined]]);
 });
 
 it("without a run nothing is noted, and a backend of a run notes only its own changes", async () => {

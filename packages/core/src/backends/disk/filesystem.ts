@@ -271,7 +271,7 @@ export class FilesystemBackend implements BackendProtocol {
       refuse: (target) => this.#refuse(target),
       record:
         log && !this.#isHarnessFile(path)
-          ? (change) => log.record({ ...change, ...this.#placeOf(change) })
+          ? (change) => log.record({ before: change.before, after: change.after, ...this.#placeOf(change) })
           : undefined,
     };
   }
@@ -307,9 +307,11 @@ export class FilesystemBackend implements BackendProtocol {
     return HARNESS_AREAS.some((area) => isWithin(inside, area));
   }
 
-  #placeOf({ path }: RecordedChange): { readonly place: string; readonly path: string } {
+  /** A change that is only noted has a place of its own, where nobody takes it for a file that was not there. */
+  #placeOf({ path, isTooLarge }: RecordedChange): { readonly place: string; readonly path: string } {
     const { allowOutsideRoot, rootDir } = this.settings;
     const elsewhere = allowOutsideRoot && !isWithin(path, this.workingDirectory);
-    return { place: diskPlaceName(elsewhere ? "/" : rootDir), path: this.#fromRoot(path) };
+    const place = diskPlaceName(elsewhere ? "/" : rootDir);
+    return { place: isTooLarge ? place.replace("disk:", "large:") : place, path: this.#fromRoot(path) };
   }
 }
