@@ -31,7 +31,7 @@ const writeLater = promisify(write);
 const readLater = promisify(read);
 
 /** Up to this size the thread is not worth leaving. */
-const AT_ONCE_BYTES = 1024 * 1024;
+const AT_ONCE_BYTES = 16 * 1024 * 1024;
 /** What is handed over in one piece beyond that. */
 const PIECE_BYTES = 16 * 1024 * 1024;
 const NEW_FILE_MODE = 0o644;
@@ -47,7 +47,7 @@ export function isTemporaryName(name: string): boolean {
 
 /** Throws `EEXIST` when something has the name: of several creators, in any process, one succeeds. */
 export async function createFile(directory: OpenDirectory, name: string, bytes: Uint8Array): Promise<void> {
-  const temporary = await writeTemporary(directory, bytes, undefined);
+  const temporary = await writeTemporary(directory, [bytes], undefined);
   try {
     linkSync(directory.path(temporary), directory.path(name));
   } catch (error) {
@@ -75,16 +75,16 @@ async function createInPlace(directory: OpenDirectory, name: string, bytes: Uint
 }
 
 /**
- * Puts `bytes` in the place of the file that `like` describes, or of nothing. False, with nothing changed,
+ * Puts the pieces, one behind the other, in the place of the file that `like` describes, or of nothing. False, with nothing changed,
  * when the file is no longer the one described.
  */
 export async function replaceFile(
   directory: OpenDirectory,
   name: string,
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
   like: BigIntStats | undefined,
 ): Promise<boolean> {
-  const temporary = await writeTemporary(directory, bytes, like);
+  const temporary = await writeTemporary(directory, pieces, like);
   try {
     if (!isUnchanged(directory, name, like)) return false;
     renameSync(directory.path(temporary), directory.path(name));
@@ -135,14 +135,14 @@ function isSame(one: BigIntStats, other: BigIntStats): boolean {
 
 async function writeTemporary(
   directory: OpenDirectory,
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
   like: BigIntStats | undefined,
 ): Promise<string> {
   const name = `.deepwright-${randomBytes(8).toString("hex")}.tmp`;
   const mode = like === undefined ? NEW_FILE_MODE : 0o600;
   const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, mode);
   try {
-    await writeAll(descriptor, bytes);
+    for (const piece of pieces) await writeAll(descriptor, piece);
     if (like !== undefined) resemble(descriptor, like);
   } catch (error) {
     removeQuietly(directory, name);

@@ -28,7 +28,7 @@ export function writeBytes(
     const unusable = whyNotWritten(place.stats, path);
     if (unusable !== undefined) return unusable;
     if (!overwrite) return alreadyExists(path);
-    return replace(request, place, bytes, undefined);
+    return replace(request, place, [bytes], undefined);
   });
 }
 
@@ -47,7 +47,7 @@ export function appendText(request: ChangeRequest, text: string): Promise<WriteR
     const fresh = { ...place, stats: known.stats };
     if (needsWhole) {
       const whole = Buffer.concat([known.bytes, addition.bytes]);
-      if (stats.nlink > 1n) return replace(request, fresh, whole, known.bytes);
+      if (stats.nlink > 1n) return replace(request, fresh, [whole], known.bytes);
       await record(request, place, known.bytes, whole);
     } else await noteLarge(request, place);
     return (await appendToFile(directory, name, addition.bytes, known.stats)) ? { path } : AGAIN;
@@ -76,7 +76,7 @@ export function editText(request: ChangeRequest, edit: TextEdit): Promise<EditRe
     const { bytes, stats } = await readPlace(place, { signal });
     const edited = editBytes(bytes, edit.oldString, edit.newString, edit.replaceAll, path);
     if (edited.error !== undefined) return edited;
-    const result = await replace(request, { ...place, stats }, edited.bytes, bytes);
+    const result = await replace(request, { ...place, stats }, edited.pieces ?? [edited.bytes], bytes);
     if (result === AGAIN || result.error !== undefined) return result;
     return { path, occurrences: edited.occurrences };
   });
@@ -108,19 +108,20 @@ async function create(
 async function replace(
   request: ChangeRequest,
   place: ChangePlace,
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
   before: Uint8Array | undefined,
 ): Promise<WriteResult | typeof AGAIN> {
   const { directory, name, stats } = place;
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   accessSync(directory.path(name), flagsOf.W_OK);
   let like = stats;
-  if (isRecorded(request, Math.max(Number(stats?.size ?? 0), bytes.length))) {
+  if (isRecorded(request, Math.max(Number(stats?.size ?? 0), length))) {
     const known = before === undefined ? await readPlace(place) : undefined;
     like = known?.stats ?? stats;
-    await record(request, place, before ?? known?.bytes, bytes);
+    await record(request, place, before ?? known?.bytes, Buffer.concat(pieces));
   } else await noteLarge(request, place);
   request.signal?.throwIfAborted();
-  return (await replaceFile(directory, name, bytes, like)) ? { path: request.path } : AGAIN;
+  return (await replaceFile(directory, name, pieces, like)) ? { path: request.path } : AGAIN;
 }
 
 function isRecorded(request: ChangeRequest, size: number): boolean {

@@ -19,7 +19,13 @@ import {
 } from "./text-codec.ts";
 
 export type EditedBytes =
-  | { readonly bytes: Buffer; readonly occurrences: number; readonly error?: undefined }
+  | {
+      readonly bytes: Buffer;
+      /** The same in pieces, where they need not be put together to be written. */
+      readonly pieces?: readonly Buffer[];
+      readonly occurrences: number;
+      readonly error?: undefined;
+    }
   | FileError;
 
 /** Accepts as `oldString` whatever part of the file a read has shown. `path` is for words alone. */
@@ -69,7 +75,14 @@ function editPlainUtf8(
   if ([bytes, needle, replacement].some((part) => part.includes(ASTRAY_IN_UTF8))) return undefined;
   const found = occurrencesOf(needle, bytes, replaceAll ? Number.POSITIVE_INFINITY : 2);
   if (found.length === 0 || (found.length > 1 && !replaceAll)) return undefined;
-  return { bytes: splice(bytes, found, needle.length, replacement), occurrences: found.length };
+  const pieces = piecesOf(bytes, found, needle.length, replacement);
+  return {
+    pieces,
+    get bytes() {
+      return Buffer.concat(pieces);
+    },
+    occurrences: found.length,
+  };
 }
 
 function occurrencesOf(needle: Buffer, bytes: Buffer, most: number): number[] {
@@ -82,18 +95,19 @@ function occurrencesOf(needle: Buffer, bytes: Buffer, most: number): number[] {
   return found;
 }
 
-function splice(bytes: Buffer, found: readonly number[], length: number, replacement: Buffer): Buffer {
-  const result = Buffer.allocUnsafeSlow(bytes.length + found.length * (replacement.length - length));
+function piecesOf(bytes: Buffer, found: readonly number[], length: number, replacement: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
   let kept = 0;
-  let written = 0;
   for (const at of found) {
-    written += bytes.copy(result, written, kept, at);
-    written += replacement.copy(result, written);
+    pieces.push(bytes.subarray(kept, at), replacement);
     kept = at + length;
   }
-  bytes.copy(result, written, kept);
-  return result;
+  pieces.push(bytes.subarray(kept));
+  return found.length <= MAX_PIECES ? pieces : [Buffer.concat(pieces)];
 }
+
+/** More of them are not worth a write each. */
+const MAX_PIECES = 8;
 
 /** A reader is not shown the mark; who has it from elsewhere, and not from the text, means the beginning of the file. */
 function withoutMark(
