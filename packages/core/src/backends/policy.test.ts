@@ -88,22 +88,25 @@ describe("denyPrefixes", () => {
 
   it("hold for relative paths, which lie where the backend says", async () => {
     class InPlace extends MapBackend {
-      readonly workingDirectory = "/work";
+      readonly workingDirectory = "/place";
       override async uploadFiles(files: Parameters<MapBackend["uploadFiles"]>[0]) {
         return super.uploadFiles(
-          files.map(([path, data]) => [path.startsWith("/") ? path : `/work/${path}`, data]),
+          files.map(([path, data]) => [path.startsWith("/") ? path : `/place/${path}`, data]),
         );
       }
     }
-    const inner = new InPlace({ "/work/locked/a.txt": "a", "/b.txt": "b" });
-    const backend = new PolicyBackend(inner, { denyPrefixes: ["/work/locked"] });
+    const inner = new InPlace({ "/place/locked/a.txt": "a", "/b.txt": "b" });
+    const backend = new PolicyBackend(inner, { denyPrefixes: ["/place/locked"] });
     expect(await backend.uploadFiles?.([["locked/a.txt", bytes]])).toEqual([
       { path: "locked/a.txt", error: "permission_denied" },
     ]);
     expect(await backend.uploadFiles?.([["new.txt", bytes]])).toEqual([{ path: "new.txt", error: null }]);
     expect(await backend.write("locked/b.txt", "x")).toMatchObject({ code: "PERMISSION_DENIED" });
-    expect(await inner.read("/work/locked/a.txt")).toMatchObject({ content: "a" });
-    expect((await backend.ls("")).files?.map(({ path }) => path)).toEqual(["/work/locked/", "/work/new.txt"]);
+    expect(await inner.read("/place/locked/a.txt")).toMatchObject({ content: "a" });
+    expect((await backend.ls("")).files?.map(({ path }) => path)).toEqual([
+      "/place/locked/",
+      "/place/new.txt",
+    ]);
   });
 
   it("must be paths", () => {

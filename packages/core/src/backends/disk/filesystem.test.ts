@@ -152,11 +152,12 @@ describe("write", () => {
     expect(statSync(join(tree.root, "script.sh")).mode & 0o777).toBe(0o750);
   });
 
-  it.skipIf(!root)("keeps the owner and group of a file", async () => {
+  it("keeps the owner and group of a file, as far as we may set them", async () => {
     put("theirs", "1");
-    chownSync(join(tree.root, "theirs"), 1234, 4321);
+    if (root) chownSync(join(tree.root, "theirs"), 1234, 4321);
+    const { uid, gid } = statSync(join(tree.root, "theirs"));
     await backend.edit("/theirs", "1", "2");
-    expect(statSync(join(tree.root, "theirs"))).toMatchObject({ uid: 1234, gid: 4321 });
+    expect(statSync(join(tree.root, "theirs"))).toMatchObject({ uid, gid });
   });
 
   it("does not reach the other name of a hard-linked file", async () => {

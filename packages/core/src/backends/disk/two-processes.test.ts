@@ -64,8 +64,9 @@ function filesUnder(directory: string): string[] {
 
 it("two processes that work on one directory at random lose nothing and tear nothing", async () => {
   const directory = sharedDirectory();
-  const operations = Math.round(1000 * FACTOR);
-  const workers = ["one", "two"].map((worker, index) => ({ worker, seed: Date.now() + index }));
+  const operations = Math.round(5_000 * FACTOR);
+  const seed = Number(process.env.TEST_SEED ?? Date.now());
+  const workers = ["one", "two"].map((worker, index) => ({ worker, seed: seed + index }));
   const reports = await Promise.all(
     workers.map(({ worker, seed }) => report(start({ directory, worker, seed, operations, creations: 40 }))),
   );

@@ -28,8 +28,10 @@ function stallClock(): { readonly wall: number; readonly working: number } {
   return { wall: performance.now(), working: (user + system) / 1000 };
 }
 
-/** A machine with more to do than it can may be slow once. */
-const TIMED = { retry: 2 };
+/** Seconds to allow beside a limit: ten times what a command that does nothing takes on this machine now. */
+async function slack(): Promise<number> {
+  return 10 * (await timed("true")).took;
+}
 
 afterEach(() => {
   delete process.env.FAKE_API_KEY;
@@ -54,13 +56,13 @@ test.each([
     "a child in a session of its own without our mark",
     (mark: string) => `env -i $(command -v setsid) sleep ${mark} & sleep ${mark}`,
   ],
-])("%s does not outlive the time-out", TIMED, async (_name, command) => {
+])("%s does not outlive the time-out", async (_name, command) => {
   const mark = sleepMark();
   const { exitCode, took, output } = await timed(`echo begun; ${command(mark)}`, { timeout: 1 });
   expect(exitCode).toBe(124);
   expect(output).toBe("begun\n");
   expect(took).toBeGreaterThan(0.9);
-  expect(took).toBeLessThan(3);
+  expect(took).toBeLessThan(3 + (await slack()));
   await expectGone(mark);
 });
 
@@ -72,11 +74,11 @@ test.each([
     "as a grandchild",
     (mark: string) => `(setsid sh -c 'sleep ${mark}; true' >/dev/null 2>&1 &) ; echo started`,
   ],
-])("a process in the background, %s, ends with the call", TIMED, async (_name, command) => {
+])("a process in the background, %s, ends with the call", async (_name, command) => {
   const mark = sleepMark();
   const { exitCode, output, took } = await timed(command(mark));
   expect([exitCode, output]).toEqual([0, "started\n"]);
-  expect(took).toBeLessThan(2.5);
+  expect(took).toBeLessThan(2 + (await slack()));
   await expectGone(mark);
 });
 
@@ -119,10 +121,10 @@ test("SH-08 a command that was ended by a signal is told from a time-out", async
   expect(own).toEqual({ output: "", exitCode: 124, truncated: false });
 });
 
-test.each(["cat", "read x || true", "sh", "node -"])("SH-09 `%s` finds no input", TIMED, async (command) => {
+test.each(["cat", "read x || true", "sh", "node -"])("SH-09 `%s` finds no input", async (command) => {
   const { exitCode, took } = await timed(command, { timeout: 20 });
   expect(exitCode).toBe(0);
-  expect(took).toBeLessThan(command === "node -" ? 5 : 1.5);
+  expect(took).toBeLessThan((command === "node -" ? 4 : 1) + (await slack()));
 });
 
 test("SH-10 a cap of 10 bytes breaks no character", async () => {
@@ -165,7 +167,8 @@ test.each([
   });
 });
 
-test("SH-13 an abort ends everything at once and is thrown with its reason", TIMED, async () => {
+test("SH-13 an abort ends everything at once and is thrown with its reason", async () => {
+  const allowed = await slack();
   const mark = sleepMark();
   const controller = new AbortController();
   const reason = new Error("enough");
@@ -175,6 +178,6 @@ test("SH-13 an abort ends everything at once and is thrown with its reason", TIM
   const start = performance.now();
   controller.abort(reason);
   await expect(running).rejects.toBe(reason);
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect((performance.now() - start) / 1000).toBeLessThan(1 + allowed);
   await expectGone(mark);
 });
