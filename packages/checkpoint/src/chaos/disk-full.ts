@@ -18,6 +18,8 @@ export interface DiskFullParameters {
 const MEGABYTE = 2 ** 20;
 /** Space for the results of one run, twice. */
 const DISK_PER_RUN = 6 * MEGABYTE;
+/** Full before the first reply is stored. */
+const FIRST_STEPS = 128 * 2 ** 10;
 const CLAIM = { mode: "queue", ttl: 1 } as const;
 /** 3 MB of results for a run. */
 const TURNS = { turns: 15, callsPerTurn: 2, resultLength: 100_000 };
@@ -31,7 +33,7 @@ export async function diskFull(site: ChaosSite, { times }: DiskFullParameters): 
   const stored: number[] = [];
   for (let number = 0; number < times; number += 1) {
     const plan: Plan = { ...TURNS, thread: `full-${number}`, text: `Go ${number}.` };
-    const leave = site.random.below(2 * MEGABYTE);
+    const leave = site.random.below(number % 2 === 0 ? FIRST_STEPS : 2 * MEGABYTE);
     const log = join(directory, `${number}.log`);
     const { problems, messages } = await outgrow(worker, disk, plan, leave, log);
     verdict.add(plan.thread, problems);

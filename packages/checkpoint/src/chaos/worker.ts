@@ -34,6 +34,7 @@ async function run(saver: SharedSaver, request: RunRequest): Promise<RunResult> 
   return { messages: outline(state.messages), interrupts: state.__interrupt__?.length ?? 0 };
 }
 
+/** Tasks whose writes are stored are not in `next`, yet their checkpoint is still to come. */
 async function isDone(
   saver: SharedSaver,
   agent: ReturnType<typeof plannedAgent>,
@@ -41,7 +42,7 @@ async function isDone(
 ): Promise<boolean> {
   const config = { configurable: { thread_id: thread } };
   if ((await saver.getTuple(config)) === undefined) return false;
-  return (await agent.getState(config)).next.length === 0;
+  return (await agent.getState(config)).tasks.length === 0;
 }
 
 /** Nothing stored means that the message was never acknowledged and must be sent again. */
