@@ -8,7 +8,7 @@ import { findLines, invalidPattern, isBinaryText, matchLimit } from "../text/fin
 import { compileGlob } from "../text/glob-match.ts";
 import { literalDirectory } from "../text/glob-prune.ts";
 import { IGNORE_FILE, type IgnoreRules, IgnoreScope, parseIgnoreFile } from "../text/ignore-rules.ts";
-import { textFinder } from "../text/linear-search.ts";
+import { rarePart, textFinder } from "../text/linear-search.ts";
 import type {
   AnyFileData,
   FileError,
@@ -71,20 +71,27 @@ export function grepFrom(
   const filter = glob ? compileGlob(glob, base) : undefined;
   if (filter?.error !== undefined) return filter;
   const limit = matchLimit(maxCount);
-  const find = textFinder(pattern);
   const matches: GrepMatch[] = [];
   const fits = filter?.matches;
   const alone = fits === undefined || fits(target) ? [target] : [];
-  const candidates = isFile ? alone : searchedPaths(files, base, fits);
-  for (const file of candidates) {
-    const data = files.get(file);
-    if (data === undefined || !isText(data)) continue;
-    const text = storedContent(data);
-    const first = find(text, 0);
-    if (first === -1 || isBinaryText(text)) continue;
-    if (!findLines(matches, file, text, find, limit, first)) return { matches, truncated: true };
+  const all = limit === Number.POSITIVE_INFINITY ? files.pathsAsKept?.() : undefined;
+  const candidates = isFile ? alone : searchedPaths(files, base, fits, base, all);
+  const find = textFinder(pattern);
+  const holding = filesHolding(files, candidates, rarePart(pattern));
+  for (const file of all === undefined ? holding : [...holding].sort()) {
+    const text = storedContent(files.get(file) as AnyFileData);
+    if (isBinaryText(text)) continue;
+    if (!findLines(matches, file, text, find, limit)) return { matches, truncated: true };
   }
   return { matches };
+}
+
+/** A loop of its own, as short as can be: most files of most searches get no further. */
+function* filesHolding(files: FileMap, candidates: readonly string[], part: string): Generator<string> {
+  for (const file of candidates) {
+    const data = files.get(file);
+    if (data !== undefined && storedContent(data).includes(part) && isText(data)) yield file;
+  }
 }
 
 const ignoreFiles = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -92,15 +99,16 @@ const parsedRules = new WeakMap<AnyFileData, IgnoreRules>();
 
 /**
  * The files under `base` that fit and are not ignored. `base`, what lies above it and the directories down
- * to `entered` are not asked about.
+ * to `entered` are not asked about. They are sorted, or in the order of `kept`, which are all paths.
  */
 function searchedPaths(
   files: FileMap,
   base: string,
   fits: ((path: string) => boolean) | undefined,
   entered = base,
+  kept?: readonly string[],
 ): readonly string[] {
-  const paths = files.paths();
+  const paths = (base === "/" ? kept : undefined) ?? files.paths();
   const start = base === "/" ? "/" : `${base}/`;
   const known = ignoreFilesIn(paths);
   if (known.size === 0 && !start.includes(REPOSITORY) && isWithin(base, entered)) {
@@ -124,7 +132,7 @@ function pathsOutsideRepositories(paths: readonly string[]): readonly string[] {
   return found;
 }
 
-/** Those of the sorted paths that begin with `start`, which ends with a slash. */
+/** Those of the paths, which are sorted unless `start` is `/`, that begin with `start`, which ends with a slash. */
 function under(paths: readonly string[], start: string): readonly string[] {
   if (start === "/") return paths;
   const end = `${start.slice(0, -1)}${AFTER_SLASH}`;

@@ -5,7 +5,7 @@
  * are those of `lines.ts`. Text that is really something else, with a zero in its first 8 KiB, is not searched.
  */
 import type { TextFinder } from "./linear-search.ts";
-import { afterLineEnd, lineEndIndex } from "./lines.ts";
+import { afterLineEnd, feedIndex, lineEndIndex } from "./lines.ts";
 
 export interface FoundLine {
   readonly path: string;
@@ -46,15 +46,17 @@ export function findLines(
   limit: number,
   first = find(text, 0),
 ): boolean {
+  if (first === -1) return true;
+  const endOfLine = text.includes("\r") ? lineEndIndex : feedIndex;
   let start = 0;
   let line = 1;
   for (let at = first; at !== -1; at = find(text, start)) {
-    let end = lineEndIndex(text, start);
+    let end = endOfLine(text, start);
     let next = afterLineEnd(text, end);
     while (next <= at) {
       start = next;
       line += 1;
-      end = lineEndIndex(text, start);
+      end = endOfLine(text, start);
       next = afterLineEnd(text, end);
     }
     if (matches.length >= limit) return false;

@@ -49,14 +49,22 @@ function platformFinder(pattern: string): TextFinder {
   };
 }
 
-/** From frequent to rare in prose and code; anything else is rarer. */
-const FREQUENT = " etaoinsrlcdupm\nfhgb.y,vw\"=-()_/k;':xT01{}S<>2ACIE";
+/** A part of the pattern that few texts hold without holding the pattern, and that the platform finds fast. */
+export function rarePart(pattern: string): string {
+  const start = rarestIndex(pattern);
+  return pattern.slice(start, start + LONGEST_FOR_PLATFORM);
+}
 
-function rarestIndex(pattern: string): number {
+/** From frequent to rare in prose and code; anything else is rarer. */
+const FREQUENT = " etaoinsrlcdu0123456789pm\nfhgb.y,vw\"=-()_/k;':xT{}S<>ACIE";
+
+/** The index of the character, given by its code or itself, that is rarest in most texts. */
+export function rarestIndex(pattern: string | Uint8Array): number {
   let best = 0;
   let rarity = -1;
   for (let index = 0; index < pattern.length; index++) {
-    const place = FREQUENT.indexOf(pattern[index] as string);
+    const item = pattern[index] as string | number;
+    const place = FREQUENT.indexOf(typeof item === "string" ? item : String.fromCharCode(item));
     const rank = place === -1 ? FREQUENT.length : place;
     if (rank > rarity) [best, rarity] = [index, rank];
   }

@@ -16,6 +16,12 @@ export function lineEndIndex(text: string, from: number): number {
   return LINE_END.test(text) ? LINE_END.lastIndex - 1 : text.length;
 }
 
+/** The same for text without `\r`, several times as fast. */
+export function feedIndex(text: string, from: number): number {
+  const at = text.indexOf("\n", from);
+  return at === -1 ? text.length : at;
+}
+
 /** The index after the line end at `index`: where the next line starts. */
 export function afterLineEnd(text: string, index: number): number {
   if (index >= text.length) return text.length;

@@ -187,12 +187,15 @@ export interface ReadOptions {
   readonly from?: number;
   /** Bytes at most. */
   readonly limit?: number;
+  /** What to read into, if it is large enough. */
+  readonly into?: Buffer | undefined;
 }
 
 /** An open file from its beginning to its end; `size` is how much it is believed to have. */
 export async function readAll(descriptor: number, size: number, options: ReadOptions = {}): Promise<Buffer> {
-  const { signal, from = 0, limit = Number.POSITIVE_INFINITY } = options;
-  let bytes = Buffer.allocUnsafe(Math.min(size + 1, limit));
+  const { signal, from = 0, limit = Number.POSITIVE_INFINITY, into } = options;
+  const expected = Math.min(size + 1, limit);
+  let bytes = into !== undefined && into.length >= expected ? into : Buffer.allocUnsafe(expected);
   let length = 0;
   while (length < limit) {
     signal?.throwIfAborted();

@@ -8,6 +8,7 @@ import { AGAIN, atPlace, type ChangePlace, type ChangeRequest } from "./change-p
 import { HEAD_BYTES } from "./detect-encoding.ts";
 import { editBytes } from "./edit-bytes.ts";
 import { alreadyExists, notFound, systemCode, whyNotPlain } from "./file-errors.ts";
+import { withSpareBuffer } from "./spare-buffer.ts";
 import { type EncodedText, encodeText, formatOf } from "./text-codec.ts";
 
 /** A larger file, before or after, leaves no image: it cannot be put back, only named. */
@@ -15,6 +16,9 @@ export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 
 /** An append looks at this much of a file to learn its encoding. */
 const MAX_SAMPLE_BYTES = 1024 * 1024;
+
+/** Bytes from which reading costs less than fresh memory. */
+const WORTH_SPARING = 1024 * 1024;
 
 /** Parents are made. Without `overwrite` a file that exists is left alone. */
 export function writeBytes(
@@ -63,7 +67,7 @@ export interface TextEdit {
 }
 
 export function editText(request: ChangeRequest, edit: TextEdit): Promise<EditResult> {
-  const { path, signal } = request;
+  const { path } = request;
   return atPlace(request, {}, async (place): Promise<EditResult | typeof AGAIN> => {
     if (place.stats === undefined) return notFound(path);
     const unusable = whyNotPlain(place.stats, path);
@@ -73,13 +77,26 @@ export function editText(request: ChangeRequest, edit: TextEdit): Promise<EditRe
         error: `'${showPath(path)}' is larger than the ${Math.floor(edit.maxSize / 1024 / 1024)} MB that can be edited`,
         code: "TOO_LARGE",
       };
-    const { bytes, stats } = await readPlace(place, { signal });
-    const edited = editBytes(bytes, edit.oldString, edit.newString, edit.replaceAll, path);
-    if (edited.error !== undefined) return edited;
-    const result = await replace(request, { ...place, stats }, edited.pieces ?? [edited.bytes], bytes);
-    if (result === AGAIN || result.error !== undefined) return result;
-    return { path, occurrences: edited.occurrences };
+    if (request.record !== undefined || place.stats.size < WORTH_SPARING)
+      return editPlace(request, place, edit, undefined);
+    return withSpareBuffer(Number(place.stats.size) + 1, (into) => editPlace(request, place, edit, into));
   });
+}
+
+/** Reads into `into`, where that is large enough, and keeps nothing of it. */
+async function editPlace(
+  request: ChangeRequest,
+  place: ChangePlace,
+  edit: TextEdit,
+  into: Buffer | undefined,
+): Promise<EditResult | typeof AGAIN> {
+  const { path, signal } = request;
+  const { bytes, stats } = await readPlace(place, { signal, into });
+  const edited = editBytes(bytes, edit.oldString, edit.newString, edit.replaceAll, path);
+  if (edited.error !== undefined) return edited;
+  const result = await replace(request, { ...place, stats }, edited.pieces ?? [edited.bytes], bytes);
+  if (result === AGAIN || result.error !== undefined) return result;
+  return { path, occurrences: edited.occurrences };
 }
 
 function whyNotWritten(stats: BigIntStats, path: string): FileError | undefined {

@@ -1,0 +1,26 @@
+/**
+ * A large buffer that is used again while the garbage collector leaves it: memory that was never touched
+ * costs several times what reading a file into it does.
+ */
+let spare: WeakRef<Buffer> | undefined;
+
+/** Gives `use` a buffer of at least `size` bytes. Nothing may hold on to it afterwards. */
+export async function withSpareBuffer<Result>(
+  size: number,
+  use: (buffer: Buffer) => Promise<Result>,
+): Promise<Result> {
+  const buffer = takeSpare(size) ?? Buffer.allocUnsafeSlow(size);
+  try {
+    return await use(buffer);
+  } finally {
+    spare = new WeakRef(buffer);
+  }
+}
+
+/** Whoever comes next while it is in use makes another one. */
+function takeSpare(size: number): Buffer | undefined {
+  const known = spare?.deref();
+  if (known === undefined || known.length < size) return undefined;
+  spare = undefined;
+  return known;
+}
