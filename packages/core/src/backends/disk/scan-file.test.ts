@@ -88,6 +88,18 @@ describe("LiteralFinder", () => {
     );
   });
 
+  it("finds long patterns and those that begin before their rarest byte", () => {
+    const word = fc.stringMatching(/^[ a-cQ]{0,90}$/);
+    fc.assert(
+      fc.property(word, word, word, fc.nat(20), (before, text, after, from) => {
+        const pattern = Buffer.from(`a${text}b`);
+        const buffer = Buffer.from(before + pattern + after + pattern);
+        expect(new LiteralFinder(pattern).indexIn(buffer, from)).toBe(buffer.indexOf(pattern, from));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it("is not held up by text made to be slow", () => {
     const buffer = Buffer.alloc(2_000_000, "a");
     const start = performance.now();
