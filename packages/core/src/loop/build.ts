@@ -8,8 +8,9 @@ import { buildState } from "./channels.ts";
 import { hookGroups } from "./hooks.ts";
 import type { AnyTool, Loop } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
-import { modelSource } from "./model-source.ts";
-import { type PromptSection, promptSectionOf } from "./prompt-section.ts";
+import { modelSource, sameItems } from "./model-source.ts";
+import { promptSectionOf } from "./prompt-section.ts";
+import { stagesOf } from "./stages.ts";
 import { responseStrategy } from "./structured-output.ts";
 
 export interface LoopSpec {
@@ -34,6 +35,7 @@ export function buildLoop(spec: LoopSpec): Loop {
   const { middleware } = spec;
   const response = responseStrategy(spec.responseFormat);
   const tools = collectTools(spec.tools, middleware, response?.toolNames ?? []);
+  const hooked = middleware.filter((m) => stagesOf(m) === undefined);
   const state = buildState([spec.stateSchema, ...middleware.map((m) => m.stateSchema)]);
   return {
     name: spec.name,
@@ -44,13 +46,14 @@ export function buildLoop(spec: LoopSpec): Loop {
       tools.filter(isRunnable).map((tool) => [(tool as ClientTool).name, tool as ClientTool]),
     ),
     middleware,
-    modelWrappers: middleware.filter((m) => m.wrapModelCall && promptSectionOf(m) === undefined),
-    toolWrappers: middleware.filter((m) => m.wrapToolCall),
+    stages: middleware.map(stagesOf).filter((stages) => stages !== undefined),
+    modelWrappers: middleware.filter((m) => m.wrapModelCall && !isKnownToLoop(m)),
+    toolWrappers: middleware.filter((m) => m.wrapToolCall && stagesOf(m) === undefined),
     hooks: {
-      beforeAgent: hookGroups("beforeAgent", "before_agent", middleware),
-      beforeModel: hookGroups("beforeModel", "before_model", middleware),
-      afterModel: hookGroups("afterModel", "after_model", middleware),
-      afterAgent: hookGroups("afterAgent", "after_agent", middleware),
+      beforeAgent: hookGroups("beforeAgent", "before_agent", hooked),
+      beforeModel: hookGroups("beforeModel", "before_model", hooked),
+      afterModel: hookGroups("afterModel", "after_model", hooked),
+      afterAgent: hookGroups("afterAgent", "after_agent", hooked),
     },
     state,
     stateKeys: Object.keys(state.channels),
@@ -133,26 +136,59 @@ function asTool(tool: unknown, index: number): AnyTool {
   });
 }
 
-/** The prompt depends on the visible tools only, so it is built once per set and stays byte-identical. */
+/** Its hooks are for loops that do not know what the middleware carries for ours. */
+function isKnownToLoop(middleware: AgentMiddleware): boolean {
+  return promptSectionOf(middleware) !== undefined || stagesOf(middleware) !== undefined;
+}
+
+/** A part of the prompt, given what the sections say that are known in a run only. */
+type Section = (visible: ReadonlySet<string>, spoken: readonly string[]) => string;
+
+interface BuiltPrompt {
+  readonly spoken: readonly string[];
+  readonly message: SystemMessage | undefined;
+}
+
+const NOTHING_SPOKEN: readonly string[] = [];
+
+/** Built once per set of visible tools and stays byte-identical, unless a section has something else to say. */
 function promptBuilder(spec: LoopSpec): Loop["systemMessage"] {
-  const sections = spec.middleware.map(promptSectionOf).filter((section) => section !== undefined);
-  const built = new WeakMap<ReadonlySet<string>, SystemMessage | undefined>();
-  return (visible) => {
-    if (!built.has(visible)) built.set(visible, composePrompt(spec, sections, visible));
-    return built.get(visible);
+  const sections = sectionsOf(spec.middleware);
+  const built = new WeakMap<ReadonlySet<string>, BuiltPrompt>();
+  return (visible, spoken = NOTHING_SPOKEN) => {
+    const known = built.get(visible);
+    if (known !== undefined && sameItems(known.spoken, spoken)) return known.message;
+    const message = composePrompt(spec, sections, visible, spoken);
+    built.set(visible, { spoken, message });
+    return message;
   };
+}
+
+function sectionsOf(middleware: readonly AgentMiddleware[]): readonly Section[] {
+  let count = 0;
+  return middleware.flatMap((m): Section[] => {
+    const own = promptSectionOf(m);
+    const fixed: Section[] = own === undefined ? [] : [(visible) => own(visible)];
+    if (stagesOf(m)?.section === undefined) return fixed;
+    const index = count;
+    count += 1;
+    return [...fixed, (_, spoken) => spoken[index] ?? ""];
+  });
 }
 
 function composePrompt(
   spec: LoopSpec,
-  sections: readonly PromptSection[],
+  sections: readonly Section[],
   visible: ReadonlySet<string>,
+  spoken: readonly string[],
 ): SystemMessage | undefined {
-  const parts = [...spec.promptBefore, ...sections.map((section) => section(visible)), ...spec.promptAfter];
-  const spoken = parts.filter((part) => (typeof part === "string" ? part !== "" : part.text !== ""));
-  if (spoken.length === 0) return undefined;
-  if (spoken.every((part) => typeof part === "string")) return new SystemMessage(spoken.join("\n\n"));
-  const blocks = separated(spoken).flatMap((part) =>
+  const said = sections.map((section) => section(visible, spoken));
+  const parts = [...spec.promptBefore, ...said, ...spec.promptAfter].filter((part) =>
+    typeof part === "string" ? part !== "" : part.text !== "",
+  );
+  if (parts.length === 0) return undefined;
+  if (parts.every((part) => typeof part === "string")) return new SystemMessage(parts.join("\n\n"));
+  const blocks = separated(parts).flatMap((part) =>
     typeof part === "string" ? [{ type: "text", text: part }] : blocksOf(part),
   );
   return new SystemMessage({ content: blocks as never });

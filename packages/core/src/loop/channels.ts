@@ -19,6 +19,7 @@ import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { FilesChannel } from "./files-channel.ts";
 import { coerceMessages } from "./messages.ts";
 import { MessagesChannel } from "./messages-channel.ts";
+import { REMINDERS, remindersChannel } from "./reminders.ts";
 
 /** A single value that never fails on several writes in one step: the last one, in call order, stays. */
 export class KeepLast extends LastValue<unknown> {
@@ -63,6 +64,7 @@ export interface StateShape {
 }
 
 const messagesChannel = new MessagesChannel();
+const reminders = remindersChannel();
 const runValue = new RunValue({ guard: false });
 
 /** Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. */
@@ -76,6 +78,7 @@ export function buildState(schemas: readonly unknown[]): StateShape {
   for (const [key, field] of fields) channels[key] = field.channel;
   channels.structuredResponse = runValue;
   channels.outcome = runValue;
+  channels[REMINDERS] = reminders;
   return {
     channels,
     inputKeys: ["messages", ...publicKeys],
@@ -87,7 +90,7 @@ export function buildState(schemas: readonly unknown[]): StateShape {
   };
 }
 
-const RESERVED = ["messages", "structuredResponse", "outcome", "jumpTo"];
+const RESERVED = ["messages", "structuredResponse", "outcome", "jumpTo", REMINDERS];
 
 async function validateValues(
   fields: ReadonlyMap<string, Field>,

@@ -8,6 +8,7 @@ import type { ApprovalPolicy } from "./approval-policy.ts";
 import type { StateShape } from "./channels.ts";
 import type { Messages } from "./messages.ts";
 import type { ModelSource } from "./model-source.ts";
+import type { Stages } from "./stages.ts";
 import type { ResponseStrategy } from "./structured-output.ts";
 
 export const MODEL_NODE = "model_request";
@@ -27,8 +28,16 @@ export interface HookGroup {
 export interface Loop {
   readonly name: string | undefined;
   readonly model: ModelSource;
-  /** The system message for a set of visible tools; undefined when there is nothing to say. */
-  readonly systemMessage: (visible: ReadonlySet<string>) => SystemMessage | undefined;
+  /**
+   * The system message for a set of visible tools; undefined when there is nothing to say. `spoken` is what
+   * the sections say that are known in a run only, in the order of the stages that have one.
+   */
+  readonly systemMessage: (
+    visible: ReadonlySet<string>,
+    spoken?: readonly string[],
+  ) => SystemMessage | undefined;
+  /** What our own middleware does inside the loop, in the order of the stack. */
+  readonly stages: readonly Stages[];
   readonly tools: readonly AnyTool[];
   /** The tools we can run, by name. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;

@@ -26,7 +26,12 @@ interface MessageIndex {
   readonly calls: Map<string, number>;
   /** Whether a person or a tool ever said something that is not plain text. */
   hasBlocks: boolean;
+  /** Whether some message is marked. */
+  hasMarks: boolean;
 }
+
+/** The key of `additional_kwargs` under which stages remember how a message is to be sent. */
+export const MARKS = "deepwright";
 
 const indexes = new WeakMap<Messages, MessageIndex>();
 /** How many leading messages are known to form valid, finished turns. */
@@ -172,7 +177,7 @@ function indexOf(messages: Messages): MessageIndex {
 }
 
 function emptyIndex(): MessageIndex {
-  return { positions: new Map(), calls: new Map(), hasBlocks: false };
+  return { positions: new Map(), calls: new Map(), hasBlocks: false, hasMarks: false };
 }
 
 function buildIndex(messages: Messages): MessageIndex {
@@ -192,6 +197,7 @@ function registerCalls(index: MessageIndex, message: BaseMessage, position: numb
   if (AIMessage.isInstance(message)) {
     for (const call of message.tool_calls ?? []) if (call.id) index.calls.set(call.id, position);
   } else if (typeof message.content !== "string") index.hasBlocks = true;
+  if (message.additional_kwargs?.[MARKS] !== undefined) index.hasMarks = true;
 }
 
 /** -1 when absent. Arrays that share an index may disagree about a position; then the list decides. */
@@ -218,6 +224,16 @@ export function mayHaveBlocks(messages: Messages): boolean {
   return indexes.get(messages)?.hasBlocks ?? true;
 }
 
+/** False only where no message is marked; true also where that is not known. */
+export function mayHaveMarks(messages: Messages): boolean {
+  return indexes.get(messages)?.hasMarks ?? true;
+}
+
+/** The position of the message with this id, or -1. */
+export function positionOfId(messages: Messages, id: string): number {
+  return positionOf(messages, keptIndex(messages), id);
+}
+
 /** Whether some assistant message of this list already made a call with this id. */
 export function isCallIdTaken(messages: Messages, callId: string): boolean {
   return callerOf(messages, keptIndex(messages), callId) >= 0;
@@ -234,7 +250,7 @@ export function isCallAnswered(messages: Messages, callId: string): boolean {
 }
 
 export function isMessageIdTaken(messages: Messages, id: string | undefined): boolean {
-  return id !== undefined && positionOf(messages, keptIndex(messages), id) >= 0;
+  return id !== undefined && positionOfId(messages, id) >= 0;
 }
 
 function keptIndex(messages: Messages): MessageIndex {

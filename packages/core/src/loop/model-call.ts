@@ -1,6 +1,6 @@
 /** One request to the model, through the `wrapModelCall` of every middleware that has one. */
 import { AIMessage, SystemMessage } from "@langchain/core/messages";
-import type { Command } from "@langchain/langgraph";
+import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
@@ -9,9 +9,12 @@ import { type AnyTool, type Loop, stateView } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
+import { renderer } from "./render.ts";
 import { markUnchanged, requestMessages } from "./request.ts";
 import { requestMedia } from "./request-media.ts";
 import { runtimeFor } from "./runtime.ts";
+import { LoopTask } from "./stage-task.ts";
+import { AGAIN, type Outgoing, type RequestView } from "./stages.ts";
 import { bindingOptions, type ResolvedStrategy, responseStrategy } from "./structured-output.ts";
 import { invokeUncut } from "./uncut.ts";
 import { isAnyCommand } from "./updates.ts";
@@ -31,6 +34,10 @@ interface ModelRequest {
 }
 
 export interface ModelReply {
+  /** What stages have written; to be stored whatever came of the call. */
+  readonly task: LoopTask;
+  /** The request is to be built anew once that is stored; there is no message then. */
+  readonly again?: boolean;
   /** Absent when a middleware answered with a command alone. */
   readonly message: AIMessage | undefined;
   readonly commands: readonly Command[];
@@ -42,9 +49,12 @@ export interface ModelReply {
 interface Call {
   readonly loop: Loop;
   readonly config: TaskConfig;
-  /** The messages of the state, whatever middleware makes of them. */
-  readonly thread: Messages;
+  readonly task: LoopTask;
+  /** What the request was made from, whatever middleware makes of it. */
+  readonly view: RequestView;
   readonly initial: ModelRequest;
+  /** What the sections of the prompt say that are known in a run only. */
+  readonly spoken: readonly string[];
   message: AIMessage | undefined;
   readonly commands: Command[];
   strategy: ResolvedStrategy | undefined;
@@ -54,12 +64,19 @@ interface Call {
 type Handler = (request: ModelRequest) => Promise<AIMessage>;
 
 export async function callModel(loop: Loop, config: TaskConfig, messages: Messages): Promise<ModelReply> {
-  const initial = await firstRequest(loop, config, messages, loop.modelWrappers.length > 0);
+  const task = new LoopTask(loop, config);
+  const spoken = await spokenSections(loop, task);
+  const view = await requestView(loop, task, messages, spoken);
+  const listed = await viewedMessages(loop, view, task);
+  if (listed === AGAIN) return nothing(task);
+  const initial = firstRequest(loop, config, view, listed);
   const call: Call = {
     loop,
     config,
-    thread: messages,
+    task,
+    view,
     initial,
+    spoken,
     message: undefined,
     commands: [],
     strategy: undefined,
@@ -67,27 +84,76 @@ export async function callModel(loop: Loop, config: TaskConfig, messages: Messag
   };
   let handler: Handler = (request) => ask(call, request);
   for (const middleware of loop.modelWrappers.toReversed()) handler = wrap(call, middleware, handler);
-  await handler(initial);
+  try {
+    await handler(initial);
+  } catch (error) {
+    if (!(await isAskedAgain(call, error))) throw error;
+    return nothing(task);
+  }
   throwIfClaimLost(config);
   return call;
 }
 
+function nothing(task: LoopTask): ModelReply {
+  return {
+    task,
+    again: true,
+    message: undefined,
+    commands: [],
+    strategy: undefined,
+    extraTools: undefined,
+  };
+}
+
 const NO_SYSTEM_MESSAGE = new SystemMessage("");
 
-async function firstRequest(
+async function spokenSections(loop: Loop, task: LoopTask): Promise<readonly string[]> {
+  const visible = namesOf(loop.tools);
+  const spoken: string[] = [];
+  for (const { section } of loop.stages) if (section !== undefined) spoken.push(await section(visible, task));
+  return spoken;
+}
+
+async function requestView(
   loop: Loop,
-  config: TaskConfig,
-  messages: Messages,
-  wrapped: boolean,
-): Promise<ModelRequest> {
-  const valid = requestMessages(messages);
-  const systemMessage = loop.systemMessage(namesOf(loop.tools)) ?? NO_SYSTEM_MESSAGE;
+  task: LoopTask,
+  thread: Messages,
+  spoken: readonly string[],
+): Promise<RequestView> {
   return {
+    thread,
+    valid: requestMessages(thread),
+    system: loop.systemMessage(namesOf(loop.tools), spoken) ?? NO_SYSTEM_MESSAGE,
+    tools: loop.tools,
     model: await loop.model.resolve(),
+    render: renderer(loop.stages, task),
+  };
+}
+
+function viewedMessages(
+  loop: Loop,
+  view: RequestView,
+  task: LoopTask,
+): Messages | Promise<Messages | typeof AGAIN> | typeof AGAIN {
+  const stage = loop.stages.find((candidate) => candidate.view !== undefined);
+  return stage?.view?.(view, task) ?? view.render(view.valid);
+}
+
+/** The run was not stopped, and a stage knows a way to ask that may succeed. */
+async function isAskedAgain({ loop, view, task, config }: Call, error: unknown): Promise<boolean> {
+  if (config.signal?.aborted || (error !== null && isGraphBubbleUp(error))) return false;
+  for (const { failed } of loop.stages) if ((await failed?.(error, view, task)) === AGAIN) return true;
+  return false;
+}
+
+function firstRequest(loop: Loop, config: TaskConfig, view: RequestView, messages: Messages): ModelRequest {
+  const wrapped = loop.modelWrappers.length > 0;
+  return {
+    model: view.model,
     // Middleware may edit the lists it is given; the agent's own must not change under it.
-    messages: wrapped ? valid.slice() : valid,
-    systemMessage,
-    systemPrompt: wrapped ? systemMessage.text : "",
+    messages: wrapped ? messages.slice() : messages,
+    systemMessage: view.system,
+    systemPrompt: wrapped ? view.system.text : "",
     tools: wrapped ? loop.tools.slice() : loop.tools,
     responseFormat: loop.responseFormat,
     state: wrapped ? stateView(loop, config) : {},
@@ -153,23 +219,38 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
   const structured = strategy && bindingOptions(strategy, settings);
   const tools = structured?.tools.length ? [...request.tools, ...structured.tools] : request.tools;
   const choice = request.toolChoice === undefined ? {} : { tool_choice: request.toolChoice };
-  const bound = bindTools(request.model, tools as readonly AnyTool[], {
-    ...structured?.options,
-    ...settings,
-    ...choice,
-  });
-  const messages = requestMessages(markUnchanged(call.thread, request.messages));
+  const messages = requestMessages(markUnchanged(call.view.thread, request.messages));
   if (messages.length === 0)
     throw new DeepwrightError("INVALID_INPUT", "There is no message to answer.", {
       hint: 'Pass at least one, e.g. {messages: [{role: "user", content: "Hi"}]}.',
     });
   const system = systemMessageFor(call, request);
-  const sent = requestMedia(messages, request.model);
-  const list = system.text === "" ? sent.slice() : [system, ...sent];
-  const reply = await invokeUncut(bound, list, config);
+  const media = requestMedia(messages, request.model);
+  const outgoing = await finished(call, {
+    model: request.model,
+    messages: system.text === "" ? media : [system, ...media],
+    tools,
+    settings: { ...structured?.options, ...settings, ...choice },
+  });
+  const bound = bindTools(outgoing.model, outgoing.tools as readonly AnyTool[], outgoing.settings);
+  const reply = await takeReply(call, await invokeUncut(bound, [...outgoing.messages], config), outgoing);
   call.strategy = strategy;
   call.extraTools = extraTools(loop, request.tools);
   call.message = reply;
+  return reply;
+}
+
+async function finished({ loop, task }: Call, first: Outgoing): Promise<Outgoing> {
+  let outgoing = first;
+  for (const stages of loop.stages)
+    if (stages.outgoing !== undefined) outgoing = await stages.outgoing(outgoing, task);
+  return outgoing;
+}
+
+async function takeReply({ loop, task }: Call, first: AIMessage, sent: Outgoing): Promise<AIMessage> {
+  let reply = first;
+  for (const stages of loop.stages)
+    if (stages.reply !== undefined) reply = await stages.reply(reply, sent, task);
   return reply;
 }
 
@@ -178,7 +259,7 @@ function systemMessageFor(call: Call, request: ModelRequest): SystemMessage {
   const { initial, loop } = call;
   const given = request.systemMessage ?? NO_SYSTEM_MESSAGE;
   if (sameItems(request.tools, loop.tools)) return given;
-  const narrow = loop.systemMessage(new Set(request.tools.map(toolName))) ?? NO_SYSTEM_MESSAGE;
+  const narrow = loop.systemMessage(new Set(request.tools.map(toolName)), call.spoken) ?? NO_SYSTEM_MESSAGE;
   return narrowPrompt(initial.systemMessage, narrow, given);
 }
 

@@ -1,7 +1,7 @@
 /** The node `model_request`: asks the model and decides what its reply leads to. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine.ts";
-import { goTo, type Loop, readMessages } from "./loop.ts";
+import { goTo, type Loop, MODEL_NODE, readMessages } from "./loop.ts";
 import { isCallIdTaken, isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
 import { rememberTools } from "./offered-tools.ts";
@@ -16,9 +16,14 @@ import { commandParts } from "./updates.ts";
 export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ messages: BaseMessage[] }> {
   const history = readMessages(config);
   const reply = await callModel(loop, config, history);
+  if (reply.again) {
+    sendWrites(config, [...reply.task.writes(), ...goTo(MODEL_NODE)]);
+    return { messages: [] };
+  }
   const { messages, structured } = await settle(loop, config, reply, history);
   const parts = reply.commands.map((command) => commandParts(loop, command));
-  const writes: Write[] = messages.length > 0 ? [["messages", messages]] : [];
+  const writes: Write[] = [...reply.task.writes()];
+  if (messages.length > 0) writes.push(["messages", messages]);
   // An earlier answer of this run, which a hook did not accept, does not outlive the next reply.
   if (structured !== undefined || readChannel(config, "structuredResponse") !== undefined)
     writes.push(["structuredResponse", structured]);

@@ -1,5 +1,5 @@
 /** The first node of a run: takes the input, and closes what an earlier run left open. */
-import { ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import {
   checkpointerOf,
   graphNamespace,
@@ -14,6 +14,7 @@ import { entryNode, goTo, type Loop, readMessages } from "./loop.ts";
 import { coerceMessages, type Messages } from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 import { DID_NOT_COMPLETE, missingResults } from "./request.ts";
+import { LoopTask } from "./stage-task.ts";
 import { updateWrites } from "./updates.ts";
 
 /** Where a run was told to go on from, for one that does not go on from the newest checkpoint. */
@@ -28,7 +29,8 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
         hint: "Pass one, e.g. createDeepAgent({checkpointer: new MemorySaver(), ...}).",
       },
     );
-  const given = inputValues(loop, input);
+  const task = new LoopTask(loop, config);
+  const given = await takeInput(loop, inputValues(loop, input), task);
   const incoming = coerceMessages(given.messages);
   const repairs = await closeOpenCalls(loop, readMessages(config), incoming, config);
   const closing = openCallsIn(incoming);
@@ -36,7 +38,18 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
     ...updateWrites(loop, given),
     ...(closing.length > 0 ? [["messages", closing] as Write] : []),
   ];
-  sendWrites(config, [...repairs, ...written, ...goTo(entryNode(loop))]);
+  sendWrites(config, [...task.writes(), ...repairs, ...written, ...goTo(entryNode(loop))]);
+}
+
+async function takeInput(
+  loop: Loop,
+  given: Record<string, unknown>,
+  task: LoopTask,
+): Promise<Record<string, unknown>> {
+  if (given.messages === undefined || !loop.stages.some((stages) => stages.input)) return given;
+  let messages: readonly BaseMessage[] = coerceMessages(given.messages);
+  for (const stages of loop.stages) if (stages.input) messages = await stages.input(messages, task);
+  return { ...given, messages };
 }
 
 /** A history a caller hands in may end in the middle of a turn, too. */

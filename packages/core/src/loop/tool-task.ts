@@ -13,6 +13,7 @@ import { problemOf } from "./reply.ts";
 import { failedResult } from "./request.ts";
 import { resultFor } from "./result.ts";
 import { callsOnlyReturnDirect, isReturnDirect } from "./return-direct.ts";
+import { LoopTask } from "./stage-task.ts";
 import { isRefusedAnswer, markFailedAnswer } from "./structured-output.ts";
 import { type CallPacket, endRun } from "./turn.ts";
 import { type CommandParts, commandParts, isAnyCommand, unknownTarget } from "./updates.ts";
@@ -60,23 +61,45 @@ async function answer(
   return isRefusedAnswer(turn, call.id) ? markFailedAnswer(refusal) : refusal;
 }
 
-function record(
+async function record(
   loop: Loop,
   turn: AIMessage,
   call: IdentifiedCall,
   result: GateResult,
   config: TaskConfig,
-): { messages: BaseMessage[] } {
+): Promise<{ messages: BaseMessage[] }> {
+  const task = new LoopTask(loop, config);
   const claim: Claim = (given) => resultFor(call, given, turn, readMessages(config));
   const parts = isAnyCommand(result) ? readCommand(loop, result, call) : result;
   if (ToolMessage.isInstance(parts)) {
-    const message = claim(parts);
-    sendWrites(config, [["messages", [message]], ...onwards(loop, turn, message, call)]);
+    const message = await takeResult(loop, claim(parts), call, task);
+    sendWrites(config, [...task.writes(), ["messages", [message]], ...onwards(loop, turn, message, call)]);
     return { messages: [message] };
   }
   const { messages, writes } = commandWrites(loop, turn, call, parts, claim);
-  sendWrites(config, writes);
-  return { messages };
+  const given = messages[0] as ToolMessage;
+  const taken = await takeResult(loop, given, call, task);
+  sendWrites(config, [...task.writes(), ...writes.map((write) => replaced(write, given, taken))]);
+  return { messages: [taken, ...messages.slice(1)] };
+}
+
+async function takeResult(
+  loop: Loop,
+  given: ToolMessage,
+  call: IdentifiedCall,
+  task: LoopTask,
+): Promise<ToolMessage> {
+  let message = given;
+  for (const stages of loop.stages) if (stages.result) message = await stages.result(message, call, task);
+  return message;
+}
+
+function replaced([key, value]: Write, given: ToolMessage, taken: ToolMessage): Write {
+  if (key !== "messages" || taken === given) return [key, value];
+  const whole = overwritten(value);
+  const list = (whole ? whole.value : value) as BaseMessage[];
+  const messages = list.map((message) => (message === given ? taken : message));
+  return [key, whole ? new Overwrite(messages) : messages];
 }
 
 /** Makes a message the result of the call at hand. */

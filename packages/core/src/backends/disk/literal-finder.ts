@@ -51,7 +51,11 @@ export class LiteralFinder {
 
   #platformIndexIn(buffer: Buffer, from: number): number {
     const rarest = this.#rarest;
-    for (let at = buffer.indexOf(this.#end, from + rarest); at !== -1; at = buffer.indexOf(this.#end, at + 1)) {
+    for (
+      let at = buffer.indexOf(this.#end, from + rarest);
+      at !== -1;
+      at = buffer.indexOf(this.#end, at + 1)
+    ) {
       const start = at - rarest;
       if (rarest === 0 || buffer.compare(this.bytes, 0, rarest, start, at) === 0) return start;
     }

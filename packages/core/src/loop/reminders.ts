@@ -1,0 +1,78 @@
+/**
+ * Words for the model that belong to a place in the thread but are no message of it.
+ *
+ * What changes after a thread began (memory, rules of a directory the agent came to) is told where it became
+ * known and stays there, so that what was sent once is sent the same way again. People who read the thread do
+ * not see it; a compaction that removes the place removes the words.
+ */
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { BinaryOperatorAggregate } from "@langchain/langgraph";
+import type { Messages } from "./messages.ts";
+
+export const REMINDERS = "_reminders";
+
+export interface Reminder {
+  /** One of its kind: a second one with the same id changes nothing. */
+  readonly id: string;
+  /** The message it stands behind; behind all results where that is a call or a result. */
+  readonly after: string;
+  readonly text: string;
+}
+
+/** The channel: new ones are added, also by several tasks of one superstep. */
+export function remindersChannel(): BinaryOperatorAggregate<unknown, unknown> {
+  return new BinaryOperatorAggregate<unknown, unknown>(
+    (left, right) => added(remindersIn(left), remindersIn(right)),
+    () => [],
+  );
+}
+
+function added(known: readonly Reminder[], more: readonly Reminder[]): readonly Reminder[] {
+  const ids = new Set(known.map((reminder) => reminder.id));
+  const fresh = more.filter((reminder) => !ids.has(reminder.id) && ids.add(reminder.id));
+  return fresh.length === 0 ? known : [...known, ...fresh];
+}
+
+export function remindersIn(value: unknown): readonly Reminder[] {
+  return Array.isArray(value) ? (value as Reminder[]) : [];
+}
+
+/** The same list when none of them has its place in it. */
+export function withReminders(messages: Messages, reminders: readonly Reminder[]): Messages {
+  if (reminders.length === 0) return messages;
+  const places = new Map<string, Reminder[]>();
+  for (const reminder of reminders) {
+    const place = places.get(reminder.after);
+    if (place === undefined) places.set(reminder.after, [reminder]);
+    else if (!place.some((other) => other.id === reminder.id)) place.push(reminder);
+  }
+  if (!messages.some((message) => places.has(message.id ?? ""))) return messages;
+  const list: BaseMessage[] = [];
+  let waiting: Reminder[] = [];
+  for (const [i, message] of messages.entries()) {
+    list.push(message);
+    waiting.push(...(places.get(message.id ?? "") ?? []));
+    if (waiting.length === 0 || isInsideTurn(messages, i)) continue;
+    list.push(...waiting.map(spoken));
+    waiting = [];
+  }
+  return list;
+}
+
+/** Between a call and the last of its results. */
+function isInsideTurn(messages: Messages, position: number): boolean {
+  const message = messages[position];
+  const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []).length : 0;
+  return calls > 0 || ToolMessage.isInstance(messages[position + 1]);
+}
+
+const messagesOf = new WeakMap<Reminder, HumanMessage>();
+
+function spoken(reminder: Reminder): HumanMessage {
+  const known = messagesOf.get(reminder);
+  if (known !== undefined) return known;
+  const content = `<system_reminder>\n${reminder.text}\n</system_reminder>`;
+  const message = new HumanMessage({ id: `reminder-${reminder.id}`, content });
+  messagesOf.set(reminder, message);
+  return message;
+}
