@@ -1,20 +1,26 @@
 import { z } from "zod";
+import { once } from "../once.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 
-const schema = lenientObject(
-  { file_path: z.string().describe("Absolute path") },
-  { aliases: { path: "file_path" } },
+const schema = once(() =>
+  lenientObject({ file_path: z.string().describe("Absolute path") }, { aliases: { path: "file_path" } }),
 );
 
 export const DELETE_DESCRIPTION = "Delete a file, or a directory with all that is in it.";
 
 export function createDeleteTool(options: FileToolOptions): BuiltInTool {
-  return fileTool({ name: "delete", description: DELETE_DESCRIPTION, schema, options, run: remove });
+  return fileTool({
+    name: "delete",
+    description: DELETE_DESCRIPTION,
+    schema: schema(),
+    options,
+    run: remove,
+  });
 }
 
-async function remove(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+async function remove(args: z.output<ReturnType<typeof schema>>, call: FileCall): Promise<FileAnswer> {
   const file = call.locate(args.file_path);
   if (file.error !== undefined) return file;
   if (call.backend.delete === undefined)

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { BackendProtocol, BackendRuntime, ExecuteResponse } from "../backends/backend.ts";
 import { isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { once } from "../once.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import {
   type BuiltInTool,
@@ -17,12 +18,14 @@ export const DEFAULT_MAX_EXECUTE_TIMEOUT = 3600;
 /** Characters of output the model gets at most, whatever the backend keeps. */
 const MAX_OUTPUT_CHARACTERS = 200_000;
 
-const schema = lenientObject(
-  {
-    command: z.string().describe("For the shell"),
-    timeout: z.number().optional().describe("Seconds until it is stopped"),
-  },
-  { aliases: { cmd: "command" }, numbers: ["timeout"] },
+const schema = once(() =>
+  lenientObject(
+    {
+      command: z.string().describe("For the shell"),
+      timeout: z.number().optional().describe("Seconds until it is stopped"),
+    },
+    { aliases: { cmd: "command" }, numbers: ["timeout"] },
+  ),
 );
 
 export const EXECUTE_DESCRIPTION =
@@ -41,14 +44,14 @@ export interface ExecuteToolOptions {
 export function createExecuteTool(options: ExecuteToolOptions): BuiltInTool {
   return builtInTool({
     name: "execute",
-    schema,
+    schema: schema(),
     description: options.description ?? EXECUTE_DESCRIPTION,
     run: (args, runtime) => execute(args, runtime, options),
   });
 }
 
 async function execute(
-  { command, timeout }: z.output<typeof schema>,
+  { command, timeout }: z.output<ReturnType<typeof schema>>,
   runtime: ToolCallRuntime,
   options: ExecuteToolOptions,
 ): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { once } from "../once.ts";
 import { showPath } from "../paths.ts";
 import { boundedList } from "../text/bounded-list.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
@@ -11,22 +12,24 @@ import {
 } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 
-const schema = lenientObject(
-  {
-    pattern: z.string().describe("Relative to path, like *.py or src/**/*.{ts,tsx}"),
-    path: z.string().optional().describe("Directory to search; default: the one you work in"),
-  },
-  { aliases: { file_path: "path" } },
+const schema = once(() =>
+  lenientObject(
+    {
+      pattern: z.string().describe("Relative to path, like *.py or src/**/*.{ts,tsx}"),
+      path: z.string().optional().describe("Directory to search; default: the one you work in"),
+    },
+    { aliases: { file_path: "path" } },
+  ),
 );
 
 export const GLOB_DESCRIPTION =
   "Find files by name with * ** ? [abc] {a,b}. A pattern without / matches at any depth.";
 
 export function createGlobTool(options: FileToolOptions): BuiltInTool {
-  return fileTool({ name: "glob", description: GLOB_DESCRIPTION, schema, options, run: find });
+  return fileTool({ name: "glob", description: GLOB_DESCRIPTION, schema: schema(), options, run: find });
 }
 
-async function find(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+async function find(args: z.output<ReturnType<typeof schema>>, call: FileCall): Promise<FileAnswer> {
   const directory = call.locate(args.path);
   if (directory.error !== undefined) return directory;
   const result = await call.backend.glob(args.pattern, directory.path, { signal: call.signal });

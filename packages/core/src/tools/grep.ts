@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { GrepMatch, GrepResult } from "../backends/backend.ts";
+import { once } from "../once.ts";
 import { showPath } from "../paths.ts";
 import { boundedList } from "../text/bounded-list.ts";
 import { GUTTER } from "../text/number-lines.ts";
@@ -18,23 +19,25 @@ export const DEFAULT_GREP_MAX_COUNT = 1000;
 const MAX_MATCH_CHARACTERS = 500;
 const BEFORE_MATCH = 100;
 
-const schema = lenientObject(
-  {
-    pattern: z.string().describe("Literal text"),
-    path: z.string().optional().describe("File or directory; default: the one you work in"),
-    glob: z.string().optional().describe("Only files that match, like *.py"),
-    max_count: z.number().optional().describe("Most matches to return"),
-    output_mode: z
-      .enum(["content", "files_with_matches", "count"])
-      .optional()
-      .describe("content (default): the lines; files_with_matches: paths; count: matches per file"),
-  },
-  { aliases: { file_path: "path" }, numbers: ["max_count"] },
+const schema = once(() =>
+  lenientObject(
+    {
+      pattern: z.string().describe("Literal text"),
+      path: z.string().optional().describe("File or directory; default: the one you work in"),
+      glob: z.string().optional().describe("Only files that match, like *.py"),
+      max_count: z.number().optional().describe("Most matches to return"),
+      output_mode: z
+        .enum(["content", "files_with_matches", "count"])
+        .optional()
+        .describe("content (default): the lines; files_with_matches: paths; count: matches per file"),
+    },
+    { aliases: { file_path: "path" }, numbers: ["max_count"] },
+  ),
 );
 
 export const GREP_DESCRIPTION = "Search files for literal text, not a regular expression.";
 
-type Args = z.output<typeof schema>;
+type Args = z.output<ReturnType<typeof schema>>;
 type Found = Extract<GrepResult, { error?: undefined }>;
 
 export function createGrepTool(options: FileToolOptions): BuiltInTool {
@@ -42,7 +45,7 @@ export function createGrepTool(options: FileToolOptions): BuiltInTool {
   return fileTool({
     name: "grep",
     description: GREP_DESCRIPTION,
-    schema,
+    schema: schema(),
     options,
     run: (args, call) => search(args, call, cap),
   });

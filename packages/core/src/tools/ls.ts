@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { once } from "../once.ts";
 import { showPath } from "../paths.ts";
 import { boundedList } from "../text/bounded-list.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
@@ -11,18 +12,20 @@ import {
 } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 
-const schema = lenientObject(
-  { path: z.string().optional().describe("Directory; default: the one you work in") },
-  { aliases: { file_path: "path" } },
+const schema = once(() =>
+  lenientObject(
+    { path: z.string().optional().describe("Directory; default: the one you work in") },
+    { aliases: { file_path: "path" } },
+  ),
 );
 
 export const LS_DESCRIPTION = "List a directory. Names of directories end with /.";
 
 export function createLsTool(options: FileToolOptions): BuiltInTool {
-  return fileTool({ name: "ls", description: LS_DESCRIPTION, schema, options, run: list });
+  return fileTool({ name: "ls", description: LS_DESCRIPTION, schema: schema(), options, run: list });
 }
 
-async function list(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+async function list(args: z.output<ReturnType<typeof schema>>, call: FileCall): Promise<FileAnswer> {
   const directory = call.locate(args.path);
   if (directory.error !== undefined) return directory;
   const { path } = directory;

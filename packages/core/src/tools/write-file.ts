@@ -1,11 +1,14 @@
 import { z } from "zod";
+import { once } from "../once.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 
-const schema = lenientObject(
-  { file_path: z.string().describe("Absolute path"), content: z.string() },
-  { aliases: { path: "file_path" } },
+const schema = once(() =>
+  lenientObject(
+    { file_path: z.string().describe("Absolute path"), content: z.string() },
+    { aliases: { path: "file_path" } },
+  ),
 );
 
 export const WRITE_FILE_DESCRIPTION = "Create a file. Fails if it exists: edit it instead.";
@@ -16,13 +19,17 @@ export function createWriteFileTool(options: FileToolOptions): BuiltInTool {
   return fileTool({
     name: "write_file",
     description: overwrite ? OVERWRITE_FILE_DESCRIPTION : WRITE_FILE_DESCRIPTION,
-    schema,
+    schema: schema(),
     options,
     run: (args, call) => write(args, call, overwrite),
   });
 }
 
-async function write(args: z.output<typeof schema>, call: FileCall, overwrite: boolean): Promise<FileAnswer> {
+async function write(
+  args: z.output<ReturnType<typeof schema>>,
+  call: FileCall,
+  overwrite: boolean,
+): Promise<FileAnswer> {
   const file = call.locate(args.file_path);
   if (file.error !== undefined) return file;
   const result = await call.backend.write(file.path, args.content, { overwrite, signal: call.signal });

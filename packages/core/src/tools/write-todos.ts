@@ -1,6 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { once } from "../once.ts";
 import {
   type BuiltInTool,
   builtInTool,
@@ -17,7 +18,9 @@ export const todoSchema = z.object({
 
 export type Todo = z.infer<typeof todoSchema>;
 
-const schema = lenientObject({ todos: z.array(todoSchema).describe("The whole list") }, { json: ["todos"] });
+const schema = once(() =>
+  lenientObject({ todos: z.array(todoSchema).describe("The whole list") }, { json: ["todos"] }),
+);
 
 const NAME = "write_todos";
 
@@ -34,7 +37,7 @@ export function createWriteTodosTool(options: WriteTodosOptions = {}): BuiltInTo
   return builtInTool({
     name: NAME,
     description: options.description ?? WRITE_TODOS_DESCRIPTION,
-    schema,
+    schema: schema(),
     run: ({ todos }, runtime) => replaceTodos(todos, runtime),
   });
 }
