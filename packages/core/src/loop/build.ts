@@ -92,7 +92,10 @@ function perTool(
   return (tool) => (Object.hasOwn(setting, tool) ? setting[tool] : fallback(tool));
 }
 
-/** Tools of the user first in the list, then those of the middleware; two of one name are refused. */
+/**
+ * Tools of the user first, by name, then those of the middleware; two of one name are refused. Servers list
+ * their tools in any order, and the list is part of what providers cache.
+ */
 function collectTools(
   given: readonly unknown[],
   middleware: readonly AgentMiddleware[],
@@ -118,7 +121,12 @@ function collectTools(
   );
   const own = given.map((tool, i) => add(asTool(tool, i), "the option 'tools'"));
   for (const name of answers) add({ name } as AnyTool, "the option 'responseFormat'");
-  return [...own, ...builtIn];
+  return [...own.sort(byName), ...builtIn];
+}
+
+function byName(one: AnyTool, other: AnyTool): number {
+  const [first, second] = [one, other].map((tool) => String((tool as { name?: string }).name ?? ""));
+  return (first as string) < (second as string) ? -1 : first === second ? 0 : 1;
 }
 
 /** A function with a schema is a tool too; a plain record is a tool the provider runs. */
