@@ -1,4 +1,4 @@
 /** deepagents, as it comes. */
 import { createDeepAgent } from "deepagents";
 
-export const create = ({ model, checkpointer }) => createDeepAgent({ model, checkpointer });
+export const create = (options) => createDeepAgent(options);

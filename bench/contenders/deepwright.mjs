@@ -1,4 +1,4 @@
 /** Ours, as it comes. */
 import { createDeepAgent } from "deepwright";
 
-export const create = ({ model, checkpointer }) => createDeepAgent({ model, checkpointer });
+export const create = (options) => createDeepAgent(options);

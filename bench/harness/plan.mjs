@@ -120,6 +120,7 @@ export function plan({ quick = false } = {}) {
         { label: `heap left after letting go, KB`, metric: "leftKb" },
       ],
     },
+    ...contextWork(quick),
     ...fileOperations(),
     ...memoryFiles("state"),
     ...memoryFiles("store"),
@@ -211,6 +212,49 @@ function durableYielding(count) {
       { label: `longest event-loop stall ms: ${where}`, metric: "stall" },
     ],
   };
+}
+
+/** Long threads, large results, skills. */
+function contextWork(quick) {
+  const contenders = ["deepwright", "deepagents"];
+  return [
+    {
+      id: "long-thread-2000",
+      workload: "long-thread",
+      params: { messages: 2_000, turns: quick ? 20 : 50 },
+      contenders,
+      rows: [cpu("a turn at 2,000 messages", "cpu", { goal: 0.42 })],
+    },
+    {
+      id: "offload-10mb",
+      workload: "offload",
+      params: { megabytes: 10, results: 1 },
+      contenders,
+      rows: [cpu("a result of 10 MB, offloaded", "cpu", { goal: 0.5 }), wall("a result of 10 MB, wall")],
+    },
+    {
+      id: "offload-20x1mb",
+      workload: "offload",
+      params: { megabytes: 1, results: 20, saver: "memory" },
+      contenders,
+      roundsOf: { deepagents: 3 },
+      rows: [
+        cpu("20 results of 1 MB, own against stock MemorySaver", "cpu", { goal: 0.0667 }),
+        { label: "20 results of 1 MB: MB written", metric: "megabytes", goal: 0.0333 },
+      ],
+    },
+    {
+      id: "skills-200",
+      workload: "skills",
+      params: { skills: 200 },
+      contenders,
+      rows: [
+        cpu("200 skills, loaded cold", "coldCpu", { goal: 0.05 }),
+        cpu("200 skills, again", "againCpu", { goal: 0.0167 }),
+        { label: "200 skills: KB in the checkpoints of a turn", metric: "kilobytes", ownGoal: 1 },
+      ],
+    },
+  ];
 }
 
 const TREE = "20,000 files";

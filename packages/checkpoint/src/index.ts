@@ -3,6 +3,7 @@ export type { Home, HomeCounts, ImageRow, PruneResult, ThreadFacts } from "./hom
 export type { ClaimOptions, ThreadClaim } from "./saver/claim.ts";
 export { SharedMemorySaver } from "./saver/shared-memory-saver.ts";
 export { SharedSaver } from "./saver/shared-saver.ts";
+export { type ConversationScope, conversationsOf } from "./threads/conversations.ts";
 export { type CopyProgress, type CopyResult, copyThreads } from "./threads/copy-threads.ts";
 export { changeBetween } from "./threads/file-changes.ts";
 export { fileContent } from "./threads/file-content.ts";

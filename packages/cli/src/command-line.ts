@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { safeText } from "./terminal/safe-text.ts";
 import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
@@ -10,6 +11,7 @@ import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.
 export interface Handlers {
   run(words: readonly string[], options: RawRunOptions): Promise<ExitCode>;
   readonly threads: ThreadsHandler;
+  readonly memory: MemoryHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -23,6 +25,10 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
       code = await handlers.threads(...request);
       return code;
     },
+    async (options) => {
+      code = await handlers.memory(options);
+      return code;
+    },
   );
   try {
     await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
@@ -31,13 +37,16 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
     if (!(error instanceof CommanderError)) throw error;
     if (
       error.code === "commander.unknownCommand" &&
-      argv[0] !== "threads" &&
+      !GROUPS.has(argv[0] ?? "") &&
       !error.message.includes("Did you mean")
     )
       process.stderr.write(`For a task: deepwright run ${taskWords(argv)}\n`);
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
 }
+
+/** Commands that have commands of their own. */
+const GROUPS: ReadonlySet<string> = new Set(["threads", "memory"]);
 
 const MAX_TASK_SHOWN = 60;
 
@@ -51,6 +60,7 @@ function taskWords(argv: readonly string[]): string {
 function createProgram(
   onRun: (words: string[], options: RawRunOptions) => Promise<void>,
   onThreads: ThreadsHandler,
+  onMemory: MemoryHandler,
 ): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
@@ -63,6 +73,7 @@ function createProgram(
     .exitOverride();
   addRun(program, onRun);
   addThreads(program, onThreads);
+  addMemory(program, onMemory);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }
@@ -92,6 +103,8 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
       "--thread <id>",
       "go on with a thread (or the beginning of its id); without a task: with a broken run",
     )
+    .option("--no-memory", "do not read AGENTS.md")
+    .option("--no-skills", "do not look for skills")
     .option("--ephemeral", "keep nothing: the thread ends with the run")
     .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")
     .action(onRun)

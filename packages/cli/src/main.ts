@@ -14,6 +14,10 @@ const code = await commandLine(process.argv.slice(2), {
     const { threadsCommand } = await import("./threads/threads-command.ts");
     return threadsCommand(...request);
   },
+  memory: async (options) => {
+    const { consolidateCommand } = await import("./memory/consolidate-command.ts");
+    return consolidateCommand(options);
+  },
 }).catch((error: unknown) => {
   const { message, hint } = error instanceof CommandError ? error : { message: String(error), hint: "" };
   process.stderr.write(`deepwright: ${safeText([message, hint].filter(Boolean).join(" "))}\n`);

@@ -12,8 +12,9 @@ import {
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
+import type { PlannedTurn } from "./offline/planned-turn.ts";
 import { progressOf } from "./offline/progress.ts";
-import { nextTurn, type PlannedTurn } from "./offline/routine.ts";
+import { nextTurn } from "./offline/routine.ts";
 
 interface OfflineCallOptions extends BaseChatModelCallOptions {
   tools?: BindToolsInput[];

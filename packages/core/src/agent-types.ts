@@ -54,6 +54,10 @@ export interface CreateDeepAgentParams<
   cache?: BaseCache<any> | object | null;
   /** Where files live. Default: in the state of the thread. */
   backend?: BackendSource | null;
+  /** Paths of AGENTS.md files: they stand in the prompt, and the agent keeps them up to date. */
+  memory?: readonly string[] | null;
+  /** Directories of skills (`<name>/SKILL.md`); of two with one name that of the later directory counts. */
+  skills?: readonly string[] | null;
   /** Tools a person must approve. Needs a checkpointer. */
   interruptOn?: InterruptOn | null;
   /** Seconds a tool call may take; one number for all or one per tool. Default: no limit. */
@@ -114,6 +118,8 @@ export interface BuiltInResult {
 export interface BuiltInInput {
   messages?: unknown;
   files?: Record<string, AnyFileData | null>;
+  /** Taken and passed over: skills are found by themselves. */
+  skillsMetadata?: unknown;
 }
 
 /** What `invoke` resolves with. */

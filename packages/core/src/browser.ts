@@ -43,6 +43,16 @@ export { StateBackend } from "./backends/state.ts";
 export { StoreBackend, type StoreBackendOptions } from "./backends/store.ts";
 export type { FileStoreAbilities } from "./backends/store-files.ts";
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store-namespace.ts";
+export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";
+export {
+  type ConsolidationAgent,
+  type ConsolidationAgentOptions,
+  createConsolidationAgent,
+} from "./consolidation/consolidation-agent.ts";
+export type * from "./consolidation/conversations.ts";
+export type { MemoryFileChange } from "./consolidation/memory-changes.ts";
+export { CONSOLIDATION_PROMPT } from "./consolidation/words.ts";
+export type { ContextSize } from "./context/budget.ts";
 export type { AgentDescription } from "./describe.ts";
 export {
   ConfigurationError,
@@ -62,6 +72,7 @@ export type {
 } from "./loop/approval-policy.ts";
 export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/claim.ts";
 export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
+export { isMediaReference, type MediaReference } from "./loop/request-media-block.ts";
 export {
   createFilesystemMiddleware,
   EXECUTION_SYSTEM_PROMPT,
@@ -69,11 +80,33 @@ export {
   type FilesystemMiddlewareOptions,
   type FsToolName,
 } from "./middleware/filesystem.ts";
+export { createMemoryMiddleware, type MemoryMiddlewareOptions } from "./middleware/memory.ts";
 export { createPatchToolCallsMiddleware } from "./middleware/patch-tool-calls.ts";
+export {
+  createPromptCachingMiddleware,
+  type PromptCachingMiddlewareOptions,
+} from "./middleware/prompt-caching.ts";
+export { createSkillsMiddleware, type SkillsMiddlewareOptions } from "./middleware/skills.ts";
+export {
+  computeSummarizationDefaults,
+  createSummarizationMiddleware,
+  type SummarizationMiddlewareOptions,
+  type TruncateArgsSettings,
+} from "./middleware/summarization.ts";
+export { createSummarizationToolMiddleware } from "./middleware/summarization-tool.ts";
 export { createTodoListMiddleware } from "./middleware/todo-list.ts";
 export type { PromptParts as SystemPromptConfig } from "./options.ts";
 export { type CanonicalPath, type CanonicalPathOptions, canonicalPath, isWithin } from "./paths.ts";
 export { BASE_AGENT_PROMPT } from "./prompts.ts";
 export { SandboxError } from "./sandbox-error.ts";
+export {
+  MAX_SKILL_DESCRIPTION_LENGTH,
+  MAX_SKILL_FILE_SIZE,
+  MAX_SKILL_NAME_LENGTH,
+  type SkillMetadata,
+  type SkillWarning,
+  type SkillWarningCode,
+} from "./skills/skill-metadata.ts";
+export { type SkillMetadataEntry, skillsMetadataValue } from "./skills/skills-value.ts";
 export { normalizeReadPagination } from "./text/page.ts";
 export type { Todo } from "./tools/write-todos.ts";

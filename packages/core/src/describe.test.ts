@@ -46,6 +46,8 @@ describe("describe()", () => {
     expect(description.middleware.map(({ name }) => name)).toEqual([
       "todoListMiddleware",
       "FilesystemMiddleware",
+      "SummarizationMiddleware",
+      "PromptCachingMiddleware",
       "watching",
     ]);
     expect(description.middleware.at(-1)?.hooks).toEqual(["beforeModel", "wrapToolCall"]);

@@ -5,3 +5,11 @@ export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
 export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";
+export { type AgentMemoryMiddlewareOptions, createAgentMemoryMiddleware } from "./middleware/agent-memory.ts";
+export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./settings.ts";
+export {
+  type ListSkillsOptions,
+  type LoaderSkillMetadata,
+  listSkills,
+  parseSkillMetadata,
+} from "./skills/node/list-skills.ts";

@@ -20,7 +20,7 @@ describe("createDeepAgent(options)", () => {
   });
 
   test("an unknown option is an error that names it and the known ones", () => {
-    for (const option of ["modle", "subagents", "memory", "skills", "permissions", "budget"])
+    for (const option of ["modle", "subagents", "permissions", "budget"])
       expect(() => createDeepAgent({ [option]: [] } as never)).toThrow(
         expect.objectContaining({
           name: "ConfigurationError",

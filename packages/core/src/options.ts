@@ -19,6 +19,8 @@ const KNOWN = new Set([
   "store",
   "cache",
   "backend",
+  "memory",
+  "skills",
   "interruptOn",
   "toolTimeout",
   "toolConcurrency",
@@ -53,6 +55,15 @@ export function listOption(options: Record<string, unknown>, key: string): reado
   if (!Array.isArray(value))
     throw new ConfigurationError("INVALID_OPTION", `The option '${key}' must be a list.`);
   return value;
+}
+
+/** A list of paths. */
+export function pathsOption(options: Record<string, unknown>, key: "memory" | "skills"): readonly string[] {
+  const list = listOption(options, key);
+  if (list.every((path) => typeof path === "string")) return list;
+  throw new ConfigurationError("INVALID_OPTION", `The option '${key}' must be a list of paths.`, {
+    hint: key === "memory" ? 'For example ["/AGENTS.md"].' : 'For example ["/skills/"].',
+  });
 }
 
 export function nameOption({ name }: Record<string, unknown>): string | undefined {

@@ -1,4 +1,5 @@
 /** One random life of a thread: runs that are stopped, killed, refused, answered badly, and gone on with. */
+import type { BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { z } from "zod";
@@ -76,6 +77,12 @@ export interface SeedOutcome {
 
 const STEPS = 6;
 const WINDOW = 6_000;
+/** Characters of a request from which the provider sometimes finds that it does not fit. */
+const FULL = 10_000;
+
+function sizeOf(messages: readonly BaseMessage[]): number {
+  return messages.reduce((sum, message) => sum + message.text.length, 0);
+}
 
 /** Lives through `STEPS` disturbed runs and one calm one, which must succeed. */
 export class ThreadLife {
@@ -90,7 +97,7 @@ export class ThreadLife {
 
   constructor(seed: number) {
     this.#random = new SeededRandom(seed);
-    this.#model = scriptedModel(({ tools }) => this.#turn(tools.length > 0), {
+    this.#model = scriptedModel(({ tools, messages }) => this.#turn(tools.length > 0, sizeOf(messages)), {
       profile: { maxInputTokens: WINDOW },
       record: false,
     });
@@ -147,15 +154,15 @@ export class ThreadLife {
     this.#controller.abort();
   }
 
-  #turn(hasTools: boolean): Turn {
+  #turn(hasTools: boolean, size: number): Turn {
     this.#event();
     const random = this.#random;
     if (!hasTools) {
       this.#summaries += 1;
-      return random.chance(0.2) ? fault.http(500) : say("The summary of what was done.");
+      return random.chance(0.2) ? fault.status(500) : say("The summary of what was done.");
     }
     this.#replies += 1;
-    if (random.chance(0.04)) return fault.contextOverflow();
+    if (size > FULL && random.chance(0.3)) return fault.contextOverflow();
     if (random.chance(0.35)) return say(`Words ${this.#replies}. ${"more ".repeat(random.below(60))}`);
     const calls = Array.from({ length: 1 + random.below(3) }, () => this.#call());
     return {
@@ -192,7 +199,9 @@ export class ThreadLife {
       try {
         await this.#run(input);
       } catch (error) {
-        if (!/Internal server error|context/i.test(String(error))) throw error;
+        // The answer was stored before the process that took it was killed: there is only to go on.
+        if ((error as { code?: string }).code === "NOTHING_TO_RESUME") await this.#run(null);
+        else throw error;
       }
     }
   }

@@ -15,20 +15,36 @@ const namesOf = (stack: readonly AgentMiddleware[]) => stack.map((middleware) =>
 const stack = (given: readonly AgentMiddleware[], off: readonly string[] = []) =>
   namesOf(middlewareStack({ given, off: new Set(off) }));
 
+const CONTEXT = ["SummarizationMiddleware", "PromptCachingMiddleware"];
+const BUILT_IN = ["todoListMiddleware", "FilesystemMiddleware", ...CONTEXT];
+
 describe("the order of the middleware", () => {
-  test("todo list, filesystem, then the user's as given", () => {
-    expect(stack([])).toEqual(["todoListMiddleware", "FilesystemMiddleware"]);
-    expect(stack([named("b"), named("a")])).toEqual(["todoListMiddleware", "FilesystemMiddleware", "b", "a"]);
+  test("ours, then the user's as given", () => {
+    expect(stack([])).toEqual(BUILT_IN);
+    expect(stack([named("b"), named("a")])).toEqual([...BUILT_IN, "b", "a"]);
+  });
+
+  test("memory and skills stand behind the todo list, where there are some", () => {
+    const all = middlewareStack({
+      given: [],
+      off: new Set(),
+      memory: ["/AGENTS.md"],
+      skills: ["/skills/"],
+    });
+    const [first, ...others] = BUILT_IN;
+    expect(namesOf(all)).toEqual([first, "MemoryMiddleware", "SkillsMiddleware", ...others]);
   });
 
   test("one with the name of a built-in one takes its place, in whatever case", () => {
     const own = [named("a"), named("TODOLISTMIDDLEWARE"), named("filesystemMiddleware")];
-    expect(stack(own)).toEqual(["TODOLISTMIDDLEWARE", "filesystemMiddleware", "a"]);
+    expect(stack(own)).toEqual(["TODOLISTMIDDLEWARE", "filesystemMiddleware", ...CONTEXT, "a"]);
   });
 
   test("built-in ones can be turned off, in whatever case", () => {
-    expect(stack([named("a")], ["todolistmiddleware"])).toEqual(["FilesystemMiddleware", "a"]);
-    expect(stack([], ["todolistmiddleware", "filesystemmiddleware"])).toEqual([]);
+    expect(stack([named("a")], ["todolistmiddleware"])).toEqual([...BUILT_IN.slice(1), "a"]);
+    expect(stack([], ["todolistmiddleware", "filesystemmiddleware"])).toEqual(CONTEXT);
+    const all = BUILT_IN.map((name) => name.toLowerCase());
+    expect(stack([], all)).toEqual([]);
   });
 });
 
@@ -44,7 +60,11 @@ describe("createDeepAgent({middleware})", () => {
     expect(toolsOf([{ TodoListMiddleware: false, filesystemMiddleware: false }])).toEqual([]);
     const bare = createDeepAgent({
       model: scriptedModel([say("done")]),
-      middleware: [{ todoListMiddleware: false }, { FilesystemMiddleware: false }],
+      middleware: [
+        { todoListMiddleware: false },
+        { FilesystemMiddleware: false },
+        { SummarizationMiddleware: false },
+      ],
     });
     expect(bare.describe().systemPrompt).not.toMatch(/todo|file/i);
     const result = await bare.invoke({ messages: [new HumanMessage("Go.")] });
@@ -55,7 +75,9 @@ describe("createDeepAgent({middleware})", () => {
     expect(() => toolsOf([{ noSuchMiddleware: false }])).toThrow(
       expect.objectContaining({
         code: "INVALID_OPTION",
-        message: expect.stringMatching(/nosuchmiddleware.*todoListMiddleware, FilesystemMiddleware/i),
+        message: expect.stringMatching(
+          /nosuchmiddleware.*todoListMiddleware, MemoryMiddleware, SkillsMiddleware, FilesystemMiddleware/i,
+        ),
       }),
     );
   });
@@ -87,7 +109,7 @@ describe("createDeepAgent({middleware})", () => {
     const { systemPrompt, tools, middleware } = agent.describe();
     expect(systemPrompt).toMatch(/## Plan\nPlan it\.\n\n## Disk$/);
     expect(tools.map(({ name }) => name)).toEqual(["write_todos", "ls"]);
-    expect(middleware.map(({ name }) => name)).toEqual(["todoListMiddleware", "FilesystemMiddleware"]);
+    expect(middleware.map(({ name }) => name)).toEqual(BUILT_IN);
   });
 
   test("a filesystem middleware without a backend inherits the agent's", async () => {

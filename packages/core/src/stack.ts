@@ -4,31 +4,70 @@ import type { BackendFactory, BackendProtocol } from "./backends/backend.ts";
 import { ConfigurationError } from "./errors.ts";
 import { createFilesystemMiddleware } from "./middleware/filesystem.ts";
 import { INHERIT, type WithInheritance } from "./middleware/inherit.ts";
+import { createMemoryMiddleware } from "./middleware/memory.ts";
+import { createPromptCachingMiddleware } from "./middleware/prompt-caching.ts";
+import { createSkillsMiddleware } from "./middleware/skills.ts";
+import { createSummarizationMiddleware } from "./middleware/summarization.ts";
 import { createTodoListMiddleware } from "./middleware/todo-list.ts";
 
 export interface StackOptions {
   readonly backend?: BackendProtocol | BackendFactory | undefined;
+  /** Paths of memory files and of directories of skills; none: the agent has no such middleware. */
+  readonly memory?: readonly string[];
+  readonly skills?: readonly string[];
   readonly given: readonly AgentMiddleware[];
   /** Lower-case names of built-in middleware that was turned off. */
   readonly off: ReadonlySet<string>;
 }
 
 /**
- * Todo list, filesystem, then the user's. One of the user's with the name of a built-in one (in any
- * case) takes its place and inherits the options it leaves unset.
+ * Todo list, memory, skills, filesystem, summarization, prompt caching, then the user's. One of the user's with the name of a built-in one (in any
+ * case) takes its place. Ours inherit the agent's options they leave unset, in whatever place.
  */
 export function middlewareStack(options: StackOptions): readonly AgentMiddleware[] {
-  const builtIn = [createTodoListMiddleware(), createFilesystemMiddleware(withBackend(options))];
+  const slots = builtInSlots(options);
   refuseDuplicates(options.given);
-  refuseUnknownSwitches(options.off, builtIn);
+  refuseUnknownSwitches(options.off, slots);
   const replaced = new Set<AgentMiddleware>();
-  const core = builtIn.flatMap((middleware) => {
-    const replacement = options.given.find((candidate) => sameName(candidate, middleware));
-    if (replacement === undefined) return options.off.has(middleware.name.toLowerCase()) ? [] : [middleware];
-    replaced.add(replacement);
-    return [inherit(replacement, options)];
+  const core = slots.flatMap(({ name, middleware }) => {
+    const replacement = options.given.find((candidate) => sameName(candidate, { name }));
+    if (replacement !== undefined) {
+      replaced.add(replacement);
+      return [inherit(replacement, options)];
+    }
+    return middleware === undefined || options.off.has(name.toLowerCase()) ? [] : [middleware];
   });
-  return [...core, ...options.given.filter((middleware) => !replaced.has(middleware))];
+  const others = options.given.filter((middleware) => !replaced.has(middleware));
+  return [...core, ...others.map((middleware) => inherit(middleware, options))];
+}
+
+interface Slot {
+  readonly name: string;
+  /** Absent: the place is kept for one of the user's. */
+  readonly middleware?: AgentMiddleware | undefined;
+}
+
+function builtInSlots(options: StackOptions): readonly Slot[] {
+  const { memory = [], skills = [] } = options;
+  const backend = withBackend(options);
+  return [
+    slot(createTodoListMiddleware()),
+    {
+      name: "MemoryMiddleware",
+      middleware: memory.length > 0 ? createMemoryMiddleware({ ...backend, sources: memory }) : undefined,
+    },
+    {
+      name: "SkillsMiddleware",
+      middleware: skills.length > 0 ? createSkillsMiddleware({ ...backend, sources: skills }) : undefined,
+    },
+    slot(createFilesystemMiddleware(backend)),
+    slot(createSummarizationMiddleware(backend)),
+    slot(createPromptCachingMiddleware()),
+  ];
+}
+
+function slot(middleware: AgentMiddleware): Slot {
+  return { name: middleware.name, middleware };
 }
 
 function withBackend(options: StackOptions): { backend?: BackendProtocol | BackendFactory } {
@@ -39,7 +78,7 @@ function inherit(middleware: AgentMiddleware, options: StackOptions): AgentMiddl
   return (middleware as WithInheritance)[INHERIT]?.(withBackend(options)) ?? middleware;
 }
 
-function sameName(a: AgentMiddleware, b: AgentMiddleware): boolean {
+function sameName(a: { readonly name: string }, b: { readonly name: string }): boolean {
   return a.name.toLowerCase() === b.name.toLowerCase();
 }
 
@@ -51,8 +90,8 @@ function refuseDuplicates(given: readonly AgentMiddleware[]): void {
     });
 }
 
-function refuseUnknownSwitches(off: ReadonlySet<string>, builtIn: readonly AgentMiddleware[]): void {
-  const names = builtIn.map((middleware) => middleware.name);
+function refuseUnknownSwitches(off: ReadonlySet<string>, slots: readonly Slot[]): void {
+  const names = slots.map(({ name }) => name);
   const unknown = [...off].find((name) => !names.some((known) => known.toLowerCase() === name));
   if (unknown !== undefined)
     throw new ConfigurationError(

@@ -4,21 +4,12 @@
  * Every turn is decided from the history alone, so the same history always gets the same turn, and a
  * step whose tools are not offered is left out.
  */
+import { consolidationTurn, SEARCH_TOOL } from "./consolidation.ts";
 import { factsOf, filesOf } from "./facts.ts";
+import type { PlannedCall, PlannedTurn } from "./planned-turn.ts";
 import { type Progress, successes, wasTried } from "./progress.ts";
 import { selectFiles } from "./relevance.ts";
 import { answerText, reportText } from "./report.ts";
-
-export interface PlannedCall {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
-/** Either calls, or the last word. */
-export interface PlannedTurn {
-  readonly text: string;
-  readonly calls: readonly PlannedCall[];
-}
 
 interface Step {
   readonly todo: string;
@@ -39,6 +30,7 @@ const STEPS: readonly Step[] = [
 ];
 
 export function nextTurn(progress: Progress, offered: ReadonlySet<string>): PlannedTurn {
+  if (offered.has(SEARCH_TOOL)) return consolidationTurn(progress);
   const steps = STEPS.filter((step) => applies(step, progress.task, offered));
   const plans = offered.has("write_todos");
   if (plans && steps.length > 0 && !wasTried(progress, "write_todos"))

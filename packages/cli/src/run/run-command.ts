@@ -9,6 +9,7 @@ import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
+import { type Knowledge, knowledgeLine } from "./knowledge.ts";
 import { plainJson } from "./plain-json.ts";
 import { ProgressView } from "./progress-view.ts";
 import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
@@ -60,7 +61,7 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   if (!task) await orStopped(mustBeUnfinished(agent, config), stop);
   const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
   const since = await orStopped(images, stop);
-  await saySituation(run, task, thread, directory);
+  await saySituation(run, task, thread, workplace);
   const result = await runAgent({ agent, task: task?.text, stop, onPart: viewOf(run), config });
   return reportEnd(run, result, workplace, since);
 }
@@ -76,21 +77,39 @@ async function prepare(run: Run, directory: string): Promise<Prepared> {
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [{ createDeepAgent }, model, workplace, thread] = await Promise.all([
+  const [library, model, workplace, thread] = await Promise.all([
     import("deepwright"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    openWorkplace(directory, options.dryRun),
+    openWorkplace(directory, options, process.env),
     openThread(run),
   ]);
-  const agent = createDeepAgent({
+  const agent = library.createDeepAgent({
     model,
     backend: workplace.backend,
+    ...knowledgeOptions(library, run, workplace),
     systemPrompt: { ...(options.system === undefined ? {} : { prefix: options.system }), suffix: SITUATION },
     checkpointer: thread.saver,
     threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS },
   }) as unknown as RunnableAgent;
   return { agent, workplace, thread };
 }
+
+/** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
+function knowledgeOptions(library: Library, { console }: Run, { knowledge }: Workplace) {
+  const { memory, skills, readOnly } = knowledge;
+  const onWarning = ({ message }: { readonly message: string }): void =>
+    console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));
+  return {
+    memory,
+    skills,
+    middleware: [
+      ...(memory.length > 0 ? [library.createMemoryMiddleware({ sources: memory, readOnly })] : []),
+      ...(skills.length > 0 ? [library.createSkillsMiddleware({ sources: skills, onWarning })] : []),
+    ],
+  };
+}
+
+type Library = typeof import("deepwright");
 
 const SITUATION =
   "The files under / are the user's own directory: what you write, edit or delete there is changed at once. " +
@@ -129,7 +148,7 @@ async function saySituation(
   { options, console }: Run,
   task: Task | undefined,
   { before }: RunThread,
-  directory: string,
+  { directory, knowledge }: Workplace,
 ): Promise<void> {
   const isQuiet = options.detail === "quiet";
   const say = (line: string | undefined, isWarning = false): void => {
@@ -138,9 +157,18 @@ async function saySituation(
   say(task?.note?.words, task?.note?.isWarning);
   say(workspaceLine(directory, options.dryRun));
   say(await directoryWarning(directory), true);
+  for (const warning of knowledge.warnings) say(`Warning: ${warning}`, true);
+  const known = knowledgeLine(knowledge);
+  say(known && console.colours.dim(known));
+  if (options.json) console.json(plainJson(startPart(directory, knowledge)));
   if (!before) return;
   say(`${threadLine(before)}${task ? "" : "; its last run goes on"}`);
   say(movedLine(before, directory), true);
+}
+
+/** The first line of --json. */
+function startPart(directory: string, { memory, skills }: Knowledge): StreamPart {
+  return { type: "custom", ns: [], data: { type: "run-start", directory, memory, skills } };
 }
 
 /** With --json the state itself is left out: it would repeat every message at every step. */

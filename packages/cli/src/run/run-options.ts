@@ -18,6 +18,10 @@ export interface RawRunOptions {
   readonly thread?: string;
   readonly ephemeral?: boolean;
   readonly db?: string;
+  /** False with --no-memory. */
+  readonly memory?: boolean;
+  /** False with --no-skills. */
+  readonly skills?: boolean;
 }
 
 export interface RunOptions {
@@ -38,6 +42,9 @@ export interface RunOptions {
   readonly ephemeral: boolean;
   /** Where threads are, if not in their usual place. */
   readonly db: string | undefined;
+  /** Whether AGENTS.md files are read. */
+  readonly memory: boolean;
+  readonly skills: boolean;
 }
 
 /** What `setTimeout` can wait for. */
@@ -67,6 +74,8 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     thread: raw.thread,
     ephemeral: raw.ephemeral === true,
     db: raw.db,
+    memory: raw.memory !== false,
+    skills: raw.skills !== false,
   };
 }
 

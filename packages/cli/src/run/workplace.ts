@@ -2,6 +2,7 @@
 import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
 import { type Changes, changesOf } from "./changes.ts";
+import { findKnowledge, type Knowledge, type KnowledgeOptions, NO_KNOWLEDGE } from "./knowledge.ts";
 import { changesSince } from "./run-changes.ts";
 
 export interface NotWritten {
@@ -13,8 +14,12 @@ export interface NotWritten {
 export interface Workplace {
   /** Its real path. */
   readonly directory: string;
-  /** `/` is the directory; nothing outside it is reachable. */
+  /**
+   * `/` is the directory; nothing outside it is reachable but what is mounted. What the harness puts aside is in
+   * the thread, not in the directory.
+   */
   readonly backend: BackendProtocol;
+  readonly knowledge: Knowledge;
   /** Each once, in the order they were refused. */
   readonly notWritten: readonly NotWritten[];
   /** `since` is the number of the thread's newest image when the run began. */
@@ -27,10 +32,21 @@ export interface WorkOutcome {
   readonly preview: readonly FileChange[] | undefined;
 }
 
-/** `directory` is a real path. With `dryRun` it is only read. */
-export async function openWorkplace(directory: string, dryRun: boolean): Promise<Workplace> {
-  const [{ diskPlaceName, isControlPath, PolicyBackend, previewBackend }, { ProjectFiles }] =
-    await Promise.all([import("deepwright"), import("./project-files.ts")]);
+export interface WorkplaceOptions extends KnowledgeOptions {
+  /** The directory is only read. */
+  readonly dryRun: boolean;
+}
+
+/** `directory` is a real path. */
+export async function openWorkplace(
+  directory: string,
+  options: WorkplaceOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Workplace> {
+  const [{ CompositeBackend, StateBackend }, { ProjectFiles }] = await Promise.all([
+    import("deepwright"),
+    import("./project-files.ts"),
+  ]);
   const notWritten: NotWritten[] = [];
   // A file that steers other programs: nobody is here to agree.
   const approve = (path: string): boolean => {
@@ -38,27 +54,41 @@ export async function openWorkplace(directory: string, dryRun: boolean): Promise
     return false;
   };
   const disk = new ProjectFiles({ rootDir: directory, virtualMode: true, approve });
-  if (!dryRun)
-    return {
-      directory,
-      backend: disk,
-      notWritten,
-      outcome: async (saver, threadId, since) => ({
-        changes: await changesSince(saver, threadId, since, diskPlaceName(directory)),
-        preview: undefined,
-      }),
-    };
+  const wanted = options.memory || options.skills;
+  const knowledge = wanted ? await findKnowledge(disk, options, environment) : NO_KNOWLEDGE;
+  const { files, outcome } = options.dryRun ? await previewOf(disk, approve) : await placeOf(disk, directory);
+  const areas = AREAS.map((area) => [`/${area}/`, new StateBackend()] as const);
+  const backend = new CompositeBackend(files, { ...knowledge.mounts, ...Object.fromEntries(areas) });
+  return { directory, backend, knowledge, notWritten, outcome };
+}
+
+/** Where the harness puts what is too long for the context of a model. */
+const AREAS = ["large_tool_results", "conversation_history"];
+
+interface Place {
+  readonly files: BackendProtocol;
+  readonly outcome: Workplace["outcome"];
+}
+
+async function placeOf(disk: BackendProtocol, directory: string): Promise<Place> {
+  const { diskPlaceName } = await import("deepwright");
+  return {
+    files: disk,
+    outcome: async (saver, threadId, since) => ({
+      changes: await changesSince(saver, threadId, since, diskPlaceName(directory)),
+      preview: undefined,
+    }),
+  };
+}
+
+async function previewOf(disk: BackendProtocol, approve: (path: string) => boolean): Promise<Place> {
+  const { isControlPath, PolicyBackend, previewBackend } = await import("deepwright");
   const preview = previewBackend(disk);
   const check = (operation: string, path: string): string | undefined =>
     CHANGING.has(operation) && isControlPath(path) && !approve(path)
       ? `Error: '${path}' steers other programs: a person has to approve a change to it`
       : undefined;
-  return {
-    directory,
-    backend: new PolicyBackend(preview, { check }),
-    notWritten,
-    outcome: () => previewed(preview.changes()),
-  };
+  return { files: new PolicyBackend(preview, { check }), outcome: () => previewed(preview.changes()) };
 }
 
 /** What a preview would let through and the disk would not. */

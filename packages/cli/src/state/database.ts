@@ -1,10 +1,10 @@
 /** Where threads are kept: a file of the user's own, or the database that was named. */
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { SharedSaver } from "@deepwright/checkpoint";
 import { withoutSecrets } from "deepwright/secrets";
 import { usageError } from "../command-error.ts";
+import { homeOf } from "./home.ts";
 
 export type Database =
   | { readonly kind: "sqlite"; readonly path: string; readonly isDefault: boolean }
@@ -18,8 +18,7 @@ export function databaseOf(given: string | undefined, environment: NodeJS.Proces
   if (given === "") throw usageError("The name of the database is empty.");
   const named = given ?? (environment.DEEPWRIGHT_DB || undefined);
   if (named === undefined) {
-    const directory = environment.DEEPWRIGHT_HOME || join(homedir(), ".deepwright");
-    return { kind: "sqlite", path: resolve(directory, "state.db"), isDefault: true };
+    return { kind: "sqlite", path: join(homeOf(environment), "state.db"), isDefault: true };
   }
   if (POSTGRES.test(named)) return { kind: "postgres", url: named };
   if (OTHER_SCHEME.test(named))

@@ -11,6 +11,7 @@ import { safeLine } from "../terminal/safe-text.ts";
 import { ageOf, sizeOf, stepOf, wholeNumber } from "./amounts.ts";
 import type { ThreadsContext } from "./context.ts";
 import { detailLines, idWord, patchLines, rewindLines, shellWord, shortId, threadLines } from "./lines.ts";
+import { realFiles } from "./put-aside.ts";
 
 export type Action = (context: ThreadsContext, words: readonly string[]) => Promise<void>;
 
@@ -61,7 +62,7 @@ export const diff: Action = async (context, [given = "", step = ""]) => {
   const { options, console } = context;
   const to = options.to === undefined ? {} : { to: stepOf(options.to) };
   const threadId = await context.find(given);
-  const changes = await (await context.threads()).diff(threadId, stepOf(step), to);
+  const changes = realFiles(await (await context.threads()).diff(threadId, stepOf(step), to));
   context.print({ threadId, changes }, patchLines(changes, console.resultColours));
   if (changes.length === 0 && !options.json) console.line("No files changed.");
 };

@@ -11,6 +11,7 @@ import { count } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { safeLine, safeText } from "../terminal/safe-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { isPutAside, realFiles } from "./put-aside.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SHORT_ID = 8;
@@ -105,7 +106,9 @@ function stepLines({ steps }: ThreadDetails): string[] {
     timeText(at),
     SOURCES[source] ?? safeLine(source, 10),
     String(messageCount),
-    [filesText(changedFiles), safeLine(summary, MOST_TITLE)].filter((part) => part !== "").join(" · "),
+    [filesText(changedFiles.filter((path) => !isPutAside(path))), safeLine(summary, MOST_TITLE)]
+      .filter((part) => part !== "")
+      .join(" · "),
   ]);
   return tableLines(columns, rows);
 }
@@ -156,7 +159,8 @@ const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
 const MOST_LISTED = 50;
 
 /** What a rewind does to files, and what it leaves as it is. */
-export function rewindLines({ restored, conflicts, notCovered }: RewindResult): string[] {
+export function rewindLines({ notCovered, ...result }: RewindResult): string[] {
+  const [restored, conflicts] = [realFiles(result.restored), realFiles(result.conflicts)];
   const none = restored.length + conflicts.length === 0 ? ["  no file changes"] : [];
   return [
     ...restored.map(({ path, place, kind }) => `  ${SIGNS[kind]} ${fileText(path, place)}`),

@@ -124,8 +124,9 @@ function collectTools(
   return [...own.sort(byName), ...builtIn];
 }
 
+/** Those of the provider, which need not have a name, come last. */
 function byName(one: AnyTool, other: AnyTool): number {
-  const [first, second] = [one, other].map((tool) => String((tool as { name?: string }).name ?? ""));
+  const [first, second] = [one, other].map((tool) => (tool as { name?: string }).name ?? "\uffff");
   return (first as string) < (second as string) ? -1 : first === second ? 0 : 1;
 }
 

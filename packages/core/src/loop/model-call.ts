@@ -11,7 +11,8 @@ import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
 import { renderer } from "./render.ts";
 import { markUnchanged, requestMessages } from "./request.ts";
-import { requestMedia } from "./request-media.ts";
+import { mediaLoader, requestMedia } from "./request-media.ts";
+import { requestProvider } from "./request-provider.ts";
 import { runtimeFor } from "./runtime.ts";
 import { LoopTask } from "./stage-task.ts";
 import { AGAIN, type Outgoing, type RequestView } from "./stages.ts";
@@ -52,6 +53,8 @@ interface Call {
   readonly task: LoopTask;
   /** What the request was made from, whatever middleware makes of it. */
   readonly view: RequestView;
+  /** The messages the middleware was given. */
+  readonly listed: Messages;
   readonly initial: ModelRequest;
   /** What the sections of the prompt say that are known in a run only. */
   readonly spoken: readonly string[];
@@ -75,6 +78,7 @@ export async function callModel(loop: Loop, config: TaskConfig, messages: Messag
     config,
     task,
     view,
+    listed,
     initial,
     spoken,
     message: undefined,
@@ -219,16 +223,19 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
   const structured = strategy && bindingOptions(strategy, settings);
   const tools = structured?.tools.length ? [...request.tools, ...structured.tools] : request.tools;
   const choice = request.toolChoice === undefined ? {} : { tool_choice: request.toolChoice };
-  const messages = requestMessages(markUnchanged(call.view.thread, request.messages));
+  // What is known about a list is known about this very list, not about a copy of it.
+  const given = sameItems(request.messages, call.listed) ? call.listed : request.messages;
+  const messages = requestMessages(markUnchanged(call.view.thread, given));
   if (messages.length === 0)
     throw new DeepwrightError("INVALID_INPUT", "There is no message to answer.", {
       hint: 'Pass at least one, e.g. {messages: [{role: "user", content: "Hi"}]}.',
     });
   const system = systemMessageFor(call, request);
-  const media = requestMedia(messages, request.model);
+  const media = await requestMedia(messages, request.model, mediaLoader(loop.stages, call.task));
+  const readable = requestProvider(media, request.model, { ...structured?.options, ...settings, tools });
   const outgoing = await finished(call, {
     model: request.model,
-    messages: system.text === "" ? media : [system, ...media],
+    messages: system.text === "" ? readable : [system, ...readable],
     tools,
     settings: { ...structured?.options, ...settings, ...choice },
   });

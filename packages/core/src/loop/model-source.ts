@@ -114,8 +114,20 @@ export type BoundModel = Pick<ChatModel, "invoke">;
 const bindings = new WeakMap<object, readonly Binding[]>();
 const KEPT_BINDINGS = 8;
 
+/** Differs from thread to thread: tools are not bound anew for it. */
+const OF_THREAD = "promptCacheKey";
+
 /** Binds tools to a model; the last few bindings are kept, since turns repeat them and agents share models. */
 export function bindTools(
+  model: ChatModel,
+  tools: readonly AnyTool[],
+  { [OF_THREAD]: key, ...options }: Readonly<Record<string, unknown>>,
+): BoundModel {
+  const bound = keptBinding(model, tools, options);
+  return key === undefined ? bound : (bound as ChatModel).withConfig({ [OF_THREAD]: key } as never);
+}
+
+function keptBinding(
   model: ChatModel,
   tools: readonly AnyTool[],
   options: Record<string, unknown>,

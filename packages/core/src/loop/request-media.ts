@@ -1,182 +1,164 @@
 /**
  * Pictures, sounds, films and PDFs of a request in the form that its model takes them, or as words.
  *
- * The thread keeps what tools and people put there; only what leaves for a provider is changed. Some providers
- * take media inside the result of a tool, others only from a user: for those they stand in a message
- * behind the results of the turn.
+ * The thread keeps references to them; only what leaves for a provider is changed. Some providers take media
+ * inside the result of a tool, others only from a user: for those they stand in a message behind the results of
+ * the turn. The same message is sent the same way each time, until a request has no room for all of them.
  */
 import { type BaseMessage, type ContentBlock, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { decodedLength } from "../text/base64.ts";
+import { isGraphBubbleUp } from "@langchain/langgraph";
 import { type Messages, mayHaveBlocks } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
-
-type Kind = "image" | "pdf" | "audio" | "video";
-/** Where media of a tool result go; absent: the model cannot take them. */
-type Place = "inside" | "behind" | undefined;
-
-export interface MediaForm {
-  /** Tells forms apart; equal keys mean equal forms. */
-  readonly key: string;
-  readonly image: Place;
-  readonly pdf: Place;
-  readonly audio: Place;
-  readonly video: Place;
-  /** Whether the profile says what the model takes, so that a person's own media may be judged too. */
-  readonly isCertain: boolean;
-}
-
-interface MediaBlock {
-  readonly type: string;
-  readonly mimeType?: string;
-  readonly data?: unknown;
-}
-
-interface Rendered {
-  /** What was rendered: a message may be edited in place. */
-  readonly source: BaseMessage["content"];
-  readonly message: BaseMessage;
-  readonly behind: readonly ContentBlock[];
-}
+import { isMediaBlock, type LoadMedia, type MediaBlock, mediaSize } from "./request-media-block.ts";
+import { leftOut, type MediaWeight } from "./request-media-budget.ts";
+import { type RenderedMessage, RenderedMessages } from "./request-media-cache.ts";
+import { type MediaForm, mediaForm, placeOf } from "./request-media-form.ts";
+import { withBlocks } from "./request-media-message.ts";
+import { renderMedium, whyNotShown } from "./request-media-render.ts";
+import { mediaWords, NO_ROOM } from "./request-media-words.ts";
+import type { Stages, StageTask } from "./stages.ts";
 
 /** The same array when there is nothing to change. No message is looked into twice. */
-export function requestMedia(messages: Messages, model: ChatModel): Messages {
+export function requestMedia(
+  messages: Messages,
+  model: ChatModel,
+  load: LoadMedia = async () => undefined,
+): Messages | Promise<Messages> {
   if (!mayHaveBlocks(messages)) return messages;
-  const first = messages.findIndex(hasMedia);
-  if (first < 0) return messages;
-  const form = mediaForm(model);
+  const first = messages.findIndex((message) => mediaIn(message).length > 0);
+  return first < 0 ? messages : renderFrom(messages, first, mediaForm(model), load);
+}
+
+/** Asks the stages for the bytes; only an abort is thrown. */
+export function mediaLoader(stages: readonly Stages[], task: StageTask): LoadMedia {
+  return async (url) => {
+    try {
+      for (const { media } of stages) {
+        const bytes = await media?.(url, task);
+        if (bytes !== undefined) return bytes;
+      }
+      return undefined;
+    } catch (error) {
+      if (task.signal?.aborted || (error !== null && isGraphBubbleUp(error))) throw error;
+      return null;
+    }
+  };
+}
+
+async function renderFrom(
+  messages: Messages,
+  first: number,
+  form: MediaForm,
+  load: LoadMedia,
+): Promise<Messages> {
   const list = messages.slice(0, first);
-  let behind: ContentBlock[] = [];
+  let skipped = leftOut(weights(messages, first, form), form.limits);
+  let behind: (readonly ContentBlock[])[] = [];
   for (let i = first; i < messages.length; i += 1) {
     const message = messages[i] as BaseMessage;
-    const rendered = hasMedia(message) ? render(message, form) : undefined;
-    list.push(rendered?.message ?? message);
-    if (rendered) behind.push(...rendered.behind);
+    const media = mediaIn(message);
+    if (media.length === 0) list.push(message);
+    else {
+      const skip = Math.min(skipped, shownIn(message, form).length);
+      skipped -= skip;
+      const rendered = await render(message, form, skip, load);
+      list.push(rendered.message);
+      if (rendered.behind.length > 0) behind.push(rendered.behind);
+    }
     if (behind.length === 0 || ToolMessage.isInstance(messages[i + 1])) continue;
-    // As content blocks the message says that they are in the standard form, which some packages insist on.
-    list.push(new HumanMessage({ contentBlocks: behind as never }));
+    list.push(standBehind(behind));
     behind = [];
   }
   return list;
 }
 
-const withMedia = new WeakMap<BaseMessage, boolean>();
+const messagesBehind = new WeakMap<readonly ContentBlock[], HumanMessage>();
 
-function hasMedia(message: BaseMessage): boolean {
-  const known = withMedia.get(message);
+/** As content blocks the message says that they are in the standard form, which some packages insist on. */
+function standBehind(groups: readonly (readonly ContentBlock[])[]): HumanMessage {
+  const [only] = groups.length === 1 ? groups : [];
+  const known = only && messagesBehind.get(only);
   if (known !== undefined) return known;
+  const message = new HumanMessage({ contentBlocks: groups.flat() as never });
+  if (only !== undefined) messagesBehind.set(only, message);
+  return message;
+}
+
+const found = new WeakMap<
+  BaseMessage,
+  { readonly source: BaseMessage["content"]; readonly media: readonly MediaBlock[] }
+>();
+const NONE: readonly MediaBlock[] = [];
+
+function mediaIn(message: BaseMessage): readonly MediaBlock[] {
   const { content } = message;
-  const found = typeof content !== "string" && message.type !== "ai" && content.some(isMedia);
-  withMedia.set(message, found);
-  return found;
+  if (typeof content === "string" || message.type === "ai") return NONE;
+  const known = found.get(message);
+  if (known?.source === content) return known.media;
+  const media = content.filter(isMediaBlock) as readonly MediaBlock[];
+  found.set(message, { source: content, media: media.length === 0 ? NONE : media });
+  return media;
 }
 
-const MEDIA_TYPES = new Set(["image", "audio", "video", "file"]);
-
-/** The standard form only: what a caller wrote for one provider is the caller's affair. */
-function isMedia(block: { readonly type?: string }): boolean {
-  return (
-    MEDIA_TYPES.has(block.type ?? "") && !("source_type" in block) && ("data" in block || "url" in block)
-  );
+function shownIn(message: BaseMessage, form: MediaForm): readonly MediaBlock[] {
+  const isResult = ToolMessage.isInstance(message);
+  return mediaIn(message).filter((block) => whyNotShown(block, form, isResult) === undefined);
 }
 
-const rendered = new WeakMap<BaseMessage, Map<string, Rendered>>();
+function* weights(messages: Messages, first: number, form: MediaForm): Iterable<MediaWeight> {
+  for (let i = first; i < messages.length; i += 1)
+    for (const block of shownIn(messages[i] as BaseMessage, form)) {
+      const { width = 0, height = 0 } = block.metadata ?? {};
+      yield { size: mediaSize(block) ?? 0, edge: Math.max(width, height) };
+    }
+}
 
-/** Kept, so that what was sent once is sent the same way again. */
-function render(message: BaseMessage, form: MediaForm): Rendered {
-  const kept = rendered.get(message) ?? new Map<string, Rendered>();
-  rendered.set(message, kept);
-  const known = kept.get(form.key);
-  if (known?.source === message.content) return known;
-  const result = ToolMessage.isInstance(message) ? renderResult(message, form) : renderInput(message, form);
-  kept.set(form.key, result);
+const rendered = new RenderedMessages();
+
+async function render(
+  message: BaseMessage,
+  form: MediaForm,
+  skip: number,
+  load: LoadMedia,
+): Promise<RenderedMessage> {
+  const key = `${form.key} ${skip}`;
+  const known = rendered.get(message, key);
+  if (known !== undefined) return known;
+  const { isLasting, ...result } = await renderMessage(message, form, skip, load);
+  if (isLasting) rendered.set(message, key, result);
   return result;
 }
 
-function renderResult(message: ToolMessage, form: MediaForm): Rendered {
+async function renderMessage(
+  message: BaseMessage,
+  form: MediaForm,
+  skip: number,
+  load: LoadMedia,
+): Promise<RenderedMessage & { readonly isLasting: boolean }> {
+  const source = message.content;
+  const isResult = ToolMessage.isInstance(message);
   const inside: ContentBlock[] = [];
   const behind: ContentBlock[] = [];
-  for (const block of message.content as ContentBlock[]) {
-    const place = isMedia(block) ? placeOf(block as MediaBlock, form) : "inside";
-    if (place === "inside") inside.push(block);
-    else if (place === undefined) inside.push(words(block as MediaBlock));
-    else {
-      inside.push({ type: "text", text: "[Shown in the next message.]" });
-      behind.push(block);
+  let skipped = 0;
+  let weight = 0;
+  let isLasting = true;
+  for (const block of source as ContentBlock[]) {
+    if (!isMediaBlock(block)) inside.push(block);
+    else if (skipped < skip && whyNotShown(block, form, isResult) === undefined) {
+      inside.push(mediaWords(block, NO_ROOM));
+      skipped += 1;
+    } else {
+      const made = await renderMedium(block, form, isResult, load);
+      weight += made.weight;
+      isLasting &&= made.isLasting;
+      const isBehind = isResult && made.block.type !== "text" && placeOf(block, form) === "behind";
+      inside.push(isBehind ? { type: "text", text: "[Shown in the next message.]" } : made.block);
+      if (isBehind) behind.push(made.block);
     }
   }
-  const caption = { type: "text", text: `Content of the tool result ${message.tool_call_id}:` };
-  return {
-    source: message.content,
-    message: withContent(message, inside),
-    behind: behind.length > 0 ? [caption, ...behind] : behind,
-  };
-}
-
-/** A person knows what the model takes, unless its profile knows better. */
-function renderInput(message: BaseMessage, form: MediaForm): Rendered {
-  const source = message.content;
-  if (!form.isCertain) return { source, message, behind: [] };
-  const content = (message.content as ContentBlock[]).map((block) =>
-    isMedia(block) && placeOf(block as MediaBlock, form) === undefined ? words(block as MediaBlock) : block,
-  );
-  return { source, message: withContent(message, content), behind: [] };
-}
-
-function withContent(message: BaseMessage, blocks: ContentBlock[]): BaseMessage {
-  if (blocks.every((block, index) => block === (message.content as ContentBlock[])[index])) return message;
-  const isText = blocks.every((block) => block.type === "text");
-  const content = isText ? blocks.map((block) => String(block.text)).join("\n") : blocks;
-  const { id, name, additional_kwargs, response_metadata } = message;
-  const Message = message.constructor as new (fields: object) => BaseMessage;
-  return new Message({ ...message.lc_kwargs, id, name, additional_kwargs, response_metadata, content });
-}
-
-function words(block: MediaBlock): ContentBlock {
-  const size = typeof block.data === "string" ? `, ${decodedLength(block.data)} bytes` : "";
-  const type = block.mimeType ?? block.type;
-  return { type: "text", text: `[${type}${size}: left out, this model cannot take it]` };
-}
-
-/** What every provider that takes pictures takes. */
-const IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
-
-function placeOf({ type, mimeType }: MediaBlock, form: MediaForm): Place {
-  if (type === "file") return mimeType === "application/pdf" ? form.pdf : undefined;
-  if (type === "image") return mimeType === undefined || IMAGES.test(mimeType) ? form.image : undefined;
-  return form[type as "audio" | "video"];
-}
-
-type Profile = Partial<Record<`${Kind}Inputs` | "imageToolMessage" | "pdfToolMessage", boolean>>;
-
-/** From the profile of the model; without one, from what the large providers are known to take. */
-export function mediaForm(model: ChatModel): MediaForm {
-  const inner = innermost(model);
-  const profile = (inner as { profile?: Profile }).profile ?? {};
-  const provider = providerOf(inner);
-  const isCertain = profile.imageInputs !== undefined;
-  const place = (kind: Kind): Place => {
-    const isKnown = provider !== undefined && (kind === "image" || kind === "pdf");
-    if (!(isCertain ? profile[`${kind}Inputs`] : isKnown)) return undefined;
-    // LangChain's package for OpenAI calls every sound but one kind by the wrong name.
-    if (kind === "audio" || kind === "video") return provider === "openai" ? undefined : "behind";
-    const isTakenInside = profile[`${kind}ToolMessage`];
-    if (provider === "anthropic") return isTakenInside === false ? "behind" : "inside";
-    return provider === undefined && isTakenInside ? "inside" : "behind";
-  };
-  const form = { image: place("image"), pdf: place("pdf"), audio: place("audio"), video: place("video") };
-  return { ...form, isCertain, key: JSON.stringify([form, isCertain]) };
-}
-
-type Provider = "anthropic" | "openai" | "google";
-
-function providerOf(model: ChatModel): Provider | undefined {
-  const name = model.getName();
-  if (/anthropic/i.test(name)) return "anthropic";
-  if (/openai/i.test(name)) return "openai";
-  return /google|vertex|gemini/i.test(name) ? "google" : undefined;
-}
-
-function innermost(model: ChatModel): ChatModel {
-  const { bound } = model as { bound?: ChatModel };
-  return bound === undefined ? model : innermost(bound);
+  if (behind.length > 0) {
+    const call = (message as ToolMessage).tool_call_id;
+    behind.unshift({ type: "text", text: `Content of the tool result ${call}:` });
+  }
+  return { source, message: withBlocks(message, inside, form), behind, weight, isLasting };
 }

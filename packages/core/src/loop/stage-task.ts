@@ -2,6 +2,7 @@
 import type { BackendRuntime } from "../backends/backend.ts";
 import { readChannel, type TaskConfig, type Write } from "../engine.ts";
 import { type Loop, stateView } from "./loop.ts";
+import type { ChatModel } from "./model-source.ts";
 import { REMINDERS, type Reminder, remindersIn } from "./reminders.ts";
 import { runtimeFor } from "./runtime.ts";
 import type { StageTask } from "./stages.ts";
@@ -38,6 +39,10 @@ export class LoopTask implements StageTask {
       ...(store && { store }),
       ...(serverInfo && { serverInfo }),
     };
+  }
+
+  model(): ChatModel | Promise<ChatModel> {
+    return this.#loop.model.resolve();
   }
 
   read(key: string): unknown {

@@ -23,6 +23,8 @@ export interface StageTask {
   readonly signal: AbortSignal | undefined;
   /** What backends are promised. */
   readonly runtime: BackendRuntime;
+  /** The agent's model; undefined where a loop does not say. */
+  model(): Awaitable<ChatModel | undefined>;
   /** A value of the state, with what stages of this task have written. */
   read(key: string): unknown;
   /** Reaches the state together with what the task itself writes, or not at all. The last value of a key counts. */

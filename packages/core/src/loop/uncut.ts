@@ -40,8 +40,9 @@ export async function invokeUncut(
 
 /** LangChain's own models take a prompt value as it is; of a plain list they look at every message. */
 function isChatModel(model: BoundModel): boolean {
-  const inner = (model as { bound?: unknown }).bound ?? model;
-  return typeof (inner as { _generate?: unknown })._generate === "function";
+  const { bound } = model as { bound?: BoundModel };
+  if (bound !== undefined) return isChatModel(bound);
+  return typeof (model as { _generate?: unknown })._generate === "function";
 }
 
 /** A connection that ended inside the reply, as opposed to an answer that says no. */

@@ -1,4 +1,4 @@
-import { SystemMessage } from "@langchain/core/messages";
+import { AIMessage, SystemMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
@@ -113,10 +113,30 @@ describe("createFilesystemMiddleware", () => {
 
   it("appends the same words in a loop that does not know about sections", async () => {
     const middleware = createFilesystemMiddleware({ systemPrompt: "About files." });
-    const request = { tools: middleware.tools, systemMessage: new SystemMessage("You are.") };
-    const seen = await middleware.wrapModelCall?.(request as never, (async (given: any) => given) as never);
-    expect((seen as any).systemMessage.text).toContain("About files.");
+    const request = {
+      ...{ tools: middleware.tools, systemMessage: new SystemMessage("You are.") },
+      ...{ messages: [], model: scriptedModel([]), state: {}, runtime: {} },
+    };
+    let seen: any;
+    await middleware.wrapModelCall?.(
+      request as never,
+      (async (given: unknown) => {
+        seen = given;
+        return new AIMessage("done");
+      }) as never,
+    );
+    expect(seen.systemMessage.text).toContain("About files.");
   });
+
+  it.each(["toolTokenLimitBeforeEvict", "humanMessageTokenLimitBeforeEvict"])(
+    "takes tokens or null as %s",
+    (name) => {
+      expect(() => createFilesystemMiddleware({ [name]: null })).not.toThrow();
+      expect(() => createFilesystemMiddleware({ [name]: 100 })).not.toThrow();
+      for (const value of [0, -1, Number.NaN, "many"])
+        expect(() => createFilesystemMiddleware({ [name]: value as number })).toThrow(name);
+    },
+  );
 
   it("takes the backend of the agent when it was given none", () => {
     const inherited = createFilesystemMiddleware({ overwrite: true })[INHERIT]?.({ backend: readOnly });

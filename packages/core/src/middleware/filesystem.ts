@@ -6,6 +6,9 @@ import type { BackendProtocol } from "../backends/backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
+import { createMediaStages } from "../context/media-references.ts";
+import { OffloadLimits } from "../context/offload-limits.ts";
+import { createOffloadStages } from "../context/offload-stages.ts";
 import { ConfigurationError } from "../errors.ts";
 import {
   appendSection,
@@ -13,6 +16,8 @@ import {
   type PromptSection,
   type WithPromptSection,
 } from "../loop/prompt-section.ts";
+import { hooksForStages } from "../loop/stage-hooks.ts";
+import { combineStages, STAGES, type Stages, type StageTask, type WithStages } from "../loop/stages.ts";
 import { showPath } from "../paths.ts";
 import { type BuiltInTool, backendRuntime, type ToolCallRuntime } from "../tools/built-in-tool.ts";
 import { createDeleteTool } from "../tools/delete.ts";
@@ -22,7 +27,7 @@ import type { FileToolOptions } from "../tools/file-tool.ts";
 import { createGlobTool } from "../tools/glob.ts";
 import { createGrepTool } from "../tools/grep.ts";
 import { createLsTool } from "../tools/ls.ts";
-import { createReadFileTool } from "../tools/read-file.ts";
+import { createReadFileTool, type ReadFileToolOptions } from "../tools/read-file.ts";
 import { createWriteFileTool } from "../tools/write-file.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 
@@ -62,38 +67,78 @@ export interface FilesystemMiddlewareOptions {
   readonly allowedPrefixes?: readonly string[] | null;
   /** Gets each canonical path and returns the one to use; what it throws is told to the model. */
   readonly validatePath?: ((path: string) => string) | null;
+  /**
+   * Tokens above which results of tools and arguments of calls are kept in a file and the model sees a preview;
+   * default 20,000, or a quarter of the model's window where that is less. null: never.
+   */
+  readonly toolTokenLimitBeforeEvict?: number | null;
+  /** The same for what a person says; default 50,000, or half of the window. */
+  readonly humanMessageTokenLimitBeforeEvict?: number | null;
 }
 
 export type FilesystemMiddleware = AgentMiddleware<StateSchema<{ files: typeof filesValue }>> &
   WithPromptSection &
+  WithStages &
   WithInheritance;
 
 export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions = {}): FilesystemMiddleware {
   checkOptions(options);
   const backend = options.backend ?? new StateBackend();
-  const tools = toolsOf(options, backend);
+  const limits = new OffloadLimits({
+    resultTokens: options.toolTokenLimitBeforeEvict,
+    humanTokens: options.humanMessageTokenLimitBeforeEvict,
+  });
+  const tools = toolsOf(options, backend, limits);
   return {
     name: "FilesystemMiddleware",
     tools,
     ...(mayUseState(backend) ? { stateSchema: new StateSchema({ files: filesValue }) } : {}),
-    ...promptOf(options, backend, tools),
+    ...hooksOf(options, backend, tools, limits),
     [INHERIT]: (defaults: AgentDefaults) =>
       createFilesystemMiddleware({ ...options, backend: options.backend ?? defaults.backend }),
   };
 }
 
-type PromptHooks = Pick<FilesystemMiddleware, "wrapModelCall" | typeof PROMPT_SECTION>;
+/** Files come first: what they hold is neither words nor counted as such. */
+function stagesOf(backend: BackendSource, limits: OffloadLimits, tools: readonly BuiltInTool[]): Stages {
+  const names = new Set(tools.map(({ name }) => name));
+  return combineStages(
+    createMediaStages({ backend }),
+    createOffloadStages({ backend, limits, tools: names }),
+  );
+}
+
+type Hooks = Pick<
+  FilesystemMiddleware,
+  "wrapModelCall" | "wrapToolCall" | "beforeAgent" | typeof PROMPT_SECTION | typeof STAGES
+>;
 
 /** What the backend can do is known now, or, when a factory makes it, in each run. */
-function promptOf(
+function hooksOf(
   { systemPrompt }: FilesystemMiddlewareOptions,
   backend: BackendSource,
   tools: readonly BuiltInTool[],
-): PromptHooks {
-  if (isMadeForRun(backend) && tools.some(({ name }) => name === "execute" || name === "delete"))
-    return { wrapModelCall: offerWhatIsServed(backend, systemPrompt, new Set<unknown>(tools)) };
+  limits: OffloadLimits,
+): Hooks {
+  const stages = stagesOf(backend, limits, tools);
+  const hooks = hooksForStages(stages);
+  if (isMadeForRun(backend) && tools.some(({ name }) => name === "execute" || name === "delete")) {
+    const offer = offerWhatIsServed(backend, systemPrompt, new Set<unknown>(tools));
+    const inRun = servedStages(backend, systemPrompt, tools);
+    return { ...hooks, wrapModelCall: outside(offer, hooks), [STAGES]: combineStages(stages, inRun) };
+  }
   const section = sectionOf(systemPrompt, backend);
-  return { wrapModelCall: appendSection(section), [PROMPT_SECTION]: section };
+  const append = appendSection(section) as WrapModelCall;
+  return { ...hooks, wrapModelCall: outside(append, hooks), [PROMPT_SECTION]: section, [STAGES]: stages };
+}
+
+/** The same for loops that do not know stages. */
+function outside(
+  outer: WrapModelCall,
+  { wrapModelCall: inner }: Pick<Hooks, "wrapModelCall">,
+): WrapModelCall {
+  if (inner === undefined) return outer;
+  return (request, handler) => outer(request, (changed) => inner(changed as never, handler) as never);
 }
 
 type WrapModelCall = NonNullable<AgentMiddleware["wrapModelCall"]>;
@@ -115,16 +160,50 @@ function offerWhatIsServed(
   };
 }
 
-function toolsOf(options: FilesystemMiddlewareOptions, backend: BackendSource): readonly BuiltInTool[] {
+/** The same for our loop. */
+function servedStages(
+  source: BackendSource,
+  systemPrompt: string | null | undefined,
+  ours: readonly BuiltInTool[],
+): Stages {
+  const backends = new WeakMap<StageTask, BackendProtocol>();
+  const backendOf = async (task: StageTask): Promise<BackendProtocol> => {
+    const backend = backends.get(task) ?? (await resolveBackend(source, task.runtime));
+    backends.set(task, backend);
+    return backend;
+  };
+  return {
+    section: async (visible, task) => {
+      const backend = await backendOf(task);
+      const hidden = new Set(ours.map(({ name }) => name).filter((name) => !serves(backend, name)));
+      return sectionOf(systemPrompt, backend)(new Set([...visible].filter((name) => !hidden.has(name))));
+    },
+    outgoing: async (outgoing, task) => {
+      const backend = await backendOf(task);
+      const isServed = (tool: unknown): boolean =>
+        !ours.includes(tool as BuiltInTool) || serves(backend, (tool as BuiltInTool).name);
+      return outgoing.tools.every(isServed)
+        ? outgoing
+        : { ...outgoing, tools: outgoing.tools.filter(isServed) };
+    },
+  };
+}
+
+function toolsOf(
+  options: FilesystemMiddlewareOptions,
+  backend: BackendSource,
+  limits: OffloadLimits,
+): readonly BuiltInTool[] {
   const { tools, customToolDescriptions: descriptions } = options;
   const wanted = Array.isArray(tools) ? new Set(tools) : undefined;
-  const common: FileToolOptions & ExecuteToolOptions = {
+  const common: FileToolOptions & ExecuteToolOptions & ReadFileToolOptions = {
     backend: (runtime) => resolveBackend(backend, runtime),
     allowedPrefixes: options.allowedPrefixes ?? undefined,
     validatePath: options.validatePath ?? undefined,
     grepMaxCount: options.grepMaxCount,
     overwrite: options.overwrite ?? false,
     maxTimeout: options.maxExecuteTimeout ?? undefined,
+    pageTokens: () => limits.result,
   };
   return FILESYSTEM_TOOL_NAMES.filter((name) => wanted === undefined || wanted.has(name))
     .filter((name) => isMadeForRun(backend) || serves(backend, name))
@@ -180,6 +259,8 @@ const OPTION_NAMES = new Set([
   "maxExecuteTimeout",
   "allowedPrefixes",
   "validatePath",
+  "toolTokenLimitBeforeEvict",
+  "humanMessageTokenLimitBeforeEvict",
 ]);
 
 function checkOptions(options: FilesystemMiddlewareOptions): void {
@@ -191,6 +272,12 @@ function checkOptions(options: FilesystemMiddlewareOptions): void {
       hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
     });
   const { tools, customToolDescriptions, maxExecuteTimeout } = options;
+  for (const name of ["toolTokenLimitBeforeEvict", "humanMessageTokenLimitBeforeEvict"] as const)
+    if (options[name] != null && !(options[name] > 0))
+      throw new ConfigurationError(
+        "INVALID_OPTION",
+        `The option '${name}' must be more than 0 tokens, or null for never, not ${options[name]}.`,
+      );
   if (maxExecuteTimeout != null && !(maxExecuteTimeout > 0))
     throw new ConfigurationError(
       "INVALID_OPTION",

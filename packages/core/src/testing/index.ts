@@ -13,6 +13,18 @@ export {
   RequestViolation,
   type Violation,
 } from "./request-checker.ts";
+export {
+  type AnyRequest,
+  explainPrefix,
+  firstDifference,
+  type PrefixDifference,
+  prefixShare,
+  type RequestPart,
+  type RequestRecorder,
+  recordRequests,
+  requestBytes,
+  requestParts,
+} from "./request-prefix.ts";
 export { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
 export type { OpenSandbox, SandboxCase, SandboxSuiteOptions } from "./sandbox-suite-case.ts";
 export {

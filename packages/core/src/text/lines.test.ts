@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countLines, lineEndIndex, normalizeLineEnds, splitLines } from "./lines.ts";
+import { countLines, lineEndIndex, longLineEndIndex, normalizeLineEnds, splitLines } from "./lines.ts";
 
 describe("lines", () => {
   it.each([
@@ -27,5 +27,17 @@ describe("lines", () => {
 
   it("normalises every kind of line end", () => {
     expect(normalizeLineEnds("a\r\nb\rc\nd")).toBe("a\nb\nc\nd");
+  });
+
+  it("finds the same ends in long lines, and counts as many", () => {
+    const ends = ["\n", "\r\n", "\r", "\r\r\n", ""];
+    const text = Array.from({ length: 200 }, (_, i) => "x".repeat((i * 977) % 6000) + ends[i % 5]).join("");
+    let count = 0;
+    for (let at = 0; at < text.length; at = lineEndIndex(text, at) + 1) {
+      expect(longLineEndIndex(text, at)).toBe(lineEndIndex(text, at));
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(150);
+    expect(countLines(text)).toBe(splitLines(text).length);
   });
 });

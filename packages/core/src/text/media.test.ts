@@ -2,13 +2,17 @@ import { describe, expect, it } from "vitest";
 import { mediaOf } from "./media.ts";
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
-const PNG = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR...\0\0\0\0IEND\xaeB`\x82";
+const PNG = atob(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+);
+const JPEG = "\xff\xd8\xff\xe0\0\x04..\xff\xc0\0\x11\x08\0\x09\0\x09.............\xff\xd9";
 
 describe("media", () => {
   it.each([
     ["/a.txt", PNG, { kind: "image", mimeType: "image/png", isWhole: true }],
     ["/a.png", PNG.slice(0, 20), { kind: "image", mimeType: "image/png", isWhole: false }],
-    ["/a.png", "\xff\xd8\xff\xe0..\xff\xd9", { kind: "image", mimeType: "image/jpeg", isWhole: true }],
+    ["/a.png", JPEG, { kind: "image", mimeType: "image/jpeg", isWhole: true }],
+    ["/a.jpg", JPEG.slice(0, -2), { kind: "image", mimeType: "image/jpeg", isWhole: false }],
     ["/a.jpg", "\xff\xd8\xff\xe0..", { kind: "image", mimeType: "image/jpeg", isWhole: false }],
     ["/a.gif", "GIF89a...;", { kind: "image", mimeType: "image/gif", isWhole: true }],
     ["/a.webp", "RIFF\x06\0\0\0WEBP..", { kind: "image", mimeType: "image/webp", isWhole: true }],

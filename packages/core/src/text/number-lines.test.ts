@@ -32,7 +32,20 @@ describe("numberLines", () => {
       reads += 1;
     }
     expect(seen).toBe(line);
-    expect(reads).toBe(3);
+    expect(reads).toBe(2);
+  });
+
+  it("shows more of a line to whoever goes on in it, as far as there is room", () => {
+    const content = "x".repeat(100_000);
+    const columnAfter = (options: object) =>
+      /column=(\d+)$/.exec(
+        (numberLines(content, { startLine: 1, ...options }) as { text: string }).text,
+      )?.[1];
+    expect(columnAfter({})).toBe("2000");
+    expect(columnAfter({ column: 2000 })).toBe("22000");
+    expect(columnAfter({ column: 2000, maxCharacters: 1120 })).toBe("3000");
+    expect(columnAfter({ maxCharacters: 520 })).toBe("400");
+    expect(columnAfter({ maxCharacters: 1 })).toBe("100");
   });
 
   it("never cuts a character in two", () => {

@@ -4,11 +4,17 @@
  * The bar is not a tab and nothing stands between it and the text, so the gutter cannot be taken for
  * indentation. Rows that begin with `…` instead of a number are remarks, not text of the file.
  */
-import { afterLineEnd, lineEndIndex } from "./lines.ts";
+import { afterLineEnd, longLineEndIndex } from "./lines.ts";
 
 export const GUTTER = "│";
 /** Characters of one line shown at once. */
 export const MAX_LINE_CHARACTERS = 2000;
+/** The same where somebody goes on in a line: the rest of it is what they want. */
+export const MAX_REST_CHARACTERS = 20_000;
+/** What a number, the bar and a remark take at most. */
+const ROW_EXTRA = 120;
+/** However small the room is, a line gets on by this much. */
+const LEAST_CHARACTERS = 100;
 
 export interface NumberLinesOptions {
   /** The number of the first line. */
@@ -17,7 +23,7 @@ export interface NumberLinesOptions {
   readonly lines?: number;
   /** Characters of the first line to skip. */
   readonly column?: number;
-  /** No line is begun past this many characters; the first one always is. */
+  /** No line is begun past this many characters; the first one always is, and is cut if need be. */
   readonly maxCharacters?: number;
 }
 
@@ -28,14 +34,17 @@ export type NumberedLines =
 /** `endLine` is the last line shown; fewer than given when `maxCharacters` was reached. */
 export function numberLines(content: string, options: NumberLinesOptions): NumberedLines {
   const { startLine, lines = 0, column = 0, maxCharacters = Number.POSITIVE_INFINITY } = options;
-  const firstLength = lineEndIndex(content, 0);
+  const firstLength = longLineEndIndex(content, 0);
   if (column > 0 && column >= firstLength) return pastLineEnd(column, startLine, firstLength);
   const rows: string[] = [];
+  const longest = Math.max(LEAST_CHARACTERS, maxCharacters - ROW_EXTRA);
   let number = startLine;
   let size = 0;
   for (let start = 0; start < content.length || rows.length < lines; number++) {
-    const end = lineEndIndex(content, start);
-    const row = numberedRow(content, start, end, number, number === startLine ? column : 0);
+    const end = start === 0 ? firstLength : longLineEndIndex(content, start);
+    const isRest = number === startLine && column > 0;
+    const most = Math.min(isRest ? MAX_REST_CHARACTERS : MAX_LINE_CHARACTERS, longest);
+    const row = numberedRow(content, start + (isRest ? column : 0), end, { start, number, most });
     size += row.length + 1;
     if (rows.length > 0 && size > maxCharacters) break;
     rows.push(row);
@@ -49,11 +58,18 @@ export function hasGutter(text: string): boolean {
   return /^ *\d+│/m.test(text);
 }
 
-function numberedRow(content: string, start: number, end: number, number: number, column: number): string {
+interface Row {
+  /** Where the line begins. */
+  readonly start: number;
+  readonly number: number;
+  /** Characters. */
+  readonly most: number;
+}
+
+function numberedRow(content: string, from: number, end: number, { start, number, most }: Row): string {
   const gutter = `${String(number).padStart(6)}${GUTTER}`;
-  const from = start + column;
-  if (end - from <= MAX_LINE_CHARACTERS) return gutter + content.slice(from, end);
-  const cut = wholeCharacter(content, from + MAX_LINE_CHARACTERS);
+  if (end - from <= most) return gutter + content.slice(from, end);
+  const cut = wholeCharacter(content, from + most);
   const remark = `… line ${number} goes on for ${end - cut} characters: offset=${number - 1}, column=${cut - start}`;
   return `${gutter}${content.slice(from, cut)}\n${remark}`;
 }

@@ -167,7 +167,9 @@ describe("file tools", () => {
       { "/wide": `${"x".repeat(1900)}\n`.repeat(100) },
     );
     expect((answer.content as string).length).toBeLessThan(81_000);
-    expect(answer.content).toMatch(/\[Lines 1-41 of 100\. Go on with offset=41\]$/);
+    const end = /\[Lines 1-(\d+) of 100\. Go on with offset=(\d+)\]$/.exec(answer.content as string);
+    expect(end?.[1]).toBe(end?.[2]);
+    expect(Number(end?.[1])).toBeGreaterThan(20);
   });
 
   it("bounds a line of 5 MB and gives its size where lines were not counted", async () => {
@@ -201,7 +203,9 @@ describe("file tools", () => {
     );
   });
 
-  const PNG = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR...\0\0\0\0IEND\xaeB`\x82";
+  const PNG = atob(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  );
   const readBytes = async (path: string, content: string, mimeType: string): Promise<unknown> => {
     const bytes = Buffer.from(content, "latin1");
     const backend = { read: () => ({ content: new Uint8Array(bytes), mimeType }) };
@@ -234,7 +238,7 @@ describe("file tools", () => {
       "/a.png",
       PNG.slice(0, 20),
       "image/png",
-      "image, image/png, 20 bytes. It is damaged: its end is missing.",
+      "image, image/png, 20 bytes. It is damaged: part of it is missing or broken.",
     ],
     [
       "what is no picture",

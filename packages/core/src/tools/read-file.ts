@@ -1,43 +1,66 @@
 import { z } from "zod";
 import type { ReadResult } from "../backends/backend.ts";
-import { encodeBase64 } from "../text/base64.ts";
-import { type MediaKind, mediaOf } from "../text/media.ts";
+import { once } from "../once.ts";
+import { blockOfBytes, type MediaKind, mediaOf } from "../text/media.ts";
 import { isTextType, kindOfType, mimeTypeOfBytes, mimeTypeOfName, mimeTypeOfText } from "../text/mime.ts";
-import { numberLines } from "../text/number-lines.ts";
+import { type NumberedLines, type NumberLinesOptions, numberLines } from "../text/number-lines.ts";
 import { DEFAULT_PAGE_LINES, normalizeReadPagination } from "../text/page.ts";
+import { estimateTokens } from "../tokens.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 
-/** Characters of one page: what is read must never be so large that it has to be moved to a file again. */
+/** Characters of one page. */
 const MAX_PAGE_CHARACTERS = 80_000;
+/** Tokens of one page where nobody says otherwise. */
+const DEFAULT_PAGE_TOKENS = 20_000;
+/** However little room there is, a page gets on by something like this many characters. */
+const LEAST_PAGE_CHARACTERS = 400;
+const CHARACTERS_PER_TOKEN = 4;
 /** Bytes of a picture, sound, film or PDF that is handed to the model. */
 const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
 
-const schema = lenientObject(
-  {
-    file_path: z.string().describe("Absolute path"),
-    offset: z.number().optional().describe("Lines to skip; default 0"),
-    limit: z.number().optional().describe("Lines to read; default and most 2000"),
-    column: z
-      .number()
-      .optional()
-      .describe("Characters to skip in the first line, to go on in a very long one"),
-  },
-  { aliases: { path: "file_path" }, numbers: ["offset", "limit", "column"] },
+const schema = once(() =>
+  lenientObject(
+    {
+      file_path: z.string().describe("Absolute path"),
+      offset: z.number().optional().describe("Lines to skip; default 0"),
+      limit: z.number().optional().describe("Lines to read; default and most 2000"),
+      column: z
+        .number()
+        .optional()
+        .describe("Characters to skip in the first line, to go on in a very long one"),
+    },
+    { aliases: { path: "file_path" }, numbers: ["offset", "limit", "column"] },
+  ),
 );
 
 export const READ_FILE_DESCRIPTION =
   "Read a file. Lines are shown as `12│text`: the number and the bar are not in the file. " +
   "Long files come in pages; the end of a page says how to go on.";
 
-export function createReadFileTool(options: FileToolOptions): BuiltInTool {
-  return fileTool({ name: "read_file", description: READ_FILE_DESCRIPTION, schema, options, run: read });
+export interface ReadFileToolOptions extends FileToolOptions {
+  /** Tokens a page may have now: what is read must never be so large that it has to be moved to a file again. */
+  readonly pageTokens?: () => number | undefined;
+}
+
+export function createReadFileTool(options: ReadFileToolOptions): BuiltInTool {
+  return fileTool({
+    name: "read_file",
+    description: READ_FILE_DESCRIPTION,
+    schema: schema(),
+    options,
+    run: (args, call) => read(args, call, options.pageTokens?.() ?? DEFAULT_PAGE_TOKENS),
+  });
 }
 
 type Page = Extract<ReadResult, { error?: undefined }>;
 
-async function read(args: z.output<typeof schema>, call: FileCall): Promise<FileAnswer> {
+async function read(
+  args: z.output<ReturnType<typeof schema>>,
+  call: FileCall,
+  pageTokens: number,
+): Promise<FileAnswer> {
   const file = call.locate(args.file_path);
   if (file.error !== undefined) return file;
   const { offset, limit } = normalizeReadPagination(args.offset, args.limit);
@@ -51,7 +74,7 @@ async function read(args: z.output<typeof schema>, call: FileCall): Promise<File
   const isEmpty = content === "" && (page.startLine === undefined || page.totalLines === 0);
   return isEmpty
     ? "System reminder: File exists but has empty contents"
-    : showPage(page, content, offset, args.column);
+    : showPage(page, content, { offset, column: args.column, tokens: pageTokens });
 }
 
 /** Backends written for other harnesses need not say it. */
@@ -59,13 +82,18 @@ function typeOf(path: string, content: string | Uint8Array): string {
   return typeof content === "string" ? mimeTypeOfText(path) : mimeTypeOfBytes(path, content, false);
 }
 
-function showPage(page: Page, content: string, offset: number, column: number | undefined): FileAnswer {
+interface PageWindow {
+  readonly offset: number;
+  readonly column: number | undefined;
+  readonly tokens: number;
+}
+
+function showPage(page: Page, content: string, { offset, column, tokens }: PageWindow): FileAnswer {
   const startLine = page.startLine ?? offset + 1;
-  const shown = numberLines(content, {
+  const shown = numberedPage(content, tokens, {
     startLine,
     lines: page.endLine === undefined ? undefined : page.endLine - startLine + 1,
     column: Math.max(0, Math.floor(column ?? 0)),
-    maxCharacters: MAX_PAGE_CHARACTERS,
   });
   if (shown.error !== undefined) return shown;
   const isCut = page.endLine !== undefined && shown.endLine < page.endLine;
@@ -77,6 +105,20 @@ function showPage(page: Page, content: string, offset: number, column: number | 
   return `${shown.text}\n[${range}${cut}${onward}]`;
 }
 
+/** Text of which a character is more than a quarter of a token gets a shorter page. */
+function numberedPage(content: string, tokens: number, options: NumberLinesOptions): NumberedLines {
+  let room = Math.max(LEAST_PAGE_CHARACTERS, Math.min(MAX_PAGE_CHARACTERS, tokens * CHARACTERS_PER_TOKEN));
+  for (;;) {
+    const shown = numberLines(content, { ...options, maxCharacters: room });
+    if (shown.error !== undefined || shown.text.length <= tokens || room === LEAST_PAGE_CHARACTERS)
+      return shown;
+    const used = estimateTokens(shown.text);
+    if (used <= tokens) return shown;
+    const share = Math.min(0.9, (0.95 * tokens) / used);
+    room = Math.max(LEAST_PAGE_CHARACTERS, Math.floor(Math.min(room, shown.text.length) * share));
+  }
+}
+
 function lengthOf(page: Page): string {
   if (page.totalLines !== undefined) return String(page.totalLines);
   return page.size === undefined ? "more" : `a file of ${page.size} bytes`;
@@ -85,23 +127,23 @@ function lengthOf(page: Page): string {
 const BLOCK_TYPES = { image: "image", audio: "audio", video: "video", PDF: "file" } as const;
 
 /**
- * The bytes as a content block behind words about them. A model that cannot take the block is given words in its
- * place when it is asked; the thread keeps the block.
+ * The bytes as a content block behind words about them. The thread keeps a reference in place of the block, and a
+ * model that cannot take it is given words when it is asked.
  */
 function showMedia(path: string, bytes: Uint8Array, mimeType: string): FileAnswer {
   const media = mediaOf(path, bytes);
   const type = `${media?.mimeType ?? mimeType}, ${bytes.length} bytes`;
   if (bytes.length === 0) return notShown(path, type, "It is empty");
   if (media === undefined) return notShown(path, type, whyNoMedia(path, mimeType));
-  if (!media.isWhole) return notShown(path, type, "It is damaged: its end is missing");
+  if (!media.isWhole) return notShown(path, type, "It is damaged: part of it is missing or broken");
   if (bytes.length > MAX_MEDIA_BYTES)
     return notShown(path, type, `It is larger than the ${MAX_MEDIA_BYTES} bytes that can be shown`);
-  const block = {
+  const fields = {
     type: BLOCK_TYPES[media.kind satisfies MediaKind],
     mimeType: media.mimeType,
-    data: encodeBase64(bytes),
     metadata: { filename: path.slice(path.lastIndexOf("/") + 1) },
   };
+  const block = blockOfBytes(fields, bytes);
   return { blocks: [{ type: "text", text: `'${path}': ${media.kind}, ${type}` }, block] };
 }
 

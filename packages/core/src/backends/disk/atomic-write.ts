@@ -26,6 +26,7 @@ import {
 import { promisify } from "node:util";
 import { systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
+import { breathe } from "./time-slices.ts";
 
 const writeLater = promisify(write);
 const readLater = promisify(read);
@@ -45,14 +46,21 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** Throws `EEXIST` when something has the name: of several creators, in any process, one succeeds. */
-export async function createFile(directory: OpenDirectory, name: string, bytes: Uint8Array): Promise<void> {
-  const temporary = await writeTemporary(directory, [bytes], undefined);
+/**
+ * Throws `EEXIST` when something has the name: of several creators, in any process, one succeeds. The pieces,
+ * written one behind the other, may be asked for twice.
+ */
+export async function createFile(
+  directory: OpenDirectory,
+  name: string,
+  pieces: Iterable<Uint8Array>,
+): Promise<void> {
+  const temporary = await writeTemporary(directory, pieces, undefined);
   try {
     linkSync(directory.path(temporary), directory.path(name));
   } catch (error) {
     if (!LINKS_UNSUPPORTED.has(systemCode(error) ?? "")) throw error;
-    await createInPlace(directory, name, bytes);
+    await createInPlace(directory, name, pieces);
   } finally {
     removeQuietly(directory, temporary);
   }
@@ -62,10 +70,14 @@ export async function createFile(directory: OpenDirectory, name: string, bytes: 
 const LINKS_UNSUPPORTED = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EACCES"]);
 
 /** Exclusive too, but the file is there while it is being written. */
-async function createInPlace(directory: OpenDirectory, name: string, bytes: Uint8Array): Promise<void> {
+async function createInPlace(
+  directory: OpenDirectory,
+  name: string,
+  pieces: Iterable<Uint8Array>,
+): Promise<void> {
   const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, NEW_FILE_MODE);
   try {
-    await writeAll(descriptor, bytes);
+    await writePieces(descriptor, pieces);
   } catch (error) {
     removeQuietly(directory, name);
     throw error;
@@ -135,14 +147,14 @@ function isSame(one: BigIntStats, other: BigIntStats): boolean {
 
 async function writeTemporary(
   directory: OpenDirectory,
-  pieces: readonly Uint8Array[],
+  pieces: Iterable<Uint8Array>,
   like: BigIntStats | undefined,
 ): Promise<string> {
   const name = `.deepwright-${randomBytes(8).toString("hex")}.tmp`;
   const mode = like === undefined ? NEW_FILE_MODE : 0o600;
   const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, mode);
   try {
-    for (const piece of pieces) await writeAll(descriptor, piece);
+    await writePieces(descriptor, pieces);
     if (like !== undefined) resemble(descriptor, like);
   } catch (error) {
     removeQuietly(directory, name);
@@ -170,6 +182,15 @@ function removeQuietly(directory: OpenDirectory, name: string): void {
     unlinkSync(directory.path(name));
   } catch {
     // It has its name by now, or its directory is gone.
+  }
+}
+
+async function writePieces(descriptor: number, pieces: Iterable<Uint8Array>): Promise<void> {
+  let isFirst = true;
+  for (const piece of pieces) {
+    if (!isFirst) await breathe();
+    isFirst = false;
+    await writeAll(descriptor, piece);
   }
 }
 

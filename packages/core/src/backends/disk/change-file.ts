@@ -14,6 +14,13 @@ import { type EncodedText, encodeText, formatOf } from "./text-codec.ts";
 /** A larger file, before or after, leaves no image: it cannot be put back, only named. */
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 
+/** From here on a text is encoded while it is written: it is not held twice, and memory used again is cheaper. */
+const LARGE_TEXT = 512 * 1024;
+/** Characters encoded at once. */
+const PIECE_CHARACTERS = 256 * 1024;
+/** Of one character in UTF-8, at most. */
+const BYTES_PER_CHARACTER = 3;
+
 /** An append looks at this much of a file to learn its encoding. */
 const MAX_SAMPLE_BYTES = 1024 * 1024;
 
@@ -34,6 +41,30 @@ export function writeBytes(
     if (!overwrite) return alreadyExists(path);
     return replace(request, place, [bytes], undefined);
   });
+}
+
+/** As `writeBytes`, in UTF-8. */
+export function writeText(request: ChangeRequest, text: string, overwrite = false): Promise<WriteResult> {
+  const isSmall = text.length <= (request.record === undefined ? LARGE_TEXT : MAX_IMAGE_BYTES);
+  if (isSmall || overwrite) return writeBytes(request, Buffer.from(text), overwrite);
+  const { path } = request;
+  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
+    if (place.stats !== undefined) return whyNotWritten(place.stats, path) ?? alreadyExists(path);
+    await noteLarge(request, place);
+    return createNew(request, place, { [Symbol.iterator]: () => utf8Pieces(text) }, false);
+  });
+}
+
+/** A piece is good until the next one is asked for. */
+function* utf8Pieces(text: string): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(PIECE_CHARACTERS * BYTES_PER_CHARACTER);
+  for (let from = 0; from < text.length; ) {
+    const to = Math.min(from + PIECE_CHARACTERS, text.length);
+    const code = text.charCodeAt(to - 1);
+    const end = to < text.length && code >= 0xd800 && code <= 0xdbff ? to - 1 : to;
+    yield buffer.subarray(0, buffer.write(text.slice(from, end)));
+    from = end;
+  }
 }
 
 /** Creates the file where there is none. `text` gets the encoding of the file. */
@@ -110,10 +141,18 @@ async function create(
   bytes: Uint8Array,
   lookAgain: boolean,
 ): Promise<WriteResult | typeof AGAIN> {
-  const { path } = request;
   await record(request, place, undefined, bytes);
+  return createNew(request, place, [bytes], lookAgain);
+}
+
+async function createNew(
+  { path }: ChangeRequest,
+  place: ChangePlace,
+  pieces: Iterable<Uint8Array>,
+  lookAgain: boolean,
+): Promise<WriteResult | typeof AGAIN> {
   try {
-    await createFile(place.directory, place.name, bytes);
+    await createFile(place.directory, place.name, pieces);
     return { path };
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;

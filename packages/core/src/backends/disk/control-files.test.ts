@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isControlPath } from "./control-files.ts";
+import { isControlPath, isHarnessPath } from "./control-files.ts";
 
 it.each([
   "/.git",
@@ -25,6 +25,8 @@ it.each([
   "/.ssh/authorized_keys",
   "/.deepwright",
   "/.deepwright/config.yaml",
+  "/.deepwright/large_tool_results/call-1",
+  "/.deepwright/conversation_history/thread.md",
 ])("asks a person about %s", (path) => {
   expect(isControlPath(path)).toBe(true);
 });
@@ -39,9 +41,22 @@ it.each([
   "/Makefile",
   "/.env",
   "/docs/.bashrc/notes.md",
-  "/.deepwright/large_tool_results/call-1",
-  "/.deepwright/conversation_history/thread.md",
+  "/large_tool_results/call-1",
   "/.../x",
 ])("leaves %s to the agent", (path) => {
   expect(isControlPath(path)).toBe(false);
+});
+
+it.each([
+  ["/.deepwright/large_tool_results/call-1", true],
+  ["/.deepwright/conversation_history/thread.md", true],
+  ["/.deepwright/.gitignore", true],
+  ["/.deepwright/large_tool_results", false],
+  ["/.deepwright/config.yaml", false],
+  ["/.deepwright", false],
+  ["/inner/.deepwright/large_tool_results/call-1", false],
+  ["/.Deepwright/large_tool_results/call-1", false],
+  ["/.git/large_tool_results/x", false],
+])("of %s it is %s that the harness may write it", (path, expected) => {
+  expect(isHarnessPath(path)).toBe(expected);
 });

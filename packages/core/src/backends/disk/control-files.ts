@@ -69,19 +69,22 @@ const FILES = new Set([
   ".pre-commit-config.yaml",
 ]);
 
-/** What the harness itself writes below its own directory. */
+/** The directory of the harness, for its settings and for what it moved out of conversations. */
 const OWN = ".deepwright";
-const OWN_AREAS = new Set(["large_tool_results", "conversation_history"]);
+const OWN_AREA = /^\/\.deepwright\/(?:\.gitignore|(?:large_tool_results|conversation_history)\/.+)$/s;
 
 /** Judges a canonical path by its names alone, ignoring case as some disks do. */
 export function isControlPath(path: string): boolean {
   const names = path.toLowerCase().split("/").slice(1).map(withoutDisguise);
   return names.some((name, index) => {
-    const next = names[index + 1];
-    if (DIRECTORIES.has(name)) return true;
-    if (name === OWN) return next === undefined || !OWN_AREAS.has(next);
-    return next === undefined && FILES.has(name);
+    if (DIRECTORIES.has(name) || name === OWN) return true;
+    return index === names.length - 1 && FILES.has(name);
   });
+}
+
+/** Where the harness itself may write below the root, and no one else. Judges the one canonical spelling. */
+export function isHarnessPath(path: string): boolean {
+  return OWN_AREA.test(path);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { asHarness } from "../harness-call.ts";
 import { PolicyBackend } from "../policy.ts";
 import { type DiskTree, diskTree, SECRET } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
@@ -273,7 +274,9 @@ describe.each(strategies)("files on disk, directories held by %s", (openStrategy
       expect(await backend.delete(path)).toMatchObject({ code: "APPROVAL_REQUIRED" });
     expect(readdirSync(tree.root).sort()).toEqual([".git", "innocent", "notes.txt", "ok.txt", "project"]);
     expect(readdirSync(join(tree.root, ".git/hooks"))).toEqual([]);
-    expect(await backend.write("/.deepwright/large_tool_results/call", "1")).toHaveProperty("path");
+    const moved = "/.deepwright/large_tool_results/call";
+    expect(await backend.write(moved, "x")).toMatchObject({ code: "APPROVAL_REQUIRED" });
+    expect(await backend.write(moved, "x", asHarness())).toHaveProperty("path");
     expect(await backend.delete("/innocent")).toEqual({ path: "/innocent" });
   });
 

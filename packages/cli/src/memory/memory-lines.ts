@@ -1,0 +1,80 @@
+/** What is said about a consolidation, to people and to programs. */
+import type { ConsolidationReport } from "deepwright";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { endWords, exitCodeOf, type RunEnd } from "../run/run-end.ts";
+import { count } from "../terminal/amounts.ts";
+import type { Colours } from "../terminal/console.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+
+const MAX_LISTED = 50;
+const MAX_LINE = 200;
+
+/** `Reviewed 3 threads; 2 more are left for the next time`. */
+export function reviewedLine({ conversations, remaining }: ConsolidationReport): string {
+  const rest = remaining > 0 ? `; ${count(remaining, "more is", "more are")} left for the next time` : "";
+  return `Reviewed ${count(conversations.length, "thread")}${rest}`;
+}
+
+/** Each file with what was taken from it: nothing goes unseen. */
+export function fileLines(files: ConsolidationReport["files"], colours: Colours): readonly string[] {
+  return files.flatMap(({ path, removed, added, refused, putBack }) => {
+    const amounts = `${count(removed.length, "line")} removed, ${added.length} added`;
+    const lines = removed
+      .slice(0, MAX_LISTED)
+      .map((line) => colours.red(`    - ${safeLine(line, MAX_LINE)}`));
+    const more = removed.length > MAX_LISTED ? [`    … and ${removed.length - MAX_LISTED} more`] : [];
+    return [`  ~ ${safeLine(path)}: ${amounts}`, ...lines, ...more, ...refusal(refused, putBack, colours)];
+  });
+}
+
+function refusal(refused: string | undefined, putBack: boolean | undefined, colours: Colours): string[] {
+  if (refused === undefined) return [];
+  const what = putBack ? "it was put back" : "it could NOT be put back: somebody else wrote to it";
+  return [colours.red(`    ${safeLine(refused)}: ${what}`)];
+}
+
+export function endOf({ status, outcome, error }: ConsolidationReport): RunEnd {
+  if (status === "failed") return { kind: "failed", error };
+  return { kind: "outcome", outcome: outcome ?? { kind: "done" } };
+}
+
+export function codeOf(report: ConsolidationReport): ExitCode {
+  const code = exitCodeOf(endOf(report));
+  return code === EXIT.done && report.status === "incomplete" ? EXIT.failed : code;
+}
+
+/** The words for how it ended; `failure` is what went wrong, in words. */
+export function statusWords(report: ConsolidationReport, failure: string): string {
+  if (report.status === "nothing-new") return "nothing new";
+  const words = endWords(endOf(report), failure);
+  return report.status === "incomplete" && words === "done" ? "refused: too much was removed" : words;
+}
+
+/** `paths` are the real ones of the diffs. */
+export function reportJson(
+  report: ConsolidationReport,
+  more: {
+    readonly directory: string;
+    readonly seconds: number;
+    readonly error?: string;
+    readonly dryRun: boolean;
+  },
+  realPath: (path: string) => string,
+): object {
+  const { status, conversations, remaining, files, removed, diffPath, recoveredPath, answer, outcome } =
+    report;
+  const keeps = !more.dryRun;
+  return {
+    status,
+    exitCode: codeOf(report),
+    ...more,
+    conversations,
+    remaining,
+    files,
+    removed,
+    ...(diffPath !== undefined && keeps ? { diff: realPath(diffPath) } : {}),
+    ...(recoveredPath !== undefined && keeps ? { recovered: realPath(recoveredPath) } : {}),
+    answer,
+    ...(outcome ? { outcome } : {}),
+  };
+}

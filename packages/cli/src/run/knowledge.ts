@@ -1,0 +1,114 @@
+/**
+ * What an agent is told beside its task: AGENTS.md and skills, of the directory it works in and of the user.
+ *
+ * Those of the user are mounted, read-only, file by file or directory by directory: nothing else of the place
+ * they are in, threads above all, is within reach.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BackendProtocol } from "deepwright";
+import { homeOf } from "../state/home.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+
+export interface Knowledge {
+  /** Paths as the agent sees them; later ones count more. */
+  readonly memory: readonly string[];
+  readonly skills: readonly string[];
+  /** Of `memory`: what the agent cannot change. */
+  readonly readOnly: readonly string[];
+  /** What is to be mounted beside the directory. */
+  readonly mounts: Readonly<Record<string, BackendProtocol>>;
+  /** What was there and could not be used. */
+  readonly warnings: readonly string[];
+}
+
+export const NO_KNOWLEDGE: Knowledge = { memory: [], skills: [], readOnly: [], mounts: {}, warnings: [] };
+
+const MEMORY = "/AGENTS.md";
+/** In the directory; of two skills with one name that of the later source counts. */
+const SKILLS = ["/skills", "/.agents/skills", "/.deepwright/skills"];
+const USER_MEMORY = "/.user/memory";
+const USER_SKILLS = "/.user/skills";
+const MOST_BYTES = 1024 * 1024;
+
+export interface KnowledgeOptions {
+  readonly memory: boolean;
+  readonly skills: boolean;
+}
+
+/** `project` is the directory the agent works in. */
+export async function findKnowledge(
+  project: BackendProtocol,
+  options: KnowledgeOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Knowledge> {
+  const home = homeOf(environment);
+  const user = await userKnowledge(home, options);
+  const memory = options.memory && (await isFile(project, MEMORY)) ? [MEMORY] : [];
+  const skills: string[] = [];
+  if (options.skills)
+    for (const source of SKILLS) if (await holdsSkills(project, source)) skills.push(`${source}/`);
+  return { ...user, memory: [...user.memory, ...memory], skills: [...user.skills, ...skills] };
+}
+
+async function userKnowledge(home: string, options: KnowledgeOptions): Promise<Knowledge> {
+  const { FilesystemBackend, MapBackend, PolicyBackend } = await import("deepwright");
+  const mounts: Record<string, BackendProtocol> = {};
+  const found = options.memory ? await userMemory(join(home, "AGENTS.md")) : undefined;
+  if (found?.text !== undefined)
+    mounts[`${USER_MEMORY}/`] = new PolicyBackend(new MapBackend({ [MEMORY]: found.text }), {
+      readOnly: true,
+    });
+  const memory = found?.text === undefined ? [] : [`${USER_MEMORY}${MEMORY}`];
+  const directory = join(home, "skills");
+  const isDirectory = options.skills && (await stat(directory).catch(() => undefined))?.isDirectory();
+  const disk = isDirectory ? new FilesystemBackend({ rootDir: directory, virtualMode: true }) : undefined;
+  const skills = disk && (await holdsSkills(disk, "/")) ? [`${USER_SKILLS}/`] : [];
+  if (disk && skills.length > 0) mounts[`${USER_SKILLS}/`] = new PolicyBackend(disk, { readOnly: true });
+  return { memory, skills, readOnly: memory, mounts, warnings: found?.warning ? [found.warning] : [] };
+}
+
+/** It is read here: a link to a file elsewhere is the user's own affair. */
+async function userMemory(path: string): Promise<{ text?: string; warning?: string }> {
+  try {
+    const bytes = await readFile(path);
+    if (bytes.length > MOST_BYTES) return { warning: `Not read, as it is too large: ${safeLine(path)}` };
+    return { text: new TextDecoder().decode(bytes) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR"
+      ? {}
+      : { warning: `Not read: ${safeLine(path)} (${code})` };
+  }
+}
+
+async function isFile(backend: BackendProtocol, path: string): Promise<boolean> {
+  return (await backend.read(path, 0, 1)).error === undefined;
+}
+
+const MOST_LOOKED_AT = 200;
+
+/** Whether it is a skill, or some directory in it is. */
+async function holdsSkills(backend: BackendProtocol, source: string): Promise<boolean> {
+  const start = source === "/" ? "" : source;
+  if (await isFile(backend, `${start}/SKILL.md`)) return true;
+  const { files = [] } = await backend.ls(source);
+  const directories = files.filter((file) => file.is_dir).slice(0, MOST_LOOKED_AT);
+  for (const { path } of directories)
+    if (await isFile(backend, `${path.replace(/\/$/, "")}/SKILL.md`)) return true;
+  return false;
+}
+
+/** `Memory: /AGENTS.md · Skills: /skills/`; undefined where there is none. */
+export function knowledgeLine({ memory, skills }: Knowledge): string | undefined {
+  const named = (label: string, paths: readonly string[]): string[] =>
+    paths.length === 0 ? [] : [`${label}: ${paths.map((path) => shown(path)).join(", ")}`];
+  return [...named("Memory", memory), ...named("Skills", skills)].join(" · ") || undefined;
+}
+
+/** For people: where the user's own are, not where they are mounted. */
+function shown(path: string): string {
+  return safeLine(
+    path.replace(`${USER_MEMORY}/`, "the user's ").replace(`${USER_SKILLS}/`, "the user's skills"),
+  );
+}

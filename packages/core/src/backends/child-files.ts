@@ -1,0 +1,37 @@
+/**
+ * An ability some backends have beyond the protocol: the files of one name in the directories of a directory,
+ * in one go. It is there for speed; whoever uses it can do without.
+ */
+import type { FileError, OperationOptions } from "./backend.ts";
+
+export const CHILD_FILES: unique symbol = Symbol.for("deepwright.child-files") as never;
+
+export interface ChildFile {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+  /** Files with the same stamp have the same content, whatever backend of this process shows them. */
+  readonly stamp: string;
+  /** Its beginning, read as UTF-8; absent where the stamp was known. */
+  readonly head?: string;
+}
+
+export interface ChildFiles {
+  /** The one that lies in the directory itself: then no other is looked for. */
+  readonly own?: ChildFile;
+  readonly files: readonly ChildFile[];
+  /** Paths of directories that have to be asked for one by one: links, unusual names, what could not be opened. */
+  readonly others: readonly string[];
+}
+
+export interface ChildFilesRequest extends OperationOptions {
+  readonly name: string;
+  readonly headBytes: number;
+  isKnown(stamp: string): boolean;
+}
+
+export interface WithChildFiles {
+  [CHILD_FILES]?(path: string, request: ChildFilesRequest): Promise<ChildFiles | FileError>;
+}

@@ -1,0 +1,43 @@
+/** The files a consolidating agent gets to see: the memory files, and nothing else of the place they are in. */
+import type { BackendProtocol } from "../backends/backend.ts";
+import { CompositeBackend } from "../backends/composite.ts";
+import { PolicyBackend, type PolicyOperation } from "../backends/policy.ts";
+import type { BackendSource } from "../backends/resolve.ts";
+import { StateBackend } from "../backends/state.ts";
+
+/** Where the harness puts what is too long for the context: in the state of the run, which ends with it. */
+const AREAS = ["large_tool_results", "conversation_history"];
+
+export function agentFiles(backend: BackendSource, memory: readonly string[]): CompositeBackend {
+  const known = typeof backend === "function" ? undefined : (backend as BackendProtocol);
+  const directory = known?.workingDirectory ?? "/";
+  const root = directory === "/" ? "" : `${directory}/.deepwright`;
+  const areas = AREAS.map((area) => [`${root}/${area}/`, new StateBackend()] as const);
+  const guarded = new PolicyBackend(backend, { check: memoryOnly(known, memory) });
+  return new CompositeBackend(guarded, Object.fromEntries(areas));
+}
+
+const READING = new Set<PolicyOperation>(["read", "readRaw", "download", "ls", "grep", "glob"]);
+const WRITING = new Set<PolicyOperation>(["write", "edit", "append", "upload"]);
+
+/** A memory file may be a link: what it leads to counts as well. */
+function memoryOnly(
+  backend: BackendProtocol | undefined,
+  memory: readonly string[],
+): (operation: PolicyOperation, path: string) => Promise<string | undefined> {
+  const allowed = new Set(memory);
+  let linked: Promise<void> | undefined;
+  return async (operation, path) => {
+    linked ??= addReal(backend, allowed);
+    await linked;
+    if (allowed.has(path) && (READING.has(operation) || WRITING.has(operation))) return undefined;
+    return `Error: permission denied for ${READING.has(operation) ? "read" : "write"} on ${path}: only the memory files are yours`;
+  };
+}
+
+async function addReal(backend: BackendProtocol | undefined, allowed: Set<string>): Promise<void> {
+  for (const path of [...allowed]) {
+    const real = await backend?.realPath?.(path);
+    if (typeof real === "string") allowed.add(real);
+  }
+}

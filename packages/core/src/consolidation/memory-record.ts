@@ -1,0 +1,134 @@
+/**
+ * What consolidation keeps beside the memory files: how far it has looked, the files as they were while it
+ * works, and a diff of every run that changed them.
+ */
+import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
+import { DeepwrightError } from "../errors.ts";
+import { isTextType } from "../text/mime.ts";
+import type { ConversationFacts } from "./conversations.ts";
+import type { MemoryFileChange, MemoryTexts } from "./memory-changes.ts";
+
+export interface MemoryRecord {
+  /** Threads that did not go on after this moment have been reviewed. */
+  readonly until?: string;
+  /** Of the threads that went on shortly before it: when, by id. */
+  readonly reviewed?: Readonly<Record<string, string>>;
+  /** A run that has begun and not ended: it works, or it was killed. */
+  readonly pending?: {
+    readonly startedAt: string;
+    /** null: there was no such file. */
+    readonly files: Readonly<Record<string, string | null>>;
+  };
+}
+
+/** A thread may be stored a moment after the time it is stored with: so far back is looked again. */
+export const OVERLAP_MS = 60_000;
+
+/** Where, and with what. */
+export interface RecordPlace {
+  readonly backend: BackendProtocol;
+  readonly directory: string;
+}
+
+export async function readRecord(place: RecordPlace, options: OperationOptions): Promise<MemoryRecord> {
+  const path = recordPath(place);
+  const { data, error, code } = await readText(place.backend, path, options);
+  if (code === "FILE_NOT_FOUND") return {};
+  if (error !== undefined) throw unusable(path, error);
+  try {
+    const record: unknown = JSON.parse(data);
+    if (typeof record === "object" && record !== null && !Array.isArray(record)) return record;
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+  }
+  throw unusable(path, "it is not the JSON that was written there");
+}
+
+export async function writeRecord(
+  place: RecordPlace,
+  record: MemoryRecord,
+  options: OperationOptions = {},
+): Promise<void> {
+  const path = recordPath(place);
+  const text = `${JSON.stringify(record, undefined, 2)}\n`;
+  const { error } = await place.backend.write(path, text, { ...options, overwrite: true });
+  if (error !== undefined) throw unusable(path, error);
+}
+
+/** `record` after the conversations in `reviewed`, the newest of which is the last. */
+export function advanced(record: MemoryRecord, reviewed: readonly ConversationFacts[]): MemoryRecord {
+  const times = new Map(Object.entries(record.reviewed ?? {}));
+  for (const { threadId, updatedAt } of reviewed) times.set(threadId, updatedAt);
+  const until = [...times.values(), record.until ?? ""].sort().at(-1);
+  if (!until) return {};
+  const recently = new Date(Date.parse(until) - OVERLAP_MS).toISOString();
+  return { until, reviewed: Object.fromEntries([...times].filter(([, time]) => time >= recently)) };
+}
+
+/** Returns the path of the new file. */
+export async function writeDiff(
+  place: RecordPlace,
+  header: readonly string[],
+  changes: readonly MemoryFileChange[],
+  at: Date,
+): Promise<string> {
+  const notes = changes.flatMap(({ path, refused, putBack }) =>
+    refused === undefined
+      ? []
+      : [`${path}: ${refused}; ${putBack ? "it was put back" : "it was NOT put back"}`],
+  );
+  const head = [...header, ...notes].map((line) => `# ${line.replaceAll(/\s+/g, " ")}\n`).join("");
+  const text = head + changes.map(({ patch }) => patch).join("");
+  const name = `${place.directory}/${at.toISOString().replaceAll(/[:.]/g, "-")}`;
+  for (let number = 1; ; number += 1) {
+    const path = number === 1 ? `${name}.diff` : `${name}-${number}.diff`;
+    const result = await place.backend.write(path, text);
+    if (result.error === undefined) return path;
+    if (result.code !== "FILE_EXISTS" || number >= MOST_NAMES) throw unusable(path, result.error);
+  }
+}
+
+const MOST_NAMES = 100;
+
+/** Throws for a file that is there and cannot be read as text. */
+export async function readMemory(
+  backend: BackendProtocol,
+  paths: readonly string[],
+  options: OperationOptions = {},
+): Promise<MemoryTexts> {
+  const texts = new Map<string, string | undefined>();
+  for (const path of paths) {
+    const { data, error, code } = await readText(backend, path, options);
+    if (error !== undefined && code !== "FILE_NOT_FOUND")
+      throw new DeepwrightError("INVALID_INPUT", `The memory file '${path}' cannot be read: ${error}.`);
+    texts.set(path, data);
+  }
+  return texts;
+}
+
+type TextResult =
+  | { readonly data: string; readonly error?: undefined; readonly code?: undefined }
+  | { readonly data?: undefined; readonly error: string; readonly code: string };
+
+async function readText(
+  backend: BackendProtocol,
+  path: string,
+  options: OperationOptions,
+): Promise<TextResult> {
+  const result = await backend.readRaw(path, options);
+  if (result.error !== undefined) return result;
+  const { content, mimeType } = result.data;
+  if (mimeType !== undefined && !isTextType(mimeType))
+    return { error: `it is ${mimeType}, not text`, code: "NOT_TEXT" };
+  return { data: content };
+}
+
+function recordPath({ directory }: RecordPlace): string {
+  return `${directory}/state.json`;
+}
+
+function unusable(path: string, reason: string): DeepwrightError {
+  return new DeepwrightError("STORAGE_UNAVAILABLE", `'${path}' cannot be used: ${reason}.`, {
+    hint: "Nothing is changed in memory without a record of it.",
+  });
+}

@@ -1,0 +1,24 @@
+/** Messages that differ from another in a few fields. */
+import type { BaseMessage } from "@langchain/core/messages";
+import { MARKS } from "../loop/messages.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Of the same class, with every other field as it is, also fields we do not know. */
+export function copyMessage<Message extends BaseMessage>(message: Message, changes: Fields): Message {
+  const fields = Object.getOwnPropertyDescriptors(message);
+  const copy = Object.create(Object.getPrototypeOf(message), fields) as Message;
+  return Object.assign(copy, changes, { lc_kwargs: { ...message.lc_kwargs, ...changes } });
+}
+
+/** What stages remember in a message. */
+export function marksOf(message: BaseMessage): Fields | undefined {
+  const marks = message.additional_kwargs?.[MARKS];
+  return typeof marks === "object" && marks !== null ? (marks as Fields) : undefined;
+}
+
+/** The changes that add to what stages remember in a message. */
+export function withMarks(message: BaseMessage, marks: Fields): Fields {
+  const known = marksOf(message);
+  return { additional_kwargs: { ...message.additional_kwargs, [MARKS]: { ...known, ...marks } } };
+}

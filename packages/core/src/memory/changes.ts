@@ -1,0 +1,77 @@
+/** What the model is told when a memory file is not as it was shown. */
+import { delimited, harmless, named } from "./delimit.ts";
+import { isMissing, isSame, type MemoryFile, shownText } from "./memory-file.ts";
+import { cutWords, fileBlock, problemWords } from "./section.ts";
+
+/**
+ * The whole new content, or only the lines that differ where that is much less. Undefined: nothing to tell.
+ * `limit` in characters.
+ */
+export function changeWords(
+  before: MemoryFile,
+  now: MemoryFile,
+  visible: ReadonlySet<string>,
+  limit: number,
+): string | undefined {
+  if (isSame(before, now)) return undefined;
+  if (isMissing(now)) return `The memory file ${named(now.path)} is gone: what it said no longer holds.`;
+  if (now.problem !== undefined) return problemWords(now);
+  const shown = shownText(now, limit);
+  const intro = `The memory file ${named(now.path)} ${before.mark === undefined ? "is there now" : "changed"}`;
+  const difference = before.text === undefined ? undefined : differenceOf(before, now);
+  if (difference === "")
+    return `${intro} behind the part you were shown.${pointer(now, shown.lines, visible)}`;
+  if (difference !== undefined && difference.length < shown.text.length / 2)
+    return `${intro} in these lines:\n${delimited("memory_change", now.path, difference)}`;
+  return `${intro}. It says:\n${fileBlock(now, shown, visible)}`;
+}
+
+function pointer(now: MemoryFile, lines: number | undefined, visible: ReadonlySet<string>): string {
+  return lines === undefined ? "" : `\n${cutWords(now.path, lines, visible)}`;
+}
+
+function differenceOf(before: MemoryFile, now: MemoryFile): string {
+  const whole = Number.POSITIVE_INFINITY;
+  return lineDifference(shownText(before, whole).text, shownText(now, whole).text);
+}
+
+const CONTEXT_LINES = 2;
+
+/** The stretch of lines that differs, marked with `-` and `+`, and lines around it. `""`: none differs. */
+export function lineDifference(before: string, now: string): string {
+  if (before === now) return "";
+  const old = before.split("\n");
+  const fresh = now.split("\n");
+  const most = Math.min(old.length, fresh.length);
+  let start = 0;
+  while (start < most && old[start] === fresh[start]) start += 1;
+  let end = 0;
+  while (end < most - start && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
+  const lines = [
+    ...fresh.slice(Math.max(0, start - CONTEXT_LINES), start).map((line) => ` ${line}`),
+    ...old.slice(start, old.length - end).map((line) => `-${line}`),
+    ...fresh.slice(start, fresh.length - end).map((line) => `+${line}`),
+    ...fresh
+      .slice(fresh.length - end)
+      .slice(0, CONTEXT_LINES)
+      .map((line) => ` ${line}`),
+  ];
+  return lines.join("\n");
+}
+
+const NAMED_COMMENTS = 5;
+const COMMENT_LENGTH = 200;
+
+/** Comments that a tool call of the agent took out of a file. */
+export function lossWords(path: string, lost: readonly string[], visible: ReadonlySet<string>): string {
+  const named_ = lost.slice(0, NAMED_COMMENTS).map((comment) => shortened(comment));
+  const more = lost.length > named_.length ? [`and ${lost.length - named_.length} more`] : [];
+  const way = visible.has("edit_file") ? " Unless that was asked for, put them back." : "";
+  const list = delimited("memory_comments", path, [...named_, ...more].join("\n"));
+  return `${named(path)} lost comments that programs need.${way}\n${list}`;
+}
+
+function shortened(comment: string): string {
+  const text = harmless(comment).replaceAll("\n", " ");
+  return text.length > COMMENT_LENGTH ? `${text.slice(0, COMMENT_LENGTH)}…` : text;
+}

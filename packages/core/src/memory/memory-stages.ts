@@ -1,0 +1,234 @@
+/**
+ * Memory inside the loop.
+ *
+ * What was first loaded in a thread stands in its system prompt until the thread is compacted; what changes
+ * meanwhile is told behind the message after which it was noticed. So what was sent once is sent again the same
+ * way, also by another process. Files are looked at when a run begins and after calls that may have changed
+ * one: all but those known to read only. All of it happens before the model is asked, in the task that asks it:
+ * the calls of a turn run side by side, here there is one writer and one round trip.
+ */
+import type { BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
+import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
+import { compactionIn } from "../context/compaction-state.ts";
+import { copyMessage } from "../context/message-copy.ts";
+import type { Messages } from "../loop/messages.ts";
+import type { Stages, StageTask } from "../loop/stages.ts";
+import { parentPath } from "../paths.ts";
+import { textHash } from "../text/text-hash.ts";
+import { hasStandIn } from "./comments.ts";
+import type { MemoryFile } from "./memory-file.ts";
+import { directoriesOf, type LastTurn, lastTurnOf, pathOfCall, RULE_FILES } from "./nested.ts";
+import { memorySection, type SectionOptions } from "./section.ts";
+import {
+  asTold,
+  changedFiles,
+  type LoadedMemory,
+  loadSources,
+  newRules,
+  refreshed,
+  type Telling,
+  type ToldMemory,
+  tellingWords,
+  type Visit,
+} from "./visit.ts";
+
+/** Private keys of the state: what was loaded, and what was told since. */
+export interface MemoryKeys {
+  readonly loaded: string;
+  readonly told: string;
+}
+
+export interface MemoryStagesOptions {
+  readonly keys: MemoryKeys;
+  readonly sources: readonly string[];
+  /** Those of them the model is told not to change. */
+  readonly readOnly: readonly string[];
+  readonly backend: BackendSource | undefined;
+  /** Whether rules of the directories the agent works in are looked for. */
+  readonly nested: boolean;
+  readonly section: SectionOptions;
+}
+
+export function createMemoryStages(options: MemoryStagesOptions): Stages {
+  const sayings = new WeakMap<LoadedMemory, WeakMap<ReadonlySet<string>, string>>();
+  const looked: LookedAt = new WeakMap();
+  return {
+    result: (message, call) => withHint(message, call),
+    section: async (visible, task) => {
+      const loaded = await currentMemory(options, looked, visible, task);
+      const known = sayings.get(loaded) ?? new WeakMap<ReadonlySet<string>, string>();
+      sayings.set(loaded, known);
+      const words = known.get(visible) ?? memorySection(loaded.files, visible, options.section);
+      known.set(visible, words);
+      return words;
+    },
+  };
+}
+
+/** By the first message of a thread: directories in which there was nothing to tell. */
+type LookedAt = WeakMap<BaseMessage, Set<string>>;
+
+async function currentMemory(
+  options: MemoryStagesOptions,
+  looked: LookedAt,
+  visible: ReadonlySet<string>,
+  task: StageTask,
+): Promise<LoadedMemory> {
+  const thread = (task.read("messages") as Messages | undefined) ?? [];
+  const turn = lastTurnOf(thread);
+  const { keys } = options;
+  const loaded = task.read(keys.loaded) as LoadedMemory | undefined;
+  const isFirst = loaded === undefined || !sameSources(loaded.sources, options.sources);
+  const isCompacted = !isFirst && loaded.compactions !== compactionsOf(task);
+  const wrote = turn.calls.some(mayWrite);
+  const isLookedAt = isFirst || isCompacted || turn.isStart || wrote;
+  const works = options.nested && turn.done.some((call) => pathOfCall(call, "/") !== undefined);
+  if (!isLookedAt && !works) return loaded;
+  const { runtime, signal } = task;
+  const backend = await resolveBackend(options.backend, runtime);
+  const operation = signal === undefined ? {} : { signal };
+  const visit: Visit = { task, backend, visible, section: options.section, operation };
+  const memory = isFirst ? await firstMemory(visit, options) : loaded;
+  const told = isFirst ? {} : toldIn(task, keys);
+  const known = knownFiles(memory, told);
+  const changed =
+    isLookedAt && !isFirst ? await changedFiles(visit, known, wrote) : { now: known, tellings: [] };
+  const base = backend.workingDirectory ?? "/";
+  const directories = options.nested ? newDirectories(looked, thread, turn, known, base) : [];
+  const rules = directories.length === 0 ? [] : await newRules(visit, directories, changed.now);
+  noteEmpty(looked, thread, directories, rules);
+  const tellings = [...changed.tellings, ...rules];
+  if (tellings.length > 0) tell(visit, keys, thread, tellings);
+  if (!isCompacted) return memory;
+  return refresh(visit, keys, looked, thread, memory, [...changed.now, ...rules.map(({ file }) => file)]);
+}
+
+function sameSources(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((source, i) => source === other[i]);
+}
+
+function compactionsOf(task: StageTask): number {
+  return compactionIn(task).count;
+}
+
+async function firstMemory(
+  visit: Visit,
+  { sources, readOnly, keys }: MemoryStagesOptions,
+): Promise<LoadedMemory> {
+  const { task } = visit;
+  const files = await loadSources(visit, sources, readOnly);
+  const memory: LoadedMemory = { sources, files, compactions: compactionsOf(task) };
+  load(task, keys, memory);
+  return memory;
+}
+
+/** From now on the prompt says all that the model was told. */
+function load(task: StageTask, keys: MemoryKeys, memory: LoadedMemory): void {
+  task.write(keys.loaded, memory);
+  if (Object.keys(toldIn(task, keys)).length > 0) task.write(keys.told, {});
+}
+
+function toldIn(task: StageTask, keys: MemoryKeys): ToldMemory {
+  return (task.read(keys.told) as ToldMemory | undefined) ?? {};
+}
+
+/** As the model was last told of them; the sources first, then others in the order they were told. */
+function knownFiles(memory: LoadedMemory, told: ToldMemory): readonly MemoryFile[] {
+  const loaded = new Set(memory.files.map(({ path }) => path));
+  return [
+    ...memory.files.map((file) => told[file.path] ?? file),
+    ...Object.values(told).filter(({ path }) => !loaded.has(path)),
+  ];
+}
+
+function tell(
+  { task, section }: Visit,
+  keys: MemoryKeys,
+  thread: Messages,
+  tellings: readonly Telling[],
+): void {
+  const after = thread.at(-1)?.id;
+  if (after === undefined) return;
+  const text = tellingWords(tellings, section);
+  task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text });
+  task.write(keys.told, { ...toldIn(task, keys), ...asTold(tellings) });
+}
+
+/** The prompt changes at a compaction anyway: it says what holds now. */
+function refresh(
+  { task, section }: Visit,
+  keys: MemoryKeys,
+  looked: LookedAt,
+  thread: Messages,
+  memory: LoadedMemory,
+  now: readonly MemoryFile[],
+): LoadedMemory {
+  const fresh: LoadedMemory = {
+    sources: memory.sources,
+    files: refreshed(now, section),
+    compactions: compactionsOf(task),
+  };
+  load(task, keys, fresh);
+  if (thread[0] !== undefined) looked.delete(thread[0]);
+  return fresh;
+}
+
+/** Tools that are known to change no file. */
+const READING_TOOLS = new Set(["ls", "read_file", "glob", "grep", "write_todos"]);
+const CHANGING_TOOLS = new Set(["write_file", "edit_file", "delete"]);
+
+function mayWrite({ name }: ToolCall): boolean {
+  return !READING_TOOLS.has(name);
+}
+
+/** Directories of this turn that nothing is known about. */
+function newDirectories(
+  looked: LookedAt,
+  thread: Messages,
+  turn: LastTurn,
+  known: readonly MemoryFile[],
+  base: string,
+): readonly string[] {
+  const first = thread[0];
+  if (first === undefined) return [];
+  const empty = emptyDirectories(looked.get(first) ?? new Set(), turn, base);
+  looked.set(first, empty);
+  const told = new Set(known.flatMap(({ nested, path }) => (nested ? [parentPath(path)] : [])));
+  return directoriesOf(turn.done, base).filter((one) => !empty.has(one) && !told.has(one));
+}
+
+/** What was told is in the state, once it is stored; only what was not is remembered here. */
+function noteEmpty(
+  looked: LookedAt,
+  thread: Messages,
+  directories: readonly string[],
+  rules: readonly Telling[],
+): void {
+  const told = new Set(rules.map(({ file }) => parentPath(file.path)));
+  const empty = thread[0] && looked.get(thread[0]);
+  for (const directory of directories) if (!told.has(directory)) empty?.add(directory);
+}
+
+/** A call may have put rules where there were none. */
+function emptyDirectories(empty: Set<string>, turn: LastTurn, base: string): Set<string> {
+  if (turn.isStart || turn.calls.some((call) => mayWrite(call) && !CHANGING_TOOLS.has(call.name)))
+    return new Set();
+  for (const call of turn.calls) {
+    const path = CHANGING_TOOLS.has(call.name) ? pathOfCall(call, base) : undefined;
+    if (path !== undefined && RULE_FILES.some((name) => path.endsWith(`/${name}`)))
+      empty.delete(parentPath(path));
+  }
+  return empty;
+}
+
+const HINT =
+  "\n`<!-- kept … -->` only stands for a comment in what you were shown. Read the file, then use its exact text.";
+
+/** An edit made from the shown text does not match where a comment is: the model is told why. */
+function withHint(message: ToolMessage, call: ToolCall): ToolMessage {
+  const { old_string } = (call.args ?? {}) as { old_string?: unknown };
+  if (call.name !== "edit_file" || message.status !== "error" || typeof message.content !== "string")
+    return message;
+  if (typeof old_string !== "string" || !hasStandIn(old_string)) return message;
+  return copyMessage(message, { content: message.content + HINT });
+}

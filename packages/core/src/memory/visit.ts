@@ -1,0 +1,187 @@
+/**
+ * One look at the memory files, before the model is asked: what is new or changed since the model was last
+ * told, in words, and what has to be remembered of it.
+ */
+import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
+import type { StageTask } from "../loop/stages.ts";
+import { canonicalPath, parentPath } from "../paths.ts";
+import { changeWords, lossWords } from "./changes.ts";
+import { restoreComments } from "./comment-guard.ts";
+import { lostComments } from "./comments.ts";
+import { named } from "./delimit.ts";
+import { downloadTexts, readPages } from "./load.ts";
+import {
+  isMissing,
+  isSame,
+  knownComments,
+  type MemoryFile,
+  memoryFile,
+  type ReadFile,
+  shownText,
+  withoutText,
+} from "./memory-file.ts";
+import { findRules } from "./nested.ts";
+import { fileBlock, problemWords, reminderLimit, type SectionOptions } from "./section.ts";
+
+/** In the state: what the system prompt says. Stored once, and anew at each compaction. */
+export interface LoadedMemory {
+  /** As they were given. */
+  readonly sources: readonly string[];
+  readonly files: readonly MemoryFile[];
+  /** How often the thread had been compacted. */
+  readonly compactions: number;
+}
+
+/** In the state: files the model was told about since then, by path, as they were. */
+export type ToldMemory = Readonly<Record<string, MemoryFile>>;
+
+/** What was told about one file. */
+export interface Telling {
+  readonly file: MemoryFile;
+  readonly words: string;
+}
+
+export interface Visit {
+  readonly task: StageTask;
+  readonly backend: BackendProtocol;
+  readonly visible: ReadonlySet<string>;
+  readonly section: SectionOptions;
+  readonly operation: OperationOptions;
+}
+
+export async function loadSources(
+  visit: Visit,
+  sources: readonly string[],
+  readOnly: readonly string[],
+): Promise<readonly MemoryFile[]> {
+  const locked = placesOf(visit, readOnly);
+  const read = await downloadTexts(visit.backend, [...placesOf(visit, sources)], visit.operation);
+  return read.map((file) => {
+    const loaded = memoryFile(file, visit.section.fileLimit);
+    return locked.has(file.path) ? { ...loaded, readOnly: true } : loaded;
+  });
+}
+
+/** Where relative paths lie is known in a run only. */
+function placesOf({ backend }: Visit, sources: readonly string[]): ReadonlySet<string> {
+  const base = backend.workingDirectory ?? "/";
+  return new Set(sources.flatMap((source) => canonicalPath(source, { base }).path ?? []));
+}
+
+/** `byAgent`: what changed may have been changed by calls of the agent, which must not cost comments. */
+export async function changedFiles(
+  visit: Visit,
+  known: readonly MemoryFile[],
+  byAgent: boolean,
+): Promise<{ readonly now: readonly MemoryFile[]; readonly tellings: readonly Telling[] }> {
+  const { backend, operation } = visit;
+  const sources = known.filter(({ nested }) => !nested);
+  const found = known.filter(({ nested }) => nested);
+  const [all, pages] = await Promise.all([
+    downloadTexts(backend, sources.map(pathOf), operation),
+    readPages(backend, found.map(pathOf), operation),
+  ]);
+  const now: MemoryFile[] = [];
+  const tellings: Telling[] = [];
+  for (const [i, before] of [...sources, ...found].entries()) {
+    const read = [...all, ...pages][i] as ReadFile;
+    const { file, words } = await compared(visit, before, read, byAgent);
+    now.push(file);
+    if (words !== undefined) tellings.push({ file, words });
+  }
+  return { now, tellings };
+}
+
+async function compared(
+  visit: Visit,
+  before: MemoryFile,
+  read: ReadFile,
+  byAgent: boolean,
+): Promise<{ readonly file: MemoryFile; readonly words?: string }> {
+  // The common case costs no hash.
+  if (read.text !== undefined && read.text === before.text && !before.goesOn) return { file: before };
+  const first = remembered(visit, before, read);
+  if (isSame(before, first)) return { file: first };
+  const comments = byAgent && !before.readOnly ? knownComments(before) : [];
+  const whole = await guarded(visit, read, comments);
+  const file = whole === read ? first : remembered(visit, before, whole);
+  const words = changeWords(before, file, visit.visible, reminderLimit(visit.section));
+  const lost = whole.text === undefined ? [] : lostComments(whole.text, comments);
+  if (lost.length === 0) return words === undefined ? { file } : { file, words };
+  return { file, words: [words, lossWords(file.path, lost, visit.visible)].filter(Boolean).join("\n") };
+}
+
+function remembered(visit: Visit, { nested, readOnly }: MemoryFile, read: ReadFile): MemoryFile {
+  const file = memoryFile(read, nested ? reminderLimit(visit.section) : visit.section.fileLimit);
+  return { ...file, ...(nested && { nested }), ...(readOnly && { readOnly }) };
+}
+
+async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]): Promise<ReadFile> {
+  const { file, filesUpdate } = await restoreComments(visit.backend, read, comments, visit.operation);
+  if (filesUpdate) visit.task.write("files", filesUpdate);
+  return file;
+}
+
+/** Rules of directories nobody looked into yet. A copy of what the model knows already is not told. */
+export async function newRules(
+  visit: Visit,
+  directories: readonly string[],
+  known: readonly MemoryFile[],
+): Promise<readonly Telling[]> {
+  const paths = new Set(known.map(pathOf));
+  const marks = new Set(known.map(({ mark }) => mark));
+  const tellings: Telling[] = [];
+  for (const read of await findRules(visit.backend, directories, visit.operation)) {
+    const file = { ...memoryFile(read, reminderLimit(visit.section)), nested: true };
+    if (paths.has(file.path) || isMissing(file) || (file.mark !== undefined && marks.has(file.mark)))
+      continue;
+    marks.add(file.mark);
+    tellings.push({ file, words: ruleWords(visit, file) });
+  }
+  return tellings;
+}
+
+function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
+  if (file.problem !== undefined) return problemWords(file);
+  const block = fileBlock(file, shownText(file, reminderLimit(section)), visible);
+  return `Rules for work in ${named(parentPath(file.path))}:\n${block}`;
+}
+
+/** One reminder for all of it: what does not fit is named. */
+export function tellingWords(tellings: readonly Telling[], section: SectionOptions): string {
+  let left = 2 * reminderLimit(section);
+  const parts = tellings.map(({ file, words }) => {
+    if (words.length > left)
+      return `${named(file.path)} is new or changed, and too much to show here: read it.`;
+    left -= words.length;
+    return words;
+  });
+  return parts.join("\n\n");
+}
+
+/**
+ * What a refreshed prompt says: the sources, and of the rules that were told in messages now gone the ones
+ * told last. The others are told again when the agent comes to their directories again.
+ */
+export function refreshed(now: readonly MemoryFile[], { totalLimit }: SectionOptions): readonly MemoryFile[] {
+  let left = Math.min(8_000, totalLimit / 4);
+  const kept = now
+    .filter((file) => file.nested && file.text !== undefined)
+    .toReversed()
+    .filter(({ text = "" }) => {
+      left -= text.length;
+      return left >= 0;
+    });
+  return [...now.filter(({ nested }) => !nested), ...kept.toReversed()];
+}
+
+/** Of nested files the text is not kept: there may be many, and they rarely change. */
+export function asTold(tellings: readonly Telling[]): ToldMemory {
+  return Object.fromEntries(
+    tellings.map(({ file }) => [file.path, file.nested ? withoutText(file) : file] as const),
+  );
+}
+
+function pathOf({ path }: MemoryFile): string {
+  return path;
+}

@@ -1,0 +1,60 @@
+/** The memory of a named agent on this machine: one file of the user, one of the project. */
+import type { AgentMiddleware } from "langchain";
+import { FilesystemBackend } from "../backends/disk/filesystem.ts";
+import { ConfigurationError } from "../errors.ts";
+import type { WithStages } from "../loop/stages.ts";
+import { memoryMiddleware } from "./memory.ts";
+
+/** What of the settings is asked for. */
+export interface AgentMemorySettings {
+  getUserAgentMdPath(agentName: string): string;
+  /** null outside a project. */
+  getProjectAgentMdPath(): string | null;
+}
+
+export interface AgentMemoryMiddlewareOptions {
+  readonly settings: AgentMemorySettings;
+  /** The name of the agent. */
+  readonly assistantId: string;
+  /**
+   * Replaces our words before the files. `{user_memory}` and `{project_memory}` in it become the paths of the files,
+   * which follow.
+   */
+  readonly systemPromptTemplate?: string | null;
+}
+
+/**
+ * Reads the disk whatever the backend of the agent is. The option `memory`, or `createMemoryMiddleware`, does the
+ * same through any backend.
+ */
+export function createAgentMemoryMiddleware(
+  options: AgentMemoryMiddlewareOptions,
+): AgentMiddleware & WithStages {
+  checkOptions(options);
+  const { settings, assistantId, systemPromptTemplate } = options;
+  const user = settings.getUserAgentMdPath(assistantId);
+  const project = settings.getProjectAgentMdPath();
+  const guide = systemPromptTemplate
+    ?.replaceAll("{user_memory}", () => user)
+    .replaceAll("{project_memory}", () => project ?? "(not in a project)");
+  return memoryMiddleware("AgentMemoryMiddleware", "_agentMemory", {
+    backend: new FilesystemBackend({ rootDir: "/" }),
+    sources: project === null ? [user] : [user, project],
+    systemPrompt: guide ?? null,
+    nested: false,
+  });
+}
+
+const OPTION_NAMES = ["settings", "assistantId", "systemPromptTemplate"];
+
+function checkOptions(options: AgentMemoryMiddlewareOptions): void {
+  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "UNKNOWN_OPTION",
+      `createAgentMemoryMiddleware has no option '${unknown}'.`,
+      {
+        hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+      },
+    );
+}

@@ -1,0 +1,126 @@
+/** Memory files in the system prompt, kept current, and rules of the directories the agent works in. */
+import { StateSchema } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { z } from "zod";
+import { type BackendSource, mayUseState } from "../backends/resolve.ts";
+import { filesValue, StateBackend } from "../backends/state.ts";
+import { ConfigurationError } from "../errors.ts";
+import { REMINDERS } from "../loop/reminders.ts";
+import { hooksForStages } from "../loop/stage-hooks.ts";
+import { STAGES, type WithStages } from "../loop/stages.ts";
+import { createMemoryStages } from "../memory/memory-stages.ts";
+import { canonicalPath } from "../paths.ts";
+import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+
+/** null means absent. */
+export interface MemoryMiddlewareOptions {
+  /** Paths of memory files, shown in this order. Relative ones lie in the backend's working directory. */
+  readonly sources: readonly string[];
+  /** Where the files are; default: the state of the thread. */
+  readonly backend?: BackendSource | null;
+  /** Replaces our words before the files; `""` removes them. */
+  readonly systemPrompt?: string | null;
+  /** Taken for compatibility: prompt caching marks the end of the system prompt, memory included. */
+  readonly addCacheControl?: boolean | null;
+  /** Whether AGENTS.md files are looked for in the directories the agent works in; default true. */
+  readonly nested?: boolean | null;
+  /** Sources the model is told not to change. */
+  readonly readOnly?: readonly string[] | null;
+  /** Characters shown of one file; default 32,000. */
+  readonly maxFileCharacters?: number | null;
+  /** Characters shown of all files; default 64,000. */
+  readonly maxTotalCharacters?: number | null;
+}
+
+export type MemoryMiddleware = AgentMiddleware & WithStages & WithInheritance;
+
+const FILE_LIMIT = 32_000;
+const TOTAL_LIMIT = 64_000;
+
+export function createMemoryMiddleware(options: MemoryMiddlewareOptions): MemoryMiddleware {
+  return {
+    ...memoryMiddleware("MemoryMiddleware", "_memory", options),
+    [INHERIT]: (defaults: AgentDefaults) =>
+      createMemoryMiddleware({ ...options, backend: options.backend ?? defaults.backend ?? null }),
+  };
+}
+
+/** Under a name and a private key of its own, so that an agent can have several. */
+export function memoryMiddleware(
+  name: string,
+  key: string,
+  options: MemoryMiddlewareOptions,
+): AgentMiddleware & WithStages {
+  checkOptions(options);
+  const backend = options.backend ?? new StateBackend();
+  const keys = { loaded: key, told: `${key}Told` };
+  const channels = { [keys.loaded]: z.any(), [keys.told]: z.any(), [REMINDERS]: z.any() };
+  const stages = createMemoryStages({
+    keys,
+    sources: options.sources.map(withHome),
+    readOnly: (options.readOnly ?? []).map(withHome),
+    backend,
+    nested: options.nested ?? true,
+    section: {
+      guide: options.systemPrompt ?? undefined,
+      fileLimit: options.maxFileCharacters ?? FILE_LIMIT,
+      totalLimit: options.maxTotalCharacters ?? TOTAL_LIMIT,
+    },
+  });
+  return {
+    name,
+    stateSchema: new StateSchema(
+      mayUseState(backend) ? { ...channels, files: filesValue } : channels,
+    ) as never,
+    ...hooksForStages(stages),
+    [STAGES]: stages,
+  };
+}
+
+const OPTION_NAMES = new Set([
+  "sources",
+  "backend",
+  "systemPrompt",
+  "addCacheControl",
+  "nested",
+  "readOnly",
+  "maxFileCharacters",
+  "maxTotalCharacters",
+]);
+
+function checkOptions(options: MemoryMiddlewareOptions): void {
+  const unknown = Object.entries(options).find(
+    ([key, value]) => value != null && !OPTION_NAMES.has(key),
+  )?.[0];
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `createMemoryMiddleware has no option '${unknown}'.`, {
+      hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
+    });
+  const { sources, readOnly, maxFileCharacters, maxTotalCharacters } = options;
+  for (const [name, list] of Object.entries({ sources, readOnly: readOnly ?? [] })) checkPaths(name, list);
+  for (const [name, limit] of Object.entries({ maxFileCharacters, maxTotalCharacters }))
+    if (limit != null && !(Number.isInteger(limit) && limit > 0))
+      throw new ConfigurationError("INVALID_OPTION", `The option '${name}' must be a whole number above 0.`);
+}
+
+function checkPaths(option: string, list: unknown): void {
+  if (!Array.isArray(list) || !list.every((path) => typeof path === "string"))
+    throw new ConfigurationError("INVALID_OPTION", `The option '${option}' must be a list of paths.`, {
+      hint: 'For example ["/AGENTS.md"].',
+    });
+  for (const path of list) {
+    const { error } = canonicalPath(withHome(path));
+    if (error === undefined) continue;
+    throw new ConfigurationError("INVALID_OPTION", `The option '${option}' has an unusable path. ${error}.`, {
+      hint: "Write it from the root of the backend, without `..`.",
+    });
+  }
+}
+
+/** `~` is the home of whoever runs the program, where the program can know it. */
+function withHome(source: string): string {
+  if (!/^~(?=[\\/])/.test(source)) return source;
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const home = process?.env?.HOME ?? process?.env?.USERPROFILE;
+  return home === undefined ? source : home.replace(/[\\/]+$/, "") + source.slice(1);
+}

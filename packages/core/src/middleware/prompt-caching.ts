@@ -1,0 +1,61 @@
+/** Has providers keep the beginning of a request, so that a turn pays only for what is new. */
+import type { AgentMiddleware } from "langchain";
+import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache.ts";
+import type { CacheTtl } from "../context/prompt-cache-blocks.ts";
+import { ConfigurationError } from "../errors.ts";
+import { hooksForStages } from "../loop/stage-hooks.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+
+/** null means absent. */
+export interface PromptCachingMiddlewareOptions {
+  /** How long Anthropic and Bedrock keep what was marked; default "5m". An hour costs more to write. */
+  readonly ttl?: CacheTtl | null;
+  /** Marks for Anthropic's API; default true. Turn it off for a proxy that refuses `cache_control`. */
+  readonly anthropic?: boolean | null;
+  /** Cache points for Claude and Nova on Bedrock; default true. */
+  readonly bedrock?: boolean | null;
+  /**
+   * A key for the caches of OpenAI and Azure, made from the thread and the name of the agent. True: also for
+   * servers that merely speak OpenAI's language; false: for none.
+   */
+  readonly promptCacheKey?: boolean | null;
+}
+
+export type PromptCachingMiddleware = AgentMiddleware & WithStages;
+
+/** Providers that cache by themselves, and those that are not known, get nothing. */
+export function createPromptCachingMiddleware(
+  options: PromptCachingMiddlewareOptions = {},
+): PromptCachingMiddleware {
+  checkOptions(options);
+  const settings: PromptCacheSettings = {
+    ttl: options.ttl ?? "5m",
+    anthropic: options.anthropic ?? true,
+    bedrock: options.bedrock ?? true,
+    promptCacheKey: options.promptCacheKey ?? undefined,
+  };
+  const stages: Stages = {
+    outgoing: (outgoing, task) => withCacheHints(outgoing, settings, task.config),
+  };
+  return { name: "PromptCachingMiddleware", ...hooksForStages(stages), [STAGES]: stages };
+}
+
+const OPTION_NAMES = ["ttl", "anthropic", "bedrock", "promptCacheKey"];
+
+function checkOptions(options: PromptCachingMiddlewareOptions): void {
+  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "UNKNOWN_OPTION",
+      `createPromptCachingMiddleware has no option '${unknown}'.`,
+      {
+        hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+      },
+    );
+  const { ttl } = options;
+  if (ttl != null && ttl !== "5m" && ttl !== "1h")
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `The option 'ttl' must be "5m" or "1h", not ${String(ttl)}.`,
+    );
+}

@@ -1,0 +1,25 @@
+/** Lets the model itself decide when its conversation is compacted. */
+import type { BaseLanguageModel } from "@langchain/core/language_models/base";
+import type { AgentMiddleware } from "langchain";
+import type { BackendSource } from "../backends/resolve.ts";
+import type { WithStages } from "../loop/stages.ts";
+import { createCompactConversationTool } from "../tools/compact-conversation.ts";
+import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { compactionMiddleware, settingsOf } from "./summarization.ts";
+
+/**
+ * Brings the tool `compact_conversation`. In an agent that has a SummarizationMiddleware before it, that one does
+ * the work with its own settings; `model` and `backend` are for agents that have none.
+ */
+export function createSummarizationToolMiddleware(
+  model?: string | BaseLanguageModel | null,
+  backend?: BackendSource | null,
+): AgentMiddleware & WithStages & WithInheritance {
+  const settings = { ...settingsOf({ model, backend }), triggers: [] };
+  return {
+    ...compactionMiddleware("SummarizationToolMiddleware", settings),
+    tools: [createCompactConversationTool()],
+    [INHERIT]: (defaults: AgentDefaults) =>
+      createSummarizationToolMiddleware(model, backend ?? defaults.backend),
+  };
+}

@@ -1,0 +1,165 @@
+/** Keeps a conversation within the window of its model, however long it gets. */
+import type { BaseLanguageModel } from "@langchain/core/language_models/base";
+import { StateSchema } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { z } from "zod";
+import { type BackendSource, mayUseState } from "../backends/resolve.ts";
+import { filesValue, StateBackend } from "../backends/state.ts";
+import { type ContextSize, type ContextSizes, DEFAULT_TRIGGER, sizeOf, sizesOf } from "../context/budget.ts";
+import type { CompactionSettings } from "../context/compaction.ts";
+import { createCompactionStages } from "../context/compaction-stages.ts";
+import type { Compaction } from "../context/compaction-state.ts";
+import { windowOf } from "../context/token-meter.ts";
+import { ConfigurationError } from "../errors.ts";
+import { type ChatModel, modelSource } from "../loop/model-source.ts";
+import { hooksForStages } from "../loop/stage-hooks.ts";
+import { STAGES, type WithStages } from "../loop/stages.ts";
+import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+
+/** How old arguments of write_file and edit_file are shortened; null means absent. */
+export interface TruncateArgsSettings {
+  /** When to do so even though the request still fits; default: only when it does not. */
+  readonly trigger?: ContextSize | null;
+  /** The newest part of the conversation that is left alone; default as for summaries. */
+  readonly keep?: ContextSize | null;
+  /** Characters an argument may have; default 2000. */
+  readonly maxLength?: number | null;
+  /** What stands for the rest of an argument. */
+  readonly truncationText?: string | null;
+}
+
+/** null means absent. */
+export interface SummarizationMiddlewareOptions {
+  /** Who sums up; default: the model of the request. */
+  readonly model?: string | BaseLanguageModel | null;
+  /** Where the record of what was removed is kept; default: the agent's, or else the state of the thread. */
+  readonly backend?: BackendSource | null;
+  /** Any of several; default 85 % of the window. */
+  readonly trigger?: ContextSizes | null;
+  /** What of the newest part stays; default 10 % of the window. */
+  readonly keep?: ContextSize | null;
+  /** Replaces our words; the conversation goes where `{messages}` stands, or else behind them. */
+  readonly summaryPrompt?: string | null;
+  /** So many tokens of what is removed are read by the summariser, the newest ones; default: all. */
+  readonly trimTokensToSummarize?: number | null;
+  /** The directory of the record; default `/conversation_history`, or the harness's own where paths are real. */
+  readonly historyPathPrefix?: string | null;
+  readonly truncateArgsSettings?: TruncateArgsSettings | null;
+  /** Seconds a call of the summariser may take before a mechanical digest takes its place; default 120. */
+  readonly summaryTimeout?: number | null;
+}
+
+export type SummarizationMiddleware = AgentMiddleware & WithStages & WithInheritance;
+
+export function createSummarizationMiddleware(
+  options: SummarizationMiddlewareOptions = {},
+): SummarizationMiddleware {
+  checkOptions(options);
+  const middleware = compactionMiddleware("SummarizationMiddleware", settingsOf(options));
+  return {
+    ...middleware,
+    [INHERIT]: (defaults: AgentDefaults) =>
+      createSummarizationMiddleware({ ...options, backend: options.backend ?? defaults.backend }),
+  };
+}
+
+const compactionSchema = z.custom<Compaction>().optional();
+
+/** Shared with the middleware that has a tool to ask for it. */
+export function compactionMiddleware(
+  name: string,
+  settings: CompactionSettings,
+): AgentMiddleware & Required<WithStages> {
+  const stages = createCompactionStages(settings);
+  const channels = { _compaction: compactionSchema };
+  return {
+    name,
+    stateSchema: new StateSchema(
+      mayUseState(settings.backend ?? new StateBackend()) ? { ...channels, files: filesValue } : channels,
+    ) as never,
+    ...hooksForStages(stages),
+    [STAGES]: stages,
+  };
+}
+
+const MAX_ARGUMENT_LENGTH = 2000;
+const SUMMARY_SECONDS = 120;
+
+export function settingsOf(options: SummarizationMiddlewareOptions): CompactionSettings {
+  const { trigger, keep, model, truncateArgsSettings: args } = options;
+  return {
+    model: model == null ? undefined : modelSource(model),
+    backend: options.backend ?? undefined,
+    triggers: trigger == null ? [DEFAULT_TRIGGER] : sizesOf(trigger, "trigger"),
+    keep: keep == null ? undefined : sizeOf(keep, "keep"),
+    summaryPrompt: options.summaryPrompt ?? undefined,
+    historyDirectory: options.historyPathPrefix ?? undefined,
+    arguments: {
+      maxLength: args?.maxLength ?? MAX_ARGUMENT_LENGTH,
+      ...(args?.truncationText != null && { truncationText: args.truncationText }),
+    },
+    argumentTriggers:
+      args?.trigger == null ? undefined : sizesOf(args.trigger, "truncateArgsSettings.trigger"),
+    argumentKeep: args?.keep == null ? undefined : sizeOf(args.keep, "truncateArgsSettings.keep"),
+    readAtMost: options.trimTokensToSummarize ?? undefined,
+    summaryTimeout: options.summaryTimeout ?? SUMMARY_SECONDS,
+  };
+}
+
+export interface SummarizationDefaults {
+  readonly trigger: { readonly type: "fraction" | "tokens"; readonly value: number };
+  readonly keep: { readonly type: "fraction" | "messages"; readonly value: number };
+  readonly truncateArgsSettings: TruncateArgsSettings;
+}
+
+/** What is done for a model when nothing else is asked for. */
+export function computeSummarizationDefaults(resolvedModel: ChatModel): SummarizationDefaults {
+  const isKnown = windowOf(resolvedModel) !== undefined;
+  const trigger = isKnown
+    ? ({ type: "fraction", value: 0.85 } as const)
+    : ({ type: "tokens", value: 170_000 } as const);
+  const keep = isKnown
+    ? ({ type: "fraction", value: 0.1 } as const)
+    : ({ type: "messages", value: 6 } as const);
+  const keepArguments = isKnown ? keep : ({ type: "messages", value: 20 } as const);
+  return {
+    trigger,
+    keep,
+    truncateArgsSettings: { trigger, keep: keepArguments, maxLength: MAX_ARGUMENT_LENGTH },
+  };
+}
+
+const OPTION_NAMES = [
+  "model",
+  "backend",
+  "trigger",
+  "keep",
+  "summaryPrompt",
+  "trimTokensToSummarize",
+  "historyPathPrefix",
+  "truncateArgsSettings",
+  "summaryTimeout",
+];
+
+function checkOptions(options: SummarizationMiddlewareOptions): void {
+  const given = Object.entries(options).filter(([, value]) => value != null);
+  const unknown = given.find(([key]) => !OPTION_NAMES.includes(key))?.[0];
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "UNKNOWN_OPTION",
+      `createSummarizationMiddleware has no option '${unknown}'.`,
+      { hint: `Its options are: ${OPTION_NAMES.join(", ")}.` },
+    );
+  for (const key of ["trimTokensToSummarize", "summaryTimeout"] as const)
+    if (options[key] != null && !(options[key] > 0))
+      throw new ConfigurationError(
+        "INVALID_OPTION",
+        `The option '${key}' must be more than 0, not ${options[key]}.`,
+      );
+  const { historyPathPrefix: prefix } = options;
+  if (prefix != null && !prefix.startsWith("/"))
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `The option 'historyPathPrefix' must begin with '/', not '${prefix}'.`,
+    );
+}

@@ -1,0 +1,54 @@
+/**
+ * What was read of SKILL.md files, for all agents of this process: a file that did not change is not read again.
+ *
+ * Only for backends whose files are the same in every run. What lies in the state of a thread, or in a store by
+ * the user of the run, is read in each: there one path with one date may be two files.
+ */
+import type { BackendProtocol } from "../backends/backend.ts";
+import { CHILD_FILES, type WithChildFiles } from "../backends/child-files.ts";
+import type { RuntimeBackend } from "../backends/resolve.ts";
+import type { Candidate } from "./find-skills.ts";
+import type { Head } from "./read-heads.ts";
+
+const MAX_HEADS = 10_000;
+/** Milliseconds. A file changed twice in such a time may show the same date and size both times. */
+const UNSETTLED = 50;
+
+export interface HeadCache {
+  /** Whether anything is kept. */
+  readonly isLasting: boolean;
+  has(stamp: string): boolean;
+  get(candidate: Candidate): Head | undefined;
+  /** `now` is when the reading began. */
+  keep(candidate: Candidate, head: Head, now: number): void;
+}
+
+/** Stamps of a disk say which file it is, through whatever backend it is seen. */
+const onDisk = new Map<string, Head>();
+const byPlace = new WeakMap<object, Map<string, Head>>();
+
+/** `instance` is the backend before it knows the run. */
+export function headCacheFor(instance: BackendProtocol): HeadCache {
+  if ((instance as WithChildFiles)[CHILD_FILES] !== undefined) return cacheIn(onDisk, ({ stamp }) => stamp);
+  if ((instance as Partial<RuntimeBackend>).withRuntime !== undefined) return NO_CACHE;
+  const heads = byPlace.get(instance) ?? new Map<string, Head>();
+  byPlace.set(instance, heads);
+  return cacheIn(heads, ({ stamp, path }) => stamp && `${stamp}:${path}`);
+}
+
+function cacheIn(heads: Map<string, Head>, keyOf: (candidate: Candidate) => string | undefined): HeadCache {
+  return {
+    isLasting: true,
+    has: (stamp) => heads.has(stamp),
+    get: (candidate) => heads.get(keyOf(candidate) ?? ""),
+    keep: (candidate, head, now) => {
+      const key = keyOf(candidate);
+      const isSettled = candidate.modified === undefined || now - candidate.modified > UNSETTLED;
+      if (key === undefined || !isSettled) return;
+      if (heads.size >= MAX_HEADS) heads.clear();
+      heads.set(key, head);
+    },
+  };
+}
+
+const NO_CACHE: HeadCache = { isLasting: false, has: () => false, get: () => undefined, keep: () => {} };

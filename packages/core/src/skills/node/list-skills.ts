@@ -1,0 +1,172 @@
+/** Skills in directories of this machine, for programs that look at them without an agent. */
+import { closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, sep } from "node:path";
+import { decodeText } from "../../text/mime.ts";
+import { frontMatterOf, MAX_FRONT_MATTER_LENGTH, readSimpleFields } from "../front-matter.ts";
+import {
+  checkSkill,
+  MAX_SKILL_FILE_SIZE,
+  type SkillMetadata,
+  type SkillWarning,
+  warning,
+} from "../skill-metadata.ts";
+import { type Fields, parseFields, type Yaml } from "../yaml-fields.ts";
+
+export type SkillOrigin = "user" | "project";
+
+export interface LoaderSkillMetadata {
+  name: string;
+  description: string;
+  /** On the host, as far as it was given. */
+  path: string;
+  source: SkillOrigin;
+  license?: string;
+  compatibility?: string;
+  metadata?: Record<string, string>;
+  /** Names with spaces between them. */
+  allowedTools?: string;
+}
+
+export interface ListSkillsOptions {
+  userSkillsDir?: string | null;
+  projectSkillsDir?: string | null;
+  /** Gets a warning for each skill that is skipped or irregular; default: they are written to the console. */
+  onWarning?: ((warning: SkillWarning) => void) | null;
+}
+
+/** Of two skills with one name that of the project counts. A directory that does not exist has none. */
+export function listSkills(options: ListSkillsOptions): LoaderSkillMetadata[] {
+  const { userSkillsDir, projectSkillsDir, onWarning } = options;
+  const skills = new Map<string, LoaderSkillMetadata>();
+  for (const [directory, source] of [
+    [userSkillsDir, "user"],
+    [projectSkillsDir, "project"],
+  ] as const) {
+    if (directory == null || directory === "") continue;
+    for (const skill of skillsIn(directory, source, onWarning ?? warnOnConsole))
+      skills.set(skill.name, skill);
+  }
+  return [...skills.values()];
+}
+
+/** The skill of one SKILL.md; null, after a warning, for one that cannot be used. */
+export function parseSkillMetadata(
+  skillMdPath: string,
+  source: SkillOrigin,
+  onWarning: (warning: SkillWarning) => void = warnOnConsole,
+): LoaderSkillMetadata | null {
+  const head = readHead(skillMdPath);
+  const checked =
+    head.problem === undefined
+      ? checkSkill(head.fields, skillMdPath, basename(dirname(skillMdPath)))
+      : { warnings: [warning("INVALID_FRONT_MATTER", skillMdPath, `was skipped: ${head.problem}`)] };
+  checked.warnings.forEach(onWarning);
+  return "skill" in checked && checked.skill ? loaded(checked.skill, source) : null;
+}
+
+function loaded(skill: SkillMetadata, source: SkillOrigin): LoaderSkillMetadata {
+  const { name, description, path, license, compatibility, metadata, allowedTools } = skill;
+  return {
+    ...{ name, description, path, source },
+    ...(license != null && { license }),
+    ...(compatibility != null && { compatibility }),
+    ...(metadata !== undefined && { metadata }),
+    ...(allowedTools !== undefined && { allowedTools: allowedTools.join(" ") }),
+  };
+}
+
+function skillsIn(
+  directory: string,
+  source: SkillOrigin,
+  onWarning: (warning: SkillWarning) => void,
+): LoaderSkillMetadata[] {
+  const skills: LoaderSkillMetadata[] = [];
+  for (const entry of entriesOf(directory)) {
+    if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
+    const path = join(directory, entry.name, "SKILL.md");
+    const real = realPath(path);
+    if (real === undefined) continue;
+    if (!isInside(real, directory)) {
+      onWarning(warning("SKILL_UNREADABLE", path, "was skipped: a link leads out of the skills directory"));
+      continue;
+    }
+    const skill = parseSkillMetadata(path, source, onWarning);
+    if (skill !== null) skills.push(skill);
+  }
+  return skills;
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+function isInside(real: string, directory: string): boolean {
+  const root = realPath(directory);
+  return root !== undefined && real.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function readHead(path: string): Fields {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, "r");
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return { problem: "it is not a file" };
+    if (stats.size > MAX_SKILL_FILE_SIZE)
+      return { problem: `it is larger than ${MAX_SKILL_FILE_SIZE / 1024 / 1024} MB` };
+    return fieldsIn(readStart(descriptor, stats.size));
+  } catch (error) {
+    if (isSystemError(error)) return { problem: `it cannot be read (${error.code})` };
+    throw error;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** As much as may hold the front matter, to the end of a line. */
+function readStart(descriptor: number, size: number): Uint8Array {
+  const buffer = Buffer.alloc(Math.min(size, 4 * MAX_FRONT_MATTER_LENGTH));
+  const read = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
+  return read.length < size ? read.subarray(0, read.lastIndexOf(10) + 1) : read;
+}
+
+function fieldsIn(bytes: Uint8Array): Fields {
+  const text = decodeText(bytes);
+  if (text === undefined) return { problem: "it is not UTF-8 text, or its front matter is too long" };
+  const front = frontMatterOf(text);
+  if (front.problem === "none") return { problem: "it has no front matter" };
+  if (front.text === undefined) return { problem: "its front matter has no end, or is too long" };
+  const fields = readSimpleFields(front.text);
+  return fields === undefined ? parseFields(front.text, yaml()) : { fields };
+}
+
+let parser: Yaml | undefined;
+
+/** Loaded when a front matter needs it. */
+function yaml(): Yaml {
+  parser ??= createRequire(import.meta.url)("yaml") as Yaml;
+  return parser;
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return typeof (error as NodeJS.ErrnoException | undefined)?.code === "string";
+}
+
+function warnOnConsole({ code, message }: SkillWarning): void {
+  console.warn(`[skills] ${message} (${code})`);
+}

@@ -1,0 +1,162 @@
+/** What the system prompt says about skills: a list that fits a budget, however many there are. */
+import { showPath } from "../paths.ts";
+import { estimateTokens } from "../tokens.ts";
+import { SKILL_FILE } from "./find-skills.ts";
+import type { Catalog, SkillGroup } from "./load-skills.ts";
+import { cut, type SkillMetadata } from "./skill-metadata.ts";
+
+/** Tokens the list of skills may take. */
+export const DEFAULT_LIST_TOKENS = 1800;
+
+/** Characters that are left of a description, tried in turn until all skills fit; with 0, names alone. */
+const DESCRIPTION_LENGTHS = [1024, 512, 256, 160, 100, 60, 0];
+
+const FINDERS = ["grep", "ls", "glob"];
+const sections = new WeakMap<Catalog, Map<string, string>>();
+
+/** Empty where there is no skill, or no way to read one. */
+export function skillsSection(catalog: Catalog, visible: ReadonlySet<string>, listTokens: number): string {
+  if (!visible.has("read_file") || catalog.groups.every(({ skills }) => skills.length === 0)) return "";
+  const finders = FINDERS.filter((name) => visible.has(name));
+  const known = sections.get(catalog) ?? new Map<string, string>();
+  sections.set(catalog, known);
+  const key = `${listTokens} ${finders.join()}`;
+  const section = known.get(key) ?? sectionFor(catalog, finders, listTokens);
+  known.set(key, section);
+  return section;
+}
+
+function sectionFor(catalog: Catalog, finders: readonly string[], listTokens: number): string {
+  const { lines, left } = listed(catalog, listTokens);
+  return [
+    "## Skills",
+    `Instructions for kinds of work. When a task fits one, read its ${SKILL_FILE} with \`read_file\` before you start, and follow it. Files it names lie in its directory.`,
+    "<skills>",
+    ...lines,
+    "</skills>",
+    ...(left > 0 ? [moreWords(left, catalog, finders)] : []),
+  ].join("\n");
+}
+
+interface Listed {
+  readonly lines: readonly string[];
+  /** Skills that are not in the list. */
+  readonly left: number;
+}
+
+/** A skill with what its parts cost, so that trying another length costs nothing. */
+interface Entry {
+  readonly skill: SkillMetadata;
+  /** It lies where its name and its source say. */
+  readonly isUsual: boolean;
+  readonly nameTokens: number;
+  readonly pathTokens: number;
+  readonly wordTokens: number;
+}
+
+interface EntryGroup {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+/** For what stands between the parts of a line. */
+const LINE_TOKENS = 4;
+
+function listed({ groups }: Catalog, listTokens: number): Listed {
+  const filled = groups.filter(({ skills }) => skills.length > 0).map(measured);
+  const whole = filled.flatMap(({ entries }) => entries);
+  const tokens = sum(whole, (entry) => LINE_TOKENS + entry.nameTokens + entry.pathTokens + entry.wordTokens);
+  if (tokens <= listTokens) return { lines: whole.map(({ skill }) => line(skill, skill.path)), left: 0 };
+  const fitting = DESCRIPTION_LENGTHS.find(
+    (length) => sum(filled, (group) => groupTokens(group, length)) <= listTokens,
+  );
+  if (fitting === undefined) return namesThatFit(filled, listTokens);
+  return { lines: filled.flatMap((group) => groupLines(group, fitting)), left: 0 };
+}
+
+function measured({ source, skills }: SkillGroup): EntryGroup {
+  const directory = source === "/" ? "" : source;
+  const entries = skills.map((skill): Entry => {
+    const { name, path, description, allowedTools = [] } = skill;
+    return {
+      skill,
+      isUsual: path === `${directory}/${name}/${SKILL_FILE}`,
+      nameTokens: estimateTokens(name),
+      pathTokens: estimateTokens(path),
+      wordTokens: estimateTokens(`${description} ${allowedTools.join(", ")}`),
+    };
+  });
+  return { title: `In ${shown(showPath(directory))}/NAME/${SKILL_FILE}:`, entries };
+}
+
+function groupTokens({ title, entries }: EntryGroup, length: number): number {
+  return estimateTokens(title) + sum(entries, (entry) => entryTokens(entry, length));
+}
+
+function entryTokens({ skill, isUsual, nameTokens, pathTokens, wordTokens }: Entry, length: number): number {
+  const share = Math.min(1, length / Math.max(1, skill.description.length));
+  return LINE_TOKENS + nameTokens + (isUsual ? 0 : pathTokens) + wordTokens * share;
+}
+
+function namesThatFit(groups: readonly EntryGroup[], listTokens: number): Listed {
+  const lines: string[] = [];
+  let tokens = 0;
+  let left = sum(groups, ({ entries }) => entries.length);
+  for (const { title, entries } of groups) {
+    tokens += estimateTokens(title);
+    for (const [index, entry] of entries.entries()) {
+      tokens += entryTokens(entry, 0);
+      if (tokens > listTokens) return { lines, left };
+      if (index === 0) lines.push(title);
+      lines.push(shortLine(entry, 0));
+      left -= 1;
+    }
+  }
+  return { lines, left };
+}
+
+/** The place of most skills of a group is said once. */
+function groupLines({ title, entries }: EntryGroup, length: number): string[] {
+  return [title, ...entries.map((entry) => shortLine(entry, length))];
+}
+
+function shortLine({ skill, isUsual }: Entry, length: number): string {
+  const description = length === 0 ? "" : cut(skill.description, length);
+  return line({ ...skill, description }, isUsual ? undefined : skill.path);
+}
+
+function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0);
+}
+
+/** One skill on one line. */
+export function line(skill: SkillMetadata, path: string | undefined): string {
+  const { name, description, allowedTools } = skill;
+  const parts = [
+    shown(name),
+    path === undefined ? "" : ` (${shown(showPath(path))})`,
+    description === "" ? "" : `: ${shown(description)}`,
+    allowedTools === undefined || description === ""
+      ? ""
+      : ` [tools: ${shown(cut(allowedTools.join(", "), 300))}]`,
+  ];
+  return `- ${parts.join("")}`;
+}
+
+function moreWords(left: number, { sources }: Catalog, finders: readonly string[]): string {
+  const places = sources.map((source) => `\`${shown(showPath(source)).replaceAll("`", "'")}\``).join(", ");
+  const way = finders.length > 0 ? ` Find them with \`${finders.join("` or `")}\`` : " They lie";
+  return `${left} more are not listed.${way} in ${cut(places, 500)}.`;
+}
+
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
+const UNSHOWN = /[\p{Bidi_Control}\u{E0000}-\u{E007F}]/gu;
+const TAG = /<(?=[/!?\p{L}])/gu;
+
+const HARMLESS = /^[\w./,;:()'"!?+*=@#$%&-]+(?: [\w./,;:()'"!?+*=@#$%&-]+)*$/;
+
+/** Text of others on one line, that can neither end the list nor begin something else. */
+export function shown(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  return text.replace(BREAKS, " ").replace(UNSHOWN, "").replace(TAG, "&lt;").trim();
+}

@@ -1,0 +1,138 @@
+/**
+ * Skills inside the loop: listed in the prompt as they are when a run begins, and looked at again after the
+ * agent may have changed them. Nothing of them is stored with the thread but the words about such a change.
+ */
+import type { ToolCall, ToolMessage } from "@langchain/core/messages";
+import type { BackendSource } from "../backends/resolve.ts";
+import { graphNamespace } from "../engine.ts";
+import { withId } from "../loop/messages.ts";
+import type { Stages, StageTask } from "../loop/stages.ts";
+import { canonicalPath, isWithin } from "../paths.ts";
+import { type Catalog, SkillLoader } from "./load-skills.ts";
+import { changeWords } from "./skill-changes.ts";
+import { type SkillWarning, warning } from "./skill-metadata.ts";
+import { skillsSection } from "./skills-section.ts";
+
+export interface SkillStagesOptions {
+  readonly backend?: BackendSource | undefined;
+  readonly sources: readonly string[];
+  readonly listTokens: number;
+  /** Called once for each warning of this agent, whatever the number of runs. */
+  onWarning(warning: SkillWarning): void;
+}
+
+/** What one run was told. */
+interface RunSkills {
+  readonly listed: Promise<Catalog>;
+  /** With the changes that were told since. */
+  told: Promise<Catalog>;
+}
+
+export function createSkillStages(options: SkillStagesOptions): Stages {
+  if (options.sources.length === 0) return {};
+  const skills = new AgentSkills(options);
+  return {
+    section: (visible, task) => (visible.has("read_file") ? skills.section(visible, task) : ""),
+    result: (message, call, task) => skills.afterCall(message, call, task),
+  };
+}
+
+class AgentSkills {
+  readonly #options: SkillStagesOptions;
+  readonly #loader: SkillLoader;
+  readonly #warned = new Set<string>();
+  /** Per run, and per graph within it: a child run by a tool is a run of its own. */
+  readonly #runs = new WeakMap<object, Map<string, RunSkills>>();
+
+  constructor(options: SkillStagesOptions) {
+    this.#options = options;
+    this.#loader = new SkillLoader(options.backend, options.sources);
+  }
+
+  async section(visible: ReadonlySet<string>, task: StageTask): Promise<string> {
+    const graphs = this.#graphsOf(task);
+    const namespace = graphNamespace(task.config);
+    const run = graphs.get(namespace) ?? this.#begin(task);
+    graphs.set(namespace, run);
+    try {
+      return skillsSection(await run.listed, visible, this.#options.listTokens);
+    } catch (error) {
+      if (graphs.get(namespace) === run) graphs.delete(namespace);
+      throw error;
+    }
+  }
+
+  async afterCall(message: ToolMessage, call: ToolCall, task: StageTask): Promise<ToolMessage> {
+    const run = this.#graphsOf(task).get(graphNamespace(task.config));
+    if (run === undefined || !this.#mayChangeSkills(message, call, (await run.listed).sources))
+      return message;
+    const before = run.told;
+    const after = this.#loadAgain(task, before);
+    // Calls of one turn come here at the same time: each is compared with the one before it.
+    run.told = after;
+    after.catch(() => {});
+    const words = changeWords(await before, await after);
+    if (words === undefined) return message;
+    const placed = withId(message);
+    const id = placed.id as string;
+    task.remind({ id: `skills-${id}`, after: id, text: words });
+    return placed;
+  }
+
+  #begin(task: StageTask): RunSkills {
+    const listed = this.#load(task);
+    return { listed, told: listed };
+  }
+
+  async #load(task: StageTask): Promise<Catalog> {
+    const catalog = await this.#loader.load(task.runtime, task.signal);
+    for (const found of catalog.warnings) {
+      const key = `${found.code} ${found.message}`;
+      if (this.#warned.has(key)) continue;
+      this.#warned.add(key);
+      this.#options.onWarning(found);
+    }
+    return catalog;
+  }
+
+  /** What the call did is done: that skills cannot be looked at just now does not undo it. */
+  async #loadAgain(task: StageTask, before: Promise<Catalog>): Promise<Catalog> {
+    const known = await before;
+    try {
+      return await this.#load(task);
+    } catch (error) {
+      if (task.signal?.aborted) throw error;
+      const [path = "/"] = known.sources;
+      this.#options.onWarning(warning("SOURCE_UNREADABLE", path, `cannot be listed: ${String(error)}`));
+      return known;
+    }
+  }
+
+  #graphsOf({ config }: StageTask): Map<string, RunSkills> {
+    const key = config.control ?? config.configurable ?? config;
+    const graphs = this.#runs.get(key) ?? new Map<string, RunSkills>();
+    this.#runs.set(key, graphs);
+    return graphs;
+  }
+
+  #mayChangeSkills(message: ToolMessage, { name, args }: ToolCall, sources: readonly string[]): boolean {
+    if (name === "execute") return mentions(String(args.command ?? ""), sources);
+    if (!CHANGING_TOOLS.has(name) || message.status === "error") return false;
+    const given = String(args.file_path ?? args.path ?? "");
+    const { path } = canonicalPath(given);
+    // A relative path lies in a directory that only the backend knows.
+    if (path === undefined || !given.startsWith("/")) return path !== undefined;
+    return sources.some((source) => isWithin(path, source) || isWithin(source, path));
+  }
+}
+
+const CHANGING_TOOLS: ReadonlySet<string> = new Set(["write_file", "edit_file", "delete"]);
+
+/** A command is not understood; one that has to do with skills nearly always names them. */
+function mentions(command: string, sources: readonly string[]): boolean {
+  const text = command.toLowerCase();
+  return (
+    text.includes("skill") ||
+    sources.some((source) => text.includes(source.slice(source.lastIndexOf("/") + 1).toLowerCase()))
+  );
+}
