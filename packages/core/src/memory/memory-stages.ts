@@ -7,11 +7,14 @@
  * one: all but those known to read only. All of it happens before the model is asked, in the task that asks it:
  * the calls of a turn run side by side, here there is one writer and one round trip.
  */
+
 import type { BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import { compactionIn } from "../context/compaction-state.ts";
 import { copyMessage } from "../context/message-copy.ts";
+import { windowOf } from "../context/token-meter.ts";
 import type { Messages } from "../loop/messages.ts";
+import type { ChatModel } from "../loop/model-source.ts";
 import type { Stages, StageTask } from "../loop/stages.ts";
 import { parentPath } from "../paths.ts";
 import { textHash } from "../text/text-hash.ts";
@@ -46,30 +49,53 @@ export interface MemoryStagesOptions {
   readonly backend: BackendSource | undefined;
   /** Whether rules of the directories the agent works in are looked for. */
   readonly nested: boolean;
+  /** For a model with so many tokens of window; undefined: not known. */
+  readonly sectionFor: (window: number | undefined) => SectionOptions;
+}
+
+/** The options for one window, and what the prompt said with them. */
+interface Sized extends MemoryStagesOptions {
   readonly section: SectionOptions;
+  readonly sayings: WeakMap<LoadedMemory, WeakMap<ReadonlySet<string>, string>>;
 }
 
 export function createMemoryStages(options: MemoryStagesOptions): Stages {
-  const sayings = new WeakMap<LoadedMemory, WeakMap<ReadonlySet<string>, string>>();
+  const sizes = new Map<number | undefined, Sized>();
   const looked: LookedAt = new WeakMap();
   return {
     result: (message, call) => withHint(message, call),
     section: async (visible, task) => {
-      const loaded = await currentMemory(options, looked, visible, task);
-      const known = sayings.get(loaded) ?? new WeakMap<ReadonlySet<string>, string>();
-      sayings.set(loaded, known);
-      const words = known.get(visible) ?? memorySection(loaded.files, visible, options.section);
+      const sized = sizedFor(options, sizes, await task.model());
+      const loaded = await currentMemory(sized, looked, visible, task);
+      const known = sized.sayings.get(loaded) ?? new WeakMap<ReadonlySet<string>, string>();
+      sized.sayings.set(loaded, known);
+      const words = known.get(visible) ?? memorySection(loaded.files, visible, sized.section);
       known.set(visible, words);
       return words;
     },
   };
 }
 
+function sizedFor(
+  options: MemoryStagesOptions,
+  sizes: Map<number | undefined, Sized>,
+  model: ChatModel | undefined,
+): Sized {
+  const window = model && windowOf(model);
+  const known = sizes.get(window) ?? {
+    ...options,
+    section: options.sectionFor(window),
+    sayings: new WeakMap(),
+  };
+  sizes.set(window, known);
+  return known;
+}
+
 /** By the first message of a thread: directories in which there was nothing to tell. */
 type LookedAt = WeakMap<BaseMessage, Set<string>>;
 
 async function currentMemory(
-  options: MemoryStagesOptions,
+  options: Sized,
   looked: LookedAt,
   visible: ReadonlySet<string>,
   task: StageTask,

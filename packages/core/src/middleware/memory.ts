@@ -9,6 +9,7 @@ import { REMINDERS } from "../loop/reminders.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
 import { createMemoryStages } from "../memory/memory-stages.ts";
+import type { SectionOptions } from "../memory/section.ts";
 import { canonicalPath } from "../paths.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 
@@ -26,9 +27,9 @@ export interface MemoryMiddlewareOptions {
   readonly nested?: boolean | null;
   /** Sources the model is told not to change. */
   readonly readOnly?: readonly string[] | null;
-  /** Characters shown of one file; default 32,000. */
+  /** Characters shown of one file; default 32,000, and no more than a fifth of the window. */
   readonly maxFileCharacters?: number | null;
-  /** Characters shown of all files; default 64,000. */
+  /** Characters shown of all files; default 64,000, and no more than a fifth of the window. */
   readonly maxTotalCharacters?: number | null;
 }
 
@@ -61,11 +62,7 @@ export function memoryMiddleware(
     readOnly: (options.readOnly ?? []).map(withHome),
     backend,
     nested: options.nested ?? true,
-    section: {
-      guide: options.systemPrompt ?? undefined,
-      fileLimit: options.maxFileCharacters ?? FILE_LIMIT,
-      totalLimit: options.maxTotalCharacters ?? TOTAL_LIMIT,
-    },
+    sectionFor: (window) => sectionFor(options, window),
   });
   return {
     name,
@@ -74,6 +71,19 @@ export function memoryMiddleware(
     ) as never,
     ...hooksForStages(stages),
     [STAGES]: stages,
+  };
+}
+
+/** Of a window, unless the user has said how much. */
+const WINDOW_SHARE = 0.2;
+const CHARACTERS_PER_TOKEN = 4;
+
+function sectionFor(options: MemoryMiddlewareOptions, window = Number.POSITIVE_INFINITY): SectionOptions {
+  const share = Math.floor(window * WINDOW_SHARE * CHARACTERS_PER_TOKEN);
+  return {
+    guide: options.systemPrompt ?? undefined,
+    fileLimit: options.maxFileCharacters ?? Math.min(FILE_LIMIT, share),
+    totalLimit: options.maxTotalCharacters ?? Math.min(TOTAL_LIMIT, share),
   };
 }
 

@@ -10,7 +10,6 @@ import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
 import { canonicalPath } from "../paths.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
-import { DEFAULT_LIST_TOKENS } from "../skills/skills-section.ts";
 import { createSkillStages } from "../skills/skills-stages.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
@@ -24,7 +23,7 @@ export interface SkillsMiddlewareOptions {
    * later source counts.
    */
   readonly sources: readonly string[];
-  /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800. */
+  /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800, and no more than a tenth of the window. */
   readonly listTokens?: number | null;
   /** Gets each warning once; default: they are written to the console. */
   readonly onWarning?: ((warning: SkillWarning) => void) | null;
@@ -42,7 +41,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
   const stages = createSkillStages({
     backend,
     sources: options.sources,
-    listTokens: options.listTokens ?? DEFAULT_LIST_TOKENS,
+    listTokens: options.listTokens ?? undefined,
     onWarning: options.onWarning ?? warnOnConsole,
   });
   return {

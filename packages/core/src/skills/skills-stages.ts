@@ -2,8 +2,10 @@
  * Skills inside the loop: listed in the prompt as they are when a run begins, and looked at again after the
  * agent may have changed them. Nothing of them is stored with the thread but the words about such a change.
  */
+
 import type { ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
+import { windowOf } from "../context/token-meter.ts";
 import { graphNamespace } from "../engine.ts";
 import { withId } from "../loop/messages.ts";
 import type { Stages, StageTask } from "../loop/stages.ts";
@@ -11,12 +13,13 @@ import { canonicalPath, isWithin } from "../paths.ts";
 import { type Catalog, SkillLoader } from "./load-skills.ts";
 import { changeWords } from "./skill-changes.ts";
 import { type SkillWarning, warning } from "./skill-metadata.ts";
-import { skillsSection } from "./skills-section.ts";
+import { DEFAULT_LIST_TOKENS, skillsSection } from "./skills-section.ts";
 
 export interface SkillStagesOptions {
   readonly backend?: BackendSource | undefined;
   readonly sources: readonly string[];
-  readonly listTokens: number;
+  /** Absent: the default, or a tenth of a small window. */
+  readonly listTokens?: number | undefined;
   /** Called once for each warning of this agent, whatever the number of runs. */
   onWarning(warning: SkillWarning): void;
 }
@@ -55,11 +58,20 @@ class AgentSkills {
     const run = graphs.get(namespace) ?? this.#begin(task);
     graphs.set(namespace, run);
     try {
-      return skillsSection(await run.listed, visible, this.#options.listTokens);
+      return skillsSection(await run.listed, visible, await this.#listTokens(task));
     } catch (error) {
       if (graphs.get(namespace) === run) graphs.delete(namespace);
       throw error;
     }
+  }
+
+  /** What the user allows, or no more than a tenth of the window. */
+  async #listTokens(task: StageTask): Promise<number> {
+    const { listTokens } = this.#options;
+    if (listTokens !== undefined) return listTokens;
+    const model = await task.model();
+    const window = (model && windowOf(model)) ?? Number.POSITIVE_INFINITY;
+    return Math.min(DEFAULT_LIST_TOKENS, Math.floor(window / 10));
   }
 
   async afterCall(message: ToolMessage, call: ToolCall, task: StageTask): Promise<ToolMessage> {
