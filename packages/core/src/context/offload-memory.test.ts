@@ -16,7 +16,7 @@ async function measured(kind: string): Promise<any> {
   return JSON.parse(stdout);
 }
 
-it("keeps a result of a million lines in a file, and hardly more in memory than the result", async () => {
+it("R-32 keeps a result of a million lines in a file, and hardly more in memory than the result", async () => {
   const { grownMegabytes, heapMegabytes, text, files } = await measured("result");
   expect(files).toEqual([{ name: "call_1", size: 104_000_000 }]);
   expect(text).toContain("1000000 lines, 104000000 characters");
@@ -25,7 +25,7 @@ it("keeps a result of a million lines in a file, and hardly more in memory than 
   expect(heapMegabytes).toBeLessThan(90);
 }, 300_000);
 
-it("keeps beginning and end of 300 MB of a command's output, and bounds the memory it takes", async () => {
+it("R-32 keeps beginning and end of 300 MB of a command's output, and bounds the memory it takes", async () => {
   const { grownMegabytes, text, files } = await measured("output");
   expect(files[0].size).toBeLessThan(200_000);
   expect(text).toContain("too long to be shown");

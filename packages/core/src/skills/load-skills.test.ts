@@ -215,42 +215,45 @@ describe("skills on a disk", () => {
     expect(JSON.stringify(catalog)).not.toContain("secret things");
   });
 
-  test.each(Object.keys(disks))("%s: hostile files hurt nobody, and not for long", async (kind) => {
-    const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
-    for (let i = 0; i < 9; i++)
-      bomb.push(`${"bcdefghij"[i]}: &${"bcdefghij"[i]} [${Array(9).fill(`*${"abcdefghi"[i]}`).join(",")}]`);
-    const root = onDisk({
-      "/skills/good/SKILL.md": skillText("good"),
-      "/skills/bomb/SKILL.md": skillText("bomb", "x", `${bomb.join("\n")}\n`),
-      "/skills/yaml/SKILL.md": "---\nname: 'yaml\ndescription: [}\n---\n",
-      "/skills/long/SKILL.md": skillText("long", "x".repeat(5_000_000)),
-      "/skills/proto/SKILL.md": skillText("proto", "x", "__proto__:\n  polluted: yes\n"),
-      "/skills/deep/SKILL.md": `---\nname: deep\ndescription: x\nmetadata: ${"[".repeat(60_000)}\n---\n`,
-      "/skills/none/SKILL.md": "just text\n",
-      "/skills/binary/SKILL.md": "\0\0\0",
-    });
-    mkdirSync(join(root, "skills/link"));
-    symlinkSync("/etc/passwd", join(root, "skills/link/SKILL.md"));
-    mkdirSync(join(root, "skills/directory/SKILL.md"), { recursive: true });
-    writeFileSync(join(root, "skills/good/helper.md"), "x");
-    const before = performance.now();
-    const catalog = await new SkillLoader(diskOf(kind, root), ["/skills"]).load({ state: {} });
-    expect(performance.now() - before).toBeLessThan(10_000);
-    expect(namesIn(catalog)).toEqual(["good"]);
-    const paths = catalog.warnings.map(({ path }) => path.split("/")[2]).sort();
-    expect(paths.filter((name) => name !== "directory")).toEqual([
-      "binary",
-      "bomb",
-      "deep",
-      "link",
-      "long",
-      "none",
-      "proto",
-      "yaml",
-    ]);
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-    expect(JSON.stringify(catalog)).not.toContain("root:");
-  });
+  test.each(Object.keys(disks))(
+    "TR-04 on a %s disk: hostile files hurt nobody, and not for long",
+    async (kind) => {
+      const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
+      for (let i = 0; i < 9; i++)
+        bomb.push(`${"bcdefghij"[i]}: &${"bcdefghij"[i]} [${Array(9).fill(`*${"abcdefghi"[i]}`).join(",")}]`);
+      const root = onDisk({
+        "/skills/good/SKILL.md": skillText("good"),
+        "/skills/bomb/SKILL.md": skillText("bomb", "x", `${bomb.join("\n")}\n`),
+        "/skills/yaml/SKILL.md": "---\nname: 'yaml\ndescription: [}\n---\n",
+        "/skills/long/SKILL.md": skillText("long", "x".repeat(5_000_000)),
+        "/skills/proto/SKILL.md": skillText("proto", "x", "__proto__:\n  polluted: yes\n"),
+        "/skills/deep/SKILL.md": `---\nname: deep\ndescription: x\nmetadata: ${"[".repeat(60_000)}\n---\n`,
+        "/skills/none/SKILL.md": "just text\n",
+        "/skills/binary/SKILL.md": "\0\0\0",
+      });
+      mkdirSync(join(root, "skills/link"));
+      symlinkSync("/etc/passwd", join(root, "skills/link/SKILL.md"));
+      mkdirSync(join(root, "skills/directory/SKILL.md"), { recursive: true });
+      writeFileSync(join(root, "skills/good/helper.md"), "x");
+      const before = performance.now();
+      const catalog = await new SkillLoader(diskOf(kind, root), ["/skills"]).load({ state: {} });
+      expect(performance.now() - before).toBeLessThan(10_000);
+      expect(namesIn(catalog)).toEqual(["good"]);
+      const paths = catalog.warnings.map(({ path }) => path.split("/")[2]).sort();
+      expect(paths.filter((name) => name !== "directory")).toEqual([
+        "binary",
+        "bomb",
+        "deep",
+        "link",
+        "long",
+        "none",
+        "proto",
+        "yaml",
+      ]);
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      expect(JSON.stringify(catalog)).not.toContain("root:");
+    },
+  );
 
   test.each(Object.keys(disks))("%s: a file over 10 MB is skipped", async (kind) => {
     const root = onDisk({ "/skills/big/SKILL.md": skillText("big") + "x".repeat(10 * 1024 * 1024) });
