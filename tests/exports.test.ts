@@ -7,10 +7,6 @@ const words = (list: string): string[] => list.trim().split(/\s+/);
 
 /** Names of the peer we do not have, each with the reason. It may only shrink. */
 const MISSING: Record<string, readonly string[]> = {
-  "comes with context engineering": words(`
-    MAX_SKILL_DESCRIPTION_LENGTH MAX_SKILL_FILE_SIZE MAX_SKILL_NAME_LENGTH computeSummarizationDefaults
-    createAgentMemoryMiddleware createMemoryMiddleware createSettings createSkillsMiddleware
-    createSummarizationMiddleware findProjectRoot listSkills parseSkillMetadata skillsMetadataValue`),
   "comes with delegation and control": words(`
     TASK_SYSTEM_PROMPT DEFAULT_GENERAL_PURPOSE_DESCRIPTION DEFAULT_SUBAGENT_PROMPT GENERAL_PURPOSE_SUBAGENT
     SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY createSubAgent createSubAgentMiddleware EMPTY_HARNESS_PROFILE

@@ -41,8 +41,9 @@ export class OffloadLimits {
   }
 }
 
+/** What the user asked for is not second-guessed. */
 function smaller(given: number | null | undefined, standard: number, share: number): number | undefined {
-  return given === null ? undefined : Math.floor(Math.min(given ?? standard, share));
+  return given === null ? undefined : Math.floor(given ?? Math.min(standard, share));
 }
 
 /** Depends on the text alone. Only texts whose length leaves it open are estimated. */
