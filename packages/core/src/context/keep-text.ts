@@ -1,9 +1,11 @@
 /** Keeps a text that is too long for a conversation in a file. */
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import type { BackendProtocol, FilesUpdate, WriteResult } from "../backends/backend.ts";
+import type { BackendProtocol } from "../backends/backend.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import type { StageTask } from "../loop/stages.ts";
+import { textHash } from "../text/text-hash.ts";
 import { type Area, areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
+import { handOnFiles } from "./hand-on.ts";
 
 export type KeptText =
   | { readonly path: string; readonly error?: undefined }
@@ -15,8 +17,6 @@ export interface TextPlace {
   /** Of what it is the text; any characters. */
   readonly id: string;
 }
-
-const MAX_NAMES = 100;
 
 /**
  * The file has the text and nothing else. One with that content that is there already, from a task that ran before,
@@ -48,26 +48,17 @@ async function keepAt(
 ): Promise<KeptText> {
   const options = asHarness({ signal: task.signal });
   const name = safeName(id);
-  for (let number = 1; number <= MAX_NAMES; number++) {
-    const path = areaPath(backend, area, number === 1 ? name : `${name}-${number}`);
+  // Some servers number their calls, the same in every thread: then the content tells them apart.
+  for (const candidate of [name, `${name}-${textHash(text)}`]) {
+    const path = areaPath(backend, area, candidate);
     const written = await backend.write(path, text, options);
     if (written.error === undefined) {
-      handOn(written, task);
+      handOnFiles(task, written.filesUpdate);
       return { path };
     }
     if (written.code !== "FILE_EXISTS") return { error: written.error };
     const { data } = await backend.readRaw(path, options);
     if (data?.content === text) return { path };
   }
-  return { error: `there are ${MAX_NAMES} files of that name` };
-}
-
-const updates = new WeakMap<StageTask, FilesUpdate>();
-
-/** Backends of the older form store nothing themselves. */
-function handOn({ filesUpdate }: WriteResult, task: StageTask): void {
-  if (!filesUpdate) return;
-  const all = { ...updates.get(task), ...filesUpdate };
-  updates.set(task, all);
-  task.write("files", all);
+  return { error: "there are other files of that name" };
 }

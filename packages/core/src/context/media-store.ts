@@ -5,6 +5,7 @@ import type { StageTask } from "../loop/stages.ts";
 import { decodeBase64, encodeBase64 } from "../text/base64.ts";
 import { isTextType, mimeTypeOfName } from "../text/mime.ts";
 import { areaPath, asHarness } from "./areas.ts";
+import { handOnFiles } from "./hand-on.ts";
 
 const AREA = "large_tool_results";
 /** Digits of the SHA-256 that make a name: two contents never share one. */
@@ -45,24 +46,14 @@ async function put(
   if (backend.uploadFiles) {
     const responses: readonly { error: unknown }[] & { filesUpdate?: FilesUpdate } =
       await backend.uploadFiles([[path, bytes]], options);
-    handOn(responses.filesUpdate, task);
+    handOnFiles(task, responses.filesUpdate);
     if (responses[0]?.error === null) return path;
   }
   const encoded = `${path}${ENCODED}`;
   const written = await backend.write(encoded, encodeBase64(bytes), options);
   if (written.error !== undefined) return written.code === "FILE_EXISTS" ? encoded : undefined;
-  handOn(written.filesUpdate, task);
+  handOnFiles(task, written.filesUpdate);
   return encoded;
-}
-
-const updates = new WeakMap<StageTask, FilesUpdate>();
-
-/** Backends of the older form store nothing themselves. */
-function handOn(filesUpdate: FilesUpdate | null | undefined, task: StageTask): void {
-  if (!filesUpdate) return;
-  const all = { ...updates.get(task), ...filesUpdate };
-  updates.set(task, all);
-  task.write("files", all);
 }
 
 const NAME = new RegExp(`/${AREA}/(([0-9a-f]{${DIGITS}})\\.[a-z0-9]{1,8}(?:\\${ENCODED})?)$`);

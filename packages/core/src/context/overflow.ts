@@ -5,7 +5,6 @@ import { ContextOverflowError } from "@langchain/core/errors";
 const CODES = new Set([
   "context_length_exceeded",
   "context_window_exceeded",
-  "string_above_max_length",
   "request_too_large",
   "prompt_too_long",
   "exceed_context_size_error",

@@ -18,11 +18,15 @@ export function textOf(message: BaseMessage): string {
 
 /** One message as markdown: its role, its words, its calls. */
 export function messageText(message: BaseMessage): string {
-  const words = textOf(message).trimEnd();
+  // What somebody said must not look like somebody else's turn.
+  const words = textOf(message)
+    .trimEnd()
+    .replace(HEADING, (line) => `\\${line}`);
   const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []).map(callText) : [];
   return [`### ${headingOf(message)}`, ...(words === "" ? [] : [words]), ...calls].join("\n\n");
 }
 
+const HEADING = /^### (?=User|Assistant|System|Result of )/gm;
 const ROLES: Readonly<Record<string, string>> = { human: "User", ai: "Assistant", system: "System" };
 
 function headingOf(message: BaseMessage): string {

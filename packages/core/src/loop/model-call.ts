@@ -58,6 +58,8 @@ interface Call {
   readonly initial: ModelRequest;
   /** What the sections of the prompt say that are known in a run only. */
   readonly spoken: readonly string[];
+  /** Who was asked last: a middleware may choose another model. */
+  asked: ChatModel | undefined;
   message: AIMessage | undefined;
   readonly commands: Command[];
   strategy: ResolvedStrategy | undefined;
@@ -81,6 +83,7 @@ export async function callModel(loop: Loop, config: TaskConfig, messages: Messag
     listed,
     initial,
     spoken,
+    asked: undefined,
     message: undefined,
     commands: [],
     strategy: undefined,
@@ -144,8 +147,12 @@ function viewedMessages(
 }
 
 /** The run was not stopped, and a stage knows a way to ask that may succeed. */
-async function isAskedAgain({ loop, view, task, config }: Call, error: unknown): Promise<boolean> {
+async function isAskedAgain(
+  { loop, view: given, task, config, asked }: Call,
+  error: unknown,
+): Promise<boolean> {
   if (config.signal?.aborted || (error !== null && isGraphBubbleUp(error))) return false;
+  const view = asked === undefined ? given : { ...given, model: asked };
   for (const { failed } of loop.stages) if ((await failed?.(error, view, task)) === AGAIN) return true;
   return false;
 }
@@ -239,6 +246,7 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
     tools,
     settings: { ...structured?.options, ...settings, ...choice },
   });
+  call.asked = outgoing.model;
   const bound = bindTools(outgoing.model, outgoing.tools as readonly AnyTool[], outgoing.settings);
   const reply = await takeReply(call, await invokeUncut(bound, [...outgoing.messages], config), outgoing);
   call.strategy = strategy;

@@ -6,7 +6,8 @@
  * not see it; a compaction that removes the place removes the words.
  */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { BinaryOperatorAggregate } from "@langchain/langgraph";
+import { BinaryOperatorAggregate, ReducedValue } from "@langchain/langgraph";
+import { z } from "zod";
 import type { Messages } from "./messages.ts";
 
 export const REMINDERS = "_reminders";
@@ -21,10 +22,24 @@ export interface Reminder {
 
 /** The channel: new ones are added, also by several tasks of one superstep. */
 export function remindersChannel(): BinaryOperatorAggregate<unknown, unknown> {
-  return new BinaryOperatorAggregate<unknown, unknown>(
-    (left, right) => added(remindersIn(left), remindersIn(right)),
-    () => [],
-  );
+  return new BinaryOperatorAggregate<unknown, unknown>(reduce, () => []);
+}
+
+/** The same for a loop that is not ours. */
+export function remindersValue(): ReducedValue<unknown, unknown> {
+  return new ReducedValue(z.any(), { reducer: reduce });
+}
+
+/** Only these are left: the places of the others are gone. */
+export interface KeptReminders {
+  readonly kept: readonly string[];
+}
+
+function reduce(left: unknown, right: unknown): readonly Reminder[] {
+  const known = remindersIn(left);
+  if (Array.isArray(right)) return added(known, remindersIn(right));
+  const { kept } = (right ?? {}) as Partial<KeptReminders>;
+  return kept === undefined ? known : known.filter(({ id }) => kept.includes(id));
 }
 
 function added(known: readonly Reminder[], more: readonly Reminder[]): readonly Reminder[] {
@@ -66,13 +81,17 @@ function isInsideTurn(messages: Messages, position: number): boolean {
   return calls > 0 || ToolMessage.isInstance(messages[position + 1]);
 }
 
+export function reminderMessageId({ id }: Reminder): string {
+  return `reminder-${id}`;
+}
+
 const messagesOf = new WeakMap<Reminder, HumanMessage>();
 
 function spoken(reminder: Reminder): HumanMessage {
   const known = messagesOf.get(reminder);
   if (known !== undefined) return known;
   const content = `<system_reminder>\n${reminder.text}\n</system_reminder>`;
-  const message = new HumanMessage({ id: `reminder-${reminder.id}`, content });
+  const message = new HumanMessage({ id: reminderMessageId(reminder), content });
   messagesOf.set(reminder, message);
   return message;
 }

@@ -130,6 +130,7 @@ function resultsOf(message: AIMessage, messages: Messages, position: number): To
   for (let i = position + 1; i < messages.length; i += 1) {
     const other = messages[i] as BaseMessage;
     if (ToolMessage.isInstance(other) && !found.has(other.tool_call_id)) found.set(other.tool_call_id, other);
+    if (found.size >= calls.length && calls.every((call) => found.has(call.id ?? ""))) break;
     if (
       AIMessage.isInstance(other) &&
       (other.tool_calls ?? []).some((call) => calls.some((c) => c.id === call.id))

@@ -13,7 +13,7 @@ import { DeepwrightError } from "../errors.ts";
 import type { AnyTool } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
-import { REMINDERS, type Reminder, remindersIn, withReminders } from "./reminders.ts";
+import { REMINDERS, type Reminder, reminderMessageId, remindersIn, withReminders } from "./reminders.ts";
 import { requestMessages } from "./request.ts";
 import { mediaLoader, requestMedia } from "./request-media.ts";
 import { AGAIN, type Outgoing, type RequestView, type Stages, type StageTask } from "./stages.ts";
@@ -99,7 +99,12 @@ class HookTask implements StageTask {
   }
 
   remind(reminder: Reminder): void {
-    this.written[REMINDERS] = [...remindersIn(this.read(REMINDERS)), reminder];
+    this.written[REMINDERS] = [...remindersIn(this.written[REMINDERS]), reminder];
+  }
+
+  /** Those of the thread and of this task. */
+  reminders(): readonly Reminder[] {
+    return [...remindersIn(this.#state[REMINDERS]), ...remindersIn(this.written[REMINDERS])];
   }
 
   get hasWritten(): boolean {
@@ -156,9 +161,16 @@ function viewOf(stages: Stages, request: ModelRequest, task: HookTask): RequestV
     render: (messages: Messages) =>
       withReminders(
         render === undefined ? messages : messages.map((message) => render(message)),
-        remindersIn(task.read(REMINDERS)),
+        absentFrom(messages, task.reminders()),
       ),
   };
+}
+
+/** Another middleware has put the others in already. */
+function absentFrom(messages: Messages, reminders: readonly Reminder[]): readonly Reminder[] {
+  if (reminders.length === 0) return reminders;
+  const present = new Set(messages.map((message) => message.id));
+  return reminders.filter((reminder) => !present.has(reminderMessageId(reminder)));
 }
 
 async function outgoing(

@@ -1,0 +1,13 @@
+/** Changes of files that a backend of the older form does not store itself. */
+import type { FilesUpdate } from "../backends/backend.ts";
+import type { StageTask } from "../loop/stages.ts";
+
+const updates = new WeakMap<StageTask, FilesUpdate>();
+
+/** They reach the state with what the task writes; those of several stages of one task together. */
+export function handOnFiles(task: StageTask, update: FilesUpdate | null | undefined): void {
+  if (!update) return;
+  const all = { ...updates.get(task), ...update };
+  updates.set(task, all);
+  task.write("files", all);
+}
