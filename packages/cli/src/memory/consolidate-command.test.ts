@@ -66,7 +66,9 @@ describe("deepwright memory consolidate", () => {
     expect(await readdir(cwd)).toEqual(["AGENTS.md"]);
     const again = await consolidate(cwd, []);
     expect(again).toMatchObject({ code: 0, told: [] });
-    expect(again.stderr).toMatch(/✔ nothing new · /);
+    expect(again.stderr).toContain(
+      `✔ nothing new: no threads of ${cwd} since the last time (--all: those of every directory) · `,
+    );
   });
 
   it("makes AGENTS.md where there is none", async () => {
@@ -92,6 +94,7 @@ describe("deepwright memory consolidate", () => {
       exitCode: 0,
       directory: cwd,
       dryRun: false,
+      offline: false,
       conversations: [{ title: "Use spaces, not tabs", messageCount: 2 }],
       removed: [{ path: "/AGENTS.md", line: "- uses tabs" }],
       diff: expect.stringContaining(".diff"),
@@ -122,7 +125,12 @@ describe("deepwright memory consolidate", () => {
     const result = await runBinary(["memory", "consolidate"], { cwd });
     expect(result.code).toBe(0);
     expect(result.stdout).toContain("I listed 1 conversation, but I cannot judge");
+    expect(result.stderr).toContain("Looked at 1 thread, none reviewed\n");
     expect(result.stderr).toContain("Nothing was written: the offline model cannot judge");
+    expect(result.stderr).toContain("✔ nothing reviewed · ");
+    const json = await runBinary(["memory", "consolidate", "--json"], { cwd });
+    expect(JSON.parse(json.stdout)).toMatchObject({ dryRun: false, offline: true });
+    expect(JSON.parse(json.stdout)).not.toHaveProperty("diff");
     expect((await consolidate(cwd, [])).stderr).toContain("Reviewed 1 thread\n");
   });
 
@@ -131,9 +139,11 @@ describe("deepwright memory consolidate", () => {
     const other = await directoryWith({ "a.txt": "x" });
     const [env, elsewhere] = [{ DEEPWRIGHT_HOME: homeOf(cwd) }, ["memory", "consolidate", "--in", other]];
     expect((await runBinary(elsewhere, { cwd, env })).stderr).toContain("nothing new");
-    expect((await runBinary([...elsewhere, "--all"], { cwd, env })).stderr).toContain("Reviewed 1 thread");
+    expect((await runBinary([...elsewhere, "--all"], { cwd, env })).stderr).toContain("Looked at 1 thread");
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    expect((await consolidate(cwd, [], "--since", "1s")).stderr).toContain("nothing new");
+    expect((await consolidate(cwd, [], "--since", "1s", "--all")).stderr).toContain(
+      "nothing new: no threads since the last time and within --since · ",
+    );
   });
 
   it("two at once: the second says so and ends", async () => {

@@ -120,7 +120,11 @@ async function reviewThreads(review: Review, directory: string, saver: SharedSav
 
 /** The offline model judges nothing: what it leaves undone must be left for a real one. */
 function keeps({ options, choice }: Review): boolean {
-  return !options.dryRun && choice?.kind !== "offline";
+  return !options.dryRun && !isOffline(choice);
+}
+
+function isOffline(choice: ModelChoice | undefined): boolean {
+  return choice?.kind === "offline";
 }
 
 function told(
@@ -134,16 +138,19 @@ function told(
   const code = codeOf(report);
   const failure = report.status === "failed" ? failureWords(report.error, review.choice, process.env) : "";
   const isLoud = options.detail !== "quiet";
+  const offline = isOffline(review.choice);
+  const scope = { directory, allThreads: review.allThreads, isRecent: review.since !== undefined };
   console.endText();
-  if (isLoud && report.conversations.length > 0) console.line(reviewedLine(report));
+  if (isLoud && report.conversations.length > 0) console.line(reviewedLine(report, offline));
   if (isLoud || code !== EXIT.done) for (const line of fileLines(report.files, colours)) console.line(line);
   sayKept(review, report, files);
-  const words = safeLine(statusWords(report, failure), 1_000);
+  const words = safeLine(statusWords(report, failure, scope, offline), 1_000);
   const mark = code === EXIT.done ? colours.green("✔") : colours.red("✘");
   if (isLoud || code !== EXIT.done) console.line(`${mark} ${words} · ${seconds(Date.now() - started)}`);
   if (options.json) {
     const error = failure === "" ? {} : { error: failure };
-    const more = { directory, seconds: (Date.now() - started) / 1000, dryRun: !keeps(review), ...error };
+    const { dryRun } = options;
+    const more = { directory, seconds: (Date.now() - started) / 1000, dryRun, offline, ...error };
     console.json(JSON.stringify(reportJson(report, more, files?.historyPath ?? String)));
   }
   return code;

@@ -9,8 +9,9 @@ import { safeLine } from "../terminal/safe-text.ts";
 const MAX_LISTED = 50;
 const MAX_LINE = 200;
 
-/** `Reviewed 3 threads; 2 more are left for the next time`. */
-export function reviewedLine({ conversations, remaining }: ConsolidationReport): string {
+/** `Reviewed 3 threads; 2 more are left for the next time`. The offline model reviews nothing. */
+export function reviewedLine({ conversations, remaining }: ConsolidationReport, offline: boolean): string {
+  if (offline) return `Looked at ${count(conversations.length, "thread")}, none reviewed`;
   const rest = remaining > 0 ? `; ${count(remaining, "more is", "more are")} left for the next time` : "";
   return `Reviewed ${count(conversations.length, "thread")}${rest}`;
 }
@@ -43,9 +44,29 @@ export function codeOf(report: ConsolidationReport): ExitCode {
   return code === EXIT.done && report.status === "incomplete" ? EXIT.failed : code;
 }
 
+/** Which threads were looked for. */
+export interface Scope {
+  readonly directory: string;
+  readonly allThreads: boolean;
+  /** Whether old ones were left out. */
+  readonly isRecent: boolean;
+}
+
+function nothingNewWords({ directory, allThreads, isRecent }: Scope): string {
+  const time = isRecent ? "since the last time and within --since" : "since the last time";
+  if (allThreads) return `nothing new: no threads ${time}`;
+  return `nothing new: no threads of ${directory} ${time} (--all: those of every directory)`;
+}
+
 /** The words for how it ended; `failure` is what went wrong, in words. */
-export function statusWords(report: ConsolidationReport, failure: string): string {
-  if (report.status === "nothing-new") return "nothing new";
+export function statusWords(
+  report: ConsolidationReport,
+  failure: string,
+  scope: Scope,
+  offline: boolean,
+): string {
+  if (report.status === "nothing-new") return nothingNewWords(scope);
+  if (offline && report.status === "done") return "nothing reviewed";
   const words = endWords(endOf(report), failure);
   return report.status === "incomplete" && words === "done" ? "refused: too much was removed" : words;
 }
@@ -58,12 +79,14 @@ export function reportJson(
     readonly seconds: number;
     readonly error?: string;
     readonly dryRun: boolean;
+    /** The model judged nothing: it was the offline one. */
+    readonly offline: boolean;
   },
   realPath: (path: string) => string,
 ): object {
   const { status, conversations, remaining, files, removed, diffPath, recoveredPath, answer, outcome } =
     report;
-  const keeps = !more.dryRun;
+  const keeps = !more.dryRun && !more.offline;
   return {
     status,
     exitCode: codeOf(report),

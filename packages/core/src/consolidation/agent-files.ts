@@ -8,12 +8,22 @@ import { StateBackend } from "../backends/state.ts";
 /** Where the harness puts what is too long for the context: in the state of the run, which ends with it. */
 const AREAS = ["large_tool_results", "conversation_history"];
 
-export function agentFiles(backend: BackendSource, memory: readonly string[]): CompositeBackend {
+/** `onWrite` is told the path of each change the backend says it has made. */
+export function agentFiles(
+  backend: BackendSource,
+  memory: readonly string[],
+  onWrite: (path: string) => void,
+): CompositeBackend {
   const known = typeof backend === "function" ? undefined : (backend as BackendProtocol);
   const directory = known?.workingDirectory ?? "/";
   const root = directory === "/" ? "" : `${directory}/.deepwright`;
   const areas = AREAS.map((area) => [`${root}/${area}/`, new StateBackend()] as const);
-  const guarded = new PolicyBackend(backend, { check: memoryOnly(known, memory) });
+  const guarded = new PolicyBackend(backend, {
+    check: memoryOnly(known, memory),
+    audit: ({ operation, outcome, path }) => {
+      if (outcome === "done" && WRITING.has(operation)) onWrite(path);
+    },
+  });
   return new CompositeBackend(guarded, Object.fromEntries(areas));
 }
 

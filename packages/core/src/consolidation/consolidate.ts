@@ -11,6 +11,7 @@ import {
   type ConversationSource,
   OWN_THREADS,
 } from "./conversations.ts";
+import { checkPlaces, checkRecordLasts, type WrittenPaths } from "./lasting.ts";
 import { type MemoryFileChange, type MemoryTexts, memoryChanges } from "./memory-changes.ts";
 import {
   advanced,
@@ -65,6 +66,8 @@ export interface ConsolidationReport {
 /** What stays the same between runs. Paths are canonical. */
 export interface Consolidation {
   readonly agent: Pick<DeepAgent, "stream">;
+  /** What the agent changed, as its backend says. */
+  readonly written: WrittenPaths;
   readonly conversations: ConversationSource;
   readonly memory: readonly string[];
   readonly backend: BackendSource;
@@ -74,7 +77,10 @@ export interface Consolidation {
   readonly maxConversations: number;
 }
 
-/** Throws THREAD_BUSY while another process consolidates the same files, and the reason of an abort. */
+/**
+ * Throws THREAD_BUSY while another process consolidates the same files, INVALID_OPTION before anything is done
+ * where memory or its history lies in the state of a thread, and the reason of an abort.
+ */
 export async function consolidate(
   settings: Consolidation,
   options: ConsolidateOptions,
@@ -119,13 +125,16 @@ async function withClaim(
 ): Promise<ConsolidationReport> {
   const signals = [options.signal, claim?.signal].filter((signal) => signal !== undefined);
   const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-  const files = await resolveBackend(settings.backend, {
-    state: {},
-    ...(settings.store ? { store: settings.store } : {}),
-    ...(options.context ? { context: options.context } : {}),
-    config: { configurable: options.configurable ?? {} },
-  });
+  const open = (state: Record<string, unknown>) =>
+    resolveBackend(settings.backend, {
+      state,
+      ...(settings.store ? { store: settings.store } : {}),
+      ...(options.context ? { context: options.context } : {}),
+      config: { configurable: options.configurable ?? {} },
+    });
+  const files = await open({});
   const place = { backend: files, directory: settings.historyDirectory };
+  await checkPlaces(settings, open, signal);
   const run: Run = { ...settings, options, signal, files, place, startedAt: new Date() };
   const record = await readRecord(place, signal ? { signal } : {});
   const recoveredPath = await recover(run, record);
@@ -134,9 +143,13 @@ async function withClaim(
   if (conversations.length === 0) return { ...base, status: "nothing-new", ...NOTHING };
   const before = await readMemory(files, settings.memory, signal ? { signal } : {});
   await writeRecord(place, { ...record, pending: pendingOf(run, before) }, signal ? { signal } : {});
-  const ended = await ask(run, taskOf(conversations, before));
+  await checkRecordLasts(place, await open({}), signal);
+  run.written.clear();
+  const asked = await ask(run, taskOf(conversations, before));
   claim?.signal.throwIfAborted();
-  const kept = await keep(run, before, ended);
+  const after = await readMemory(files, settings.memory);
+  const ended = { ...asked, error: asked.error ?? run.written.loss(before, after) };
+  const kept = await keep(run, before, after, ended);
   const isDone = ended.error === undefined && ended.outcome?.kind === "done" && !kept.files.some(isRefused);
   await writeRecord(place, isDone ? advanced(record, conversations) : withoutPending(record));
   options.signal?.throwIfAborted();
@@ -212,8 +225,12 @@ async function ask(run: Run, task: string): Promise<Ended> {
 type Kept = Pick<ConsolidationReport, "files" | "removed" | "diffPath">;
 
 /** Puts back what lost too much and keeps the diff; without a diff no change stands. */
-async function keep(run: Run, before: MemoryTexts, { error, outcome }: Ended): Promise<Kept> {
-  const after = await readMemory(run.files, run.memory);
+async function keep(
+  run: Run,
+  before: MemoryTexts,
+  after: MemoryTexts,
+  { error, outcome }: Ended,
+): Promise<Kept> {
   const files: MemoryFileChange[] = [];
   for (const change of memoryChanges(before, after, run.maxRemoved)) {
     const putBack =

@@ -276,6 +276,11 @@ describe("createConsolidationAgent", () => {
   it.each<[string, object, string]>([
     ["an unknown option", { since: "6h" }, "has no option 'since'"],
     ["no conversations", { conversations: undefined }, "'conversations' must be"],
+    [
+      "a source that cannot search",
+      { conversations: { list: () => {}, read: () => {} } },
+      "its method 'search' is missing",
+    ],
     ["no backend", { backend: undefined }, "'backend' must name"],
     ["files of a thread", { backend: new StateBackend() }, "outlast a thread"],
     ["no memory", { memory: [] }, "'memory' must be a list"],

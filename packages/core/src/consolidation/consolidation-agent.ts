@@ -6,6 +6,7 @@ import type { BackendSource } from "../backends/resolve.ts";
 import { StateBackend } from "../backends/state.ts";
 import { ConfigurationError } from "../errors.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
+import { withHome } from "../middleware/home-path.ts";
 import { canonicalPath } from "../paths.ts";
 import { agentFiles } from "./agent-files.ts";
 import {
@@ -16,6 +17,7 @@ import {
   consolidate,
 } from "./consolidate.ts";
 import { type ConversationSource, withoutOwnRuns } from "./conversations.ts";
+import { WrittenPaths } from "./lasting.ts";
 import { createSearchConversationsTool } from "./search-conversations.ts";
 import { CONSOLIDATION_PROMPT } from "./words.ts";
 
@@ -26,7 +28,7 @@ export interface ConsolidationAgentOptions {
   readonly conversations: ConversationSource;
   /** The memory files, e.g. `["/AGENTS.md"]`. The agent can read and change these alone. */
   readonly memory: readonly string[];
-  /** Where the memory files are; they must outlast a thread. */
+  /** Where the memory files are; they must outlast a thread. What routes and factories lead to is checked by `consolidate`. */
   readonly backend: BackendSource;
   /** Replaces our instructions. */
   readonly systemPrompt?: string | null;
@@ -52,11 +54,12 @@ export interface ConsolidationAgent extends DeepAgent {
 /** Like createDeepAgent synchronous and without I/O. */
 export function createConsolidationAgent(options: ConsolidationAgentOptions): ConsolidationAgent {
   const settings = checked(options);
+  const written = new WrittenPaths();
   const { model, tools, middleware, store, checkpointer, name, systemPrompt } = options;
   const agent = createDeepAgent({
     model: model ?? null,
     systemPrompt: systemPrompt ?? CONSOLIDATION_PROMPT,
-    backend: agentFiles(settings.backend, settings.memory),
+    backend: agentFiles(settings.backend, settings.memory, (path) => written.add(path)),
     tools: [createSearchConversationsTool(settings.conversations), ...(tools ?? [])],
     middleware: [
       { todoListMiddleware: false },
@@ -67,7 +70,7 @@ export function createConsolidationAgent(options: ConsolidationAgentOptions): Co
     checkpointer: checkpointer ?? null,
     name: name ?? "consolidation",
   }) as unknown as DeepAgent;
-  return Object.assign(agent, { consolidate: oneAtATime({ ...settings, agent }) });
+  return Object.assign(agent, { consolidate: oneAtATime({ ...settings, agent, written }) });
 }
 
 /** Also where the conversations know no claims. */
@@ -103,17 +106,19 @@ const OPTION_NAMES = new Set([
 const HISTORY_DIRECTORY = "memory_history";
 const MAX_REMOVED = 0.5;
 const MAX_CONVERSATIONS = 50;
+const SOURCE_METHODS = ["list", "read", "search"] as const;
 
-function checked(options: ConsolidationAgentOptions): Omit<Consolidation, "agent"> {
+function checked(options: ConsolidationAgentOptions): Omit<Consolidation, "agent" | "written"> {
   const unknown = Object.keys(options ?? {}).find((key) => !OPTION_NAMES.has(key));
   if (unknown !== undefined)
     throw new ConfigurationError("UNKNOWN_OPTION", `createConsolidationAgent has no option '${unknown}'.`, {
       hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
     });
   const { conversations, memory, backend, store } = options ?? {};
-  if (typeof conversations?.list !== "function" || typeof conversations.read !== "function")
+  const missing = SOURCE_METHODS.find((method) => typeof conversations?.[method] !== "function");
+  if (missing !== undefined)
     throw invalid(
-      "The option 'conversations' must be a source of conversations, e.g. conversationsOf(saver).",
+      `The option 'conversations' must be a source of conversations, e.g. conversationsOf(saver); its method '${missing}' is missing.`,
     );
   if (!backend || backend instanceof StateBackend || backend === StateBackend)
     throw invalid("The option 'backend' must name where the memory files are, and outlast a thread.");
@@ -136,7 +141,7 @@ function checked(options: ConsolidationAgentOptions): Omit<Consolidation, "agent
 }
 
 function pathOption(name: string, given: string, base: { readonly base: string }): string {
-  const { path, error } = canonicalPath(given, base);
+  const { path, error } = canonicalPath(typeof given === "string" ? withHome(given) : given, base);
   if (error === undefined) return path;
   throw invalid(`The option '${name}' has a path that cannot be used: ${error}.`);
 }

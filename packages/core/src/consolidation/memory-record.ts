@@ -106,11 +106,11 @@ export async function readMemory(
   return texts;
 }
 
-type TextResult =
+export type TextResult =
   | { readonly data: string; readonly error?: undefined; readonly code?: undefined }
   | { readonly data?: undefined; readonly error: string; readonly code: string };
 
-async function readText(
+export async function readText(
   backend: BackendProtocol,
   path: string,
   options: OperationOptions,
@@ -123,7 +123,7 @@ async function readText(
   return { data: content };
 }
 
-function recordPath({ directory }: RecordPlace): string {
+export function recordPath({ directory }: Pick<RecordPlace, "directory">): string {
   return `${directory}/state.json`;
 }
 

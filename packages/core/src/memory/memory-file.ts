@@ -1,6 +1,8 @@
 /** A memory file as it was when it was read, and how much of it is shown. */
+
 import { countLines } from "../text/lines.ts";
 import { textHash } from "../text/text-hash.ts";
+import { estimateTokens } from "../tokens.ts";
 import { commentsIn, withStandIns } from "./comments.ts";
 import { harmless } from "./delimit.ts";
 
@@ -81,17 +83,24 @@ export interface Shown {
   readonly lines?: number;
 }
 
-/** The text as the model sees it, in at most `limit` characters. */
-export function shownText(file: MemoryFile, limit: number): Shown {
+/** The text as the model sees it, in at most `limit` characters and about `tokens` tokens. */
+export function shownText(file: MemoryFile, limit: number, tokens = Number.POSITIVE_INFINITY): Shown {
   const whole = file.text ?? "";
   let part = beginningOf(whole, limit);
   let text = harmless(withStandIns(part));
-  while (text.length > limit) {
-    part = beginningOf(part, Math.floor(part.length * Math.min(0.9, limit / text.length)));
+  for (let share = fitting(text, limit, tokens); share < 1; share = fitting(text, limit, tokens)) {
+    part = beginningOf(part, Math.floor(part.length * Math.min(0.9, share)));
     text = harmless(withStandIns(part));
   }
   const isWhole = part.length === whole.length && file.goesOn !== true;
   return isWhole ? { text } : { text, lines: part.endsWith("\n") ? countLines(part) : wholeLines(part) };
+}
+
+/** The share of the text that there is room for. */
+function fitting(text: string, limit: number, tokens: number): number {
+  if (text === "") return 1;
+  const size = tokens === Number.POSITIVE_INFINITY ? 0 : estimateTokens(text);
+  return Math.min(limit / text.length, size === 0 ? 1 : Math.max(0, tokens) / size);
 }
 
 /** The last line is not shown to its end. */

@@ -1,4 +1,5 @@
 /** The words about memory in the system prompt. */
+import { estimateTokens } from "../tokens.ts";
 import { hasStandIn } from "./comments.ts";
 import { delimited, harmless, named } from "./delimit.ts";
 import { isMissing, type MemoryFile, type Shown, shownText } from "./memory-file.ts";
@@ -9,11 +10,18 @@ export interface SectionOptions {
   /** Characters of a file, and of all files. */
   readonly fileLimit: number;
   readonly totalLimit: number;
+  /** Tokens of all files; absent: any number. */
+  readonly tokens?: number | undefined;
 }
 
 /** Characters of one file outside the system prompt: where something changed, or the agent came to rules. */
 export function reminderLimit({ fileLimit }: SectionOptions): number {
   return Math.min(16_000, fileLimit);
+}
+
+/** The same in tokens: what is told once more must leave room for the rest. */
+export function reminderTokens({ tokens }: SectionOptions): number | undefined {
+  return tokens === undefined ? undefined : Math.floor(tokens / 2);
 }
 
 /** Speaks only of tools the model can see; `""` when there is nothing to say. */
@@ -33,14 +41,16 @@ export function memorySection(
 function fileBlocks(
   files: readonly MemoryFile[],
   visible: ReadonlySet<string>,
-  { fileLimit, totalLimit }: SectionOptions,
+  { fileLimit, totalLimit, tokens = Number.POSITIVE_INFINITY }: SectionOptions,
 ): readonly string[] {
   let left = totalLimit;
+  let tokensLeft = tokens;
   return files.flatMap((file) => {
     if (isMissing(file)) return [];
     if (file.problem !== undefined) return [problemWords(file)];
-    const shown = shownText(file, Math.min(fileLimit, left));
+    const shown = shownText(file, Math.min(fileLimit, left), tokensLeft);
     left -= shown.text.length;
+    if (tokens !== Number.POSITIVE_INFINITY) tokensLeft -= estimateTokens(shown.text);
     return [fileBlock(file, shown, visible)];
   });
 }

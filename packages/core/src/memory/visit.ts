@@ -2,7 +2,9 @@
  * One look at the memory files, before the model is asked: what is new or changed since the model was last
  * told, in words, and what has to be remembered of it.
  */
+
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
+import { handOnFiles } from "../context/hand-on.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { changeWords, lossWords } from "./changes.ts";
@@ -21,7 +23,7 @@ import {
   withoutText,
 } from "./memory-file.ts";
 import { findRules } from "./nested.ts";
-import { fileBlock, problemWords, reminderLimit, type SectionOptions } from "./section.ts";
+import { fileBlock, problemWords, reminderLimit, reminderTokens, type SectionOptions } from "./section.ts";
 
 /** In the state: what the system prompt says. Stored once, and anew at each compaction. */
 export interface LoadedMemory {
@@ -118,7 +120,7 @@ function remembered(visit: Visit, { nested, readOnly }: MemoryFile, read: ReadFi
 
 async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]): Promise<ReadFile> {
   const { file, filesUpdate } = await restoreComments(visit.backend, read, comments, visit.operation);
-  if (filesUpdate) visit.task.write("files", filesUpdate);
+  handOnFiles(visit.task, filesUpdate);
   return file;
 }
 
@@ -143,7 +145,7 @@ export async function newRules(
 
 function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
   if (file.problem !== undefined) return problemWords(file);
-  const block = fileBlock(file, shownText(file, reminderLimit(section)), visible);
+  const block = fileBlock(file, shownText(file, reminderLimit(section), reminderTokens(section)), visible);
   return `Rules for work in ${named(parentPath(file.path))}:\n${block}`;
 }
 

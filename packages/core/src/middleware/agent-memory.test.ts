@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { MapBackend } from "../backends/map.ts";
+import { ConfigurationError } from "../errors.ts";
 import { workspace } from "../memory/agents-for-tests.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { createAgentMemoryMiddleware } from "./agent-memory.ts";
@@ -46,6 +47,20 @@ describe("createAgentMemoryMiddleware", () => {
     expect(prompt).toContain(
       `User: ${join(root, "home/ann/agent.md")}; project: (not in a project).\n<memory_file`,
     );
+  });
+
+  it.each([
+    [undefined, "The option 'settings' must say where the files are. For example createSettings()."],
+    [{}, "The option 'settings' must say where"],
+    [{ settings: {}, assistantId: "a" }, "The option 'settings' must say where"],
+    [{ settings: settingsIn("/", null) }, "The option 'assistantId' must be the name of the agent."],
+    [
+      { settings: settingsIn("/", null), assistantId: "a", systemPromptTemplate: 5 },
+      "'systemPromptTemplate' must be text",
+    ],
+  ])("refuses %j", (options, words) => {
+    expect(() => createAgentMemoryMiddleware(options as never)).toThrow(ConfigurationError);
+    expect(() => createAgentMemoryMiddleware(options as never)).toThrow(words);
   });
 
   it("refuses an unknown option", () => {

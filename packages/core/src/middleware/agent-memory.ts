@@ -1,6 +1,7 @@
 /** The memory of a named agent on this machine: one file of the user, one of the project. */
 import type { AgentMiddleware } from "langchain";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
+import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { WithStages } from "../loop/stages.ts";
 import { memoryMiddleware } from "./memory.ts";
@@ -48,13 +49,22 @@ export function createAgentMemoryMiddleware(
 const OPTION_NAMES = ["settings", "assistantId", "systemPromptTemplate"];
 
 function checkOptions(options: AgentMemoryMiddlewareOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown !== undefined)
+  checkNames("createAgentMemoryMiddleware", options, OPTION_NAMES);
+  const { settings, assistantId, systemPromptTemplate } = options ?? {};
+  if (
+    typeof settings?.getUserAgentMdPath !== "function" ||
+    typeof settings.getProjectAgentMdPath !== "function"
+  )
+    throw new ConfigurationError("INVALID_OPTION", "The option 'settings' must say where the files are.", {
+      hint: "For example createSettings().",
+    });
+  if (typeof assistantId !== "string" || assistantId === "")
     throw new ConfigurationError(
-      "UNKNOWN_OPTION",
-      `createAgentMemoryMiddleware has no option '${unknown}'.`,
+      "INVALID_OPTION",
+      "The option 'assistantId' must be the name of the agent.",
       {
-        hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+        hint: 'For example "main".',
       },
     );
+  checkKind("string", { systemPromptTemplate });
 }

@@ -24,7 +24,10 @@ describe("createMemoryMiddleware", () => {
     expect(fields({ sources: [], backend: new MapBackend() })).not.toContain("files");
   });
 
-  it.each<[string, Record<string, unknown>, string]>([
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "INVALID_OPTION"],
+    ["null", null, "INVALID_OPTION"],
+    ["a list of paths by itself", ["/AGENTS.md"], "INVALID_OPTION"],
     ["an unknown option", { sources: [], source: "/a" }, "UNKNOWN_OPTION"],
     ["no sources", {}, "INVALID_OPTION"],
     ["sources that are no list", { sources: "/AGENTS.md" }, "INVALID_OPTION"],
@@ -32,8 +35,18 @@ describe("createMemoryMiddleware", () => {
     ["a source without a name", { sources: [""] }, "INVALID_OPTION"],
     ["the home of somebody else", { sources: ["~bob/AGENTS.md"] }, "INVALID_OPTION"],
     ["a limit that is none", { sources: [], maxFileCharacters: 0 }, "INVALID_OPTION"],
+    ["a word for yes or no", { sources: [], nested: "no" }, "INVALID_OPTION"],
+    ["words that are no text", { sources: [], systemPrompt: 5 }, "INVALID_OPTION"],
   ])("refuses %s", (_name, options, code) => {
-    expect(() => createMemoryMiddleware(options as never)).toThrow(expect.objectContaining({ code }));
+    expect(() => createMemoryMiddleware(options as never)).toThrow(
+      expect.objectContaining({ code, name: "ConfigurationError" }),
+    );
+  });
+
+  it("names an unusable path in words that fit the option of an agent too", () => {
+    const words = "The memory path '../x' cannot be used";
+    expect(() => createMemoryMiddleware({ sources: ["../x"] })).toThrow(words);
+    expect(() => createDeepAgent({ model: scriptedModel(["hi"]), memory: ["../x"] })).toThrow(words);
   });
 
   it("takes null for absent, and a home directory", async () => {

@@ -4,13 +4,15 @@ import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
+import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { REMINDERS } from "../loop/reminders.ts";
+import { REMINDERS, remindersValue } from "../loop/reminders.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
 import { createMemoryStages } from "../memory/memory-stages.ts";
 import type { SectionOptions } from "../memory/section.ts";
-import { canonicalPath } from "../paths.ts";
+import { canonicalPath, showPath } from "../paths.ts";
+import { withHome } from "./home-path.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
@@ -55,7 +57,7 @@ export function memoryMiddleware(
   checkOptions(options);
   const backend = options.backend ?? new StateBackend();
   const keys = { loaded: key, told: `${key}Told` };
-  const channels = { [keys.loaded]: z.any(), [keys.told]: z.any(), [REMINDERS]: z.any() };
+  const channels = { [keys.loaded]: z.any(), [keys.told]: z.any(), [REMINDERS]: remindersValue() };
   const stages = createMemoryStages({
     keys,
     sources: options.sources.map(withHome),
@@ -84,10 +86,12 @@ function sectionFor(options: MemoryMiddlewareOptions, window = Number.POSITIVE_I
     guide: options.systemPrompt ?? undefined,
     fileLimit: options.maxFileCharacters ?? Math.min(FILE_LIMIT, share),
     totalLimit: options.maxTotalCharacters ?? Math.min(TOTAL_LIMIT, share),
+    ...(options.maxTotalCharacters == null &&
+      Number.isFinite(window) && { tokens: Math.floor(window * WINDOW_SHARE) }),
   };
 }
 
-const OPTION_NAMES = new Set([
+const OPTION_NAMES = [
   "sources",
   "backend",
   "systemPrompt",
@@ -96,23 +100,21 @@ const OPTION_NAMES = new Set([
   "readOnly",
   "maxFileCharacters",
   "maxTotalCharacters",
-]);
+];
 
 function checkOptions(options: MemoryMiddlewareOptions): void {
-  const unknown = Object.entries(options).find(
-    ([key, value]) => value != null && !OPTION_NAMES.has(key),
-  )?.[0];
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createMemoryMiddleware has no option '${unknown}'.`, {
-      hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
-    });
-  const { sources, readOnly, maxFileCharacters, maxTotalCharacters } = options;
+  checkNames("createMemoryMiddleware", options, OPTION_NAMES);
+  const { sources, readOnly, maxFileCharacters, maxTotalCharacters } = options ?? {};
+  const { systemPrompt, nested, addCacheControl } = options ?? {};
   for (const [name, list] of Object.entries({ sources, readOnly: readOnly ?? [] })) checkPaths(name, list);
+  checkKind("boolean", { nested, addCacheControl });
+  checkKind("string", { systemPrompt });
   for (const [name, limit] of Object.entries({ maxFileCharacters, maxTotalCharacters }))
     if (limit != null && !(Number.isInteger(limit) && limit > 0))
       throw new ConfigurationError("INVALID_OPTION", `The option '${name}' must be a whole number above 0.`);
 }
 
+/** The words fit the option `memory` of an agent too. */
 function checkPaths(option: string, list: unknown): void {
   if (!Array.isArray(list) || !list.every((path) => typeof path === "string"))
     throw new ConfigurationError("INVALID_OPTION", `The option '${option}' must be a list of paths.`, {
@@ -121,16 +123,9 @@ function checkPaths(option: string, list: unknown): void {
   for (const path of list) {
     const { error } = canonicalPath(withHome(path));
     if (error === undefined) continue;
-    throw new ConfigurationError("INVALID_OPTION", `The option '${option}' has an unusable path. ${error}.`, {
+    const message = `The memory path '${showPath(path)}' cannot be used: ${error}.`;
+    throw new ConfigurationError("INVALID_OPTION", message, {
       hint: "Write it from the root of the backend, without `..`.",
     });
   }
-}
-
-/** `~` is the home of whoever runs the program, where the program can know it. */
-function withHome(source: string): string {
-  if (!/^~(?=[\\/])/.test(source)) return source;
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const home = process?.env?.HOME ?? process?.env?.USERPROFILE;
-  return home === undefined ? source : home.replace(/[\\/]+$/, "") + source.slice(1);
 }

@@ -136,6 +136,13 @@ describe("the key for OpenAI", () => {
   });
 });
 
+test.each(["anthropic", "bedrock", "promptCacheKey"])("'%s' is true or false, and no text", (name) => {
+  expect(() => createPromptCachingMiddleware({ [name]: "no" } as never)).toThrow(
+    `The option '${name}' must be true or false.`,
+  );
+  expect(() => createPromptCachingMiddleware({ [name]: null })).not.toThrow();
+});
+
 test("an option that does not exist, or a ttl that does not, is refused", () => {
   expect(() => createPromptCachingMiddleware({ minutes: 5 } as never)).toThrow(/no option 'minutes'/);
   expect(() => createPromptCachingMiddleware({ ttl: "2h" as never })).toThrow(/must be "5m" or "1h", not 2h/);

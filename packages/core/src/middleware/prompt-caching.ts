@@ -1,5 +1,6 @@
 /** Has providers keep the beginning of a request, so that a turn pays only for what is new. */
 import type { AgentMiddleware } from "langchain";
+import { checkKind, checkNames } from "../check-options.ts";
 import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache.ts";
 import type { CacheTtl } from "../context/prompt-cache-blocks.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -25,8 +26,9 @@ export type PromptCachingMiddleware = AgentMiddleware & WithStages;
 
 /** Providers that cache by themselves, and those that are not known, get nothing. */
 export function createPromptCachingMiddleware(
-  options: PromptCachingMiddlewareOptions = {},
+  given?: PromptCachingMiddlewareOptions | null,
 ): PromptCachingMiddleware {
+  const options = given ?? {};
   checkOptions(options);
   const settings: PromptCacheSettings = {
     ttl: options.ttl ?? "5m",
@@ -43,16 +45,9 @@ export function createPromptCachingMiddleware(
 const OPTION_NAMES = ["ttl", "anthropic", "bedrock", "promptCacheKey"];
 
 function checkOptions(options: PromptCachingMiddlewareOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError(
-      "UNKNOWN_OPTION",
-      `createPromptCachingMiddleware has no option '${unknown}'.`,
-      {
-        hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-      },
-    );
-  const { ttl } = options;
+  checkNames("createPromptCachingMiddleware", options, OPTION_NAMES);
+  const { ttl, anthropic, bedrock, promptCacheKey } = options;
+  checkKind("boolean", { anthropic, bedrock, promptCacheKey });
   if (ttl != null && ttl !== "5m" && ttl !== "1h")
     throw new ConfigurationError(
       "INVALID_OPTION",

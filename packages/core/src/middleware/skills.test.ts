@@ -6,6 +6,7 @@ import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it, vi } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
+import { MapBackend } from "../backends/map.ts";
 import { StateBackend } from "../backends/state.ts";
 import { skillText, temporaryDirectory, writeTree } from "../skills/skill-files-for-tests.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
@@ -229,11 +230,31 @@ describe("createSkillsMiddleware", () => {
     [{ sources: ["/skills"], source: 1 }, "UNKNOWN_OPTION"],
     [{}, "INVALID_OPTION"],
     [{ sources: ["../skills"] }, "INVALID_OPTION"],
-    [{ sources: ["~/skills"] }, "INVALID_OPTION"],
+    [undefined, "INVALID_OPTION"],
+    [null, "INVALID_OPTION"],
+    ["/skills", "INVALID_OPTION"],
+    [{ sources: ["~ann/skills"] }, "INVALID_OPTION"],
+    [{ sources: [], onWarning: 5 }, "INVALID_OPTION"],
+    [{ sources: [], listTokens: "5" }, "INVALID_OPTION"],
     [{ sources: [1] }, "INVALID_OPTION"],
     [{ sources: [], listTokens: 0 }, "INVALID_OPTION"],
   ])("refuses %j", (options, code) => {
-    expect(() => createSkillsMiddleware(options as never)).toThrow(expect.objectContaining({ code }));
+    expect(() => createSkillsMiddleware(options as never)).toThrow(
+      expect.objectContaining({ code, name: "ConfigurationError" }),
+    );
+  });
+
+  it("names an unusable directory in words that fit the option of an agent too", () => {
+    const words = "The skill directory '../x' cannot be used";
+    expect(() => createSkillsMiddleware({ sources: ["../x"] })).toThrow(words);
+    expect(() => createDeepAgent({ model: scriptedModel(["hi"]), skills: ["../x"] })).toThrow(words);
+  });
+
+  it("takes a home directory", async () => {
+    const backend = new MapBackend({ [`${process.env.HOME}/skills/pdf/SKILL.md`]: skillText("pdf") });
+    const model = scriptedModel(["hi"]);
+    await createDeepAgent({ model, backend, skills: ["~/skills"] }).invoke(user("go"));
+    expect(model.calls[0]?.messages[0]?.text).toContain("- pdf");
   });
 
   it("lets a program keep `skillsMetadata` in the state, and depends on nothing there", async () => {

@@ -1,17 +1,18 @@
 /** Skills: instructions in files that the agent knows by name and reads when it needs them. */
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
-import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
+import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { REMINDERS } from "../loop/reminders.ts";
+import { REMINDERS, remindersValue } from "../loop/reminders.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
-import { canonicalPath } from "../paths.ts";
+import { canonicalPath, showPath } from "../paths.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
 import { createSkillStages } from "../skills/skills-stages.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
+import { withHome } from "./home-path.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
@@ -19,8 +20,8 @@ export interface SkillsMiddlewareOptions {
   /** Where the skills are; default: the backend of the agent, else the state of the thread. */
   readonly backend?: BackendSource | null;
   /**
-   * Directories of skill directories, or skill directories themselves. Of two skills with one name that of the
-   * later source counts.
+   * Directories of skill directories, or skill directories themselves; `~` is the home of whoever runs the
+   * program. Of two skills with one name that of the later source counts.
    */
   readonly sources: readonly string[];
   /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800, and no more than a tenth of the window. */
@@ -40,7 +41,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
   const backend = options.backend ?? new StateBackend();
   const stages = createSkillStages({
     backend,
-    sources: options.sources,
+    sources: options.sources.map(withHome),
     listTokens: options.listTokens ?? undefined,
     onWarning: options.onWarning ?? warnOnConsole,
   });
@@ -48,7 +49,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     name: "SkillsMiddleware",
     stateSchema: new StateSchema({
       skillsMetadata: skillsMetadataValue,
-      [REMINDERS]: z.any(),
+      [REMINDERS]: remindersValue(),
       ...(mayUseState(backend) ? { files: filesValue } : {}),
     }) as never,
     ...hooksForStages(stages),
@@ -65,21 +66,24 @@ function warnOnConsole({ code, message }: SkillWarning): void {
 const OPTION_NAMES = ["backend", "sources", "listTokens", "onWarning"];
 
 function checkOptions(options: SkillsMiddlewareOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createSkillsMiddleware has no option '${unknown}'.`, {
-      hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-    });
-  const { sources, listTokens } = options;
+  checkNames("createSkillsMiddleware", options, OPTION_NAMES);
+  const { sources, listTokens, onWarning } = options ?? {};
   if (!Array.isArray(sources))
-    throw new ConfigurationError("INVALID_OPTION", "The option 'sources' must be a list of directories.");
-  for (const source of sources) {
-    const { error } = canonicalPath(source);
-    if (error !== undefined)
-      throw new ConfigurationError("INVALID_OPTION", `A skill source is not usable: ${error}.`, {
-        hint: "Give directories as the backend knows them, e.g. '/skills/'.",
-      });
-  }
-  if (listTokens != null && !(listTokens > 0))
-    throw new ConfigurationError("INVALID_OPTION", "The option 'listTokens' must be more than 0.");
+    throw new ConfigurationError("INVALID_OPTION", "The option 'sources' must be a list of directories.", {
+      hint: 'For example ["/skills/"].',
+    });
+  for (const source of sources) checkSource(source);
+  checkKind("function", { onWarning });
+  if (listTokens != null && !(typeof listTokens === "number" && listTokens > 0))
+    throw new ConfigurationError("INVALID_OPTION", "The option 'listTokens' must be a number above 0.");
+}
+
+/** The words fit the option `skills` of an agent too. */
+function checkSource(source: unknown): void {
+  const { error } = canonicalPath(typeof source === "string" ? withHome(source) : (source as string));
+  if (error === undefined) return;
+  const message = `The skill directory '${showPath(String(source))}' cannot be used: ${error}.`;
+  throw new ConfigurationError("INVALID_OPTION", message, {
+    hint: "Give directories as the backend knows them, without `..`, e.g. '/skills/'.",
+  });
 }

@@ -91,13 +91,13 @@ function repeatedKey(contents: unknown): string | undefined {
   return undefined;
 }
 
-const UNQUOTED =
-  /^(name|description|license|compatibility|allowed-tools):[ \t]+([^\s'"[{|>&*!%@`#].*?)[ \t]*$/gm;
+const UNQUOTED = /^(name|description|license|compatibility|allowed-tools):[ \t]+([^\s'"[{|>&*!%@`#].*)$/gm;
 
 /** A description with a colon in it is the usual mistake; others read it as it is meant. */
 function withQuotes(text: string): { readonly mended: string; readonly keys: readonly string[] } {
   const keys: string[] = [];
-  const mended = text.replace(UNQUOTED, (line: string, key: string, value: string) => {
+  const mended = text.replace(UNQUOTED, (line: string, key: string, rest: string) => {
+    const value = rest.trimEnd();
     if (!/:(?:\s|$)/.test(value)) return line;
     keys.push(key);
     return `${key}: '${value.replaceAll("'", "''")}'`;

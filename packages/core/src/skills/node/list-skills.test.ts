@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ConfigurationError } from "../../errors.ts";
 import { skillText, temporaryDirectory, writeTree } from "../skill-files-for-tests.ts";
 import type { SkillWarning } from "../skill-metadata.ts";
 import { listSkills, parseSkillMetadata } from "./list-skills.ts";
@@ -67,6 +68,31 @@ describe("listSkills", () => {
       "/long/SKILL.md",
       "/none/SKILL.md",
     ]);
+    expect(warnings.map(({ code }) => code)).toEqual([
+      "INVALID_FRONT_MATTER",
+      "SKILL_UNREADABLE",
+      "SKILL_UNREADABLE",
+      "INVALID_FRONT_MATTER",
+      "INVALID_FRONT_MATTER",
+    ]);
+  });
+
+  test("skips a file over 10 MB, and says that this is why", () => {
+    const { list, warnings } = listed({
+      "/big/SKILL.md": skillText("big") + "x".repeat(10 * 1024 * 1024),
+    });
+    expect(list()).toEqual([]);
+    expect(warnings.map(({ code }) => code)).toEqual(["SKILL_TOO_LARGE"]);
+  });
+
+  test.each([
+    [undefined, "listSkills takes an object with directories"],
+    [{ skillsDir: "/skills" }, "listSkills has no option 'skillsDir'"],
+    [{ userSkillsDir: 5 }, "The option 'userSkillsDir' must be text"],
+    [{ onWarning: 5 }, "The option 'onWarning' must be a function"],
+  ])("refuses %j", (options, words) => {
+    expect(() => listSkills(options as never)).toThrow(ConfigurationError);
+    expect(() => listSkills(options as never)).toThrow(words);
   });
 });
 
@@ -74,6 +100,10 @@ describe("parseSkillMetadata", () => {
   test("gives null for a file that is not there", () => {
     const warnings: SkillWarning[] = [];
     expect(parseSkillMetadata("/does/not/exist/SKILL.md", "user", (one) => warnings.push(one))).toBeNull();
-    expect(warnings[0]?.message).toMatch(/ENOENT/);
+    expect(warnings).toMatchObject([{ code: "SKILL_UNREADABLE", message: expect.stringMatching(/ENOENT/) }]);
+  });
+
+  test("refuses what is no path", () => {
+    expect(() => parseSkillMetadata(undefined as never, "user")).toThrow(ConfigurationError);
   });
 });

@@ -2,6 +2,8 @@
 import { closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, sep } from "node:path";
+import { checkKind, checkNames } from "../../check-options.ts";
+import { ConfigurationError } from "../../errors.ts";
 import { decodeText } from "../../text/mime.ts";
 import { frontMatterOf, MAX_FRONT_MATTER_LENGTH, readSimpleFields } from "../front-matter.ts";
 import {
@@ -9,6 +11,7 @@ import {
   MAX_SKILL_FILE_SIZE,
   type SkillMetadata,
   type SkillWarning,
+  type SkillWarningCode,
   warning,
 } from "../skill-metadata.ts";
 import { type Fields, parseFields, type Yaml } from "../yaml-fields.ts";
@@ -37,6 +40,7 @@ export interface ListSkillsOptions {
 
 /** Of two skills with one name that of the project counts. A directory that does not exist has none. */
 export function listSkills(options: ListSkillsOptions): LoaderSkillMetadata[] {
+  checkOptions(options);
   const { userSkillsDir, projectSkillsDir, onWarning } = options;
   const skills = new Map<string, LoaderSkillMetadata>();
   for (const [directory, source] of [
@@ -54,15 +58,31 @@ export function listSkills(options: ListSkillsOptions): LoaderSkillMetadata[] {
 export function parseSkillMetadata(
   skillMdPath: string,
   source: SkillOrigin,
-  onWarning: (warning: SkillWarning) => void = warnOnConsole,
+  onWarning?: ((warning: SkillWarning) => void) | null,
 ): LoaderSkillMetadata | null {
+  if (typeof skillMdPath !== "string")
+    throw new ConfigurationError("INVALID_OPTION", "parseSkillMetadata takes the path of a SKILL.md.");
+  checkKind("function", { onWarning });
   const head = readHead(skillMdPath);
   const checked =
     head.problem === undefined
       ? checkSkill(head.fields, skillMdPath, basename(dirname(skillMdPath)))
-      : { warnings: [warning("INVALID_FRONT_MATTER", skillMdPath, `was skipped: ${head.problem}`)] };
-  checked.warnings.forEach(onWarning);
+      : { warnings: [warning(head.code, skillMdPath, `was skipped: ${head.problem}`)] };
+  for (const found of checked.warnings) (onWarning ?? warnOnConsole)(found);
   return "skill" in checked && checked.skill ? loaded(checked.skill, source) : null;
+}
+
+const OPTION_NAMES = ["userSkillsDir", "projectSkillsDir", "onWarning"];
+
+function checkOptions(options: ListSkillsOptions): void {
+  if (options == null)
+    throw new ConfigurationError("INVALID_OPTION", "listSkills takes an object with directories.", {
+      hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+    });
+  checkNames("listSkills", options, OPTION_NAMES);
+  const { userSkillsDir, projectSkillsDir, onWarning } = options;
+  checkKind("string", { userSkillsDir, projectSkillsDir });
+  checkKind("function", { onWarning });
 }
 
 function loaded(skill: SkillMetadata, source: SkillOrigin): LoaderSkillMetadata {
@@ -121,21 +141,37 @@ function isInside(real: string, directory: string): boolean {
   return root !== undefined && real.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-function readHead(path: string): Fields {
+type Head = Extract<Fields, { readonly problem?: undefined }> | Unusable;
+
+interface Unusable {
+  readonly problem: string;
+  readonly code: SkillWarningCode;
+}
+
+function readHead(path: string): Head {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return { problem: "it is not a file" };
+    if (!stats.isFile()) return unreadable("it is not a file");
     if (stats.size > MAX_SKILL_FILE_SIZE)
-      return { problem: `it is larger than ${MAX_SKILL_FILE_SIZE / 1024 / 1024} MB` };
-    return fieldsIn(readStart(descriptor, stats.size));
+      return {
+        code: "SKILL_TOO_LARGE",
+        problem: `it is larger than ${MAX_SKILL_FILE_SIZE / 1024 / 1024} MB`,
+      };
+    const fields = fieldsIn(readStart(descriptor, stats.size));
+    if (fields.problem === undefined) return fields;
+    return { code: "INVALID_FRONT_MATTER", problem: fields.problem };
   } catch (error) {
-    if (isSystemError(error)) return { problem: `it cannot be read (${error.code})` };
+    if (isSystemError(error)) return unreadable(`it cannot be read (${error.code})`);
     throw error;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+function unreadable(problem: string): Unusable {
+  return { code: "SKILL_UNREADABLE", problem };
 }
 
 /** As much as may hold the front matter, to the end of a line. */

@@ -1,0 +1,7 @@
+/** `~` at the beginning is the home of whoever runs the program, where the program can know it. */
+export function withHome(path: string): string {
+  if (!/^~(?=[\\/])/.test(path)) return path;
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const home = process?.env?.HOME ?? process?.env?.USERPROFILE;
+  return home === undefined ? path : home.replace(/[\\/]+$/, "") + path.slice(1);
+}
