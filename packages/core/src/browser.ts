@@ -90,6 +90,7 @@ export { createSkillsMiddleware, type SkillsMiddlewareOptions } from "./middlewa
 export {
   computeSummarizationDefaults,
   createSummarizationMiddleware,
+  type SummarizationDefaults,
   type SummarizationMiddlewareOptions,
   type TruncateArgsSettings,
 } from "./middleware/summarization.ts";

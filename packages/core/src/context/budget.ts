@@ -3,9 +3,15 @@ import { ConfigurationError } from "../errors.ts";
 
 export type SizeUnit = "fraction" | "tokens" | "messages";
 
+/** A size as one unit and a number. */
+export interface SizeSetting {
+  type: SizeUnit;
+  value: number;
+}
+
 /** A size in one of three forms. Of an object with several members all must be met. */
 export type ContextSize =
-  | { readonly type: SizeUnit; readonly value: number }
+  | Readonly<SizeSetting>
   | { readonly fraction?: number; readonly tokens?: number; readonly messages?: number }
   | readonly [unit: SizeUnit, value: number];
 
@@ -35,20 +41,26 @@ export function sizeOf(given: ContextSize, option: string): Size {
     entries.every((unit) => Number.isFinite(size[unit]) && size[unit]! > 0) &&
     (size.fraction ?? 1) <= 1;
   if (isValid) return size;
-  throw new ConfigurationError(
-    "INVALID_OPTION",
-    `The option '${option}' is no size: ${JSON.stringify(given)}.`,
-    {
-      hint: 'Sizes look like {fraction: 0.85}, {tokens: 100000}, {messages: 50}, {type: "tokens", value: 100000} or ["fraction", 0.85].',
-    },
-  );
+  throw new ConfigurationError("INVALID_OPTION", `The option '${option}' is no size: ${inspect(given)}.`, {
+    hint: 'Sizes look like {fraction: 0.85}, {tokens: 100000}, {messages: 50}, {type: "tokens", value: 100000} or ["fraction", 0.85].',
+  });
+}
+
+function inspect(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }
 
 function plainSize(given: ContextSize): Size {
   if (typeof given !== "object" || given === null) return {};
   if (isPair(given)) return pairSize(given[0], given[1]);
-  if ("type" in given) return pairSize(given.type, given.value);
-  const { fraction, tokens, messages } = given as Size;
+  const { type, value, fraction, tokens, messages, ...others } = given as Size & Partial<SizeSetting>;
+  if (Object.values(others).some((other) => other != null)) return {};
+  if (type != null || value != null)
+    return fraction == null && tokens == null && messages == null ? pairSize(type, value) : {};
   return {
     ...(fraction != null && { fraction }),
     ...(tokens != null && { tokens }),
@@ -56,8 +68,8 @@ function plainSize(given: ContextSize): Size {
   };
 }
 
-function pairSize(unit: SizeUnit, value: number): Size {
-  return UNITS.includes(unit) ? { [unit]: value } : {};
+function pairSize(unit: SizeUnit | undefined, value: number | undefined): Size {
+  return unit !== undefined && UNITS.includes(unit) ? { [unit]: value } : {};
 }
 
 function isPair(given: unknown): given is readonly [SizeUnit, number] {
@@ -104,8 +116,10 @@ export interface Budget {
   readonly usable: number;
   /** What a summary may take. */
   readonly summary: number;
-  /** What each part may take that is kept word for word beside the summary. */
+  /** What each part of the state may take that is told beside the summary. */
   readonly pin: number;
+  /** What the newest words of a person may take beside the summary, where there is room for them. */
+  readonly request: number;
   /** What the newest messages may take. */
   readonly keepTokens: number;
   readonly keepMessages: number;
@@ -125,14 +139,15 @@ export function budgetFor({ triggers, keep, window, fixed }: BudgetRequest): Bud
     usable,
     summary: clamp(usable * 0.2, 64, 8000),
     pin: clamp(usable * 0.07, 32, 2000),
+    request: clamp(usable * 0.25, 32, 16_000),
     keepTokens: Math.min(tokensOf(kept, window) ?? Infinity, Math.floor(usable * 0.4)),
     keepMessages: kept.messages ?? Infinity,
   };
 }
 
-/** What a summary message may take in all. */
-export function summaryAllowance({ summary, pin }: Budget): number {
-  return summary + 2 * pin + OVERHEAD;
+/** What a summary message may take in all, with so many tokens of a request. */
+export function summaryAllowance({ summary, pin }: Budget, request: number = pin): number {
+  return summary + pin + request + OVERHEAD;
 }
 
 function defaultKeep(triggers: readonly Size[], window: number | undefined): Size {

@@ -1,9 +1,10 @@
 /** What is to be removed from view, and what of the rest must be shown shorter. Decides; does nothing. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import type { Messages } from "../loop/messages.ts";
+import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import type { RequestView } from "../loop/stages.ts";
 import { type Budget, summaryAllowance } from "./budget.ts";
+import { requestTokens } from "./compaction-request.ts";
 import type { Compaction, Sight } from "./compaction-state.ts";
 import { chooseCut, type Piece, turnStarts, waterLevel } from "./cut.ts";
 import { type ArgumentLimit, type Clip, clipMessage, isMedia, shortenArguments } from "./shorten.ts";
@@ -29,8 +30,10 @@ export interface Plan {
   readonly removed: Messages;
   /** How many messages of the thread that are; the others are notes. */
   readonly removedFromThread: number;
-  /** The newest words of a person in what is removed. */
+  /** The newest words of a person in what is removed, as they are in the thread. */
   readonly request: BaseMessage | undefined;
+  /** What the newest words of a person may take where they are no longer in what stays. */
+  readonly requestTokens: number;
   /** Whether words of a person are in what stays. */
   readonly keepsRequest: boolean;
   /** What stays, before it is shown shorter. */
@@ -43,10 +46,13 @@ export interface Plan {
 
 /** Undefined when nothing can be made smaller. */
 export function planCompaction(request: PlanRequest): Plan | undefined {
-  const { sight, budget, view } = request;
-  const allowance = summaryAllowance(budget);
-  const room = Math.max(request.goal - request.fixed - allowance, Math.floor(budget.usable * 0.1));
+  const { sight, budget, view, state } = request;
   const pieces = piecesOf(sight, view);
+  const newest = threadMessage(request, sight.tail[pieces.findLastIndex(({ kind }) => kind === "human")]);
+  const rest = request.goal - request.fixed;
+  const spare = rest - summaryAllowance(budget, 0) - budget.keepTokens;
+  const pin = requestTokens({ message: newest, known: state.request, model: view.model, budget, spare });
+  const room = Math.max(rest - summaryAllowance(budget, pin), Math.floor(budget.usable * 0.1));
   const total = pieces.reduce((sum, { tokens }) => sum + tokens, 0);
   const keep = Math.min(budget.keepTokens, room);
   const chosen = chooseCut(pieces, {
@@ -60,16 +66,24 @@ export function planCompaction(request: PlanRequest): Plan | undefined {
   const before = pieces.slice(cut).reduce((sum, { tokens }) => sum + tokens, 0);
   const shrunk = before > room ? shrinkTail(kept, room, request) : undefined;
   if (cut === 0 && (shrunk === undefined || shrunk.tokens >= before)) return undefined;
+  const keepsRequest = pieces.slice(cut).some(({ kind }) => kind === "human");
   return {
     removed: sight.tail.slice(0, cut),
     removedFromThread: pieces.slice(0, cut).filter(({ isThread }) => isThread).length,
-    request: sight.tail[pieces.slice(0, cut).findLastIndex(({ kind }) => kind === "human")],
-    keepsRequest: pieces.slice(cut).some(({ kind }) => kind === "human"),
+    request: keepsRequest ? undefined : newest,
+    requestTokens: pin,
+    keepsRequest,
     kept,
     keptTokens: shrunk?.tokens ?? before,
     clips: shrunk?.clips ?? {},
     isShortened: shrunk?.isShortened ?? false,
   };
+}
+
+/** What is shown may be shorter. */
+function threadMessage({ view }: PlanRequest, shown: BaseMessage | undefined): BaseMessage | undefined {
+  if (shown?.id === undefined) return shown;
+  return view.valid[positionOfId(view.valid, shown.id)] ?? shown;
 }
 
 interface ShownPiece extends Piece {

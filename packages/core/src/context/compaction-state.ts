@@ -7,6 +7,7 @@
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { RequestView, StageTask } from "../loop/stages.ts";
+import type { KeptRequest } from "./compaction-request.ts";
 import { type ArgumentLimit, type Clip, clipMessage, shortenArguments } from "./shorten.ts";
 import { SUMMARY_SOURCE } from "./summarize.ts";
 
@@ -25,7 +26,7 @@ export interface Compaction {
   /** The part of it that a model wrote. */
   readonly notes?: string;
   /** What a person asked last, where that is no longer seen. */
-  readonly request?: string;
+  readonly request?: KeptRequest;
   /** Arguments of calls are shortened up to this message. */
   readonly shortenedThrough?: string;
   readonly clips?: Readonly<Record<string, Clip>>;

@@ -8,6 +8,7 @@ import type { RequestView, StageTask } from "../loop/stages.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Budget, Size } from "./budget.ts";
 import type { Plan } from "./compaction-plan.ts";
+import { type KeptRequest, keptRequest, shorterRequest } from "./compaction-request.ts";
 import { type Compaction, clipsAmong, messagesOf, type Sight } from "./compaction-state.ts";
 import { appendHistory, type History, historyName } from "./history.ts";
 import { keepText } from "./keep-text.ts";
@@ -123,44 +124,48 @@ async function summariser({ model }: CompactionSettings, view: RequestView): Pro
 const LEAST_NOTES = 24;
 const threadFiles = new StateBackend();
 
-/** Notes are cut where the request would otherwise be no smaller than before. */
+/** Notes are cut, and then the words of a person, where the request would otherwise be no smaller than before. */
 function fittingWords(
   compacting: Compacting,
   summary: Summary,
   history: History,
 ): Pick<Compaction, "summary" | "notes" | "request"> | undefined {
-  const { view, sight, plan, mustShrink } = compacting;
+  const { view, sight, plan, mustShrink, budget } = compacting;
   const room = tokensOf(messagesOf(sight), view) - plan.keptTokens;
-  const request = requestFor(compacting);
+  let request = requestFor(compacting, history.path);
   for (let notes = summary.text; ; ) {
     const words = wordsWith(compacting, { ...summary, text: notes }, history, request);
     if (!mustShrink || tokensOf([new HumanMessage(words)], view) < room)
       return { summary: words, notes, ...(request !== undefined && { request }) };
     const size = Math.floor(estimateTokens(notes) / 2);
-    if (size < LEAST_NOTES) return undefined;
-    notes = clipToTokens(notes, size);
+    const shorter = request && shorterRequest(request, budget.pin, view.model);
+    if (size >= LEAST_NOTES) notes = clipToTokens(notes, size);
+    else if (shorter === request) return undefined;
+    else request = shorter;
   }
 }
 
 /** What a person asked last, where it is no longer to be seen. */
-function requestFor({ plan, state, budget }: Compacting): string | undefined {
+function requestFor({ plan, state, view }: Compacting, record: string | undefined): KeptRequest | undefined {
   if (plan.keepsRequest) return undefined;
-  return plan.request === undefined ? state.request : clipToTokens(textOf(plan.request), budget.pin);
+  const { request, requestTokens: tokens } = plan;
+  if (request !== undefined) return keptRequest(request, tokens, view.model, record);
+  return state.request && shorterRequest(state.request, tokens, view.model);
 }
 
 function wordsWith(
   { task, view, budget }: Compacting,
   summary: Summary,
   history: History,
-  request: string | undefined,
+  request: KeptRequest | undefined,
 ): string {
+  const record = { path: history.path, canRead: canRead(view) };
   return summaryWords({
     notes: summary.text,
     isMechanical: summary.failure !== undefined,
     request,
-    pinned: pinnedState((key) => task.read(key), budget.pin),
-    path: history.path,
-    canRead: canRead(view),
+    pinned: pinnedState((key) => task.read(key), budget.pin, record),
+    ...record,
   });
 }
 

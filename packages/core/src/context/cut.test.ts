@@ -35,6 +35,18 @@ describe("chooseCut", () => {
       { reach: 60 },
       2,
     ],
+    [
+      "does not reach back to words that are the first: nothing would be removed",
+      [human, ai, tool, ai, tool],
+      { reach: 1000 },
+      3,
+    ],
+    [
+      "does not reach back where that would keep more messages than is asked",
+      [human, ai, human, ai, tool, ai, tool],
+      { reach: 1000, keepMessages: 4 },
+      5,
+    ],
     ["does not reach too far", [human, ai, human, ai, tool, ai, tool], { reach: 40 }, 5],
     ["gives up turns that there is no room for", [human, ai, human, ai], { keepTokens: 40, room: 15 }, 3],
     ["never begins with a note", [human, note, ai, tool, note], { keepTokens: 12 }, 2],

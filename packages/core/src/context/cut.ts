@@ -10,7 +10,7 @@ export interface CutGoal {
   /** What the kept messages should take. */
   readonly keepTokens: number;
   readonly keepMessages: number;
-  /** What they may take if that keeps the newest words of a person. */
+  /** What they may take if that keeps the newest words of a person; never more messages, though. */
   readonly reach: number;
   /** What they may take at most. */
   readonly room: number;
@@ -28,7 +28,9 @@ export function chooseCut(pieces: readonly Piece[], goal: CutGoal): number {
     tails[start]! <= goal.keepTokens && messagesFrom(pieces, start) <= goal.keepMessages;
   const wanted = starts.find(fits) ?? last;
   const human = pieces.findLastIndex(({ kind }) => kind === "human");
-  const reached = human >= 0 && human < wanted && tails[human]! <= goal.reach ? human : wanted;
+  const isReachable =
+    human > 0 && tails[human]! <= goal.reach && messagesFrom(pieces, human) <= goal.keepMessages;
+  const reached = isReachable && human < wanted ? human : wanted;
   if (tails[reached]! <= goal.room) return reached;
   return starts.find((start) => start > reached && tails[start]! <= goal.room) ?? last;
 }

@@ -49,8 +49,8 @@ async function keepAt(
   const options = asHarness({ signal: task.signal });
   const name = safeName(id);
   // Some servers number their calls, the same in every thread: then the content tells them apart.
-  for (const candidate of [name, `${name}-${textHash(text)}`]) {
-    const path = areaPath(backend, area, candidate);
+  for (const nameIt of [() => name, () => `${name}-${textHash(text)}`]) {
+    const path = areaPath(backend, area, nameIt());
     const written = await backend.write(path, text, options);
     if (written.error === undefined) {
       handOnFiles(task, written.filesUpdate);

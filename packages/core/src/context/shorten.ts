@@ -168,12 +168,17 @@ const TAIL_SHARE = 0.3;
 
 /** Head and tail of a text; the words between them are not counted. */
 export function clipText(text: string, characters: number, path?: string): string {
+  const where = path === undefined ? "" : `; the whole text is in ${path}`;
+  return clipMiddle(text, characters, (count) => `[… ${count} characters left out${where} …]`);
+}
+
+/** Head and tail of a text, with words of the caller's between them. */
+export function clipMiddle(text: string, characters: number, gap: (count: number) => string): string {
   if (text.length <= characters) return text;
   const tail = Math.floor(characters * TAIL_SHARE);
   const head = headOf(text, characters - tail);
   const end = tail > 0 ? tailOf(text, tail) : "";
-  const where = path === undefined ? "" : `; the whole text is in ${path}`;
-  return `${head}\n[… ${text.length - head.length - end.length} characters left out${where} …]\n${end}`;
+  return `${head}\n${gap(text.length - head.length - end.length)}\n${end}`;
 }
 
 function headOf(text: string, length: number): string {

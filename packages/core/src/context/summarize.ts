@@ -89,10 +89,15 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function clipToTokens(text: string, tokens: number): string {
+/** As the plain estimate counts. */
+export function clipToTokens(
+  text: string,
+  tokens: number,
+  clip: (text: string, characters: number) => string = clipText,
+): string {
   let clipped = text;
   for (let share = 1; share > 0.05 && estimateTokens(clipped) > tokens; share *= 0.8)
-    clipped = clipText(text, Math.floor(((text.length * tokens) / estimateTokens(text)) * share));
+    clipped = clip(text, Math.floor(((text.length * tokens) / estimateTokens(text)) * share));
   return clipped;
 }
 
@@ -176,9 +181,12 @@ function headOfTokens(text: string, room: number, cost: number): string {
   return text.slice(0, space > length * 0.8 ? space : length);
 }
 
+/** A timer of more milliseconds fires at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 async function ask(request: SummaryRequest, notes: string, conversation: string): Promise<string> {
   const { config, model, timeout, signal: stop } = request;
-  const time = AbortSignal.timeout(timeout * 1000);
+  const time = AbortSignal.timeout(Math.min(Math.ceil(timeout * 1000), LONGEST_TIMER));
   const signal = stop === undefined ? time : AbortSignal.any([stop, time]);
   const { runId: _, ...inherited } = config;
   const reply = await untilAborted(

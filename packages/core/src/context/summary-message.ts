@@ -1,17 +1,22 @@
 /** The words that stand for the removed part of a conversation. */
+import type { KeptRequest } from "./compaction-request.ts";
 import { clipToTokens } from "./summarize.ts";
 
-export interface SummaryParts {
+/** Of the removed messages. */
+export interface KeptRecord {
+  /** Where it is; undefined: it could not be kept. */
+  readonly path: string | undefined;
+  readonly canRead: boolean;
+}
+
+export interface SummaryParts extends KeptRecord {
   readonly notes: string;
   /** Whether the notes were made without a model. */
   readonly isMechanical: boolean;
   /** The newest words of a person, where they were removed. */
-  readonly request: string | undefined;
-  /** Parts of the state that are told word for word. */
+  readonly request: KeptRequest | undefined;
+  /** Parts of the state that are told beside the notes. */
   readonly pinned: readonly string[];
-  /** Where the record is; undefined: it could not be kept. */
-  readonly path: string | undefined;
-  readonly canRead: boolean;
 }
 
 export function summaryWords(parts: SummaryParts): string {
@@ -22,13 +27,21 @@ export function summaryWords(parts: SummaryParts): string {
   return [
     "[The earlier part of this conversation is no longer shown.]",
     `${made}\n<summary>\n${notes}\n</summary>`,
-    ...(request === undefined
-      ? []
-      : [`The user's latest request, word for word:\n<request>\n${request}\n</request>`]),
+    ...(request === undefined ? [] : [requestWords(request, canRead)]),
     ...pinned,
     ...recordWords(path, canRead),
     "Go on from here; do not start over.",
   ].join("\n\n");
+}
+
+function requestWords({ text, path, isShortened = false }: KeptRequest, canRead: boolean): string {
+  const how = isShortened ? ` (${shortWords(path, canRead)})` : ", word for word";
+  return `The user's latest request${how}:\n<request>\n${text}\n</request>`;
+}
+
+function shortWords(path: string | undefined, canRead: boolean): string {
+  if (path === undefined) return "shortened; the rest could not be kept";
+  return canRead ? `shortened; all of it is in ${path}` : "shortened";
 }
 
 function recordWords(path: string | undefined, canRead: boolean): string[] {
@@ -41,15 +54,26 @@ interface Pin {
   readonly key: string;
   /** Empty: nothing to tell. */
   words(value: unknown): string;
+  /** What has all of it, in the record or in what the model still sees. */
+  readonly place: string;
 }
 
 /** What of the state is told beside the notes. */
-const PINS: readonly Pin[] = [{ key: "todos", words: todoWords }];
+const PINS: readonly Pin[] = [{ key: "todos", words: todoWords, place: "your last write_todos call" }];
 
-export function pinnedState(read: (key: string) => unknown, tokens: number): string[] {
-  return PINS.map(({ key, words }) => words(read(key)))
-    .filter((words) => words !== "")
-    .map((words) => clipToTokens(words, tokens));
+/** Each part of at most so many tokens; one that is cut says so. */
+export function pinnedState(
+  read: (key: string) => unknown,
+  tokens: number,
+  { path, canRead }: KeptRecord,
+): string[] {
+  return PINS.flatMap(({ key, words, place }) => {
+    const whole = words(read(key));
+    const shown = clipToTokens(whole, tokens);
+    if (shown === whole) return whole === "" ? [] : [whole];
+    const where = path !== undefined && canRead ? `; all of it is in ${place}, below or in ${path}` : "";
+    return [`${shown}\n(shortened${where})`];
+  });
 }
 
 const BOXES: Readonly<Record<string, string>> = { completed: "[x]", in_progress: "[~]", pending: "[ ]" };

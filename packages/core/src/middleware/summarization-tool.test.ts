@@ -12,6 +12,7 @@ import {
   thread,
   words,
 } from "../context/agents-for-tests.ts";
+import { ConfigurationError } from "../errors.ts";
 import { callTool, say } from "../testing/index.ts";
 import { createSummarizationToolMiddleware } from "./summarization-tool.ts";
 
@@ -52,6 +53,17 @@ describe("compact_conversation", { timeout: 60_000 }, () => {
     await agent.invoke({ messages: [...first, { role: "user", content: "compact" }] as never });
     expect(notes.callCount).toBe(1);
     expect(isSummary(conversations(model).at(-1)?.[0])).toBe(true);
+  });
+
+  it("is made from a model and a backend, and says so to those who give an object of both", () => {
+    const both = { model: summariser(), backend: "/x" };
+    expect(() => createSummarizationToolMiddleware(both as never)).toThrow(ConfigurationError);
+    expect(() => createSummarizationToolMiddleware(both as never)).toThrow(
+      "It takes (model, backend), not an object.",
+    );
+    expect(() => createSummarizationToolMiddleware(both.model, both.backend as never)).toThrow(
+      ConfigurationError,
+    );
   });
 
   it("says so when there is nothing to compact", async () => {

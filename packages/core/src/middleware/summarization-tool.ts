@@ -2,10 +2,12 @@
 import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import type { AgentMiddleware } from "langchain";
 import type { BackendSource } from "../backends/resolve.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { WithStages } from "../loop/stages.ts";
 import { createCompactConversationTool } from "../tools/compact-conversation.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 import { compactionMiddleware, settingsOf } from "./summarization.ts";
+import { checkBackend } from "./summarization-options.ts";
 
 /**
  * Brings the tool `compact_conversation`. In an agent that has a SummarizationMiddleware before it, that one does
@@ -15,6 +17,8 @@ export function createSummarizationToolMiddleware(
   model?: string | BaseLanguageModel | null,
   backend?: BackendSource | null,
 ): AgentMiddleware & WithStages & WithInheritance {
+  checkModel(model);
+  checkBackend(backend);
   const settings = { ...settingsOf({ model, backend }), triggers: [] };
   return {
     ...compactionMiddleware("SummarizationToolMiddleware", settings),
@@ -22,4 +26,12 @@ export function createSummarizationToolMiddleware(
     [INHERIT]: (defaults: AgentDefaults) =>
       createSummarizationToolMiddleware(model, backend ?? defaults.backend),
   };
+}
+
+function checkModel(model: unknown): void {
+  if (typeof model !== "object" || model === null) return;
+  if (typeof (model as Partial<BaseLanguageModel>).invoke === "function") return;
+  throw new ConfigurationError("INVALID_OPTION", "createSummarizationToolMiddleware got no chat model.", {
+    hint: "It takes (model, backend), not an object.",
+  });
 }

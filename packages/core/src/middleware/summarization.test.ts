@@ -9,15 +9,23 @@ import {
   isSummary,
   strictModel,
   summariser,
+  talk,
   thread,
   words,
 } from "../context/agents-for-tests.ts";
+import { ConfigurationError } from "../errors.ts";
 import { STAGES } from "../loop/stages.ts";
-import { say, scriptedModel } from "../testing/index.ts";
+import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { INHERIT } from "./inherit.ts";
 import { computeSummarizationDefaults, createSummarizationMiddleware } from "./summarization.ts";
 
 const LONG = 60_000;
+
+function expectRefusal(options: unknown, code: string): void {
+  const create = (): unknown => createSummarizationMiddleware(options as never);
+  expect(create).toThrow(ConfigurationError);
+  expect(create).toThrow(expect.objectContaining({ code }));
+}
 
 describe("createSummarizationMiddleware", () => {
   it("has its name, its stages, and one private key of the state", () => {
@@ -47,9 +55,34 @@ describe("createSummarizationMiddleware", () => {
     ["a model that is none", { model: 3 }, "INVALID_OPTION"],
     ["a relative directory", { historyPathPrefix: "history" }, "INVALID_OPTION"],
     ["no time", { summaryTimeout: 0 }, "INVALID_OPTION"],
+    ["a time that is text", { summaryTimeout: "5" }, "INVALID_OPTION"],
     ["a size in settings for arguments", { truncateArgsSettings: { trigger: {} } }, "INVALID_OPTION"],
-  ])("refuses %s", (_name, options, code) =>
-    expect(() => createSummarizationMiddleware(options as never)).toThrow(expect.objectContaining({ code })),
+    ["an unknown setting for arguments", { truncateArgsSettings: { max: 5 } }, "UNKNOWN_OPTION"],
+    ["a length below nothing", { truncateArgsSettings: { maxLength: -1 } }, "INVALID_OPTION"],
+    ["a length that is text", { truncateArgsSettings: { maxLength: "x" } }, "INVALID_OPTION"],
+    ["a number for text", { truncateArgsSettings: { truncationText: 5 } }, "INVALID_OPTION"],
+    ["settings for arguments that are none", { truncateArgsSettings: true }, "INVALID_OPTION"],
+    ["a prompt that is no text", { summaryPrompt: 5 }, "INVALID_OPTION"],
+    ["a directory above the root", { historyPathPrefix: "/../hist" }, "INVALID_OPTION"],
+    ["a directory that is no text", { historyPathPrefix: 5 }, "INVALID_OPTION"],
+    ["a size with a member that is none", { trigger: { tokens: 5, foo: 1 } }, "INVALID_OPTION"],
+    ["a size in two forms", { trigger: { type: "tokens", value: 5, messages: 1 } }, "INVALID_OPTION"],
+    ["a path for a backend", { backend: "/x" }, "INVALID_OPTION"],
+    ["a number for a backend", { backend: 5 }, "INVALID_OPTION"],
+    ["a list for options", [], "INVALID_OPTION"],
+  ])("refuses %s", (_name, options, code) => expectRefusal(options, code));
+
+  it("refuses null for its options", () => expectRefusal(null, "INVALID_OPTION"));
+
+  it.each<[object, string]>([
+    [{ summaryPrompt: 5 }, "The option 'summaryPrompt' must be text, not 5."],
+    [
+      { truncateArgsSettings: { maxLength: -1 } },
+      "The option 'truncateArgsSettings.maxLength' must be a number above 0, not -1.",
+    ],
+    [{ backend: "/x" }, "The option 'backend' must be a backend or a function that makes one, not '/x'."],
+  ])("names the option and what it must be: %j", (options, message) =>
+    expect(() => createSummarizationMiddleware(options)).toThrow(message),
   );
 
   it("takes null for absent", () => {
@@ -74,11 +107,19 @@ describe("computeSummarizationDefaults", () => {
     });
   });
 
-  it("is what createSummarizationMiddleware takes", () => {
-    expect(() =>
-      createSummarizationMiddleware(computeSummarizationDefaults(scriptedModel([]))),
-    ).not.toThrow();
+  it("is what createSummarizationMiddleware takes, also after it was changed", () => {
+    const defaults = computeSummarizationDefaults(scriptedModel([]));
+    defaults.keep.value = 8;
+    defaults.truncateArgsSettings.trigger = { type: "messages", value: 30 };
+    expect(defaults.truncateArgsSettings.keep?.value).toBe(20);
+    expect(defaults.trigger.value).toBe(170_000);
+    expect(() => createSummarizationMiddleware(defaults)).not.toThrow();
+    expect(computeSummarizationDefaults(scriptedModel([])).keep.value).toBe(6);
   });
+
+  it.each([[undefined], [null], ["openai:gpt-4o"]])("refuses %j, which is no model", (model) =>
+    expect(() => computeSummarizationDefaults(model as never)).toThrow(ConfigurationError),
+  );
 });
 
 describe("the options of a summary", { timeout: LONG }, () => {
@@ -92,6 +133,23 @@ describe("the options of a summary", { timeout: LONG }, () => {
     const first = conversations(model).find((list) => isSummary(list[0]));
     expect(first).toHaveLength(1 + 4);
     expect(first?.at(-1)?.text).toBe("q5");
+  });
+
+  it("count messages inside one long run as well", async () => {
+    const model = strictModel(100_000, ({ turn }) =>
+      turn < 40 ? callTool("talk", { words: 5 }) : say("done"),
+    );
+    const notes = summariser();
+    const summary = { model: notes, trigger: { messages: 20 }, keep: { messages: 6 } };
+    const agent = compactingAgent({ model, summary, agent: { tools: [talk] } });
+    const result = await agent.invoke(ask("Talk forty times."), thread());
+    expect(result.messages.at(-1)?.text).toBe("done");
+    const lengths = conversations(model).map((list) => list.length);
+    expect(lengths).toHaveLength(41);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(20);
+    expect(conversations(model).at(-1)?.[0]?.text).toContain("<request>\nTalk forty times.\n</request>");
+    expect(notes.callCount).toBeLessThanOrEqual(7);
+    expect(model.violations).toEqual([]);
   });
 
   it("count tokens beyond what prompt and tools take", async () => {

@@ -5,7 +5,14 @@ import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
-import { type ContextSize, type ContextSizes, DEFAULT_TRIGGER, sizeOf, sizesOf } from "../context/budget.ts";
+import {
+  type ContextSize,
+  type ContextSizes,
+  DEFAULT_TRIGGER,
+  type SizeSetting,
+  sizeOf,
+  sizesOf,
+} from "../context/budget.ts";
 import type { CompactionSettings } from "../context/compaction.ts";
 import { createCompactionStages } from "../context/compaction-stages.ts";
 import type { Compaction } from "../context/compaction-state.ts";
@@ -15,6 +22,7 @@ import { type ChatModel, modelSource } from "../loop/model-source.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { checkSummarizationOptions } from "./summarization-options.ts";
 
 /** How old arguments of write_file and edit_file are shortened; null means absent. */
 export interface TruncateArgsSettings {
@@ -54,7 +62,7 @@ export type SummarizationMiddleware = AgentMiddleware & WithStages & WithInherit
 export function createSummarizationMiddleware(
   options: SummarizationMiddlewareOptions = {},
 ): SummarizationMiddleware {
-  checkOptions(options);
+  checkSummarizationOptions(options);
   const middleware = compactionMiddleware("SummarizationMiddleware", settingsOf(options));
   return {
     ...middleware,
@@ -106,60 +114,34 @@ export function settingsOf(options: SummarizationMiddlewareOptions): CompactionS
   };
 }
 
+/** The caller's own: it may be changed before it is handed on. */
 export interface SummarizationDefaults {
-  readonly trigger: { readonly type: "fraction" | "tokens"; readonly value: number };
-  readonly keep: { readonly type: "fraction" | "messages"; readonly value: number };
-  readonly truncateArgsSettings: TruncateArgsSettings;
+  trigger: SizeSetting;
+  keep: SizeSetting;
+  truncateArgsSettings: {
+    trigger?: SizeSetting;
+    keep?: SizeSetting;
+    maxLength?: number;
+    truncationText?: string;
+  };
 }
 
 /** What is done for a model when nothing else is asked for. */
 export function computeSummarizationDefaults(resolvedModel: ChatModel): SummarizationDefaults {
-  const isKnown = windowOf(resolvedModel) !== undefined;
-  const trigger = isKnown
-    ? ({ type: "fraction", value: 0.85 } as const)
-    : ({ type: "tokens", value: 170_000 } as const);
-  const keep = isKnown
-    ? ({ type: "fraction", value: 0.1 } as const)
-    : ({ type: "messages", value: 6 } as const);
-  const keepArguments = isKnown ? keep : ({ type: "messages", value: 20 } as const);
-  return {
-    trigger,
-    keep,
-    truncateArgsSettings: { trigger, keep: keepArguments, maxLength: MAX_ARGUMENT_LENGTH },
-  };
-}
-
-const OPTION_NAMES = [
-  "model",
-  "backend",
-  "trigger",
-  "keep",
-  "summaryPrompt",
-  "trimTokensToSummarize",
-  "historyPathPrefix",
-  "truncateArgsSettings",
-  "summaryTimeout",
-];
-
-function checkOptions(options: SummarizationMiddlewareOptions): void {
-  const given = Object.entries(options).filter(([, value]) => value != null);
-  const unknown = given.find(([key]) => !OPTION_NAMES.includes(key))?.[0];
-  if (unknown !== undefined)
-    throw new ConfigurationError(
-      "UNKNOWN_OPTION",
-      `createSummarizationMiddleware has no option '${unknown}'.`,
-      { hint: `Its options are: ${OPTION_NAMES.join(", ")}.` },
-    );
-  for (const key of ["trimTokensToSummarize", "summaryTimeout"] as const)
-    if (options[key] != null && !(options[key] > 0))
-      throw new ConfigurationError(
-        "INVALID_OPTION",
-        `The option '${key}' must be more than 0, not ${options[key]}.`,
-      );
-  const { historyPathPrefix: prefix } = options;
-  if (prefix != null && !prefix.startsWith("/"))
+  if (typeof resolvedModel !== "object" || resolvedModel === null)
     throw new ConfigurationError(
       "INVALID_OPTION",
-      `The option 'historyPathPrefix' must begin with '/', not '${prefix}'.`,
+      `computeSummarizationDefaults takes a chat model, not ${String(resolvedModel)}.`,
+      { hint: "A 'provider:model' string has to be resolved first." },
     );
+  const isKnown = windowOf(resolvedModel) !== undefined;
+  const trigger = (): SizeSetting =>
+    isKnown ? { type: "fraction", value: 0.85 } : { type: "tokens", value: 170_000 };
+  const keep = (messages: number): SizeSetting =>
+    isKnown ? { type: "fraction", value: 0.1 } : { type: "messages", value: messages };
+  return {
+    trigger: trigger(),
+    keep: keep(6),
+    truncateArgsSettings: { trigger: trigger(), keep: keep(20), maxLength: MAX_ARGUMENT_LENGTH },
+  };
 }

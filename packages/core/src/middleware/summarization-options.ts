@@ -1,0 +1,99 @@
+/** Whether options of summaries are what they must be. */
+import { ConfigurationError } from "../errors.ts";
+import { canonicalPath } from "../paths.ts";
+import type { SummarizationMiddlewareOptions } from "./summarization.ts";
+
+const OPTION_NAMES = [
+  "model",
+  "backend",
+  "trigger",
+  "keep",
+  "summaryPrompt",
+  "trimTokensToSummarize",
+  "historyPathPrefix",
+  "truncateArgsSettings",
+  "summaryTimeout",
+];
+const ARGUMENT_NAMES = ["trigger", "keep", "maxLength", "truncationText"];
+
+/** Sizes and the model are looked at where they are read. Throws a ConfigurationError. */
+export function checkSummarizationOptions(options: SummarizationMiddlewareOptions): void {
+  const maker = "createSummarizationMiddleware";
+  checkMembers(options, OPTION_NAMES, maker, `${maker} takes an object of options`);
+  checkBackend(options.backend);
+  checkText(options.summaryPrompt, "summaryPrompt");
+  checkNumber(options.trimTokensToSummarize, "trimTokensToSummarize");
+  checkNumber(options.summaryTimeout, "summaryTimeout");
+  checkDirectory(options.historyPathPrefix);
+  const { truncateArgsSettings: settings } = options;
+  if (settings == null) return;
+  const option = "truncateArgsSettings";
+  checkMembers(
+    settings,
+    ARGUMENT_NAMES,
+    `The option '${option}'`,
+    `The option '${option}' must be an object`,
+  );
+  checkNumber(settings.maxLength, `${option}.maxLength`);
+  checkText(settings.truncationText, `${option}.truncationText`);
+}
+
+/** An instance, a class, or a function that makes one. */
+export function checkBackend(backend: unknown): void {
+  if (backend == null || typeof backend === "function") return;
+  const { ls, lsInfo } = Object(backend) as { ls?: unknown; lsInfo?: unknown };
+  if (typeof (ls ?? lsInfo) === "function") return;
+  throw invalid("backend", "must be a backend or a function that makes one", backend, {
+    hint: "For example new StateBackend().",
+  });
+}
+
+/** A plain object, of which only members that have a value count. */
+function checkMembers(value: unknown, names: readonly string[], owner: string, rule: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new ConfigurationError("INVALID_OPTION", `${rule}, not ${shown(value)}.`);
+  const given = Object.entries(value).filter(([, member]) => member != null);
+  const unknown = given.find(([key]) => !names.includes(key))?.[0];
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `${owner} has no option '${unknown}'.`, {
+      hint: `Its options are: ${names.join(", ")}.`,
+    });
+}
+
+function checkText(value: unknown, option: string): void {
+  if (value != null && typeof value !== "string") throw invalid(option, "must be text", value);
+}
+
+function checkNumber(value: unknown, option: string): void {
+  if (value != null && !(typeof value === "number" && value > 0))
+    throw invalid(option, "must be a number above 0", value);
+}
+
+function checkDirectory(value: unknown): void {
+  const option = "historyPathPrefix";
+  if (value == null) return;
+  if (typeof value !== "string" || !value.startsWith("/"))
+    throw invalid(option, "must be a path that begins with '/'", value);
+  const { error } = canonicalPath(value);
+  if (error !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", `The option '${option}' is no path: ${error}.`);
+}
+
+function invalid(
+  option: string,
+  rule: string,
+  value: unknown,
+  details?: { hint: string },
+): ConfigurationError {
+  return new ConfigurationError(
+    "INVALID_OPTION",
+    `The option '${option}' ${rule}, not ${shown(value)}.`,
+    details,
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return `'${value}'`;
+  if (value === null || typeof value !== "object") return String(value);
+  return Array.isArray(value) ? "a list" : "an object";
+}
