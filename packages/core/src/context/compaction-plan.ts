@@ -2,6 +2,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
+import { isReminder } from "../loop/reminders.ts";
 import type { RequestView } from "../loop/stages.ts";
 import { type Budget, summaryAllowance } from "./budget.ts";
 import { requestTokens } from "./compaction-request.ts";
@@ -117,12 +118,17 @@ interface Step {
   readonly withoutMedia: boolean;
 }
 
-/** From the mildest on: results, their pictures, then all but the newest words of a person. */
+/** From the mildest on: results and reminders, their pictures, then all but the newest words of a person. */
 const STEPS: readonly Step[] = [
-  { mayClip: (message) => ToolMessage.isInstance(message), withoutMedia: false },
-  { mayClip: (message) => ToolMessage.isInstance(message), withoutMedia: true },
+  { mayClip: isAddition, withoutMedia: false },
+  { mayClip: isAddition, withoutMedia: true },
   { mayClip: () => true, withoutMedia: true },
 ];
+
+function isAddition(message: BaseMessage): boolean {
+  return ToolMessage.isInstance(message) || isReminder(message);
+}
+
 /** A text that was cut to less says nothing. */
 const SMALLEST_TEXT = 40;
 const ATTEMPTS = 4;
@@ -131,7 +137,7 @@ const ATTEMPTS = 4;
 function shrinkTail(kept: Messages, room: number, { view, state, limit }: PlanRequest): Shrunk {
   const { model } = view;
   const short = kept.map((message) => shortenArguments(message, limit));
-  const newest = kept.findLast((message) => HumanMessage.isInstance(message));
+  const newest = kept.findLast((message) => HumanMessage.isInstance(message) && !isReminder(message));
   let best: Shrunk = { clips: {}, isShortened: true, tokens: tokensOf(short, model) };
   for (const step of STEPS) {
     for (let attempt = 0; attempt < ATTEMPTS && best.tokens > room; attempt += 1) {

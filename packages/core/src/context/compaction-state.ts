@@ -34,6 +34,8 @@ export interface Compaction {
   readonly historyParts?: number;
   /** Names the record of a thread that has no id. */
   readonly session?: string;
+  /** The first message of the thread when this was decided: who takes it away takes the beginning away. */
+  readonly origin?: string;
   /** The last message of the thread when this was decided. */
   readonly after?: string;
   /** How often the provider refused a request that ended with `after`. */
@@ -78,9 +80,12 @@ function startOf(messages: Messages, { first, archivedTo, summary }: Compaction)
   return start;
 }
 
-/** The removed messages were deleted from the thread, the others are there: the summary still tells of them. */
-function isOnlySummary(view: RequestView, { summary, first }: Compaction): boolean {
-  return summary !== undefined && first !== undefined && view.valid[0]?.id === first;
+/** The removed messages were deleted from the thread, others are there: the summary still tells of them. */
+function isOnlySummary(view: RequestView, { summary, first, after, origin }: Compaction): boolean {
+  if (summary === undefined || first === undefined) return false;
+  if (view.valid[0]?.id === first) return true;
+  const isThere = (id: string | undefined): boolean => id !== undefined && positionOfId(view.valid, id) >= 0;
+  return !isThere(first) && !isThere(origin) && isThere(after);
 }
 
 const knownSummaries = new Map<string, WeakRef<HumanMessage>>();

@@ -61,6 +61,7 @@ export async function compact(compacting: Compacting): Promise<Compaction | unde
     ...known,
     session,
     after: lastId(view.thread),
+    ...(view.valid[0]?.id !== undefined && { origin: view.valid[0].id }),
     ...(shortenedThrough !== undefined && { shortenedThrough }),
     ...(Object.keys(clips).length > 0 && { clips }),
   };
@@ -89,7 +90,7 @@ export function lastId(messages: Messages): string | undefined {
 }
 
 async function record(
-  { task, settings, state }: Compacting,
+  { view, task, settings, state }: Compacting,
   messages: Messages,
   session: string,
 ): Promise<History> {
@@ -99,6 +100,7 @@ async function record(
     directory: settings.historyDirectory,
     name: historyName(task.config, session),
     messages,
+    thread: view.valid,
     parts: state.historyParts ?? 0,
   });
 }

@@ -20,13 +20,29 @@ const say = (...ids: string[]): HumanMessage[] =>
   ids.map((id) => new HumanMessage({ id, content: `says ${id}` }));
 
 const append = (backend: BackendProtocol, changes: Partial<HistoryRequest>) =>
-  appendHistory({ backend, task, directory: undefined, name: "t", messages: [], parts: 0, ...changes });
+  appendHistory({
+    ...{ backend, task, directory: undefined, name: "t", messages: [], parts: 0 },
+    thread: changes.messages ?? [],
+    ...changes,
+  });
 
 async function textIn(backend: BackendProtocol, path: string): Promise<string> {
   return String((await backend.readRaw(path)).data?.content ?? "");
 }
 
 describe("the record", () => {
+  it("of a branch is written too, though it begins like another one", async () => {
+    const backend = new MapBackend();
+    await append(backend, { messages: say("1", "2", "3") });
+    const branch = say("1", "mango");
+    const { path } = await append(backend, { messages: branch });
+    expect(await textIn(backend, path as string)).toContain("says mango");
+    await append(backend, { messages: branch });
+    expect((await textIn(backend, path as string)).split("says mango")).toHaveLength(2);
+    await append(backend, { messages: say("1"), thread: say("1", "2", "3", "4") });
+    expect((await textIn(backend, path as string)).split("says 1")).toHaveLength(3);
+  });
+
   it("shows roles, words, calls with arguments and results, and media by reference only", () => {
     const args = { file_path: "/a", content: "```js\n```" };
     const image = { type: "image", mimeType: "image/png", data: "QUJD".repeat(5000) };
@@ -69,7 +85,7 @@ describe("the record", () => {
     const backend = new MapBackend();
     await append(backend, { messages: say("1", "2") });
     await append(backend, { messages: say("1", "2", "3", "4") });
-    await append(backend, { messages: say("1") });
+    await append(backend, { messages: say("1"), thread: say("1", "2", "3", "4") });
     expect((await textIn(backend, "/conversation_history/t.md")).match(/says \d/g)).toEqual([
       "says 1",
       "says 2",
@@ -101,7 +117,7 @@ describe("the record", () => {
     expect(first).toEqual({ path: "/conversation_history/t.part-0001.md", parts: 1 });
     expect(await append(backend, { messages: say("1") })).toEqual(first);
     expect(await append(backend, { messages: say("x") })).toEqual({
-      path: "/conversation_history/t.part-0002.md",
+      path: "/conversation_history/t.part-*.md",
       parts: 2,
     });
     expect(await textIn(store, "/conversation_history/t.part-0001.md")).toContain("says 1");

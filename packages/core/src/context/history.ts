@@ -12,6 +12,7 @@ import { graphNamespace, type TaskConfig } from "../engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
+import { handOnFiles } from "./hand-on.ts";
 import { messageText } from "./transcript.ts";
 
 export interface HistoryRequest {
@@ -23,6 +24,8 @@ export interface HistoryRequest {
   /** Without the ending. */
   readonly name: string;
   readonly messages: Messages;
+  /** All messages of the branch of the thread that they are of. */
+  readonly thread: Messages;
   /** How many numbered files there are, where one cannot be appended to. */
   readonly parts: number;
 }
@@ -69,10 +72,10 @@ function placeOf(backend: BackendProtocol, { directory, name }: HistoryRequest):
 async function appendSection(
   backend: BackendProtocol,
   path: string,
-  { messages, task }: HistoryRequest,
+  { messages, thread, task }: HistoryRequest,
   options: OperationOptions,
 ): Promise<boolean> {
-  const rest = await unwritten(backend, path, messages, options);
+  const rest = await unwritten(backend, path, messages, thread, options);
   if (rest.length === 0) return true;
   const written = await backend.append?.(path, sectionOf(rest), options);
   return written !== undefined && isStored(written, task);
@@ -85,24 +88,28 @@ async function writePart(
   request: HistoryRequest,
   options: OperationOptions,
 ): Promise<History> {
-  const { messages, parts, task } = request;
+  const { messages, thread, parts, task } = request;
   for (let number = parts + 1; number <= parts + MOST_PARTS; number += 1) {
     const path = `${placeOf(backend, request)}.part-${String(number).padStart(4, "0")}.md`;
     const written = await backend.write(path, sectionOf(messages), options);
-    if (isStored(written, task)) return { path, parts: number };
+    if (isStored(written, task)) return { path: allParts(path, number), parts: number };
     if (written.error !== undefined && written.code !== "FILE_EXISTS") break;
     // From a task that was not finished, or from another branch of the thread.
-    const rest = await unwritten(backend, path, messages, options);
-    if (rest.length === 0) return { path, parts: number };
+    const rest = await unwritten(backend, path, messages, thread, options);
+    if (rest.length === 0) return { path: allParts(path, number), parts: number };
   }
   return { parts };
+}
+
+/** The files of the record, of which the last is at `path`. */
+function allParts(path: string, count: number): string {
+  return count === 1 ? path : path.replace(/\d+\.md$/, "*.md");
 }
 
 /** Backends of the older form store nothing themselves. */
 function isStored(written: WriteResult, task: StageTask): boolean {
   if (written.error !== undefined) return false;
-  if (written.filesUpdate)
-    task.write("files", { ...(task.read("files") as object | undefined), ...written.filesUpdate });
+  handOnFiles(task, written.filesUpdate);
   return true;
 }
 
@@ -113,15 +120,19 @@ async function unwritten(
   backend: BackendProtocol,
   path: string,
   messages: Messages,
+  thread: Messages,
   options: OperationOptions,
 ): Promise<Messages> {
   const first = messages[0];
   if (first === undefined) return [];
-  const { matches } = await backend.grep(`${MARK}${idOf(first)}..`, path, null, 1, options);
-  const line = matches?.[0]?.text;
-  if (line === undefined) return messages;
-  const last = line.slice(line.indexOf("..") + 2).split(" ", 1)[0];
-  return messages.slice(messages.findLastIndex((message) => idOf(message) === last) + 1 || messages.length);
+  const { matches = [] } = await backend.grep(`${MARK}${idOf(first)}..`, path, null, null, options);
+  const ends = new Set(
+    matches.map(({ text }) => text.slice(text.indexOf("..") + 2).split(" ", 1)[0] as string),
+  );
+  const written = messages.findLastIndex((message) => ends.has(idOf(message)));
+  if (written >= 0) return messages.slice(written + 1);
+  // A longer section of this branch has all of them; one of another branch has others.
+  return thread.some((message) => ends.has(idOf(message))) ? [] : messages;
 }
 
 /** The section of a file that holds these messages. */

@@ -4,6 +4,10 @@ import { windowOf } from "./token-meter.ts";
 
 const learned = new WeakMap<object, number>();
 
+/** A refusal of less than this share of the window is about bytes or names, or comes from a proxy: it teaches nothing. */
+const LEAST_SHARE = 0.5;
+const PLAUSIBLE = 4000;
+
 /** No refusal makes us believe in less than this. */
 const SMALLEST = 1000;
 
@@ -15,6 +19,7 @@ export function knownWindow(model: ChatModel): number | undefined {
 
 /** A request of `sent` tokens, as we count them, was too long; `stated` is the window the provider named. */
 export function learnOverflow(model: ChatModel, sent: number, stated: number | undefined): void {
+  if (stated === undefined && sent < (windowOf(model) ?? PLAUSIBLE) * LEAST_SHARE) return;
   const window = Math.max(SMALLEST, Math.min(Math.floor(sent * 0.9), stated ?? Infinity));
   learned.set(model, Math.min(window, learned.get(model) ?? Infinity));
 }

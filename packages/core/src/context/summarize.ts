@@ -234,5 +234,5 @@ function promptFor({ prompt }: SummaryRequest, notes: string, conversation: stri
 }
 
 function fenced(tag: string, text: string): string {
-  return `<${tag}>\n${text.replaceAll(`</${tag}`, () => `<\\/${tag}`)}\n</${tag}>`;
+  return `<${tag}>\n${text.replace(new RegExp(`</(?=\\s*${tag})`, "gi"), () => "<\\/")}\n</${tag}>`;
 }

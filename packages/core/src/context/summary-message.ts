@@ -26,7 +26,7 @@ export function summaryWords(parts: SummaryParts): string {
     : "Notes about that part:";
   return [
     "[The earlier part of this conversation is no longer shown.]",
-    `${made}\n<summary>\n${notes}\n</summary>`,
+    `${made}\n<summary>\n${inert(notes)}\n</summary>`,
     ...(request === undefined ? [] : [requestWords(request, canRead)]),
     ...pinned,
     ...recordWords(path, canRead),
@@ -36,7 +36,12 @@ export function summaryWords(parts: SummaryParts): string {
 
 function requestWords({ text, path, isShortened = false }: KeptRequest, canRead: boolean): string {
   const how = isShortened ? ` (${shortWords(path, canRead)})` : ", word for word";
-  return `The user's latest request${how}:\n<request>\n${text}\n</request>`;
+  return `The user's latest request${how}:\n<request>\n${inert(text)}\n</request>`;
+}
+
+/** What somebody wrote must not look like our frame around it. */
+function inert(text: string): string {
+  return text.replace(/<(?=\s*\/?\s*(?:summary|request|system))/gi, () => "&lt;");
 }
 
 function shortWords(path: string | undefined, canRead: boolean): string {

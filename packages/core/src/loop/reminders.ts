@@ -81,8 +81,15 @@ function isInsideTurn(messages: Messages, position: number): boolean {
   return calls > 0 || ToolMessage.isInstance(messages[position + 1]);
 }
 
+const MESSAGE_ID = "reminder-";
+
 export function reminderMessageId({ id }: Reminder): string {
-  return `reminder-${id}`;
+  return `${MESSAGE_ID}${id}`;
+}
+
+/** Whether a message of a request is a reminder. */
+export function isReminder(message: BaseMessage): boolean {
+  return HumanMessage.isInstance(message) && (message.id ?? "").startsWith(MESSAGE_ID);
 }
 
 const messagesOf = new WeakMap<Reminder, HumanMessage>();
