@@ -33,7 +33,8 @@ function gearTable(): Int32Array {
 }
 
 /** Ends of the pieces, the last one being the length. One number for content that stays whole. */
-function cuts(length: number, unit: (index: number) => number): number[] {
+function cuts(units: Uint8Array): number[] {
+  const { length } = units;
   if (length <= SMALL) return [length];
   const { least, most, mask } = length < LARGE ? FINE : COARSE;
   const ends: number[] = [];
@@ -43,7 +44,7 @@ function cuts(length: number, unit: (index: number) => number): number[] {
     let rolling = 0;
     let end = start + least;
     for (; end < limit; end += 1) {
-      rolling = ((rolling << 1) + (GEAR[unit(end) & 0xff] as number)) | 0;
+      rolling = ((rolling << 1) + (GEAR[units[end] as number] as number)) | 0;
       if ((rolling & mask) === 0) break;
     }
     start = Math.min(end + 1, limit);
@@ -55,7 +56,9 @@ function cuts(length: number, unit: (index: number) => number): number[] {
 
 /** Pieces of well-formed text, each well-formed. */
 export function textPieces(text: string): string[] {
-  const ends = cuts(text.length, (index) => text.charCodeAt(index));
+  if (text.length <= SMALL) return text === "" ? [] : [text];
+  // As latin1 every code unit is its lower byte.
+  const ends = cuts(Buffer.from(text, "latin1"));
   const pieces: string[] = [];
   let start = 0;
   for (const cut of ends) {
@@ -73,7 +76,7 @@ function splitsPair(text: string, end: number): boolean {
 
 export function bytePieces(bytes: Uint8Array): Uint8Array[] {
   let start = 0;
-  return cuts(bytes.length, (index) => bytes[index] as number).map((end) => {
+  return cuts(bytes).map((end) => {
     const piece = bytes.subarray(start, end);
     start = end;
     return piece;

@@ -73,6 +73,8 @@ export async function compact(compacting: Compacting): Promise<Compaction | unde
   const words = fittingWords(compacting, summary, history);
   if (words === undefined) return undefined;
   const kept = view.valid[start + removed.length];
+  const left = new Set(view.valid.slice(start + removed.length).map((message) => message.id));
+  compacting.task.keepReminders?.((id) => left.has(id));
   const last = removed.at(-1)?.id;
   return {
     ...next,

@@ -19,7 +19,7 @@ async function measured(kind: string): Promise<any> {
 it("R-32 keeps a result of a million lines in a file, and hardly more in memory than the result", async () => {
   const { grownMegabytes, heapMegabytes, text, files } = await measured("result");
   expect(files).toEqual([{ name: "call_1", size: 104_000_000 }]);
-  expect(text).toContain("1000000 lines, 104000000 characters");
+  expect(text).toContain("104000000 characters");
   expect(text.length).toBeLessThan(6000);
   expect(grownMegabytes).toBeLessThanOrEqual(64);
   expect(heapMegabytes).toBeLessThan(90);

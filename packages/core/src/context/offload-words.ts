@@ -43,7 +43,11 @@ function room(limit: number, most: number): number {
   return Math.max(LEAST_CHARACTERS, Math.min(most, limit));
 }
 
+/** Lines of longer texts are not counted: that would cost more than keeping the text. */
+const COUNTED_CHARACTERS = 1_000_000;
+
 function sizeOf(text: string): string {
+  if (text.length > COUNTED_CHARACTERS) return `${text.length} characters`;
   const lines = countLines(text);
   return `${lines} ${lines === 1 ? "line" : "lines"}, ${text.length} characters`;
 }

@@ -12,6 +12,8 @@ import { updateWrites } from "./updates.ts";
 export class LoopTask implements StageTask {
   readonly #written = new Map<string, unknown>();
   readonly #reminders: Reminder[] = [];
+  /** Those of the thread that are left, if not all are. */
+  #kept: readonly Reminder[] | undefined;
   readonly #loop: Loop;
 
   constructor(
@@ -53,19 +55,27 @@ export class LoopTask implements StageTask {
     this.#written.set(key, value);
   }
 
+  keepReminders(isThere: (messageId: string) => boolean): void {
+    const known = remindersIn(this.read(REMINDERS));
+    const kept = known.filter(({ after }) => isThere(after));
+    this.#kept = kept.length === known.length ? undefined : kept;
+  }
+
   remind(reminder: Reminder): void {
     this.#reminders.push(reminder);
   }
 
   /** Those of the thread and of this task. */
   reminders(): readonly Reminder[] {
-    const known = remindersIn(this.read(REMINDERS));
+    const known = this.#kept ?? remindersIn(this.read(REMINDERS));
     return this.#reminders.length === 0 ? known : [...known, ...this.#reminders];
   }
 
   /** Keys the state does not have are left out. */
   writes(): Write[] {
     const writes = updateWrites(this.#loop, [...this.#written]);
-    return this.#reminders.length === 0 ? writes : [...writes, [REMINDERS, this.#reminders]];
+    if (this.#kept !== undefined) writes.push([REMINDERS, { kept: this.#kept.map(({ id }) => id) }]);
+    if (this.#reminders.length > 0) writes.push([REMINDERS, this.#reminders]);
+    return writes;
   }
 }

@@ -31,6 +31,8 @@ export interface StageTask {
   write(key: string, value: unknown): void;
   /** Has the model told something from now on, behind a message of the thread: see `reminders.ts`. */
   remind(reminder: Reminder): void;
+  /** Forgets the reminders whose places are gone: those for which `isThere` is false. Absent: none are forgotten. */
+  keepReminders?(isThere: (messageId: string) => boolean): void;
 }
 
 /** A request before the middleware of the user has seen it. */
