@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ThreadLife } from "./seeds-for-tests.ts";
 
-const SEEDS = Number(process.env.TEST_SEEDS ?? 150);
+const SEEDS = Number(process.env.TEST_SEEDS ?? 120);
 const FIRST = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
 test(`${SEEDS} random lives of threads make no invalid request`, { timeout: 1_800_000 }, async () => {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { createDeepAgent } from "deepwright";
+import { createDeepAgent, createFilesystemMiddleware } from "deepwright";
 import { type ScriptedTurn, say, scriptedModel } from "deepwright/testing";
 import { z } from "zod";
 import type { SharedSaver } from "../saver/shared-saver.ts";
@@ -22,6 +22,11 @@ export function plannedAgent(saver: SharedSaver, plan: Plan, claim: ClaimPlan, l
     checkpointer: saver,
     threadClaim: claim,
     interruptOn: plan.gated ? { count: true } : undefined,
+    // What is compared are results as they were given.
+    middleware: [
+      createFilesystemMiddleware({ toolTokenLimitBeforeEvict: null }),
+      { SummarizationMiddleware: false },
+    ],
   });
 }
 
