@@ -15,6 +15,7 @@ import {
   type RecordedCall,
   type Script,
   type ScriptedModel,
+  say,
   scriptedModel,
 } from "../testing/index.ts";
 import { asTurn } from "../testing/turn.ts";
@@ -109,3 +110,14 @@ export const conversations = (model: ScriptedModel): BaseMessage[][] =>
 
 export const isSummary = (message: BaseMessage | undefined): boolean =>
   message?.additional_kwargs.lc_source === "summarization";
+
+/** Asks `count` times, each with an answer of about 200 tokens. */
+export async function converse(
+  agent: ReturnType<typeof compactingAgent>,
+  count: number,
+  config = thread(),
+): Promise<void> {
+  for (let i = 0; i < count; i += 1) await agent.invoke(ask(`question ${i} ${wordsOf(80)}`), config);
+}
+
+export const answers = (): ReturnType<typeof say> => say(`answer ${wordsOf(80)}`);

@@ -7,10 +7,12 @@ import { MapBackend } from "../backends/map.ts";
 import { DiskSaver } from "../loop/fixtures/disk-saver.ts";
 import { callTool, fault, say } from "../testing/index.ts";
 import {
+  answers,
   ask,
   compactingAgent,
   compactionOf,
   conversations,
+  converse,
   countTokens,
   isSummary,
   strictModel,
@@ -21,13 +23,6 @@ import {
 } from "./agents-for-tests.ts";
 
 const LONG = 60_000;
-
-/** Asks `count` times, each with an answer of about 200 tokens. */
-async function converse(agent: ReturnType<typeof compactingAgent>, count: number, config = thread()) {
-  for (let i = 0; i < count; i += 1) await agent.invoke(ask(`question ${i} ${words(80)}`), config);
-}
-
-const answers = (): ReturnType<typeof say> => say(`answer ${words(80)}`);
 
 describe("a summariser that fails", { timeout: LONG }, () => {
   it.each([

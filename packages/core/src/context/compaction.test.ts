@@ -10,10 +10,12 @@ import { describe, expect, it } from "vitest";
 import { MapBackend } from "../backends/map.ts";
 import { callTool, say } from "../testing/index.ts";
 import {
+  answers,
   ask,
   compactingAgent,
   compactionOf,
   conversations,
+  converse,
   countTokens,
   isSummary,
   strictModel,
@@ -24,13 +26,6 @@ import {
 } from "./agents-for-tests.ts";
 
 const LONG = 60_000;
-
-/** Asks `count` times, each with an answer of about 200 tokens. */
-async function converse(agent: ReturnType<typeof compactingAgent>, count: number, config = thread()) {
-  for (let i = 0; i < count; i += 1) await agent.invoke(ask(`question ${i} ${words(80)}`), config);
-}
-
-const answers = (): ReturnType<typeof say> => say(`answer ${words(80)}`);
 
 describe("a conversation that outgrows its window", { timeout: LONG }, () => {
   it("is seen by the model as a summary and the newest messages, and kept whole in the thread", async () => {

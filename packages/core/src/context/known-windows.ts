@@ -1,5 +1,5 @@
 /** How many tokens a request to a model may have. */
-import type { ChatModel } from "../loop/model-source.ts";
+import { type ChatModel, innermostModel } from "../loop/model-source.ts";
 
 /** Input windows by the name of a model, for models whose package does not say; the first that fits counts. */
 const KNOWN_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
@@ -38,12 +38,6 @@ interface DescribedModel {
   readonly modelName?: unknown;
   /** Ollama: what the server was told to keep; it cuts off the rest without a word. */
   readonly numCtx?: unknown;
-}
-
-/** The model that bindings of options stand for. */
-export function innermostModel(model: ChatModel): ChatModel {
-  const { bound } = model as DescribedModel;
-  return bound === undefined ? model : innermostModel(bound);
 }
 
 /** As its provider calls it; empty when the model has no name. */

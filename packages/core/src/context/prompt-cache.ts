@@ -1,6 +1,6 @@
 /** What a request carries so that its provider keeps the beginning of it for the next one. */
 import type { TaskConfig } from "../engine.ts";
-import type { ChatModel } from "../loop/model-source.ts";
+import { type ChatModel, innermostModel } from "../loop/model-source.ts";
 import type { Outgoing } from "../loop/stages.ts";
 import { type CacheTtl, isAnthropicClient, ownMarkers } from "./prompt-cache-blocks.ts";
 import { withBreakpoints } from "./prompt-cache-breakpoints.ts";
@@ -20,17 +20,12 @@ export async function withCacheHints(
   settings: PromptCacheSettings,
   config: TaskConfig,
 ): Promise<Outgoing> {
-  const client = innermost(outgoing.model);
+  const client = innermostModel(outgoing.model);
   if (isAnthropicClient(client))
     return settings.anthropic ? withBreakpoints(outgoing, client, settings.ttl) : outgoing;
   if (isCachingBedrock(client)) return settings.bedrock ? withCachePoints(outgoing, settings.ttl) : outgoing;
   if (settings.promptCacheKey === false || !isOpenAiClient(client) || hasOwnKey(client)) return outgoing;
   return settings.promptCacheKey || isOpenAi(client) ? withCacheKey(outgoing, config) : outgoing;
-}
-
-function innermost(model: ChatModel): ChatModel {
-  const { bound } = model as { bound?: ChatModel };
-  return bound === undefined ? model : innermost(bound);
 }
 
 const CACHING_MODELS = /anthropic\.claude|amazon\.nova/i;

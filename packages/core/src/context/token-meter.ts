@@ -7,10 +7,10 @@
  * before only what is new is looked at.
  */
 import type { AIMessage, BaseMessage, SystemMessage } from "@langchain/core/messages";
-import type { ChatModel } from "../loop/model-source.ts";
+import { type ChatModel, innermostModel } from "../loop/model-source.ts";
 import type { Outgoing } from "../loop/stages.ts";
 import { tallyTokens } from "../tokens.ts";
-import { innermostModel, modelName } from "./known-windows.ts";
+import { modelName } from "./known-windows.ts";
 import { Calibration, type Expectation } from "./token-calibration.ts";
 import { addTally, emptyTally, messageTally, type Tally, toolsTally } from "./token-tally.ts";
 

@@ -103,6 +103,12 @@ async function instanceOf(model: BaseChatModel): Promise<ChatModel> {
   return typeof configurable._getModelInstance === "function" ? configurable._getModelInstance() : model;
 }
 
+/** The model that bindings of options stand for. */
+export function innermostModel(model: ChatModel): ChatModel {
+  const { bound } = model as { bound?: ChatModel };
+  return bound === undefined ? model : innermostModel(bound);
+}
+
 interface Binding {
   readonly tools: readonly AnyTool[];
   readonly options: Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** What a model takes of pictures, sounds, films and PDFs, and where in a request. */
 
-import type { ChatModel } from "./model-source.ts";
+import { type ChatModel, innermostModel } from "./model-source.ts";
 import type { MediaBlock } from "./request-media-block.ts";
 
 type Kind = "image" | "pdf" | "audio" | "video";
@@ -118,7 +118,7 @@ type Profile = Partial<Record<`${Kind}Inputs` | "imageToolMessage" | "pdfToolMes
 
 /** From the profile of the model; without one, from what the large providers are known to take. */
 export function mediaForm(given: ChatModel): MediaForm {
-  const model = innermost(given);
+  const model = innermostModel(given);
   const profile = (model as { profile?: Profile }).profile ?? {};
   const provider = providerOf(model);
   const isCertain = profile.imageInputs !== undefined;
@@ -149,9 +149,4 @@ function isOtherServer(model: ChatModel): boolean {
   const { clientConfig } = model as { clientConfig?: { baseURL?: string | null } };
   const url = clientConfig?.baseURL;
   return typeof url === "string" && !/^https:\/\/(?:[\w-]+\.)*(?:openai\.com|azure\.com)(?:[/:]|$)/.test(url);
-}
-
-function innermost(model: ChatModel): ChatModel {
-  const { bound } = model as { bound?: ChatModel };
-  return bound === undefined ? model : innermost(bound);
 }
