@@ -27,7 +27,30 @@ import {
 
 const LONG = 60_000;
 
+async function messagesOf(agent: ReturnType<typeof compactingAgent>): Promise<BaseMessage[]> {
+  return ((await agent.getState(thread())).values as { messages: BaseMessage[] }).messages;
+}
+
 describe("a conversation that outgrows its window", { timeout: LONG }, () => {
+  it("is still told of by its summary when a program trims the thread", async () => {
+    const model = strictModel(6000, answers);
+    const agent = compactingAgent({ model, summary: { model: summariser() } });
+    await converse(agent, 60);
+    let messages = await messagesOf(agent);
+    let after: string | undefined;
+    while (!messages.slice(-4).some(({ id }) => id === after)) {
+      await converse(agent, 1);
+      messages = await messagesOf(agent);
+      after = (await compactionOf(agent))?.after;
+    }
+    const old = messages.slice(0, -4).map(({ id }) => new RemoveMessage({ id: id as string }));
+    await agent.updateState(thread(), { messages: old });
+    await agent.invoke(ask("what was it about?"), thread());
+    const last = conversations(model).at(-1) as BaseMessage[];
+    expect(isSummary(last[0])).toBe(true);
+    expect(last.length).toBeLessThan(8);
+  });
+
   it("is seen by the model as a summary and the newest messages, and kept whole in the thread", async () => {
     const model = strictModel(6000, answers);
     const notes = summariser();
