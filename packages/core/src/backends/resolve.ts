@@ -1,6 +1,7 @@
 /** From what a user gave as a backend to the one that serves a task. */
 import { type AnyBackendProtocol, adaptBackendProtocol, type BackendProtocolV1 } from "./adapt.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
+import { treeOf } from "./run-tree.ts";
 import { StateBackend } from "./state.ts";
 
 type Awaitable<T> = T | Promise<T>;
@@ -25,7 +26,9 @@ export function resolveBackend(
   backend: BackendSource | null | undefined,
   runtime: BackendRuntime,
 ): Awaitable<BackendProtocol> {
-  return then(makeBackend(backend ?? thread, runtime), (made) => bindBackend(made, runtime));
+  const { ceiling } = treeOf(runtime.config);
+  const bound = then(makeBackend(backend ?? thread, runtime), (made) => bindBackend(made, runtime));
+  return ceiling === undefined ? bound : then(bound, ceiling);
 }
 
 /** The instance itself, in today's protocol, before it knows the task. */

@@ -97,6 +97,22 @@ function invalid(tool: string, problem: string): ConfigurationError {
   return new ConfigurationError("INVALID_OPTION", `interruptOn for '${tool}' ${problem}.`);
 }
 
+/** A reason to ask about a call that lies in its arguments; permissions bring one. */
+export interface CallGate {
+  /** Whether it might ask about calls of this tool: looked at before anything else. */
+  watches(tool: string): boolean;
+  /** Why a person must decide about this call; undefined: there is no need. */
+  asks(call: ToolCall, scene: ApprovalScene): GateReason | undefined | Promise<GateReason | undefined>;
+  /** Why this call cannot be made at all, whoever approves it: asked about arguments a person edited. */
+  refuses?(call: ToolCall, scene: ApprovalScene): string | undefined | Promise<string | undefined>;
+}
+
+export interface GateReason {
+  readonly description: string;
+  /** Absent: all four. */
+  readonly allowedDecisions?: readonly DecisionType[];
+}
+
 /** What a description may look at beside the call. */
 export interface ApprovalScene {
   readonly state?: unknown;

@@ -3,7 +3,7 @@ import { SystemMessage } from "@langchain/core/messages";
 import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
 import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "../errors.ts";
-import { approvalPolicy, type InterruptOn } from "./approval-policy.ts";
+import { approvalPolicy, type CallGate, type InterruptOn } from "./approval-policy.ts";
 import { buildState } from "./channels.ts";
 import { hookGroups } from "./hooks.ts";
 import type { AnyTool, Loop } from "./loop.ts";
@@ -24,6 +24,7 @@ export interface LoopSpec {
   readonly stateSchema?: unknown;
   readonly responseFormat?: unknown;
   readonly interruptOn?: InterruptOn | undefined;
+  readonly gates?: readonly CallGate[] | undefined;
   readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
   readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
 }
@@ -35,6 +36,7 @@ export function buildLoop(spec: LoopSpec): Loop {
   const { middleware } = spec;
   const response = responseStrategy(spec.responseFormat);
   const tools = collectTools(spec.tools, middleware, response?.toolNames ?? []);
+  const stages = middleware.map(stagesOf).filter((stage) => stage !== undefined);
   const hooked = middleware.filter((m) => stagesOf(m) === undefined);
   const state = buildState([spec.stateSchema, ...middleware.map((m) => m.stateSchema)]);
   return {
@@ -46,7 +48,8 @@ export function buildLoop(spec: LoopSpec): Loop {
       tools.filter(isRunnable).map((tool) => [(tool as ClientTool).name, tool as ClientTool]),
     ),
     middleware,
-    stages: middleware.map(stagesOf).filter((stages) => stages !== undefined),
+    stages,
+    callStages: stages.filter((stage) => stage.call !== undefined).reverse(),
     modelWrappers: middleware.filter((m) => m.wrapModelCall && !isKnownToLoop(m)),
     toolWrappers: middleware.filter((m) => m.wrapToolCall && stagesOf(m) === undefined),
     hooks: {
@@ -60,6 +63,7 @@ export function buildLoop(spec: LoopSpec): Loop {
     responseFormat: spec.responseFormat,
     response,
     approvals: approvalPolicy(spec.interruptOn),
+    gates: spec.gates ?? [],
     timeoutOf: perTool("toolTimeout", spec.toolTimeout, () => undefined),
     concurrencyOf: slotGroups(spec.toolConcurrency),
   };

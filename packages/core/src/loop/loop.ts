@@ -4,7 +4,7 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import { END } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { branchTo, readChannel, type TaskConfig, type Write } from "../engine.ts";
-import type { ApprovalPolicy } from "./approval-policy.ts";
+import type { ApprovalPolicy, CallGate } from "./approval-policy.ts";
 import type { StateShape } from "./channels.ts";
 import type { Messages } from "./messages.ts";
 import type { ModelSource } from "./model-source.ts";
@@ -38,6 +38,8 @@ export interface Loop {
   ) => SystemMessage | undefined;
   /** What our own middleware does inside the loop, in the order of the stack. */
   readonly stages: readonly Stages[];
+  /** Those of them that stand around the asking of the model, innermost first. */
+  readonly callStages: readonly Stages[];
   readonly tools: readonly AnyTool[];
   /** The tools we can run, by name. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
@@ -52,6 +54,8 @@ export interface Loop {
   readonly responseFormat: unknown;
   readonly response: ResponseStrategy | undefined;
   readonly approvals: ApprovalPolicy | undefined;
+  /** Reasons to ask a person that lie in the arguments of a call. */
+  readonly gates: readonly CallGate[];
   /** Seconds a call of this tool may take; undefined means no limit. */
   readonly timeoutOf: (tool: string) => number | undefined;
   /** How many calls of one turn run at once; the tools of a group share its limit. */

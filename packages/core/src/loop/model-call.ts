@@ -15,7 +15,7 @@ import { mediaLoader, requestMedia } from "./request-media.ts";
 import { requestProvider } from "./request-provider.ts";
 import { runtimeFor } from "./runtime.ts";
 import { LoopTask } from "./stage-task.ts";
-import { AGAIN, type Outgoing, type RequestView } from "./stages.ts";
+import { AGAIN, type Ask, type Outgoing, type RequestView } from "./stages.ts";
 import { bindingOptions, type ResolvedStrategy, responseStrategy } from "./structured-output.ts";
 import { invokeUncut } from "./uncut.ts";
 import { isAnyCommand } from "./updates.ts";
@@ -222,7 +222,7 @@ function settleSystemMessage(given: ModelRequest, changed: ModelRequest, name: s
 
 /** The innermost handler: binds, asks, remembers. */
 async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
-  const { loop, config } = call;
+  const { loop } = call;
   const strategy = (
     request.responseFormat === loop.responseFormat ? loop.response : responseStrategy(request.responseFormat)
   )?.resolve(request.model);
@@ -246,9 +246,8 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
     tools,
     settings: { ...structured?.options, ...settings, ...choice },
   });
-  call.asked = outgoing.model;
-  const bound = bindTools(outgoing.model, outgoing.tools as readonly AnyTool[], outgoing.settings);
-  const reply = await takeReply(call, await invokeUncut(bound, [...outgoing.messages], config), outgoing);
+  const { answer, sent } = await askAround(call, outgoing);
+  const reply = await takeReply(call, answer, sent);
   call.strategy = strategy;
   call.extraTools = extraTools(loop, request.tools);
   call.message = reply;
@@ -260,6 +259,23 @@ async function finished({ loop, task }: Call, first: Outgoing): Promise<Outgoing
   for (const stages of loop.stages)
     if (stages.outgoing !== undefined) outgoing = await stages.outgoing(outgoing, task);
   return outgoing;
+}
+
+/** Through the stages that stand around the asking; `sent` is what the answer answers. */
+async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessage; sent: Outgoing }> {
+  const { loop, config, task } = call;
+  let sent = first;
+  let next: Ask = (outgoing) => {
+    sent = outgoing;
+    call.asked = outgoing.model;
+    const bound = bindTools(outgoing.model, outgoing.tools as readonly AnyTool[], outgoing.settings);
+    return invokeUncut(bound, [...outgoing.messages], config);
+  };
+  for (const stages of loop.callStages) {
+    const inner = next;
+    next = (outgoing) => stages.call?.(outgoing, inner, task) ?? inner(outgoing);
+  }
+  return { answer: await next(first), sent };
 }
 
 async function takeReply({ loop, task }: Call, first: AIMessage, sent: Outgoing): Promise<AIMessage> {

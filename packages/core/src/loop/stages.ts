@@ -57,6 +57,9 @@ export interface Outgoing {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
+/** Asks the model; the reply is whole. */
+export type Ask = (outgoing: Outgoing) => Promise<AIMessage>;
+
 /** Nothing is asked now: what was written is stored, then the request is built anew. */
 export const AGAIN: unique symbol = Symbol("again") as never;
 
@@ -74,6 +77,11 @@ export interface Stages {
   view?(view: RequestView, task: StageTask): Awaitable<Messages | typeof AGAIN>;
   /** The last word about what leaves. */
   outgoing?(outgoing: Outgoing, task: StageTask): Awaitable<Outgoing>;
+  /**
+   * Around one asking of the model. `next` asks it, or the stage inside; it may be called again, or with another
+   * model. The first stage of the stack is the outermost.
+   */
+  call?(outgoing: Outgoing, next: Ask, task: StageTask): Promise<AIMessage>;
   /** The model did not answer. Undefined: the error is thrown, unless the stage throws one of its own. */
   failed?(error: unknown, view: RequestView, task: StageTask): Awaitable<typeof AGAIN | undefined>;
   /** A reply that arrived, before it is stored. */
@@ -93,7 +101,7 @@ export function stagesOf(middleware: AgentMiddleware): Stages | undefined {
 /** Two sets of stages as one, the first before the second. */
 export function combineStages(first: Stages, second: Stages): Stages {
   const both: Stages = { ...first, ...second };
-  const { input, result, render, outgoing, reply, media } = first;
+  const { input, result, render, outgoing, call, reply, media } = first;
   if (input && second.input)
     both.input = async (messages, task) => second.input?.(await input(messages, task), task) ?? messages;
   if (result && second.result)
@@ -102,6 +110,9 @@ export function combineStages(first: Stages, second: Stages): Stages {
   if (render && second.render) both.render = (message) => second.render?.(render(message)) ?? message;
   if (outgoing && second.outgoing)
     both.outgoing = async (sent, task) => second.outgoing?.(await outgoing(sent, task), task) ?? sent;
+  if (call && second.call)
+    both.call = (sent, next, task) =>
+      call(sent, (changed) => second.call?.(changed, next, task) ?? next(changed), task);
   if (reply && second.reply)
     both.reply = async (message, sent, task) =>
       second.reply?.(await reply(message, sent, task), sent, task) ?? message;
