@@ -1,5 +1,6 @@
 // Bundles the source files of one package, and only those: what it depends on stays an import. Loading
 // an ES module costs more than running it, so a package of eighty files is published as a few.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -34,4 +35,27 @@ export async function bundle(directory, outdir, root = ".") {
     target: "node20.19",
     logLevel: "warning",
   });
+}
+
+/** Bundles a package into a folder of modules, where it is found as a user's copy would be; returns where it is. */
+export async function install(directory, modules, root = ".") {
+  const manifest = JSON.parse(readFileSync(join(root, directory, "package.json"), "utf8"));
+  const { name, version, type, sideEffects, exports } = manifest;
+  const target = join(modules, ...name.split("/"));
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  await bundle(directory, join(target, "dist"), root);
+  const built = { name, version, type, sideEffects, exports: builtOnly(exports) };
+  writeFileSync(join(target, "package.json"), JSON.stringify(built));
+  return target;
+}
+
+/** The exports without the conditions that point at files a bundle does not have. */
+function builtOnly(exports) {
+  if (typeof exports !== "object") return exports;
+  return Object.fromEntries(
+    Object.entries(exports)
+      .filter(([condition]) => condition !== "source" && condition !== "types")
+      .map(([condition, target]) => [condition, builtOnly(target)]),
+  );
 }

@@ -35,10 +35,10 @@ export function privatePostgres(): Promise<TestPostgres> {
 async function sharedServer(): Promise<string> {
   const configured = process.env.TEST_DATABASE_URL;
   if (configured) return configured;
-  const broker = process.env.TEST_POSTGRES_BROKER;
+  const broker = process.env.TEST_BROKER;
   if (!broker)
     throw new Error("Run tests with vitest from the root of the repository, or set TEST_DATABASE_URL.");
-  const response = await fetch(broker);
+  const response = await fetch(`${broker}/postgres`);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
   return text;

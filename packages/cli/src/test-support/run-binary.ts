@@ -1,14 +1,21 @@
 /** Starts the real program in a process of its own, in a clean environment. For tests only. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+/** Built from the sources once for all tests. */
+const MAIN = await builtProgram();
+
+async function builtProgram(): Promise<string> {
+  const broker = process.env.TEST_BROKER;
+  if (!broker) throw new Error("Run tests with vitest from the root of the repository.");
+  const response = await fetch(`${broker}/program`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`The program could not be built: ${text}`);
+  return text;
+}
 
 export interface BinaryOptions {
   readonly cwd: string;
@@ -38,7 +45,7 @@ export interface RunningBinary {
 }
 
 export function startBinary(args: readonly string[], options: BinaryOptions): RunningBinary {
-  const child = spawn(process.execPath, ["--import", TSX, "--conditions=source", MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
     env: {
       PATH: process.env.PATH,
