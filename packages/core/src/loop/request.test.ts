@@ -115,3 +115,22 @@ test("what is missing can be listed, with words of the caller's choice", () => {
   ]);
   expect(missingResults(messages, (id) => `${id} crashed`)[0]?.content).toBe("d crashed");
 });
+
+test("repair reads each message a few times, however many calls have no result", () => {
+  const count = 400;
+  let reads = 0;
+  const watched = Array.from({ length: count }, (_, i) => {
+    const message = calling(`a${i}`, `c${i}`);
+    const calls = message.tool_calls;
+    return Object.defineProperty(message, "tool_calls", {
+      get: () => {
+        reads += 1;
+        return calls;
+      },
+    });
+  });
+  const mended = requestMessages([says("silent", ""), ...watched]);
+  expect(reads).toBeLessThan(10 * count);
+  expect(checkRequest(mended)).toEqual([]);
+  expect(mended).toHaveLength(2 * count);
+});

@@ -5,7 +5,7 @@
  * without a call are left out; an assistant message without words and calls is left out. Only
  * messages that were not checked before are looked at: finished turns of a thread are never read twice.
  */
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { checkedLength, type Messages, markChecked, newId, turnStart } from "./messages.ts";
 
 /** The words for a call whose result is missing and about which nothing more is known. */
@@ -112,30 +112,29 @@ export function isReasoning(block: { type?: string }): boolean {
   return REASONING.has(block.type ?? "");
 }
 
+/** In one pass: each call waits for its result until that comes or its id is used again. */
 function mend(messages: Messages): BaseMessage[] {
-  const mended: BaseMessage[] = [];
-  messages.forEach((message, position) => {
-    if (ToolMessage.isInstance(message)) return;
-    if (!AIMessage.isInstance(message)) mended.push(message);
-    else if (!isSilent(message)) mended.push(message, ...resultsOf(message, messages, position));
-  });
-  return mended;
+  const turns: { readonly message: BaseMessage; readonly results: Result[] }[] = [];
+  const waiting = new Map<string, Result>();
+  for (const message of messages) {
+    if (ToolMessage.isInstance(message)) {
+      const result = waiting.get(message.tool_call_id);
+      if (result !== undefined) result.found ??= message;
+    } else if (!AIMessage.isInstance(message)) turns.push({ message, results: [] });
+    else if (!isSilent(message)) {
+      const results = (message.tool_calls ?? []).map((call): Result => ({ call, found: undefined }));
+      for (const result of results) waiting.set(result.call.id ?? "", result);
+      turns.push({ message, results });
+    }
+  }
+  return turns.flatMap(({ message, results }) => [message, ...results.map(resultOf)]);
 }
 
-/** One result per call, in call order, found anywhere before the next use of the same id. */
-function resultsOf(message: AIMessage, messages: Messages, position: number): ToolMessage[] {
-  const calls = message.tool_calls ?? [];
-  if (calls.length === 0) return [];
-  const found = new Map<string, ToolMessage>();
-  for (let i = position + 1; i < messages.length; i += 1) {
-    const other = messages[i] as BaseMessage;
-    if (ToolMessage.isInstance(other) && !found.has(other.tool_call_id)) found.set(other.tool_call_id, other);
-    if (found.size >= calls.length && calls.every((call) => found.has(call.id ?? ""))) break;
-    if (
-      AIMessage.isInstance(other) &&
-      (other.tool_calls ?? []).some((call) => calls.some((c) => c.id === call.id))
-    )
-      break;
-  }
-  return calls.map((call) => found.get(call.id ?? "") ?? failedResult(call, DID_NOT_COMPLETE));
+interface Result {
+  readonly call: ToolCall;
+  found: ToolMessage | undefined;
+}
+
+function resultOf({ call, found }: Result): ToolMessage {
+  return found ?? failedResult(call, DID_NOT_COMPLETE);
 }
