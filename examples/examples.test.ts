@@ -1,27 +1,107 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../packages/checkpoint/src/test-support/postgres.ts";
 
 const run = promisify(execFile);
-const last: Record<string, RegExp> = {
-  "approval.ts": /tool: sent to team@example\.com: Hello\nai: The mail is out\.$/,
+
+/** What an example prints: a pattern for all of it, or each line; lines in a list of their own come in any order. */
+const printed: Record<string, RegExp | readonly (string | RegExp | readonly string[])[]> = {
+  "approval.ts": [
+    'main asks: pay {"amount":500} approve',
+    'main asks: send_mail {"to":"all@example.com","text":"Hello"} edit',
+    "main asks: close_account {} reject",
+    'main asks: ask_person {"question":"When?"} respond',
+    'main → clerk asks: send_mail {"to":"ann@example.com","text":"Hi"} approve',
+    'tool: pay: {"amount":20}',
+    'tool: pay: {"amount":500}',
+    'tool: send_mail: {"to":"team@example.com","text":"Hello"}',
+    /^tool: .*rejected by a person and did not run: Keep it\.$/,
+    "tool: On Friday.",
+    'tool: pay: {"amount":500}',
+    "tool: Ann has mail.",
+    "ai: All is done.",
+  ],
+  "budgets.ts": [
+    /^budget: The budget of 3 model calls is used up: .* Files: \/sea\.md$/,
+    /^ {2}main: 1 of 3 calls, \$0\.00[1-9]$/,
+    /^ {2}main → writer: 2 of 3 calls, \$0\.00[1-9]$/,
+    "done: It is deep. Files: /sea.md",
+    /^ {2}main: 3 of 5 calls, \$0\.00[1-9]$/,
+    /^ {2}main → writer: 2 of 5 calls, \$0\.00[1-9]$/,
+  ],
+  "delegation.ts": [
+    "team: general-purpose, judge, counter, colleague, editor",
+    'judge: {"friendly":true,"why":"It greets."}',
+    "counter: 2 words",
+    "colleague: We were told: Try everybody on a greeting.",
+    "editor: Hello, friends.",
+    /^translator: Error: There is no subagent 'translator'\. The types are: general-purpose, judge, /,
+  ],
   "durable-thread.ts":
     /^4 messages: Planned\.\n8 messages: Moved\.\n-Begin on Monday\.\n\+Begin on Friday\.\nput back: \/plan\.md$/,
   "guarded-backend.ts":
     /not allowed under \/policies[\s\S]*notes\.md[\s\S]*error: 'Edits are not allowed under \/archive',\s+code: 'PERMISSION_DENIED'/,
   "middleware.ts": /→ ls\n2 turns, outcome done$/,
+  "model-switching.ts": [
+    "message 2, from quick: About forty.",
+    "message 4, from careful: Forty-two.",
+    /broken failed \(server\) and is asked again$/,
+    /broken does not answer: .*spare is asked$/,
+    "I am.",
+  ],
+  "permissions.ts": [
+    "readOnly: r- /workspace/app.ts, r- /workspace/.env, r- /memories/AGENTS.md, r- /etc/passwd",
+    "workspaceOnly: rw /workspace/app.ts, rw /workspace/.env, -- /memories/AGENTS.md, -- /etc/passwd",
+    "secretsApart: rw /workspace/app.ts, -- /workspace/.env, -- /memories/AGENTS.md, -- /etc/passwd",
+    "sharedMemory: rw /workspace/app.ts, rw /workspace/.env, r- /memories/AGENTS.md, rw /etc/passwd",
+    "auditor: r- /workspace/app.ts, r- /workspace/.env, -- /memories/AGENTS.md, -- /etc/passwd",
+    /^warning: permissions\[1\] \(deny: '\/workspace\/\.env'\) can never match/,
+    /^why: Rule 1 of 3 \(deny: '\/workspace\/\.env'\)/,
+    "write_file: Successfully wrote to '/workspace/app.ts'",
+    "read_file: Error: permission denied for read on /workspace/.env",
+    "ls: /workspace/app.ts",
+    "task: It should be 2. I cannot mend it: Error: permission denied for write on /workspace/app.ts",
+  ],
   "postgres-backend.ts": /^\/100%\/plan\.md[\s\S]*path: '\/100%\/plan\.md', content: 'Begin on Friday\.\\n'/,
+  "profiles.ts": [
+    "anthropic:claude-sonnet-4-6: profiles built-in claude; without nothing",
+    /^ {2}last words: ./,
+    "openai:gpt-5.4: profiles built-in gpt < openai; without grep, task",
+    "  last words: Answer briefly.",
+    "openai:gpt-4o: profiles built-in gpt < openai < openai:gpt-4o; without grep, task, SummarizationMiddleware",
+    "  last words: Answer in one sentence.",
+    /^tool: Error: There is no tool 'grep'\. The tools are: /,
+    "ai: There is no such tool.",
+  ],
   "quickstart.ts": /The haiku is in \/haiku\.md\.\nOld pond/,
+  "research-team.ts": [
+    ...["coordinator → task", "coordinator → task"],
+    [
+      ...["researcher → search", "researcher → search", "researcher → write_file", "researcher → write_file"],
+      ...["coordinator ← See /research/queues.md.", "coordinator ← See /research/stacks.md."],
+    ],
+    ...["coordinator → task", "coder → grep", "coder → write_file", "coordinator ← See take.ts."],
+    ...["coordinator → task", "reviewer → read_file", "coordinator ← Stacks are missing."],
+    "The code is there; the reviewer wants stacks in it too.",
+    "Files: queues.md, stacks.md, take.ts",
+  ],
   "s3-style-backend.ts": /\/notes\/a\.md[\s\S]*three[\s\S]*\none\nthree$/,
   "streaming.ts": /progress { counted: 2 }[\s\S]*Counted\.[\s\S]*finished model_request$/,
   "structured-output.ts": /good 0\.7$/,
 };
 
-test("every example has an expectation here", () => {
+test("every example has an expectation here and a line in the README, and says how to use a real model if it can", () => {
   const files = readdirSync("examples").filter((name) => name.endsWith(".ts") && !name.includes(".test."));
-  expect(files.toSorted()).toEqual(Object.keys(last).toSorted());
+  expect(files.toSorted()).toEqual(Object.keys(printed).toSorted());
+  const readme = readFileSync("examples/README.md", "utf8");
+  for (const file of files) {
+    const takesModel = readme.includes(`| [${file}](${file}) * |`);
+    expect(takesModel || readme.includes(`| [${file}](${file}) |`), file).toBe(true);
+    const [header = ""] = readFileSync(`examples/${file}`, "utf8").split("*/");
+    expect(/With (a )?real models?: MODEL=/.test(header), file).toBe(takesModel);
+  }
 });
 
 let database: TestDatabase;
@@ -30,9 +110,16 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test.each(Object.entries(last))("%s runs", async (file, expected) => {
-  const options = { env: { ...process.env, DATABASE_URL: database.url } };
+test.each(Object.entries(printed))("%s runs", async (file, expected) => {
+  const env = { ...process.env, DATABASE_URL: database.url, MODEL: "", SECOND_MODEL: "" };
   const program = ["--import", "tsx", "--conditions=source", `examples/${file}`];
-  const { stdout } = await run(process.execPath, program, options);
-  expect(stdout.trim()).toMatch(expected);
+  const { stdout } = await run(process.execPath, program, { env });
+  if (expected instanceof RegExp) return expect(stdout.trim()).toMatch(expected);
+  const lines = stdout.trimEnd().split("\n");
+  for (const part of expected) {
+    if (Array.isArray(part)) expect(lines.splice(0, part.length).toSorted()).toEqual(part.toSorted());
+    else
+      expect(lines.shift()).toEqual(typeof part === "string" ? part : expect.stringMatching(part as RegExp));
+  }
+  expect(lines).toEqual([]);
 });

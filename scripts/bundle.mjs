@@ -13,6 +13,7 @@ const ENTRIES = {
     "errors.ts",
     "channel-values.ts",
     "secrets.ts",
+    "telemetry/index.ts",
   ],
   "packages/checkpoint": ["index.ts", "sqlite/index.ts", "sqlite/worker.ts", "postgres/index.ts"],
   "packages/cli": ["main.ts"],

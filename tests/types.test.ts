@@ -10,12 +10,24 @@ const TSC = resolve("node_modules", ".bin", "tsc");
 const FOLDER = resolve("bench", ".types");
 const TOOLS = 50;
 const MIDDLEWARES = 5;
+const SUBAGENTS = 10;
 
 const numbered = (count: number, text: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => text(i)).join("");
 
+/** Every subagent has a few of the tools, every other one a middleware and a typed result of its own. */
+const SUBAGENT_LIST = numbered(
+  SUBAGENTS,
+  (i) => `
+  {
+    name: "subagent${i}", description: "Subagent ${i}", systemPrompt: "Do the work of ${i}.",
+    tools: [${numbered(5, (k) => `tool${i * 5 + k}, `)}],
+    ${i % 2 === 0 ? `middleware: [middleware${i % MIDDLEWARES}], responseFormat: z.object({ answer${i}: z.string() }),` : ""}
+  },`,
+);
+
 /** The same program for either library: 50 tools, 5 middlewares with state, a context, a typed result. */
-function program(library: string): string {
+function program(library: string, subagents = ""): string {
   return `
 import { tool } from "@langchain/core/tools";
 import { createMiddleware } from "langchain";
@@ -41,7 +53,7 @@ const agent = createDeepAgent({
   model: "anthropic:claude-sonnet-4-6",
   tools: [${numbered(TOOLS, (i) => `tool${i}, `)}],
   middleware: [${numbered(MIDDLEWARES, (i) => `middleware${i}, `)}] as const,
-  contextSchema: z.object({ user: z.string() }),
+  contextSchema: z.object({ user: z.string() }),${subagents && `\n  subagents: [${subagents}\n  ],`}
 });
 const result = await agent.invoke({ messages: [{ role: "user", content: "hi" }] }, { context: { user: "u" } });
 export const keys: string[] = [result.key0, result.key${MIDDLEWARES - 1}, String(result.n3), String(result.messages.at(-1)?.content)];
@@ -102,6 +114,14 @@ test("an agent with 50 tools and 5 middlewares costs the type checker at most 0.
   expect(ours.megabytes).toBeLessThan(300);
 });
 
+test("with 10 subagents it costs at most 0.6 of the peer's too", async () => {
+  const ours = await check("ours-team", program("deepwright", SUBAGENT_LIST));
+  const peer = await check("peer-team", program("deepagents", SUBAGENT_LIST));
+  console.log(`type instantiations with subagents: ours ${ours.instantiations}, peer ${peer.instantiations}`);
+  expect(ours.instantiations).toBeGreaterThan(1_000);
+  expect(ours.instantiations / peer.instantiations).toBeLessThanOrEqual(0.6);
+});
+
 test("state and context of that agent are typed", async () => {
-  await expect(check("strict", program("deepwright") + REFUSED)).resolves.toBeDefined();
+  await expect(check("strict", program("deepwright", SUBAGENT_LIST) + REFUSED)).resolves.toBeDefined();
 });

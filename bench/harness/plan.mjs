@@ -121,6 +121,7 @@ export function plan({ quick = false } = {}) {
       ],
     },
     ...contextWork(quick),
+    ...delegation(),
     ...fileOperations(),
     ...memoryFiles("state"),
     ...memoryFiles("store"),
@@ -252,6 +253,39 @@ function contextWork(quick) {
         cpu("200 skills, loaded cold", "coldCpu", { goal: 0.05 }),
         cpu("200 skills, again", "againCpu", { goal: 0.0167 }),
         { label: "200 skills: KB in the checkpoints of a turn", metric: "kilobytes", ownGoal: 1 },
+      ],
+    },
+  ];
+}
+
+/** Teams: agents with many subagents, and turns that start many children. */
+function delegation() {
+  const contenders = ["deepwright", "deepagents"];
+  return [
+    {
+      id: "construct-team-50",
+      workload: "construct",
+      params: { agents: 30, subagents: 50 },
+      contenders,
+      rows: [cpu("construct an agent with 50 subagents", "cpu", { goal: 0.06 })],
+    },
+    ...[100, 500].map((children) => ({
+      id: `children-${children}`,
+      workload: "children",
+      params: { children },
+      contenders,
+      rows: [cpu(`per child, ${children} at once`, "cpu", { goal: 0.55 })],
+    })),
+    {
+      id: "children-100-files",
+      workload: "children",
+      params: { children: 100, files: 200, fileBytes: 10_000, saver: "sqlite" },
+      contenders,
+      roundsOf: { deepagents: 3 },
+      rows: [
+        cpu("per child, 100 over 200 files, own against stock SQLite", "cpu", { goal: 0.2 }),
+        { label: "100 children over 200 files: MB written", metric: "megabytes", goal: 0.01 },
+        { label: "100 children: bytes per byte of news", metric: "amplification", ownGoal: 3 },
       ],
     },
   ];

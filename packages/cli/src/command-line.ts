@@ -81,7 +81,7 @@ function createProgram(
 function addRun(program: Command, onRun: (words: string[], options: RawRunOptions) => Promise<void>): void {
   program
     .command("run")
-    .description("run an agent on a task, without a person at hand")
+    .description("run an agent on a task")
     .argument(
       "[task...]",
       "what to do; - reads it from stdin, as does a pipe without a task; with one, stdin is added",
@@ -97,6 +97,18 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     .option("--json", "print the stream as JSON, one part a line")
     .option("--system <text>", "instructions for the agent, before its own")
     .option("--timeout <seconds>", "stop the whole run after this time")
+    .option("--max-steps <number>", "stop after so many model calls, those of subagents included")
+    .option("--max-cost <dollars>", "stop before this is used up")
+    .option("--max-tokens <number>", "stop before so many tokens in and out are used")
+    .option("--max-seconds <seconds>", "stop after so much time at work; waiting for a person does not count")
+    .option(
+      "--ask <tools>",
+      "ask before these tools run: names with commas, changes, all or none; a thread keeps it",
+    )
+    .option("--yes", "approve every call that would be asked about")
+    .option("--wait", "ask nobody: leave the thread waiting for approval, and end with 4")
+    .option("--approve", "approve what the thread waits for (with --thread)")
+    .option("--reject <reason>", "reject what the thread waits for (with --thread)")
     .option("-q, --quiet", "show only the answer, warnings and errors")
     .option("-v, --verbose", "show tool calls and results in full")
     .option(
@@ -117,10 +129,12 @@ const EXAMPLES = `Examples:
   deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md
   git diff | deepwright run "Review this change" --quiet
   deepwright run "List the open questions" --json | jq -c .type
-  deepwright run --thread 3f2a "Now shorten it"`;
+  deepwright run --thread 3f2a "Now shorten it"
+  deepwright run "Tidy the imports" --ask changes --max-cost 2`;
 
 const EXIT_CODES = `Exit codes:
-  0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waits for approval,
+  0 done, 1 failed, 2 wrong usage, 3 a limit was reached,
+  4 approval is missing: the thread waits for it, or calls were denied for want of a person,
   130 interrupted, 143 terminated
 
 Model: --model, DEEPWRIGHT_MODEL, --base-url or DEEPWRIGHT_BASE_URL, then the first key found

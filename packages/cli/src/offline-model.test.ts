@@ -37,7 +37,7 @@ describe("the offline model in an agent", () => {
     expect(report).toContain("/notes/plan.txt:1: FIXME: weeds");
     expect(report).toMatch(/- Garden\n- .Use\n/);
     expect(report).not.toContain("not a heading");
-    expect(result.todos.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
+    expect(result.todos.map(({ status }) => status)).toEqual(Array(4).fill("completed"));
     expect(result.messages.at(-1)?.text).toContain("I am the offline model, not an LLM");
     expect(result.messages.at(-1)?.text).toContain("/report.md");
     expect(result.outcome).toEqual({ kind: "done" });
@@ -68,7 +68,11 @@ describe("the offline model in an agent", () => {
   it("makes do with the tools it is offered", async () => {
     const agent = createDeepAgent({
       model: new OfflineModel(),
-      middleware: [{ FilesystemMiddleware: false }, { todoListMiddleware: false }],
+      middleware: [
+        { FilesystemMiddleware: false },
+        { todoListMiddleware: false },
+        { subAgentMiddleware: false },
+      ],
     });
     const result = await agent.invoke({ messages: ask("Hello") });
     expect(result.messages).toHaveLength(2);
@@ -88,7 +92,11 @@ describe("the offline model in an agent", () => {
         schema: z.object({ description: z.string(), subagent_type: z.string() }),
       },
     );
-    const agent = createDeepAgent({ model: new OfflineModel(), tools: [task] });
+    const agent = createDeepAgent({
+      model: new OfflineModel(),
+      tools: [task],
+      middleware: [{ subAgentMiddleware: false }],
+    });
     const result = await agent.invoke({ messages: ask("roses"), files: GARDEN });
     expect(asked).toHaveLength(1);
     expect(result.files["/report.md"]?.content).toContain("> A second pair of eyes agrees.");

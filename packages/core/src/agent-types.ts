@@ -9,10 +9,14 @@ import type { BaseCheckpointSaver, BaseStore, Command, Interrupt, StreamMode } f
 import type { ProviderStrategy, TypedToolStrategy } from "langchain";
 import type { AnyFileData, FileData } from "./backends/backend.ts";
 import type { BackendSource } from "./backends/resolve.ts";
+import type { Budget } from "./budget/limits.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import type { ThreadClaimOptions } from "./loop/claim.ts";
 import type { Outcome } from "./loop/outcome.ts";
 import type { PromptParts } from "./options.ts";
+import type { FilesystemPermission } from "./permissions/rules.ts";
+import type { ProfileOption } from "./profiles/resolve.ts";
+import type { AnySubAgent } from "./subagents/spec.ts";
 import type { Todo } from "./tools/write-todos.ts";
 
 /** Anything with a name and an `invoke`, or a provider's own tool record, or a function with a schema. */
@@ -38,9 +42,13 @@ export interface CreateDeepAgentParams<
 > {
   /** `"provider:model"` or a chat model. Default: `"anthropic:claude-sonnet-4-6"`. */
   model?: string | { invoke: (...args: any[]) => any } | null;
+  /** Laid over the profiles that are registered for the model, here and in subagents; false: no profile at all. */
+  profile?: ProfileOption | null;
   tools?: readonly AgentTool[] | null;
   systemPrompt?: string | SystemMessage | PromptParts | null;
   middleware?: TMiddleware | null;
+  /** Whom the agent can hand tasks to. A general-purpose subagent is added. */
+  subagents?: readonly AnySubAgent[] | null;
   /** A zod object, a StateSchema or an Annotation: keys added to the agent's state. */
   stateSchema?: TState | null;
   /** A zod object: what callers pass as `context`. It never reaches the prompt by itself. */
@@ -58,8 +66,14 @@ export interface CreateDeepAgentParams<
   memory?: readonly string[] | null;
   /** Directories of skills (`<name>/SKILL.md`); of two with one name that of the later directory counts. */
   skills?: readonly string[] | null;
+  /** What the agent may read and write: the first rule that fits decides, what no rule fits is allowed. */
+  permissions?: readonly FilesystemPermission[] | null;
+  /** What no agent inside its runs may exceed, whatever permissions that one has of its own. */
+  permissionCeiling?: readonly FilesystemPermission[] | null;
   /** Tools a person must approve. Needs a checkpointer. */
   interruptOn?: InterruptOn | null;
+  /** What a run may use, with all the runs inside it: then it ends with the outcome `budget`. Default: no limit. */
+  budget?: Budget | null;
   /** Seconds a tool call may take; one number for all or one per tool. Default: no limit. */
   toolTimeout?: number | Record<string, number> | null;
   /** Calls of one turn that run at once. Default: 16. */

@@ -11,10 +11,11 @@ import type {
   RunOptions,
   StreamOptions,
 } from "./agent-types.ts";
+import { buildAgentLoop } from "./child-agent.ts";
+import { agentDelegation } from "./delegation.ts";
 import { type AgentDescription, describeLoop } from "./describe.ts";
 import { AgentGraph, attachNodes, graphFields, type StreamPart } from "./loop/agent-graph.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
-import { buildLoop } from "./loop/build.ts";
 import {
   DEFAULT_MODEL,
   listOption,
@@ -24,7 +25,17 @@ import {
   promptOption,
   splitMiddleware,
 } from "./options.ts";
+import { gatesFor, permissionsOption } from "./permissions/agent-rules.ts";
+import { ceilingOf } from "./permissions/ceiling.ts";
+import {
+  explainPermission,
+  type FilesystemOperation,
+  type PermissionExplanation,
+} from "./permissions/rules.ts";
+import { resolveHarnessProfile, withExtraMiddleware } from "./profiles/resolve.ts";
 import { middlewareStack } from "./stack.ts";
+import type { ChildDefaults } from "./subagents/defaults.ts";
+import { checkedSubAgents } from "./subagents/spec.ts";
 
 /** A compiled deep agent: a LangGraph graph, usable wherever one is. */
 export class DeepAgent<
@@ -40,6 +51,11 @@ export class DeepAgent<
   /** Prompt, tools and middleware with their estimated token cost; prints well as a string. */
   describe(): AgentDescription {
     return describeLoop(this.loop);
+  }
+
+  /** What the permissions say about a path, and which rule says it. */
+  explain(path: string, operation: FilesystemOperation): PermissionExplanation {
+    return explainPermission(this.permissions, path, operation);
   }
 
   /** The graph of the agent as a Mermaid diagram. */
@@ -81,24 +97,42 @@ export function createDeepAgent<
   params: CreateDeepAgentParams<TMiddleware, TState, TContext, TResponse> = {},
 ): DeepAgent<AgentResult<TMiddleware, TState, TResponse>, AgentInput<TState>, ContextOf<TContext>> {
   const options = presentOptions(params);
+  const permissions = permissionsOption(options);
   const { given, off } = splitMiddleware(listOption(options, "middleware"));
-  const prompt = promptOption(options.systemPrompt);
-  const loop = buildLoop({
+  const model = options.model ?? DEFAULT_MODEL;
+  const { profile, keys } = resolveHarnessProfile(model, options.profile);
+  const prompt = promptOption(options.systemPrompt, profile);
+  const children = childDefaults(options, model, off);
+  const delegation = {
+    subagents: checkedSubAgents(listOption(options, "subagents")),
+    generalPurpose: profile.generalPurposeSubagent,
+  };
+  const loop = buildAgentLoop({
     name: nameOption(options),
-    model: options.model ?? DEFAULT_MODEL,
+    model,
     tools: listOption(options, "tools"),
     middleware: middlewareStack({
       backend: options.backend as never,
+      permissions,
       memory: pathsOption(options, "memory"),
       skills: pathsOption(options, "skills"),
-      given,
+      budget: options.budget as never,
+      subagents: agentDelegation(delegation, children),
+      children,
+      delegation,
+      given: withExtraMiddleware(given, off, profile),
       off,
+      excluded: profile.excludedMiddleware,
+      excludedTools: profile.excludedTools,
     }),
     promptBefore: prompt.before,
     promptAfter: prompt.after,
+    toolShape: { excluded: profile.excludedTools, descriptions: profile.toolDescriptionOverrides },
+    profileKeys: keys,
     stateSchema: options.stateSchema,
     responseFormat: options.responseFormat,
     interruptOn: options.interruptOn as InterruptOn | undefined,
+    gates: gatesFor(options.backend, permissions),
     toolTimeout: options.toolTimeout as number | undefined,
     toolConcurrency: options.toolConcurrency as number | undefined,
   });
@@ -110,9 +144,32 @@ export function createDeepAgent<
       store: options.store,
       cache: options.cache,
       debug: options.debug as boolean | undefined,
+      permissions,
+      ceiling: ceilingOf(options.permissionCeiling as never),
       streamTransformers: [...transformers, ...listOption(options, "streamTransformers")],
     }),
   );
   attachNodes(agent);
   return agent as never;
+}
+
+/** What the subagents of the agent take over. */
+function childDefaults(
+  options: Record<string, unknown>,
+  model: unknown,
+  off: ReadonlySet<string>,
+): ChildDefaults {
+  return {
+    model,
+    off,
+    tools: listOption(options, "tools"),
+    backend: options.backend as ChildDefaults["backend"],
+    permissions: options.permissions as ChildDefaults["permissions"],
+    skills: pathsOption(options, "skills"),
+    stateSchema: options.stateSchema,
+    profile: options.profile,
+    interruptOn: options.interruptOn as InterruptOn | undefined,
+    toolTimeout: options.toolTimeout as number | undefined,
+    toolConcurrency: options.toolConcurrency as number | undefined,
+  };
 }

@@ -43,6 +43,8 @@ export { StateBackend } from "./backends/state.ts";
 export { StoreBackend, type StoreBackendOptions } from "./backends/store.ts";
 export type { FileStoreAbilities } from "./backends/store-files.ts";
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store-namespace.ts";
+export type { Budget } from "./budget/limits.ts";
+export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
 export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";
 export {
   type ConsolidationAgent,
@@ -53,6 +55,11 @@ export type * from "./consolidation/conversations.ts";
 export type { MemoryFileChange } from "./consolidation/memory-changes.ts";
 export { CONSOLIDATION_PROMPT } from "./consolidation/words.ts";
 export type { ContextSize } from "./context/budget.ts";
+export {
+  createSubAgent,
+  createSubAgentMiddleware,
+  type SubAgentMiddlewareOptions,
+} from "./delegation.ts";
 export type { AgentDescription } from "./describe.ts";
 export {
   ConfigurationError,
@@ -62,6 +69,7 @@ export {
   type SandboxErrorCode,
 } from "./errors.ts";
 export type { StreamPart } from "./loop/agent-graph.ts";
+export { listApprovals, type RememberedApproval, revokeApproval } from "./loop/approval-memory.ts";
 export type {
   ActionRequest,
   ApprovalRequest,
@@ -69,10 +77,18 @@ export type {
   DecisionType,
   InterruptOn,
   InterruptOnConfig,
+  RememberScope,
+  WhenPredicate,
+  WhenRequest,
 } from "./loop/approval-policy.ts";
 export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/claim.ts";
+export { ModelError } from "./loop/model-error.ts";
+export type { FailureKind, ModelFailure } from "./loop/model-failure.ts";
+export type { ModelFallback } from "./loop/model-fallback.ts";
+export type { ModelRetry } from "./loop/model-retry.ts";
 export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
 export { isMediaReference, type MediaReference } from "./loop/request-media-block.ts";
+export type { AgentUsage, RunUsage, Usage } from "./loop/run-usage.ts";
 export {
   createFilesystemMiddleware,
   EXECUTION_SYSTEM_PROMPT,
@@ -80,7 +96,21 @@ export {
   type FilesystemMiddlewareOptions,
   type FsToolName,
 } from "./middleware/filesystem.ts";
+export {
+  createLoopDetectionMiddleware,
+  type LoopDetectionMiddlewareOptions,
+} from "./middleware/loop-detection.ts";
 export { createMemoryMiddleware, type MemoryMiddlewareOptions } from "./middleware/memory.ts";
+export {
+  createModelFallbackMiddleware,
+  type ModelFallbackMiddleware,
+  type ModelFallbackMiddlewareOptions,
+} from "./middleware/model-fallback.ts";
+export {
+  createModelRetryMiddleware,
+  type ModelRetryMiddleware,
+  type ModelRetryMiddlewareOptions,
+} from "./middleware/model-retry.ts";
 export { createPatchToolCallsMiddleware } from "./middleware/patch-tool-calls.ts";
 export {
   createPromptCachingMiddleware,
@@ -98,6 +128,35 @@ export { createSummarizationToolMiddleware } from "./middleware/summarization-to
 export { createTodoListMiddleware } from "./middleware/todo-list.ts";
 export type { PromptParts as SystemPromptConfig } from "./options.ts";
 export { type CanonicalPath, type CanonicalPathOptions, canonicalPath, isWithin } from "./paths.ts";
+export { guardBackend } from "./permissions/guard.ts";
+export {
+  explainPermission,
+  type FilesystemOperation,
+  type FilesystemPermission,
+  type PermissionExplanation,
+  type PermissionMode,
+} from "./permissions/rules.ts";
+export { type PermissionWarning, permissionWarnings } from "./permissions/warnings.ts";
+export { createHarnessProfile, EMPTY_HARNESS_PROFILE } from "./profiles/create.ts";
+export {
+  generalPurposeSubagentConfigSchema,
+  type HarnessProfileConfigData,
+  harnessProfileConfigSchema,
+  parseHarnessProfileConfig,
+  parseHarnessProfileYaml,
+  parseProviderProfileConfig,
+  serializeProfile,
+} from "./profiles/parse.ts";
+export { getProviderProfile, registerProviderProfile } from "./profiles/provider.ts";
+export { registerHarnessProfile } from "./profiles/registry.ts";
+export { getHarnessProfile, harnessProfileFor, type ProfileOption } from "./profiles/resolve.ts";
+export {
+  type GeneralPurposeSubagentConfig,
+  type HarnessProfile,
+  type HarnessProfileOptions,
+  type ProviderProfile,
+  REQUIRED_MIDDLEWARE_NAMES,
+} from "./profiles/types.ts";
 export { BASE_AGENT_PROMPT } from "./prompts.ts";
 export { SandboxError } from "./sandbox-error.ts";
 export {
@@ -109,5 +168,20 @@ export {
   type SkillWarningCode,
 } from "./skills/skill-metadata.ts";
 export { type SkillMetadataEntry, skillsMetadataValue } from "./skills/skills-value.ts";
+export {
+  type AnySubAgent,
+  type AsyncSubAgent,
+  type CompiledSubAgent,
+  type ForkedSubAgent,
+  isAsyncSubAgent,
+  type SubAgent,
+} from "./subagents/spec.ts";
+export {
+  DEFAULT_GENERAL_PURPOSE_DESCRIPTION,
+  DEFAULT_SUBAGENT_PROMPT,
+  GENERAL_PURPOSE_SUBAGENT,
+  SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY,
+  TASK_SYSTEM_PROMPT,
+} from "./subagents/words.ts";
 export { normalizeReadPagination } from "./text/page.ts";
 export type { Todo } from "./tools/write-todos.ts";

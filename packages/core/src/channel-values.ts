@@ -17,12 +17,14 @@ interface ChannelValues {
   /** Of a channel's list or map the copy savers see, and back. */
   readonly copies: WeakMap<object, object>;
   readonly originals: WeakMap<object, object>;
+  /** Copies that go to the channel of a run inside. */
+  readonly handed: WeakSet<object>;
   clock: number;
   /** How often a value came in that had been in a channel before. */
   returns: number;
 }
 
-const KEY = Symbol.for("deepwright.channel-values");
+const KEY = Symbol.for("deepwright.channel-values.v2");
 
 function shared(): ChannelValues {
   const home = globalThis as { [KEY]?: ChannelValues };
@@ -31,6 +33,7 @@ function shared(): ChannelValues {
     made: new WeakSet(),
     copies: new WeakMap(),
     originals: new WeakMap(),
+    handed: new WeakSet(),
     clock: 0,
     returns: 0,
   };
@@ -94,6 +97,22 @@ export function fromSavers(value: unknown): unknown {
 /** Whether the elements of this list or map may be trusted as far as their stamps say. */
 export function isForSavers(container: object): boolean {
   return values.originals.has(container);
+}
+
+/**
+ * A map of one channel on its way into that of a run inside, which takes it as it is: nothing of it is checked
+ * or copied. Only for what comes straight out of a channel of ours.
+ */
+export function handDown<T extends object>(container: T): T {
+  const copy = forSavers(container);
+  values.handed.add(copy);
+  return copy;
+}
+
+/** What was handed down, as the other channel holds it; undefined for anything else. */
+export function handedDown(value: unknown): object | undefined {
+  if (typeof value !== "object" || value === null || !values.handed.has(value)) return undefined;
+  return values.originals.get(value);
 }
 
 /** Changes whenever the value comes in again; `undefined` if it never did. */

@@ -42,12 +42,17 @@ describe("describe()", () => {
       "delete",
       "glob",
       "grep",
+      "task",
     ]);
     expect(description.middleware.map(({ name }) => name)).toEqual([
       "todoListMiddleware",
       "FilesystemMiddleware",
+      "subAgentMiddleware",
       "SummarizationMiddleware",
       "PromptCachingMiddleware",
+      "ModelRetryMiddleware",
+      "BudgetMiddleware",
+      "LoopDetectionMiddleware",
       "watching",
     ]);
     expect(description.middleware.at(-1)?.hooks).toEqual(["beforeModel", "wrapToolCall"]);

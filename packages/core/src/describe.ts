@@ -3,13 +3,17 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { AnyTool, HookPhase, Loop } from "./loop/loop.ts";
 import { namesOf } from "./loop/model-call.ts";
+import { subAgentsOf } from "./middleware/subagents.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export interface AgentDescription {
   readonly name: string | undefined;
   readonly model: string;
+  /** Of the profiles it was built with, the widest first. */
+  readonly profiles: readonly string[];
   readonly systemPrompt: string;
   readonly tools: readonly { readonly name: string; readonly description: string; readonly tokens: number }[];
+  readonly subagents: readonly { readonly name: string; readonly description: string }[];
   /** In the order they wrap a call: outermost first. */
   readonly middleware: readonly { readonly name: string; readonly hooks: readonly string[] }[];
   /** Estimated; providers count in their own way. */
@@ -38,8 +42,10 @@ export function describeLoop(loop: Loop): AgentDescription {
   const description = {
     name: loop.name,
     model: loop.model.label,
+    profiles: loop.profileKeys,
     systemPrompt,
     tools,
+    subagents: subAgentsOf(loop).map(({ name, description: words }) => ({ name, description: words })),
     middleware,
     tokens: { prompt, tools: toolTokens, total: prompt + toolTokens },
   };
@@ -64,12 +70,15 @@ function print(d: Omit<AgentDescription, "toString">): string {
   const lines = [
     `agent ${d.name ?? "(unnamed)"} on ${d.model}`,
     `about ${d.tokens.total} tokens before the first message: prompt ${d.tokens.prompt}, tools ${d.tokens.tools}`,
+    ...(d.profiles.length > 0 ? [`profiles: ${d.profiles.join(", ")}`] : []),
     "",
     "middleware, outermost first:",
     ...d.middleware.map((m) => `  ${m.name}${m.hooks.length > 0 ? ` (${m.hooks.join(", ")})` : ""}`),
     "",
     "tools:",
     ...d.tools.map((tool) => `  ${tool.name} (${tool.tokens}): ${tool.description.split("\n", 1)[0]}`),
+    ...(d.subagents.length > 0 ? ["", "subagents:"] : []),
+    ...d.subagents.map((one) => `  ${one.name}: ${one.description.split("\n", 1)[0]}`),
     "",
     "system prompt:",
     d.systemPrompt,

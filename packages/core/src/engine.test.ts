@@ -13,18 +13,22 @@ import {
 import { describe, expect, test } from "vitest";
 import {
   ambientConfigurable,
+  awaitedNodes,
   branchTo,
   checkpointerOf,
   forChildren,
   graphNamespace,
   holdWrites,
   isNested,
+  isNewestAnswer,
+  isSeenInside,
   isTaskConfig,
   readChannel,
   runInTask,
   runNode,
   sendWrites,
   setTaskInput,
+  stoppedBy,
   TASKS,
   type TaskConfig,
   unfinishedStep,
@@ -51,6 +55,33 @@ describe("LangGraph still provides what we use of it", () => {
       return {};
     }).invoke(input);
     expect(seen).toEqual([true, true, 1]);
+  });
+
+  test.each([true, false])(
+    "a task knows whether those who stream want its children: %s",
+    async (subgraphs) => {
+      const seen: boolean[] = [];
+      const graph = graphWith((config) => {
+        seen.push(isSeenInside(config));
+        return {};
+      });
+      for await (const _ of await graph.stream(input, { subgraphs }));
+      expect(seen).toEqual([subgraphs]);
+    },
+  );
+
+  test("a run inside a task stops with a signal of its own, and the run around it goes on", async () => {
+    const own = new AbortController();
+    const child = graphWith(() => {
+      own.abort();
+      return new Promise(() => {});
+    });
+    const parent = graphWith(async (config) => {
+      const stopped = await child.invoke(input, stoppedBy(config, own.signal)).catch((error) => error);
+      return { messages: [new AIMessage(String(stopped))] };
+    });
+    const { messages } = await parent.invoke(input, { signal: new AbortController().signal });
+    expect(messages.at(-1)?.text).toMatch(/abort/i);
   });
 
   test("a graph run inside a task without a config takes over that of the task", async () => {
@@ -143,6 +174,46 @@ describe("LangGraph still provides what we use of it", () => {
     }, saver);
     await graph.invoke(input, { configurable: { thread_id: "input" } });
     expect(seen).toEqual([{ replaced: true }, true, "", true, "string", "object"]);
+  });
+
+  test("a task that asks again knows the newest of the answers it is given", async () => {
+    const newest: unknown[] = [];
+    const graph = graphWith((config) => {
+      let found = false;
+      for (;;) {
+        const answer = interrupt("again?");
+        if (!found && isNewestAnswer(config)) {
+          newest.push(answer);
+          found = true;
+        }
+        if (answer === "good") return {};
+      }
+    }, new MemorySaver());
+    const thread = { configurable: { thread_id: "answers" } };
+    await graph.invoke(input, thread);
+    const [task] = (await graph.getState(thread)).tasks;
+    const id = String(task?.interrupts[0]?.id);
+    for (const resume of ["bad", "odd", { [id]: "worse" }, { [id]: "worst" }, "ill", { [id]: "good" }])
+      await graph.invoke(new Command({ resume }), thread);
+    expect(newest).toEqual(["bad", "odd", "worse", "worst", "ill", "good"]);
+  });
+
+  test("a checkpoint tells which nodes packets were sent to", async () => {
+    const saver = new MemorySaver();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("work", () => new Command({ goto: [new Send("other", {}), new Send("other", {})] }), {
+        ends: ["other"],
+      })
+      .addNode("other", () => {
+        interrupt("wait");
+        return {};
+      })
+      .addEdge(START, "work")
+      .compile({ checkpointer: saver });
+    const thread = { configurable: { thread_id: "sends" } };
+    await graph.invoke(input, thread);
+    expect(awaitedNodes((await saver.getTuple(thread))?.checkpoint)).toEqual(["other", "other"]);
+    expect(awaitedNodes(undefined)).toEqual([]);
   });
 
   test("getConfig() inside runInTask answers with the task's config", async () => {

@@ -1,5 +1,6 @@
 /**
- * Everything we use of LangGraph that is not part of its public interface, and nothing else.
+ * Everything we use of LangGraph that is not part of its public interface, and nothing else; how it hands
+ * checkpoints over is in `engine-checkpoints.ts`.
  *
  * `engine.test.ts` runs a real graph against each of these names and fails loudly when LangGraph
  * changes one. No other file may spell them.
@@ -20,6 +21,9 @@ const SEND = "__pregel_send";
 const SCRATCHPAD = "__pregel_scratchpad";
 const CHECKPOINTER = "__pregel_checkpointer";
 const RESUMING = "__pregel_resuming";
+const RESUME_MAP = "__pregel_resume_map";
+const ABORT_SIGNALS = "__pregel_abort_signals";
+const STREAM = "__pregel_stream";
 const REPLAY_STATE = "__pregel_replay_state";
 const INTERRUPT_CHANNEL = "__interrupt__";
 const ERROR_CHANNEL = "__error__";
@@ -83,6 +87,19 @@ export function forChildren<C extends Record<string, unknown>>(configurable: C):
   return replays ? configurable : (rest as C);
 }
 
+/**
+ * The config of a run inside a task that `signal` stops. By itself the engine has every run inside listen to the
+ * signal of the outermost one and to no other.
+ */
+export function stoppedBy<Config extends { readonly configurable?: Record<string, unknown> }>(
+  config: Config,
+  signal: AbortSignal | undefined,
+): Config {
+  if (signal === undefined) return config;
+  const configurable = { ...config.configurable, [ABORT_SIGNALS]: { externalAbortSignal: signal } };
+  return { ...config, signal, configurable };
+}
+
 const scopes = new WeakMap<object, TaskConfig>();
 
 /** LangChain hands a tool only some keys of its config on; this finds the one it was made from. */
@@ -100,6 +117,21 @@ export function setTaskInput(config: TaskConfig, input: unknown): void {
   (internal(config, SCRATCHPAD) as { currentTaskInput: unknown }).currentTaskInput = input;
 }
 
+/**
+ * Whether the answer that `interrupt()` has just returned is the newest one. A task that asked again because it
+ * could not use an answer is given all of them when it runs once more; where this run answers by id, the last one
+ * that came without an id comes behind.
+ */
+export function isNewestAnswer(config: TaskConfig): boolean {
+  const { interruptCounter, resume, nullResume } = internal(config, SCRATCHPAD) as {
+    interruptCounter: number;
+    resume: readonly unknown[];
+    nullResume?: unknown;
+  };
+  const isLast = interruptCounter >= resume.length - 1;
+  return isLast && (nullResume === undefined || config.configurable?.[RESUME_MAP] !== undefined);
+}
+
 /** The saver of this run; undefined when the agent has none. */
 export function checkpointerOf(config: TaskConfig): PendingWritesReader | undefined {
   return config.configurable?.[CHECKPOINTER] as PendingWritesReader | undefined;
@@ -112,7 +144,7 @@ export interface PendingWritesReader {
         readonly config: LangGraphRunnableConfig;
         readonly parentConfig?: LangGraphRunnableConfig;
         readonly pendingWrites?: readonly (readonly [taskId: string, channel: string, value: unknown])[];
-        readonly checkpoint: { readonly id: string };
+        readonly checkpoint: { readonly id: string; readonly channel_values?: Record<string, unknown> };
       }
     | undefined
   >;
@@ -149,9 +181,22 @@ export function unfinishedStep(
   return { interrupts: [...interrupts.values()].flat(), finished: [...finished.values()] };
 }
 
+/** The nodes a checkpoint was about to send packets to. */
+export function awaitedNodes(
+  checkpoint: { readonly channel_values?: Record<string, unknown> } | undefined,
+): readonly string[] {
+  const sends = checkpoint?.channel_values?.[TASKS];
+  return Array.isArray(sends) ? sends.map((send) => String((send as { node?: unknown })?.node)) : [];
+}
+
 /** Whether this run is part of another graph's run. */
 export function isNested(config: { configurable?: Record<string, unknown> } | undefined): boolean {
   return config?.configurable?.[READ] !== undefined;
+}
+
+/** Whether somebody who streams the run around this task wants to see what the runs inside do. */
+export function isSeenInside(config: { configurable?: Record<string, unknown> }): boolean {
+  return config.configurable?.[STREAM] !== undefined;
 }
 
 /** What a graph that is run here without a config takes over: that of the task around it, if there is one. */

@@ -6,6 +6,7 @@ export type { FilesystemBackendOptions } from "./backends/disk/filesystem-option
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
 export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";
 export { type AgentMemoryMiddlewareOptions, createAgentMemoryMiddleware } from "./middleware/agent-memory.ts";
+export { loadHarnessProfile, loadProviderProfile } from "./profiles/node/load-profile.ts";
 export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./settings.ts";
 export {
   type ListSkillsOptions,

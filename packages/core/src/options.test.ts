@@ -20,7 +20,7 @@ describe("createDeepAgent(options)", () => {
   });
 
   test("an unknown option is an error that names it and the known ones", () => {
-    for (const option of ["modle", "subagents", "permissions", "budget"])
+    for (const option of ["modle", "subagent", "permission", "profiles"])
       expect(() => createDeepAgent({ [option]: [] } as never)).toThrow(
         expect.objectContaining({
           name: "ConfigurationError",
@@ -40,7 +40,14 @@ describe("createDeepAgent(options)", () => {
         "model",
         "tools",
         "systemPrompt",
+        "profile",
         "middleware",
+        "subagents",
+        "permissions",
+        "permissionCeiling",
+        "budget",
+        "memory",
+        "skills",
         "stateSchema",
         "contextSchema",
         "responseFormat",
@@ -185,7 +192,7 @@ describe("tools", () => {
 
 describe("systemPrompt", () => {
   const promptOf = (systemPrompt: unknown) =>
-    createDeepAgent({ systemPrompt: systemPrompt as never }).describe().systemPrompt;
+    createDeepAgent({ systemPrompt: systemPrompt as never, profile: false }).describe().systemPrompt;
 
   test("absent: the base prompt, then the sections of the middleware", () => {
     expect(promptOf(undefined)).toMatch(

@@ -2,6 +2,7 @@
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "./errors.ts";
+import type { HarnessProfile } from "./profiles/types.ts";
 import { BASE_AGENT_PROMPT } from "./prompts.ts";
 
 export const DEFAULT_MODEL = "anthropic:claude-sonnet-4-6";
@@ -10,7 +11,9 @@ const KNOWN = new Set([
   "model",
   "tools",
   "systemPrompt",
+  "profile",
   "middleware",
+  "subagents",
   "stateSchema",
   "contextSchema",
   "responseFormat",
@@ -21,7 +24,10 @@ const KNOWN = new Set([
   "backend",
   "memory",
   "skills",
+  "permissions",
+  "permissionCeiling",
   "interruptOn",
+  "budget",
   "toolTimeout",
   "toolConcurrency",
   "name",
@@ -71,18 +77,22 @@ export function nameOption({ name }: Record<string, unknown>): string | undefine
   throw new ConfigurationError("INVALID_OPTION", "The option 'name' must be a string.");
 }
 
-/** What stands before and after the sections of the middleware. */
-export function promptOption(value: unknown): { before: (string | SystemMessage)[]; after: string[] } {
-  if (value === undefined) return { before: [BASE_AGENT_PROMPT], after: [] };
+/** What stands before and after the sections of the middleware. The words of the profile close the prompt. */
+export function promptOption(
+  value: unknown,
+  profile: Partial<Pick<HarnessProfile, "baseSystemPrompt" | "systemPromptSuffix">> = {},
+): { before: (string | SystemMessage)[]; after: string[] } {
+  const { baseSystemPrompt = BASE_AGENT_PROMPT, systemPromptSuffix: last = "" } = profile;
+  if (value === undefined) return { before: [baseSystemPrompt], after: [last] };
   if (typeof value === "string" || SystemMessage.isInstance(value))
-    return { before: [value, BASE_AGENT_PROMPT], after: [] };
+    return { before: [value, baseSystemPrompt], after: [last] };
   if (typeof value !== "object" || value === null || !Object.entries(value).every(isPromptPart))
     throw new ConfigurationError(
       "INVALID_OPTION",
       "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix} of strings.",
     );
   const { prefix, base, suffix } = value as PromptParts;
-  return { before: [prefix ?? "", base ?? BASE_AGENT_PROMPT], after: [suffix ?? ""] };
+  return { before: [prefix ?? "", base ?? baseSystemPrompt], after: [suffix ?? "", last] };
 }
 
 function isPromptPart([key, value]: [string, unknown]): boolean {

@@ -5,7 +5,9 @@ import { ThreadLife } from "./seeds-for-tests.ts";
 const SEEDS = Number(process.env.TEST_SEEDS ?? 120);
 const FIRST = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-test(`${SEEDS} random lives of threads make no invalid request`, { timeout: 600_000 + SEEDS * 1_000 }, async () => {
+test(`${SEEDS} random lives of threads make no invalid request`, {
+  timeout: 600_000 + SEEDS * 1_000,
+}, async () => {
   let modelCalls = 0;
   let compactions = 0;
   for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {

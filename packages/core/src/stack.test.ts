@@ -15,7 +15,13 @@ const namesOf = (stack: readonly AgentMiddleware[]) => stack.map((middleware) =>
 const stack = (given: readonly AgentMiddleware[], off: readonly string[] = []) =>
   namesOf(middlewareStack({ given, off: new Set(off) }));
 
-const CONTEXT = ["SummarizationMiddleware", "PromptCachingMiddleware"];
+const CONTEXT = [
+  "SummarizationMiddleware",
+  "PromptCachingMiddleware",
+  "ModelRetryMiddleware",
+  "BudgetMiddleware",
+  "LoopDetectionMiddleware",
+];
 const BUILT_IN = ["todoListMiddleware", "FilesystemMiddleware", ...CONTEXT];
 
 describe("the order of the middleware", () => {
@@ -57,13 +63,14 @@ describe("createDeepAgent({middleware})", () => {
   test("{name: false} turns a built-in one off, with its tools, words and state", async () => {
     expect(toolsOf([])).toContain("write_todos");
     expect(toolsOf([{ todoListMiddleware: false }])).not.toContain("write_todos");
-    expect(toolsOf([{ TodoListMiddleware: false, filesystemMiddleware: false }])).toEqual([]);
+    expect(toolsOf([{ TodoListMiddleware: false, filesystemMiddleware: false }])).toEqual(["task"]);
     const bare = createDeepAgent({
       model: scriptedModel([say("done")]),
       middleware: [
         { todoListMiddleware: false },
         { FilesystemMiddleware: false },
         { SummarizationMiddleware: false },
+        { subAgentMiddleware: false },
       ],
     });
     expect(bare.describe().systemPrompt).not.toMatch(/todo|file/i);
@@ -104,7 +111,9 @@ describe("createDeepAgent({middleware})", () => {
       middleware: [
         createTodoListMiddleware({ systemPrompt: "## Plan\nPlan it." }),
         createFilesystemMiddleware({ tools: ["ls"], systemPrompt: "## Disk" }),
+        { subAgentMiddleware: false },
       ],
+      profile: false,
     });
     const { systemPrompt, tools, middleware } = agent.describe();
     expect(systemPrompt).toMatch(/## Plan\nPlan it\.\n\n## Disk$/);

@@ -61,3 +61,14 @@ test.each<[string, (typeof TEXT_KINDS)[number]]>([
   const largest = tally.indexOf(Math.max(...tally));
   expect(TEXT_KINDS[largest]).toBe(kind);
 });
+
+test("a text that is counted again has the counts it had, whatever was done to them", () => {
+  const long = "a prompt that many agents have, with 12 numbers; ".repeat(100);
+  for (const text of [long, long.toUpperCase(), "short words"]) {
+    const first = tallyTokens(text);
+    const sum = Math.ceil(first.reduce((total, count) => total + count, 0));
+    first.fill(7);
+    expect(Math.ceil(tallyTokens(text).reduce((total, count) => total + count, 0))).toBe(sum);
+    expect(estimateTokens(text)).toBe(sum);
+  }
+});

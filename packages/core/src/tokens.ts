@@ -46,19 +46,42 @@ const WHOLE = 1 << 18;
 const SAMPLES = 128;
 const SAMPLE = WHOLE / SAMPLES;
 
+/** For counts of which only the sum is wanted: most texts are short, and an array costs more than they do. */
+const spare: TextTally = new Float64Array(TEXT_KINDS.length + 1);
+
 export function estimateTokens(text: string): number {
+  countInto(spare.fill(0), text);
   let sum = 0;
-  for (const count of tallyTokens(text)) sum += count;
+  for (let i = 0; i < TEXT_KINDS.length; i += 1) sum += spare[i] as number;
   return Math.ceil(sum);
 }
 
+/** A long text that comes again and again is the prompt of agents that come after each other. */
+const LONG_FROM = 2_048;
+const LONG_TO = 1 << 16;
+const MOST_LONG = 4;
+const longTexts: { readonly text: string; readonly tally: TextTally }[] = [];
+
 export function tallyTokens(text: string): TextTally {
-  kindOf ??= kindsOfCharacters();
+  if (text.length < LONG_FROM || text.length > LONG_TO) return counted(text);
+  const place = longTexts.findIndex((one) => one.text === text);
+  const [known = { text, tally: counted(text) }] = place < 0 ? [] : longTexts.splice(place, 1);
+  longTexts.unshift(known);
+  if (longTexts.length > MOST_LONG) longTexts.pop();
+  return known.tally.slice();
+}
+
+function counted(text: string): TextTally {
   const tally = new Float64Array(TEXT_KINDS.length + 1);
+  countInto(tally, text);
+  return tally.subarray(0, TEXT_KINDS.length);
+}
+
+function countInto(tally: TextTally, text: string): void {
+  kindOf ??= kindsOfCharacters();
   if (text.length <= WHOLE) walk(text, 0, text.length, tally);
   else walkSamples(text, tally);
   partAccented(tally);
-  return tally.subarray(0, TEXT_KINDS.length);
 }
 
 function walkSamples(text: string, tally: TextTally): void {

@@ -32,40 +32,66 @@ function gearTable(): Int32Array {
   return table;
 }
 
-/** Ends of the pieces, the last one being the length. One number for content that stays whole. */
-function cuts(units: Uint8Array): number[] {
-  const { length } = units;
-  if (length <= SMALL) return [length];
-  const { least, most, mask } = length < LARGE ? FINE : COARSE;
-  const ends: number[] = [];
-  let start = 0;
-  while (length - start > least) {
-    const limit = Math.min(start + most, length);
-    let rolling = 0;
-    let end = start + least;
-    for (; end < limit; end += 1) {
-      rolling = ((rolling << 1) + (GEAR[units[end] as number] as number)) | 0;
-      if ((rolling & mask) === 0) break;
-    }
-    start = Math.min(end + 1, limit);
-    ends.push(start);
+/** Where the piece that begins at `start` ends. */
+function pieceEnd(units: Uint8Array, start: number, length: number, { least, most, mask }: Sizes): number {
+  if (length - start <= least) return length;
+  const limit = Math.min(start + most, length);
+  let rolling = 0;
+  for (let end = start + least; end < limit; end += 1) {
+    rolling = ((rolling << 1) + (GEAR[units[end] as number] as number)) | 0;
+    if ((rolling & mask) === 0) return end + 1;
   }
-  if (start < length) ends.push(length);
-  return ends;
+  return limit;
+}
+
+function sizesFor(length: number): Sizes {
+  return length < LARGE ? FINE : COARSE;
+}
+
+/** `units[place]` to `units[place + end - start - 1]` are the lower bytes of the code units from `start` to `end`. */
+export type TakeCut = (start: number, end: number, units: Buffer, place: number) => void;
+
+/** Bytes before the units of a piece that `take` may overwrite. */
+export const ROOM_BEFORE = 8;
+const WINDOW = 2 * COARSE.most;
+let window: Buffer | undefined;
+
+/** Cuts a text, be it in the middle of a character. The units are good until `take` returns. */
+export function cutText(text: string, take: TakeCut): void {
+  const { length } = text;
+  if (length <= SMALL) throw new RangeError("A short text is not cut.");
+  const sizes = sizesFor(length);
+  window ??= Buffer.allocUnsafeSlow(ROOM_BEFORE + WINDOW);
+  const units = window;
+  let seen = 0;
+  let shift = ROOM_BEFORE;
+  for (let start = 0; start < length; ) {
+    if (seen < Math.min(start + sizes.most, length)) {
+      seen = Math.min(start + WINDOW, length);
+      shift = ROOM_BEFORE - start;
+      // As latin1 every code unit is its lower byte.
+      units.write(text.slice(start, seen), ROOM_BEFORE, "latin1");
+    }
+    const end = pieceEnd(units, start + shift, length + shift, sizes) - shift;
+    take(start, end, units, start + shift);
+    start = end;
+  }
+}
+
+export function isCut(text: string): boolean {
+  return text.length > SMALL;
 }
 
 /** Pieces of well-formed text, each well-formed. */
 export function textPieces(text: string): string[] {
-  if (text.length <= SMALL) return text === "" ? [] : [text];
-  // As latin1 every code unit is its lower byte.
-  const ends = cuts(Buffer.from(text, "latin1"));
+  if (!isCut(text)) return text === "" ? [] : [text];
   const pieces: string[] = [];
   let start = 0;
-  for (const cut of ends) {
+  cutText(text, (_, cut) => {
     const end = splitsPair(text, cut) ? cut + 1 : cut;
     if (end > start) pieces.push(text.slice(start, end));
     start = Math.max(start, end);
-  }
+  });
   return pieces;
 }
 
@@ -75,10 +101,14 @@ function splitsPair(text: string, end: number): boolean {
 }
 
 export function bytePieces(bytes: Uint8Array): Uint8Array[] {
-  let start = 0;
-  return cuts(bytes).map((end) => {
-    const piece = bytes.subarray(start, end);
+  const { length } = bytes;
+  if (length <= SMALL) return [bytes];
+  const sizes = sizesFor(length);
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < length; ) {
+    const end = pieceEnd(bytes, start, length, sizes);
+    pieces.push(bytes.subarray(start, end));
     start = end;
-    return piece;
-  });
+  }
+  return pieces;
 }

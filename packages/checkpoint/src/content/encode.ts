@@ -1,9 +1,9 @@
 /** Values into objects: long texts, messages, files and collections each get one of their own. */
 import { DeepwrightError } from "deepwright/errors";
-import { bytePieces, textPieces } from "./chunks.ts";
 import { Handle, KIND } from "./handle.ts";
 import { InertWriter, type Json, type Outlining } from "./inert.ts";
 import { classTag } from "./messages.ts";
+import { bytesHandle, textHandle } from "./text-object.ts";
 import { isForSavers, type ListMemo, type MapMemo, returnCount, type ThreadMemory } from "./thread-memory.ts";
 import { BRANCH_OF, joinLeaves, keyGroups, LEAF_SIZE } from "./trees.ts";
 
@@ -30,6 +30,8 @@ export class Encoder implements Outlining {
   private refs: Handle[] = [];
   private repeated = 0;
   private met = new Map<object, Handle>();
+  /** The element that is being written. */
+  private holder: object | undefined;
 
   constructor(private readonly memory: ThreadMemory) {}
 
@@ -56,13 +58,13 @@ export class Encoder implements Outlining {
 
   content(content: string | Uint8Array): Handle {
     return typeof content === "string"
-      ? textHandle(content)
+      ? textHandle(content, this.memory)
       : bytesHandle(content, KIND.bytes, KIND.joinedBytes);
   }
 
   outline(value: unknown): Json | undefined {
     if (typeof value === "string")
-      return value.length < LONG_TEXT ? undefined : this.place(this.memory.text(value, textHandle));
+      return value.length < LONG_TEXT ? undefined : this.place(this.memory.text(value, this.holder));
     if (typeof value !== "object" || value === null) return undefined;
     if (value instanceof Uint8Array)
       return value.length < LONG_BYTES
@@ -241,7 +243,10 @@ export class Encoder implements Outlining {
     const known = (trusted ? this.memory.known(value) : undefined) ?? this.met.get(value);
     if (known) return this.place(known);
     const { cuts } = this.writer;
+    const { holder } = this;
+    this.holder = value;
     const { result, refs, repeated } = this.within(() => this.writer.parts(value));
+    this.holder = holder;
     const text = JSON.stringify(result);
     if (refs.length === 0 && text.length < SMALL_ELEMENT && classTag(value) === undefined) return result;
     const handle = new Handle(KIND.value, refs, text, repeated);
@@ -272,17 +277,6 @@ function allRefs(elements: readonly Json[], refs: readonly Handle[]): boolean {
     refs.length === elements.length &&
     elements.every((element, i) => isObject(element) && (element as { $?: unknown }).$ === i)
   );
-}
-
-function textHandle(text: string): Handle {
-  if (!text.isWellFormed()) return bytesHandle(Buffer.from(text, "utf16le"), KIND.text16, KIND.joinedText16);
-  const pieces = textPieces(text).map((piece) => new Handle(KIND.text, [], piece));
-  return pieces.length === 1 ? (pieces[0] as Handle) : new Handle(KIND.joinedText, pieces, "");
-}
-
-function bytesHandle(bytes: Uint8Array, kind: number, joined: number): Handle {
-  const pieces = bytePieces(bytes).map((piece) => new Handle(kind, [], new Uint8Array(piece)));
-  return pieces.length === 1 ? (pieces[0] as Handle) : new Handle(joined, pieces, "");
 }
 
 function guarded<T>(work: () => T): T {

@@ -39,10 +39,19 @@ export class Handle {
   readonly weight: number;
   private content: Content | undefined;
 
-  /** `repeated` is the weight of refs that the body uses more than once, beyond the first time. */
-  constructor(kind: number, refs: readonly Handle[], body: string | Uint8Array, repeated = 0) {
+  /**
+   * `repeated` is the weight of refs that the body uses more than once, beyond the first time; `hash` is
+   * what `contentHash` says of the rest, where that is known.
+   */
+  constructor(
+    kind: number,
+    refs: readonly Handle[],
+    body: string | Uint8Array,
+    repeated = 0,
+    hash = contentHash(kind, refs, body),
+  ) {
     this.content = { kind, refs, body };
-    this.hash = contentHash(kind, refs, body);
+    this.hash = hash;
     let weight = body.length + 1 + repeated;
     for (const ref of refs) weight += ref.weight;
     this.weight = weight;
@@ -71,6 +80,18 @@ export function contentHash(
   for (const ref of refs) head += ref.hash;
   const whole = typeof body === "string" ? `${head};${body}` : Buffer.concat([Buffer.from(`${head},`), body]);
   return hash("sha256", whole, "hex").slice(0, HASH_DIGITS);
+}
+
+const TEXT_HEAD = Buffer.from(`${KIND.text}:;`);
+
+/**
+ * The hash of a text without references, all ASCII, whose bytes are there from `start` to `end`. Overwrites the
+ * three bytes before `start`.
+ */
+export function asciiHash(bytes: Buffer, start: number, end: number): string {
+  const head = start - TEXT_HEAD.length;
+  bytes.set(TEXT_HEAD, head);
+  return hash("sha256", bytes.subarray(head, end), "hex").slice(0, HASH_DIGITS);
 }
 
 /** What of `roots` and all they lead to is not stored yet: content before what refers to it. */

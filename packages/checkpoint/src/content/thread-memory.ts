@@ -1,6 +1,7 @@
 /** What a saver remembers of one thread, so that the next checkpoint costs what changed. */
 import { isForSavers, returnCount, stampOf } from "deepwright/channel-values";
 import type { Handle } from "./handle.ts";
+import { type KnownPieces, textHandle } from "./text-object.ts";
 import type { Tree } from "./trees.ts";
 
 interface Stored {
@@ -31,17 +32,26 @@ const IDLE_MS = 30_000;
 const MOST_SMALL = 64;
 const LONG_TEXT = 4_096;
 const MOST_TEXTS = 4;
+const MOST_PIECES = 2_048;
+
+interface KnownText {
+  readonly text: string;
+  readonly handle: Handle;
+}
 
 /**
  * Valid for one epoch of one thread in one saver: thrown away as a whole when objects may be gone.
  *
  * Holds the last lists and maps of the channels only while the thread is being written to.
  */
-export class ThreadMemory {
+export class ThreadMemory implements KnownPieces {
   private readonly lists = new Map<string, ListMemo>();
   private readonly maps = new Map<string, MapMemo>();
   private readonly small = new Map<string, Handle>();
-  private readonly texts: { readonly text: string; readonly handle: Handle }[] = [];
+  private readonly texts: KnownText[] = [];
+  /** Of files and messages, for as long as these are there. */
+  private readonly held = new WeakMap<object, readonly KnownText[]>();
+  private readonly pieces = new Map<string, Handle>();
   private idle: NodeJS.Timeout | undefined;
 
   constructor(public epoch: number) {}
@@ -79,17 +89,32 @@ export class ThreadMemory {
     this.touched();
   }
 
-  /** A long text is met as a write and again in the checkpoint after it. */
-  text(text: string, make: (text: string) => Handle): Handle {
-    const known = this.texts.find((entry) => entry.text === text);
+  /**
+   * A long text is met as a write and again in the checkpoint after it: most often in the same object, its
+   * `holder`. Whatever else became of that, a text cannot be changed.
+   */
+  text(text: string, holder: object | undefined): Handle {
+    if (text.length < LONG_TEXT) return textHandle(text, this);
+    const held = holder && this.held.get(holder);
+    const known =
+      held?.find((entry) => entry.text === text) ?? this.texts.find((entry) => entry.text === text);
     if (known) return known.handle;
-    const handle = make(text);
-    if (text.length >= LONG_TEXT) {
-      this.texts.unshift({ text, handle });
-      this.texts.length = Math.min(this.texts.length, MOST_TEXTS);
-      this.touched();
-    }
-    return handle;
+    const entry = { text, handle: textHandle(text, this) };
+    if (holder) this.held.set(holder, [entry, ...(held ?? [])].slice(0, MOST_TEXTS));
+    this.texts.unshift(entry);
+    this.texts.length = Math.min(this.texts.length, MOST_TEXTS);
+    this.touched();
+    return entry.handle;
+  }
+
+  /** A long text that was edited, or is much like another, is for the most part stored already. */
+  piece(hash: string): Handle | undefined {
+    return this.pieces.get(hash);
+  }
+
+  keepPiece(handle: Handle): void {
+    if (this.pieces.size >= MOST_PIECES) this.pieces.delete(this.pieces.keys().next().value as string);
+    this.pieces.set(handle.hash, handle);
   }
 
   /** Small contents that come again and again, such as the names of the channels. */
@@ -110,6 +135,7 @@ export class ThreadMemory {
         this.lists.clear();
         this.maps.clear();
         this.texts.length = 0;
+        this.pieces.clear();
       }, IDLE_MS).unref();
   }
 }

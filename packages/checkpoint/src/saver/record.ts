@@ -42,16 +42,8 @@ export function encodeCheckpoint(
   metadata: CheckpointMetadata,
   namespace: string,
 ): EncodedCheckpoint {
-  const { v, ts, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
+  const { ts, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
   const rest = Object.keys(checkpoint).filter((key) => !KNOWN_FIELDS.has(key));
-  const shape: Shape = {
-    f: FORMAT,
-    v,
-    values: Object.keys(values),
-    versions: Object.keys(versions),
-    seen: Object.entries(seen).map(([node, channels]) => [node, Object.keys(channels)] as const),
-    ...(rest.length > 0 ? { rest } : {}),
-  };
   const flat = [
     ...Object.values(versions),
     ...Object.values(seen).flatMap((channels) => Object.values(channels)),
@@ -65,12 +57,55 @@ export function encodeCheckpoint(
   const body = `${JSON.stringify(head).slice(0, -1)},${encoded.text}]`;
   return {
     refs: [
-      memory.recent(new Handle(KIND.value, [], JSON.stringify(shape))),
+      shapeHandle(memory, checkpoint, rest),
       memory.recent(encoder.object(metadata === undefined ? null : lasting)),
       ...encoded.refs,
     ],
     body: hasDeltas(metadata) ? DELTA_MARK + body : body,
   };
+}
+
+interface KnownShape {
+  readonly names: readonly (string | number)[];
+  readonly handle: Handle;
+}
+
+/** Of the last checkpoint of a thread: most often the next one has the same names. */
+const lastShapes = new WeakMap<ThreadMemory, KnownShape>();
+
+function shapeHandle(memory: ThreadMemory, checkpoint: Checkpoint, rest: readonly string[]): Handle {
+  const names = namesIn(checkpoint, rest);
+  const last = lastShapes.get(memory);
+  if (last?.names.length === names.length && names.every((name, i) => name === last.names[i]))
+    return last.handle;
+  const { v, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
+  const shape: Shape = {
+    f: FORMAT,
+    v,
+    values: Object.keys(values),
+    versions: Object.keys(versions),
+    seen: Object.entries(seen).map(([node, channels]) => [node, Object.keys(channels)] as const),
+    ...(rest.length > 0 ? { rest } : {}),
+  };
+  const handle = memory.recent(new Handle(KIND.value, [], JSON.stringify(shape)));
+  lastShapes.set(memory, { names, handle });
+  return handle;
+}
+
+/** Everything a shape says, in one list: before the names of each part stands how many they are. */
+function namesIn(checkpoint: Checkpoint, rest: readonly string[]): (string | number)[] {
+  const { v, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
+  const names: (string | number)[] = [v];
+  const add = (keys: readonly string[]) => {
+    names.push(keys.length);
+    for (const key of keys) names.push(key);
+  };
+  add(Object.keys(values));
+  add(Object.keys(versions));
+  add(Object.keys(seen));
+  for (const node in seen) add(Object.keys(seen[node] as object));
+  add(rest);
+  return names;
 }
 
 function hasDeltas(metadata: CheckpointMetadata | undefined): boolean {

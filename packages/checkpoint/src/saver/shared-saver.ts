@@ -36,7 +36,11 @@ const PAGE = 50;
 const MOST_WRITERS = 1_000;
 
 export class SharedSaver extends BaseCheckpointSaver<number> implements ClaimingSaver {
+  /** Told to loops: puts that are not waited for are stored in the order of the calls. */
+  readonly keepsOrder = true;
   private readonly writers = new Map<string, ThreadWriter>();
+  /** Of threads whose first checkpoint is looked into before it is written: what comes behind it waits. */
+  private readonly looking = new Map<string, Promise<unknown>>();
 
   constructor(readonly home: Home) {
     super();
@@ -97,9 +101,11 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       parent !== undefined ||
       !newVersions ||
       Object.keys(given.channel_versions).every((name) => name in newVersions);
+    const ahead = this.looking.get(threadId);
+    if (ahead) await ahead;
     const checkpoint = isWhole
       ? given
-      : without(given, await neverStored(this.home, threadId, namespace, given, newVersions));
+      : await this.lookInto(threadId, neverStored(this.home, threadId, namespace, given, newVersions), given);
     const root = namespace === "" ? undefined : rootOf(metadata);
     const draft = (memory: ThreadMemory, writer: ThreadWriter): Draft => {
       const encoder = new Encoder(memory);
@@ -236,6 +242,19 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     this.writers.set(threadId, writer);
     if (this.writers.size > MOST_WRITERS) this.forgetOldest();
     return writer;
+  }
+
+  /** Those that wait for it go on right behind the one that asked. */
+  private lookInto(
+    threadId: string,
+    absent: Promise<ReadonlySet<string>>,
+    given: Checkpoint,
+  ): Promise<Checkpoint> {
+    const looking = absent.then((channels) => without(given, channels));
+    const done = () => this.looking.delete(threadId);
+    this.looking.set(threadId, looking);
+    looking.then(done, done);
+    return looking;
   }
 
   private forgetOldest(): void {

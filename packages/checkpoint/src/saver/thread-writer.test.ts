@@ -1,4 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { createDeepAgent } from "deepwright";
+import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { type Messages, messagesReducer } from "../../../core/src/loop/messages.ts";
 import { MemoryHome } from "../home/memory-home.ts";
@@ -13,11 +15,15 @@ const long = (text: string): string => text.padEnd(2_000, ".");
 class WatchedHome extends MemoryHome {
   puts = 0;
   failures: Error[] = [];
+  /** Checkpoints in the order in which they came. */
+  readonly ids: string[] = [];
 
   override async put(...args: Parameters<MemoryHome["put"]>): ReturnType<MemoryHome["put"]> {
     this.puts += 1;
     const failure = this.failures.shift();
     if (failure) throw failure;
+    for (const { checkpoint } of [args[0], ...(args[0].more ?? [])])
+      if (checkpoint) this.ids.push(checkpoint.id);
     return super.put(...args);
   }
 }
@@ -73,6 +79,52 @@ describe("writes of one thread", () => {
     await put(saver, second);
     expect(describeValue(await read(saver))).toBe(describeValue(second));
     expect(await home.thread("t")).toMatchObject({ messageCount: 2, firstPrompt: long("one").slice(0, 200) });
+  });
+
+  test("behind one that failed are not stored without it, but those of other namespaces are", async () => {
+    const { home, saver } = setup();
+    home.failures = [new Error("disk full")];
+    const many = Array.from({ length: 300 }, () => put(saver, []));
+    const child = { configurable: { thread_id: "t", checkpoint_ns: "child" } };
+    const elsewhere = saver.put(child, checkpointOf(EMPTY), metadataOf());
+    const ends = await Promise.allSettled(many);
+    expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(300);
+    await elsewhere;
+    expect(home.ids).toHaveLength(1);
+    await put(saver, []);
+    expect(home.ids).toHaveLength(2);
+  });
+
+  test("are stored in the order of the calls, also behind a first one that must be looked into", async () => {
+    const { home, saver } = setup();
+    const [first, second, third] = [checkpointOf(EMPTY), checkpointOf(EMPTY), checkpointOf(EMPTY)];
+    const behind = (id: string) => ({ configurable: { ...config.configurable, checkpoint_id: id } });
+    await Promise.all([
+      saver.put(config, first, metadataOf(), {}),
+      saver.put(behind(first.id), second, metadataOf(), {}),
+      saver.put(behind(second.id), third, metadataOf(), {}),
+    ]);
+    expect(home.ids).toEqual([first.id, second.id, third.id]);
+  });
+
+  test("of a run that is faster than the home are few, and the thread is whole", async () => {
+    const { home, saver } = setup();
+    const writes = Array.from({ length: 50 }, (_, i) =>
+      callTool("write_file", { file_path: `/${i}.txt`, content: `${i}` }),
+    );
+    const model = scriptedModel([...writes, say("done")]);
+    const agent = createDeepAgent({ model, checkpointer: saver });
+    await agent.invoke({ messages: "Go." }, config);
+    expect(home.ids.length).toBeGreaterThan(100);
+    expect(home.puts).toBeLessThan(home.ids.length / 5);
+    let expected: string | undefined;
+    let count = 0;
+    for await (const { config: at, parentConfig } of saver.list(config)) {
+      if (expected !== undefined) expect(at.configurable?.checkpoint_id).toBe(expected);
+      expected = parentConfig?.configurable?.checkpoint_id as string | undefined;
+      count += 1;
+    }
+    expect(count).toBe(home.ids.length);
   });
 
   test("go on after another saver deleted the thread, with its name in the list again", async () => {

@@ -24,6 +24,8 @@ interface Waiting {
 
 /** So many writes are stored even if the event loop never turns, as with a model that answers at once. */
 const MOST_WAITING = 16;
+/** Of one transaction, which others must wait for. */
+const MOST_TOGETHER = 256;
 
 export class ThreadWriter {
   /** Facts the home knows. */
@@ -71,7 +73,7 @@ export class ThreadWriter {
         for (const { resolve } of group) resolve();
       } catch (error) {
         this.told = {};
-        for (const { reject } of group) reject(error);
+        for (const { reject } of [...group, ...this.takeBehind(group)]) reject(error);
       }
     }
     this.flushing = undefined;
@@ -89,7 +91,20 @@ export class ThreadWriter {
   private takeGroup(): Waiting[] {
     const [first] = this.waiting as [Waiting];
     const end = this.waiting.findIndex(({ fence }) => fence !== first.fence);
-    return this.waiting.splice(0, end < 0 ? this.waiting.length : end);
+    return this.waiting.splice(0, Math.min(end < 0 ? this.waiting.length : end, MOST_TOGETHER));
+  }
+
+  /**
+   * What was asked for behind a group that failed, before that was known, in the same namespaces and under the
+   * same claim: a checkpoint must not be there without those before it.
+   */
+  private takeBehind(group: readonly Waiting[]): Waiting[] {
+    const namespaces = new Set(group.map(({ namespace }) => namespace));
+    const isBehind = ({ namespace, fence }: Waiting): boolean =>
+      fence === group[0]?.fence && namespaces.has(namespace);
+    const behind = this.waiting.filter(isBehind);
+    if (behind.length > 0) this.waiting = this.waiting.filter((item) => !isBehind(item));
+    return behind;
   }
 
   /** False when objects the drafts rely on are gone: they must be encoded again. */

@@ -16,8 +16,12 @@ export interface HomeProcess {
 }
 
 export function startProcess(...args: readonly (string | number)[]): HomeProcess {
+  return startProgram(PROGRAM, ...args);
+}
+
+export function startProgram(program: string, ...args: readonly (string | number)[]): HomeProcess {
   const flags = ["--import", "tsx", "--conditions=source"];
-  const child = spawn(process.execPath, [...flags, PROGRAM, ...args.map(String)], {
+  const child = spawn(process.execPath, [...flags, program, ...args.map(String)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {

@@ -24,6 +24,9 @@ export const BUSY_HINT = "Wait for it to end, or start a new thread by leaving o
 const LIBRARY_HINTS: Readonly<Record<string, string>> = {
   THREAD_BUSY: BUSY_HINT,
   CLAIM_LOST: "What this run did before is kept; go on with --thread.",
+  PRICE_UNKNOWN: "Limit it with --max-tokens or --max-steps in place of --max-cost.",
+  NOTHING_TO_RESUME: "Somebody else has answered, or given the thread another task.",
+  INVALID_RESUME: "Somebody else has answered; look at the thread again with --thread.",
 };
 
 function reasonOf(error: unknown): string {

@@ -18,21 +18,37 @@ export interface Usage {
 export interface Outcome {
   readonly kind: string;
   readonly detail?: string;
+  /** Of the limit that was reached. */
+  readonly used?: number;
+  readonly allowed?: number;
 }
 
 export class Ledger {
   outcome: Outcome | undefined;
-  /** Questions to a person that nobody has answered. */
-  pending: readonly unknown[] = [];
+  private readonly open = new Map<unknown, unknown>();
   toolCalls = 0;
   private input = 0;
   private output = 0;
 
   take(part: StreamPart): void {
-    const interrupts = interruptsOf(part);
-    if (interrupts.length > 0) this.pending = interrupts;
+    if (depthOf(part) === 0) this.wait(interruptsOf(part));
     if (part.type === "values" && depthOf(part) === 0) this.takeState(part.data);
     for (const update of updatesOf(part)) for (const message of messagesOf(update)) this.takeMessage(message);
+  }
+
+  /** Questions to a person that nobody has answered. */
+  get pending(): readonly unknown[] {
+    return [...this.open.values()];
+  }
+
+  wait(interrupts: readonly unknown[]): void {
+    for (const interrupt of interrupts)
+      this.open.set(isRecord(interrupt) ? interrupt.id : interrupt, interrupt);
+  }
+
+  /** All questions were answered: what is open after that is asked again. */
+  answered(): void {
+    this.open.clear();
   }
 
   /** Summed over all agents; zero when no provider reported any. */

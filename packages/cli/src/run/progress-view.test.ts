@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Console } from "../terminal/console.ts";
 import { directoryWith } from "../test-support/run-binary.ts";
 import { type Detail, ProgressView } from "./progress-view.ts";
-import { type RunnableAgent, runAgent } from "./run-agent.ts";
+import { type RunnableAgent, runAgent, taskInput } from "./run-agent.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
 
@@ -21,7 +21,7 @@ async function shown(script: Script, detail?: Detail) {
   const rootDir = await directoryWith({ "a.txt": "one\ntwo" });
   const backend = new FilesystemBackend({ rootDir, virtualMode: true });
   const agent = createDeepAgent({ model: scriptedModel(script), backend }) as unknown as RunnableAgent;
-  await runAgent({ agent, task: "x", stop: new Stop(), onPart: (part) => view.take(part) });
+  await runAgent({ agent, input: taskInput("x"), stop: new Stop(), onPart: (part) => view.take(part) });
   return written;
 }
 
@@ -102,6 +102,35 @@ describe("ProgressView", () => {
     });
     for (const part of [token("1", "Half a"), token("2", "Half a "), token("2", "reply")]) view.take(part);
     expect(written.stdout).toBe("Half a\nHalf a reply");
+  });
+
+  it("lines of a subagent have its name before them; those of one name are numbered", async () => {
+    const task = (description: string) => ({
+      name: "task",
+      args: { description, subagent_type: "general-purpose" },
+    });
+    const written = await shown([
+      { toolCalls: [task("one"), task("two")] },
+      callTool("ls", { path: "/" }),
+      callTool("ls", { path: "/" }),
+      say("a"),
+      say("b"),
+      say("Done."),
+    ]);
+    expect(written.stdout).toBe("Done.\n");
+    expect(written.stderr).toContain("\n  general-purpose │ ● ls /\n");
+    expect(written.stderr).toContain("\n  general-purpose 2 │ ● ls /\n");
+    expect(written.stderr).toContain("\n  general-purpose │   ls: /a.txt\n");
+  });
+
+  it("a subagent's name cannot steer the terminal either (TI-01)", () => {
+    const { written, view } = viewer();
+    const token = [new AIMessageChunk("x"), { lc_agent_name: "evil\x1b[2J\u202e" }];
+    view.take({ type: "messages", ns: ["tools:1", "model_request:2"], data: token });
+    const call = { name: "ls", args: {}, id: "c" };
+    const message = new AIMessage({ content: "", tool_calls: [call] });
+    view.take({ type: "updates", ns: ["tools:1"], data: { model_request: { messages: [message] } } });
+    expect(written.stderr).toBe("  evil\\x1b[2J\\u202e │ ● ls\n");
   });
 
   it("what a subagent says stays off stdout; what it does is shown further in", () => {

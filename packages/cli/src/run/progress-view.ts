@@ -2,7 +2,17 @@
 import type { AIMessage, ToolMessage } from "@langchain/core/messages";
 import type { Console } from "../terminal/console.ts";
 import { safeLine, safeText } from "../terminal/safe-text.ts";
-import { depthOf, isAi, isTool, messagesOf, type StreamPart, tokenOf, updatesOf } from "./stream-part.ts";
+import {
+  agentNameOf,
+  depthOf,
+  isAi,
+  isTool,
+  messagesOf,
+  runOf,
+  type StreamPart,
+  tokenOf,
+  updatesOf,
+} from "./stream-part.ts";
 import { callLine, resultLine, todoLines } from "./tool-lines.ts";
 
 /** How much is shown beside the answer: nothing, the acts, the acts in full. */
@@ -21,6 +31,8 @@ export class ProgressView {
   /** Whether results need a name to be told apart. */
   private several = false;
   private shownTodos = "";
+  /** What the runs of subagents are called, by run; those of one name are numbered. */
+  private readonly names = new Map<string, string>();
 
   constructor(console: Console, detail: Detail) {
     this.console = console;
@@ -29,14 +41,25 @@ export class ProgressView {
 
   take(part: StreamPart): void {
     const token = tokenOf(part);
-    if (token && depthOf(part) === 0) this.piece(token.id, token.text);
+    this.learnName(part);
+    const place: Place = { depth: depthOf(part), name: this.names.get(runOf(part)) };
+    if (token && place.depth === 0) this.piece(token.id, token.text);
     for (const update of updatesOf(part)) {
       for (const message of messagesOf(update)) {
-        if (isAi(message)) this.turn(message, depthOf(part));
-        else if (isTool(message)) this.result(message, depthOf(part));
+        if (isAi(message)) this.turn(message, place);
+        else if (isTool(message)) this.result(message, place);
       }
-      if ("todos" in update && depthOf(part) === 0) this.todos(update.todos);
+      if ("todos" in update && place.depth === 0) this.todos(update.todos);
     }
+  }
+
+  private learnName(part: StreamPart): void {
+    const name = agentNameOf(part);
+    const run = runOf(part);
+    if (name === undefined || this.names.has(run)) return;
+    const shown = safeLine(name, 30);
+    const same = [...this.names.values()].filter((label) => label.replace(/ \d+$/, "") === shown).length;
+    this.names.set(run, same === 0 ? shown : `${shown} ${same + 1}`);
   }
 
   /** A new id in the middle of a turn means that the reply broke off and was asked for again. */
@@ -49,8 +72,8 @@ export class ProgressView {
   }
 
   /** The whole reply: says what was not streamed, and which tools are called. */
-  private turn(message: AIMessage, depth: number): void {
-    if (depth === 0) {
+  private turn(message: AIMessage, place: Place): void {
+    if (place.depth === 0) {
       if (!this.spoke && message.text !== "") this.console.text(message.text);
       this.console.endText();
       this.spoke = false;
@@ -59,35 +82,35 @@ export class ProgressView {
     this.several = this.open.size + calls.filter(({ name }) => name !== "write_todos").length > 1;
     for (const { id, name, args } of calls) {
       this.open.set(id ?? "", name);
-      if (name !== "write_todos") this.show(depth, `● ${this.callWords(name, args)}`);
+      if (name !== "write_todos") this.show(place, `● ${this.callWords(name, args, indent(place))}`);
     }
   }
 
-  private callWords(name: string, args: unknown): string {
+  private callWords(name: string, args: unknown, { length }: string): string {
     const { colours, width } = this.console;
     if (this.detail === "verbose") return safeLine(`${name} ${JSON.stringify(args)}`, 2_000);
-    const words = callLine(name, args, width - 4);
+    const words = callLine(name, args, width - 4 - length);
     return `${colours.bold(words.slice(0, name.length))}${words.slice(name.length)}`;
   }
 
-  private result(message: ToolMessage, depth: number): void {
+  private result(message: ToolMessage, place: Place): void {
     const { colours, width } = this.console;
     const name = this.open.get(message.tool_call_id) ?? message.name ?? "";
     this.open.delete(message.tool_call_id);
     const failed = message.status === "error";
     if (name === "write_todos" && !failed) return;
     const label = this.several ? `${safeLine(name, 30)}: ` : "";
-    const line = `  ${label}${resultLine(message.text, width - 6 - label.length)}`;
-    this.show(depth, failed ? colours.red(line) : colours.dim(line));
-    if (this.detail === "verbose") this.rest(message.text, depth);
+    const line = `  ${label}${resultLine(message.text, width - 6 - label.length - indent(place).length)}`;
+    this.show(place, failed ? colours.red(line) : colours.dim(line));
+    if (this.detail === "verbose") this.rest(message.text, place);
   }
 
   /** The lines after the first. */
-  private rest(text: string, depth: number): void {
+  private rest(text: string, place: Place): void {
     const lines = safeText(text).trimEnd().split("\n").slice(1);
     for (const line of lines.slice(0, MAX_VERBOSE_LINES))
-      this.show(depth, this.console.colours.dim(`    ${line}`));
-    if (lines.length > MAX_VERBOSE_LINES) this.show(depth, `    … ${lines.length - MAX_VERBOSE_LINES} more`);
+      this.show(place, this.console.colours.dim(`    ${line}`));
+    if (lines.length > MAX_VERBOSE_LINES) this.show(place, `    … ${lines.length - MAX_VERBOSE_LINES} more`);
   }
 
   private todos(todos: unknown): void {
@@ -96,10 +119,24 @@ export class ProgressView {
     if (text === this.shownTodos) return;
     this.shownTodos = text;
     for (const line of lines)
-      this.show(0, `  ${line.startsWith("☑") ? this.console.colours.dim(line) : line}`);
+      this.show(TOP, `  ${line.startsWith("☑") ? this.console.colours.dim(line) : line}`);
   }
 
-  private show(depth: number, line: string): void {
-    if (this.detail !== "quiet") this.console.line(`${"  ".repeat(depth)}${line}`);
+  private show(place: Place, line: string): void {
+    if (this.detail !== "quiet") this.console.line(`${this.console.colours.dim(indent(place))}${line}`);
   }
+}
+
+/** Whose line it is. */
+interface Place {
+  readonly depth: number;
+  /** Of a subagent, once it is known. */
+  readonly name: string | undefined;
+}
+
+const TOP: Place = { depth: 0, name: undefined };
+
+/** `  researcher │ ` before the lines of a subagent. */
+function indent({ depth, name }: Place): string {
+  return `${"  ".repeat(depth)}${depth > 0 && name !== undefined ? `${name} │ ` : ""}`;
 }

@@ -5,7 +5,7 @@ import { createDeepAgent, FilesystemBackend } from "deepwright";
 import { callTool, fault, type Script, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
 import { directoryWith } from "../test-support/run-binary.ts";
-import { type AgentRun, type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
+import { type AgentRun, type RunnableAgent, type RunResult, runAgent, taskInput } from "./run-agent.ts";
 import { exitCodeOf } from "./run-end.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
@@ -20,7 +20,13 @@ async function run(
   const backend = new FilesystemBackend({ rootDir, virtualMode: true });
   const model = scriptedModel(script);
   const agent = createDeepAgent({ model, backend, ...options }) as unknown as RunnableAgent;
-  const result = await runAgent({ agent, task: "Do it", stop: new Stop(), onPart: () => {}, ...more });
+  const result = await runAgent({
+    agent,
+    input: taskInput("Do it"),
+    stop: new Stop(),
+    onPart: () => {},
+    ...more,
+  });
   const files: Record<string, string> = {};
   for (const name of await readdir(rootDir)) files[name] = await readFile(join(rootDir, name), "utf8");
   return { ...result, files };
@@ -99,7 +105,7 @@ describe("runAgent", () => {
     const stop = new Stop();
     const agent: RunnableAgent = { stream: () => new Promise(() => {}) };
     setTimeout(() => stop.because("timeout"), 10);
-    const result = await runAgent({ agent, task: "x", stop, onPart: () => {} });
+    const result = await runAgent({ agent, input: taskInput("x"), stop, onPart: () => {} });
     expect(result.end).toEqual({ kind: "stopped", by: "timeout" });
   });
 });

@@ -8,18 +8,30 @@ import type { StreamPart } from "./stream-part.ts";
 export interface RunnableAgent {
   stream(input: never, options: never): Promise<AsyncIterable<StreamPart>>;
   /** Of an agent with a checkpointer. Tasks are also those that are done, as long as their step is not. */
-  getState?(config: never): Promise<{ readonly tasks: readonly unknown[] }>;
+  getState?(config: never): Promise<AgentState>;
+}
+
+export interface AgentState {
+  readonly tasks: readonly { readonly interrupts?: readonly unknown[] }[];
+  readonly values: { readonly messages?: readonly unknown[] };
+}
+
+/** What a message of a person is to the agent. */
+export function taskInput(text: string): { readonly messages: readonly object[] } {
+  return { messages: [{ role: "user", content: text }] };
 }
 
 export interface AgentRun {
   readonly agent: RunnableAgent;
-  /** Absent: the run of the thread that was broken off goes on. */
-  readonly task: string | undefined;
+  /** What the agent is given; null: the run of the thread that was broken off goes on. */
+  readonly input: unknown;
   readonly stop: Stop;
   /** Sees every part as it comes. */
   readonly onPart: (part: StreamPart) => void;
   /** Laid over the configuration of the run. */
   readonly config?: Record<string, unknown>;
+  /** Of the streams before this one; absent: a new one. */
+  readonly ledger?: Ledger;
 }
 
 export interface RunResult {
@@ -28,7 +40,7 @@ export interface RunResult {
 }
 
 export async function runAgent(run: AgentRun): Promise<RunResult> {
-  const ledger = new Ledger();
+  const ledger = run.ledger ?? new Ledger();
   try {
     await untilStopped(follow(run, ledger), run.stop.signal);
   } catch (error) {
@@ -40,8 +52,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   return { end: { kind: "outcome", outcome: ledger.outcome ?? { kind: "done" } }, ledger };
 }
 
-async function follow({ agent, task, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
-  const input = task === undefined ? null : { messages: [{ role: "user", content: task }] };
+async function follow({ agent, input, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
   const options = {
     ...config,
     version: "v2",

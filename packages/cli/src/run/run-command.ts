@@ -1,26 +1,29 @@
 /** `deepwright run`: puts the pieces together. Returns the exit code. */
-import { CommandError, usageError } from "../command-error.ts";
+import { Approver, isAttended } from "../approval/approver.ts";
+import { CommandError } from "../command-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
-import { CLAIM_SECONDS } from "../state/other-run.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import { askedOf, mayAsk, NOT_ASKED } from "./asked-tools.ts";
+import { type Beginning, beginningOf } from "./beginning.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
 import { plainJson } from "./plain-json.ts";
 import { ProgressView } from "./progress-view.ts";
-import { type RunnableAgent, type RunResult, runAgent } from "./run-agent.ts";
+import type { RunnableAgent, RunResult } from "./run-agent.ts";
 import { imagesBefore, imagesBeforeInput } from "./run-changes.ts";
 import { endWords, exitCodeOf } from "./run-end.ts";
 import { type RawRunOptions, runOptions } from "./run-options.ts";
 import { failureOf, type Run, reportEnd } from "./run-report.ts";
 import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
+import { runToEnd } from "./run-to-end.ts";
 import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
-import type { StreamPart } from "./stream-part.ts";
+import { INTERRUPT, type StreamPart } from "./stream-part.ts";
 import { optionalTaskText, type Task, taskText } from "./task-text.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";
 import { movedLine, threadLine, workspaceLine } from "./workspace-lines.ts";
@@ -56,64 +59,55 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const task = await orStopped<Task | undefined>(reading, stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
   const directory = await orStopped(realDirectory(options.in), stop);
-  const { agent, workplace, thread } = await orStopped(prepare(run, directory), stop);
+  const prepared = await orStopped(prepare(run, directory), stop);
+  const { agent, workplace, thread } = prepared;
   const config = threadConfig(thread, directory);
-  if (!task) await orStopped(mustBeUnfinished(agent, config), stop);
+  const beginning = await orStopped(beginningOf(prepared, config, task?.text, options), stop);
   const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
   const since = await orStopped(images, stop);
-  await saySituation(run, task, thread, workplace);
-  const result = await runAgent({ agent, task: task?.text, stop, onPart: viewOf(run), config });
-  return reportEnd(run, result, workplace, since);
+  await saySituation(run, task, beginning, prepared);
+  const approver = approverFor(run, thread);
+  const { input, open } = beginning;
+  const result = await runToEnd({ agent, input, stop, onPart: viewOf(run), config }, approver, open);
+  return reportEnd(run, { ...result, workplace, since, denied: approver.denied });
+}
+
+/** With --json the caller is a program: it reads the question and answers with another run. */
+function approverFor({ options, console, stop }: Run, { isKept }: RunThread): Approver {
+  const { yes, json, wait, answer } = options;
+  const person = { stdin: process.stdin, stderr: process.stderr };
+  const { env: environment } = process;
+  const nobody = isKept && (json || wait) ? "wait" : "deny";
+  const mode = !json && !wait && isAttended(person, environment) ? "ask" : nobody;
+  const around = { console, person, environment, signal: stop.signal };
+  return new Approver({ mode: yes ? "approve" : mode, first: answer }, around);
 }
 
 interface Prepared {
   readonly agent: RunnableAgent;
+  /** To be kept with the thread; undefined where nothing was ever said about it. */
+  readonly asks: readonly string[] | undefined;
   readonly workplace: Workplace;
   readonly thread: RunThread;
 }
 
 async function prepare(run: Run, directory: string): Promise<Prepared> {
-  const { options } = run;
+  const { options, console } = run;
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [library, model, workplace, thread] = await Promise.all([
+  const [library, { makeAgent }, model, workplace, thread] = await Promise.all([
     import("deepwright"),
+    import("./make-agent.ts"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
     openWorkplace(directory, options, process.env),
     openThread(run),
   ]);
-  const agent = library.createDeepAgent({
-    model,
-    backend: workplace.backend,
-    ...knowledgeOptions(library, run, workplace),
-    systemPrompt: { ...(options.system === undefined ? {} : { prefix: options.system }), suffix: SITUATION },
-    checkpointer: thread.saver,
-    threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS },
-  }) as unknown as RunnableAgent;
-  return { agent, workplace, thread };
+  const asked = thread.before ? await askedOf(thread.saver, thread.id) : NOT_ASKED;
+  const parts = { options, console, choice, model, workplace, thread, asked };
+  const { agent, asks } = makeAgent(library, parts);
+  return { agent, asks: mayAsk(options.ask, asked) ? asks : undefined, workplace, thread };
 }
-
-/** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
-function knowledgeOptions(library: Library, { console }: Run, { knowledge }: Workplace) {
-  const { memory, skills, readOnly } = knowledge;
-  const onWarning = ({ message }: { readonly message: string }): void =>
-    console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));
-  return {
-    memory,
-    skills,
-    middleware: [
-      ...(memory.length > 0 ? [library.createMemoryMiddleware({ sources: memory, readOnly })] : []),
-      ...(skills.length > 0 ? [library.createSkillsMiddleware({ sources: skills, onWarning })] : []),
-    ],
-  };
-}
-
-type Library = typeof import("deepwright");
-
-const SITUATION =
-  "The files under / are the user's own directory: what you write, edit or delete there is changed at once. " +
-  "Nobody can answer questions during this run: do the task as far as you can, then give your answer.";
 
 async function openThread(run: Run): Promise<RunThread> {
   const { options, console, stop } = run;
@@ -128,16 +122,6 @@ function threadConfig({ id }: RunThread, directory: string): Record<string, unkn
   return { configurable: { thread_id: id }, durability: "sync", metadata: { cwd: directory } };
 }
 
-/** A run without a task goes on with one that was broken off. */
-async function mustBeUnfinished(agent: RunnableAgent, config: Record<string, unknown>): Promise<void> {
-  const state = await agent.getState?.(config as never);
-  if (state && state.tasks.length > 0) return;
-  throw usageError(
-    "The last run of this thread is finished: there is nothing to go on with.",
-    'Say what to do next: deepwright run --thread ID "task".',
-  );
-}
-
 /** Warnings are said even to those who want it quiet: the offline model is one. */
 function sayChoice({ options, console }: Run, choice: ModelChoice): void {
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
@@ -147,8 +131,8 @@ function sayChoice({ options, console }: Run, choice: ModelChoice): void {
 async function saySituation(
   { options, console }: Run,
   task: Task | undefined,
-  { before }: RunThread,
-  { directory, knowledge }: Workplace,
+  { open, note }: Beginning,
+  { thread: { before }, workplace: { directory, knowledge } }: Prepared,
 ): Promise<void> {
   const isQuiet = options.detail === "quiet";
   const say = (line: string | undefined, isWarning = false): void => {
@@ -162,8 +146,13 @@ async function saySituation(
   say(known && console.colours.dim(known));
   if (options.json) console.json(plainJson(startPart(directory, knowledge)));
   if (!before) return;
-  say(`${threadLine(before)}${task ? "" : "; its last run goes on"}`);
+  say(
+    `${threadLine(before)}${task ? "" : open.length > 0 ? "; it waits for approval" : "; its last run goes on"}`,
+  );
+  say(note, true);
   say(movedLine(before, directory), true);
+  if (options.json && open.length > 0)
+    console.json(plainJson({ type: "updates", ns: [], data: { [INTERRUPT]: open } }));
 }
 
 /** The first line of --json. */

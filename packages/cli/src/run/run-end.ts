@@ -5,8 +5,8 @@ import type { Ledger, Outcome } from "./ledger.ts";
 
 export type RunEnd =
   | { readonly kind: "outcome"; readonly outcome: Outcome }
-  /** Waits for a person. */
-  | { readonly kind: "approval"; readonly questions: number }
+  /** Waits for a person; `left` when the one at the terminal wanted it so. */
+  | { readonly kind: "approval"; readonly questions: number; readonly left?: boolean }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "stopped"; readonly by: StopReason };
 
@@ -14,11 +14,12 @@ export type StopReason = "SIGINT" | "SIGTERM" | "timeout" | "closed";
 
 const LIMITS = new Set(["length", "budget", "loop"]);
 
-export function exitCodeOf(end: RunEnd): ExitCode {
-  if (end.kind === "approval") return EXIT.approval;
+/** `denied` counts the calls that did not run because nobody was there to approve them. */
+export function exitCodeOf(end: RunEnd, denied = 0): ExitCode {
+  if (end.kind === "approval") return end.left ? EXIT.interrupted : EXIT.approval;
   if (end.kind === "failed") return EXIT.failed;
   if (end.kind === "stopped") return STOPPED[end.by];
-  if (end.outcome.kind === "done") return EXIT.done;
+  if (end.outcome.kind === "done") return denied > 0 ? EXIT.approval : EXIT.done;
   return LIMITS.has(end.outcome.kind) ? EXIT.limit : EXIT.failed;
 }
 
@@ -29,15 +30,18 @@ const STOPPED: Readonly<Record<StopReason, ExitCode>> = {
   closed: EXIT.failed,
 };
 
-/** The words for an end that is not simply done; `failure` is what went wrong, in words. */
-export function endWords(end: RunEnd, failure = ""): string {
+/** The words for an end; `failure` is what went wrong, in words. */
+export function endWords(end: RunEnd, failure = "", denied = 0): string {
   if (end.kind === "failed") return `failed: ${failure}`;
   if (end.kind === "approval")
-    return `waits for approval: ${count(end.questions, "question is", "questions are")} open, and nobody is here to answer`;
+    return `waits for approval: ${count(end.questions, "question is", "questions are")} open${end.left ? "" : ", and nobody is here to answer"}`;
   if (end.kind === "stopped") return STOP_WORDS[end.by];
   const { kind, detail } = end.outcome;
+  if (kind === "done" && denied > 0)
+    return `done, but ${count(denied, "call was", "calls were")} denied: nobody was here to approve`;
   const words = OUTCOME_WORDS[kind] ?? kind;
-  return detail && kind !== "done" ? `${words}: ${detail}` : words;
+  if (!detail || kind === "done") return words;
+  return kind === "loop" ? `stopped: ${detail}` : `${words}: ${detail}`;
 }
 
 const STOP_WORDS: Readonly<Record<StopReason, string>> = {

@@ -1,9 +1,11 @@
 /** The options of `deepwright run`, checked. */
+import type { Decision } from "../approval/question.ts";
 import { usageError } from "../command-error.ts";
 import type { Detail } from "./progress-view.ts";
+import { amount, type Limits, limitsOf, MAX_SECONDS, type RawLimits } from "./run-limits.ts";
 
 /** As the command line gives them. */
-export interface RawRunOptions {
+export interface RawRunOptions extends RawLimits {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly in?: string;
@@ -22,6 +24,11 @@ export interface RawRunOptions {
   readonly memory?: boolean;
   /** False with --no-skills. */
   readonly skills?: boolean;
+  readonly ask?: string;
+  readonly yes?: boolean;
+  readonly wait?: boolean;
+  readonly approve?: boolean;
+  readonly reject?: string;
 }
 
 export interface RunOptions {
@@ -45,10 +52,16 @@ export interface RunOptions {
   /** Whether AGENTS.md files are read. */
   readonly memory: boolean;
   readonly skills: boolean;
+  /** The tools a person is asked about; undefined: those of the thread, none for a new one. */
+  readonly ask: string | undefined;
+  /** All calls are approved. */
+  readonly yes: boolean;
+  /** Where nobody can be asked the thread waits. */
+  readonly wait: boolean;
+  /** The answer to what the thread waits for. */
+  readonly answer: Decision | undefined;
+  readonly limits: Limits;
 }
-
-/** What `setTimeout` can wait for. */
-const MAX_SECONDS = 2_147_483;
 
 export function runOptions(raw: RawRunOptions): RunOptions {
   if (raw.out !== undefined)
@@ -62,6 +75,7 @@ export function runOptions(raw: RawRunOptions): RunOptions {
   if (raw.ephemeral && raw.thread !== undefined)
     throw usageError("--ephemeral and --thread exclude each other.");
   if (raw.ephemeral && raw.db !== undefined) throw usageError("--ephemeral and --db exclude each other.");
+  checkApproval(raw);
   return {
     model: raw.model,
     baseUrl: raw.baseUrl,
@@ -76,12 +90,40 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     db: raw.db,
     memory: raw.memory !== false,
     skills: raw.skills !== false,
+    ask: raw.ask,
+    yes: raw.yes === true,
+    wait: raw.wait === true,
+    answer: answerOf(raw),
+    limits: limitsOf(raw),
   };
 }
 
+function checkApproval(raw: RawRunOptions): void {
+  const exclusive = (
+    one: keyof RawRunOptions,
+    other: keyof RawRunOptions,
+    words = "exclude each other",
+  ): void => {
+    if (raw[one] && raw[other]) throw usageError(`--${one} and --${other} ${words}.`);
+  };
+  exclusive("yes", "wait");
+  exclusive("approve", "reject");
+  exclusive("yes", "reject");
+  exclusive("wait", "ephemeral", "exclude each other: what is not kept cannot wait");
+  if (raw.wait && raw.dryRun)
+    throw usageError("--wait and --dry-run exclude each other: what is not kept cannot wait.");
+  if ((raw.approve || raw.reject !== undefined) && raw.thread === undefined)
+    throw usageError(
+      "--approve and --reject answer what a thread waits for.",
+      "Name it with --thread. To approve all calls of a new run: --yes.",
+    );
+}
+
+function answerOf({ approve, reject }: RawRunOptions): Decision | undefined {
+  if (approve) return { type: "approve" };
+  return reject === undefined ? undefined : { type: "reject", message: reject };
+}
+
 function timeoutOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const seconds = Number(text);
-  if (text.trim() !== "" && seconds > 0 && seconds <= MAX_SECONDS) return seconds;
-  throw usageError(`--timeout must be a number of seconds above 0, but it is '${text}'.`);
+  return text === undefined ? undefined : amount("--timeout", text, "of seconds", MAX_SECONDS);
 }

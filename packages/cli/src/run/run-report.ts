@@ -1,10 +1,12 @@
 /** What a run says at its end, to people and to programs. */
+import type { DeniedCall } from "../approval/approver.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { isUnchanged, NO_CHANGES } from "./changes.ts";
 import { failureWords } from "./failure-words.ts";
+import { goOnLine } from "./go-on.ts";
 import { plainJson } from "./plain-json.ts";
 import type { RunResult } from "./run-agent.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
@@ -26,21 +28,27 @@ export interface Run {
   thread: RunThread | undefined;
 }
 
-/** The end of a run that had an agent. `since` is the number of the thread's newest image when it began. */
-export async function reportEnd(
-  run: Run,
-  result: RunResult,
-  workplace: Workplace,
-  since: number,
-): Promise<ExitCode> {
+/** A run that had an agent, when it is over. */
+export interface Finished extends RunResult {
+  readonly workplace: Workplace;
+  /** The number of the thread's newest image when it began. */
+  readonly since: number;
+  readonly denied: readonly DeniedCall[];
+}
+
+export async function reportEnd(run: Run, finished: Finished): Promise<ExitCode> {
   const { options, console, thread } = run;
-  const code = exitCodeOf(result.end);
+  const { end, workplace, since, denied } = finished;
+  const code = exitCodeOf(end, denied.length);
   console.endText();
   const work = await workOf(run, workplace, since);
   sayWork(run, work, workplace);
-  sayEnd(run, result);
+  for (const line of deniedLines(denied)) console.line(console.colours.red(line));
+  sayEnd(run, finished);
   if (thread?.isKept && options.detail !== "quiet") console.line(`thread: ${safeLine(thread.id)}`);
-  if (options.json) console.json(plainJson(endPart(run, result, work, workplace)));
+  const goOn = goOnLine(end, finished.ledger.pending.length, options, thread);
+  if (goOn !== undefined) console.line(goOn);
+  if (options.json) console.json(plainJson(endPart(run, finished, work)));
   return code;
 }
 
@@ -72,11 +80,25 @@ function sayWork({ options, console }: Run, work: WorkOutcome, { directory, notW
   for (const line of notWrittenLines(notWritten)) console.line(colours.red(line));
 }
 
-function sayEnd(run: Run, { end, ledger }: RunResult): void {
+/** `Denied: write_file (2 calls): nobody is here to approve`. */
+function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
+  const amounts = new Map<string, number>();
+  for (const { tool, agentPath } of denied) {
+    const who = agentPath.length > 0 ? ` by ${agentPath.join(" › ")}` : "";
+    const what = safeLine(`${tool}${who}`, 200);
+    amounts.set(what, (amounts.get(what) ?? 0) + 1);
+  }
+  return [...amounts].map(
+    ([what, amount]) =>
+      `Denied: ${what}${amount > 1 ? ` (${amount} calls)` : ""}: nobody is here to approve it`,
+  );
+}
+
+function sayEnd(run: Run, { end, ledger, denied }: Finished): void {
   const { colours } = run.console;
-  const isDone = exitCodeOf(end) === EXIT.done;
+  const isDone = exitCodeOf(end, denied.length) === EXIT.done;
   if (isDone && run.options.detail === "quiet") return;
-  const words = safeLine(endWords(end, failureOf(run, end)), 1_000);
+  const words = safeLine(endWords(end, failureOf(run, end), denied.length), 1_000);
   const mark = isDone ? colours.green("✔") : colours.red("✘");
   run.console.line(`${mark} ${words} · ${figures(Date.now() - run.started, ledger)}`);
 }
@@ -88,10 +110,10 @@ export function failureOf(run: Run, end: RunResult["end"]): string {
 /** The last line of --json: a part like the others, with what the caller wants to know at the end. */
 function endPart(
   run: Run,
-  { end, ledger }: RunResult,
+  { end, ledger, denied, workplace }: Finished,
   { changes, preview }: WorkOutcome,
-  { directory, notWritten }: Workplace,
 ): StreamPart {
+  const { directory, notWritten } = workplace;
   return {
     type: "custom",
     ns: [],
@@ -102,7 +124,7 @@ function endPart(
       ...(end.kind === "stopped" ? { stoppedBy: end.by } : {}),
       ...(end.kind === "failed" ? { error: failureOf(run, end) } : {}),
       ...(end.kind === "approval" ? { interrupts: ledger.pending } : {}),
-      exitCode: exitCodeOf(end),
+      exitCode: exitCodeOf(end, denied.length),
       ...(run.thread?.isKept ? { threadId: run.thread.id } : {}),
       seconds: (Date.now() - run.started) / 1000,
       usage: ledger.usage,
@@ -110,6 +132,7 @@ function endPart(
       directory,
       changes,
       notWritten,
+      ...(denied.length > 0 ? { denied } : {}),
       ...(preview
         ? { dryRun: true, patches: preview.map(({ path, patch = null }) => ({ path, patch })) }
         : {}),

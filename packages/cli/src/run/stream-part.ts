@@ -13,15 +13,32 @@ export function depthOf({ ns }: StreamPart): number {
   return ns.filter((name) => name.startsWith("tools:")).length;
 }
 
-/** The updates of a part by node; a node that ran several tasks may have written several. */
+/** The run a part is from, as one text: the same for all parts of one subagent's run, empty for the main agent. */
+export function runOf({ type, ns }: StreamPart): string {
+  // The place of a message is that of the task that said it.
+  return (type === "messages" ? ns.slice(0, -1) : ns).join("|");
+}
+
+/** The name of the subagent a part is from; only messages tell it. */
+export function agentNameOf(part: StreamPart): string | undefined {
+  if (part.type !== "messages" || runOf(part) === "" || !Array.isArray(part.data)) return undefined;
+  const name: unknown = part.data[1]?.lc_agent_name;
+  return typeof name === "string" ? name : undefined;
+}
+
+/**
+ * The updates of a part by node; a node that ran several tasks may have written several. A message that comes again
+ * because a person edited its calls is left out.
+ */
 export function updatesOf(part: StreamPart): readonly Record<string, unknown>[] {
   if (part.type !== "updates" || !isRecord(part.data)) return [];
   return Object.entries(part.data)
-    .filter(([node]) => node !== INTERRUPT)
+    .filter(([node]) => node !== INTERRUPT && node !== APPROVAL_NODE)
     .flatMap(([, update]) => (Array.isArray(update) ? update : [update]))
     .filter(isRecord);
 }
 
+const APPROVAL_NODE = "approval";
 export const INTERRUPT = "__interrupt__";
 
 /** Interrupts a part reports, whichever kind of part it is. */

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
 /** Built from the sources once for all tests. */
-const MAIN = await builtProgram();
+export const MAIN = await builtProgram();
 
 async function builtProgram(): Promise<string> {
   const broker = process.env.TEST_BROKER;
@@ -47,13 +47,7 @@ export interface RunningBinary {
 export function startBinary(args: readonly string[], options: BinaryOptions): RunningBinary {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: `${options.cwd}.user`,
-      OLLAMA_HOST: "127.0.0.1:1",
-      DEEPWRIGHT_HOME: homeOf(options.cwd),
-      ...options.env,
-    },
+    env: environmentFor(options),
     stdio: "pipe",
   });
   let [stdout, stderr] = ["", ""];
@@ -76,6 +70,16 @@ export function startBinary(args: readonly string[], options: BinaryOptions): Ru
     }
   };
   return { child, result, stdout: () => stdout, shows };
+}
+
+export function environmentFor({ cwd, env }: BinaryOptions): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: `${cwd}.user`,
+    OLLAMA_HOST: "127.0.0.1:1",
+    DEEPWRIGHT_HOME: homeOf(cwd),
+    ...env,
+  };
 }
 
 /** Where runs in this directory keep their threads: beside it, so that it is no part of the work. */

@@ -31,9 +31,13 @@ describe("deepwright threads", () => {
     };
     expect((await loadedBy("--help")).filter((url) => /checkpoint|langchain/.test(url))).toEqual([]);
     const urls = await loadedBy("import", "file.txt");
-    expect(urls.some((url) => url.includes("checkpoint/src/sqlite/"))).toBe(true);
+    expect(urls.some((url) => /checkpoint\/(src|dist)\/sqlite\//.test(url))).toBe(true);
     expect(
-      urls.filter((url) => /node_modules\/(langchain|@langchain\/langgraph)\/|core\/src\/index/.test(url)),
+      urls.filter((url) =>
+        /node_modules\/(langchain|@langchain\/langgraph)\/|(packages\/core|deepwright)\/(src|dist)\/index/.test(
+          url,
+        ),
+      ),
     ).toEqual([]);
   });
 
@@ -119,9 +123,9 @@ describe("from SQLite to Postgres", () => {
     expect(moved.stdout).not.toContain(new URL(database.url).password || "no password");
     const env = { DEEPWRIGHT_DB: database.url };
     const goneOn = await runBinary(["run", "More", "--thread", id.slice(0, 8)], { cwd, env });
-    expect(goneOn.stderr).toContain("Thread: 17 messages\n");
+    expect(goneOn.stderr).toContain("Thread: 20 messages\n");
     const { stdout } = await threadsIn(homeOf(cwd), ["show", id, "--json"], database.url);
-    expect(JSON.parse(stdout).messageCount).toBeGreaterThan(17);
+    expect(JSON.parse(stdout).messageCount).toBeGreaterThan(20);
   });
 
   it("a server that is not there is said soon, without the password", async () => {

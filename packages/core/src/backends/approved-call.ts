@@ -7,9 +7,24 @@ interface Configured {
   readonly configurable?: Record<string, unknown>;
 }
 
-/** The config of a call a person approved as it is; only the gateway makes it. Runs inside the call do not get it. */
-export function approvedConfig<Config extends Configured>(config: Config, callId: string): Config {
-  return { ...config, configurable: { ...config.configurable, [APPROVED]: callId } };
+interface Approval {
+  readonly callId: string;
+  /** Of the task the call runs in: one of a graph that runs inside the call has another. */
+  readonly task: unknown;
+  readonly places: readonly string[] | undefined;
+}
+
+/**
+ * The config of a call a person approved as it is; only the gateway makes it. Runs inside the call do not get it.
+ * `places`: the files it was about when the person was asked; absent: that was not found out.
+ */
+export function approvedConfig<Config extends Configured>(
+  config: Config,
+  callId: string,
+  places?: readonly string[],
+): Config {
+  const approval: Approval = { callId, places, task: taskOf(config) };
+  return { ...config, configurable: { ...config.configurable, [APPROVED]: approval } };
 }
 
 export function withoutApproval<Config extends Configured>(config: Config): Config {
@@ -18,7 +33,21 @@ export function withoutApproval<Config extends Configured>(config: Config): Conf
   return { ...config, configurable };
 }
 
+/** Where the call that a backend works for may do what it was approved for: canonical paths, or anywhere. */
+export function approvedPlaces({
+  config,
+}: Pick<BackendRuntime, "config">): readonly string[] | "anywhere" | undefined {
+  const given = config as Configured | undefined;
+  const approval = given?.configurable?.[APPROVED] as Approval | undefined;
+  if (approval === undefined || approval.task !== taskOf(given)) return undefined;
+  return approval.places ?? "anywhere";
+}
+
+function taskOf(config: Configured | undefined): unknown {
+  return config?.configurable?.checkpoint_ns;
+}
+
 /** Whether the call that a backend works for was approved. */
-export function isApprovedCall({ config }: Pick<BackendRuntime, "config">): boolean {
-  return (config as Configured | undefined)?.configurable?.[APPROVED] !== undefined;
+export function isApprovedCall(runtime: Pick<BackendRuntime, "config">): boolean {
+  return approvedPlaces(runtime) !== undefined;
 }

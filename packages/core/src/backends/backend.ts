@@ -184,6 +184,8 @@ type Awaitable<T> = MaybePromise<T>;
 export interface BackendProtocol {
   /** The directory relative paths lie in, canonical; absent: `/`. */
   readonly workingDirectory?: string;
+  /** Names that differ in nothing but case are one file, or may be: a rule about one holds for the other. */
+  readonly ignoresCase?: boolean;
   ls(path: string, options?: OperationOptions): Awaitable<LsResult>;
   /** `offset` counts lines from 0, `limit` lines. */
   read(path: string, offset?: number, limit?: number, options?: OperationOptions): Awaitable<ReadResult>;
@@ -248,6 +250,11 @@ export interface SandboxBackendProtocol extends BackendProtocol {
   readonly id: string;
   /** Words for the model about how commands see the files; absent: at the same paths. */
   readonly commandNote?: string;
+  /**
+   * Commands cannot do what the agent's permissions forbid: the place itself sees to that. Absent: they can, and
+   * permissions beside it are refused.
+   */
+  readonly enforcesPermissions?: true;
   execute(command: string, options?: ExecuteOptions): Awaitable<ExecuteResponse>;
 }
 

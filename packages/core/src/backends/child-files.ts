@@ -21,6 +21,7 @@ export interface ChildFile {
 export interface ChildFiles {
   /** The one that lies in the directory itself: then no other is looked for. */
   readonly own?: ChildFile;
+  /** Sorted by path. */
   readonly files: readonly ChildFile[];
   /** Paths of directories that have to be asked for one by one: links, unusual names, what could not be opened. */
   readonly others: readonly string[];

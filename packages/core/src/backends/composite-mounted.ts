@@ -18,6 +18,7 @@ import type {
   ReadResult,
   WriteResult,
 } from "./backend.ts";
+import { reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { innerPath, type Mount, mountOf, mountsBelow, outerError, outerPath } from "./composite-routes.ts";
 import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-search.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
@@ -28,6 +29,7 @@ type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
 export class MountedBackends implements BackendProtocol {
   /** Those of the default when it can run commands, else `""` and nothing. */
   readonly id: string;
+  readonly enforcesPermissions?: true;
   readonly execute?: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
   readonly append?: (path: string, content: string, options?: OperationOptions) => Promise<WriteResult>;
   readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;
@@ -48,12 +50,15 @@ export class MountedBackends implements BackendProtocol {
     this.id = sandbox?.id ?? "";
     const can = (method: keyof BackendProtocol) =>
       mounts.some(({ backend }) => backend[method] !== undefined);
+    if (sandbox?.enforcesPermissions) this.enforcesPermissions = true;
     if (sandbox) this.execute = async (command, options) => sandbox.execute(command, options);
     if (can("append")) this.append = (...given) => this.#append(...given);
     if (can("delete")) this.delete = (...given) => this.#delete(...given);
     if (can("uploadFiles")) this.uploadFiles = (...given) => this.#upload(...given);
     if (can("downloadFiles")) this.downloadFiles = (...given) => this.#download(...given);
     if (can("realPath")) this.realPath = (...given) => this.#realPath(...given);
+    const others = mounts.slice(0, -1).map(({ prefix, backend }) => ({ prefix, source: backend }));
+    withCommandReach(this, reachOfMounts(others));
   }
 
   get workingDirectory(): string | undefined {
@@ -62,6 +67,11 @@ export class MountedBackends implements BackendProtocol {
 
   get commandNote(): string {
     return commandNoteOf(this.#default);
+  }
+
+  /** Whether one of them does. */
+  get ignoresCase(): boolean {
+    return this.#mounts.some(({ backend }) => backend.ignoresCase === true);
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {

@@ -14,6 +14,7 @@ import type {
   ReadResult,
   WriteResult,
 } from "./backend.ts";
+import { reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { MountedBackends } from "./composite-mounted.ts";
 import { orderedRoutes } from "./composite-routes.ts";
 import { instanceMounts, resolveMounts } from "./composite-sources.ts";
@@ -48,6 +49,8 @@ export class CompositeBackend implements BackendProtocol {
   readonly workingDirectory?: string;
   /** Of the default, where it is known: commands see its files alone. */
   readonly commandNote?: string;
+  /** Whether the default holds its commands to the permissions of the agent. */
+  readonly enforcesPermissions?: true;
   /** As they were given. */
   readonly routePrefixes: readonly string[];
   /** Whether the default can run commands, or might. */
@@ -70,18 +73,24 @@ export class CompositeBackend implements BackendProtocol {
     for (const method of OPTIONAL)
       if (this.#instances === undefined || this.#instances[method])
         this[method] = this.#lazily(method) as never;
+    withCommandReach(this, reachOfMounts(this.#routes.map(([prefix, source]) => ({ prefix, source }))));
     if (typeof defaultBackend === "function") return;
     const known = adaptBackendProtocol(defaultBackend);
     this.workingDirectory = known.workingDirectory;
     if (!isSandboxProtocol(known)) return;
     this.id = known.id;
     this.commandNote = known.commandNote;
+    if (known.enforcesPermissions) this.enforcesPermissions = true;
     this.execute = async (command, options) => known.execute(command, options);
   }
 
   /** By what it offers, so that it holds for a copy of this class from another module too. */
   static isInstance(backend: unknown): backend is CompositeBackend {
     return Array.isArray((backend as { routePrefixes?: unknown } | null | undefined)?.routePrefixes);
+  }
+
+  get ignoresCase(): boolean | undefined {
+    return this.#instances?.ignoresCase;
   }
 
   /** All backends in their form for one task. A mount that cannot be made fails when it is used. */

@@ -25,6 +25,12 @@ const CHANNEL = "files";
 /** The files as a task sees them, and the way to change them. */
 export interface TaskFiles {
   readonly files: FileMap;
+  /** All of them as one record, which is not to be changed; the channel's own while nothing was changed. */
+  record(): FilesState;
+  /** Whether a later call has changed the file: what this task makes of it would be lost. */
+  isTaken(path: string): boolean;
+  /** What the file was at the start of the superstep and what its tasks have made of it; undefined: not there. */
+  versions(path: string): readonly (AnyFileData | undefined)[];
   /** Sends the changes to the channel; returns why not when a later call has changed one of the files. */
   commit(update: FilesUpdate): FileError | undefined;
 }
@@ -42,6 +48,9 @@ function filesOver(config: TaskConfig, pending: PendingFiles): TaskFiles {
   pending.begin(task);
   return {
     files: pending.over(base ?? {}),
+    record: () => pending.record(base ?? {}),
+    isTaken: (path) => pending.isTaken(task, path),
+    versions: (path) => pending.versions(base ?? {}, path),
     commit(update) {
       requireChannel(base);
       const conflict = pending.stage(task, update);
@@ -82,6 +91,7 @@ class PendingFiles {
   readonly #changes = new Map<string, Change[]>();
   readonly #attempts = new Map<string, number>();
   #paths: readonly string[] | undefined;
+  #record: FilesState | undefined;
 
   constructor(checkpointId: string) {
     this.checkpointId = checkpointId;
@@ -110,12 +120,35 @@ class PendingFiles {
       else this.#changes.set(path, rest);
     }
     this.#paths = undefined;
+    this.#record = undefined;
+  }
+
+  record(base: FilesState): FilesState {
+    if (this.#changes.size === 0) return base;
+    if (this.#record !== undefined) return this.#record;
+    const record = { ...base };
+    for (const [path, changes] of this.#changes) {
+      const data = changes.at(-1)?.data;
+      if (data == null) delete record[path];
+      else record[path] = data;
+    }
+    this.#record = record;
+    return record;
+  }
+
+  versions(base: FilesState, path: string): readonly (AnyFileData | undefined)[] {
+    const changes = this.#changes.get(path) ?? [];
+    return [fileIn(base, path), ...changes.map(({ data }) => data ?? undefined)];
+  }
+
+  isTaken(task: TaskIdentity, path: string): boolean {
+    return isAfter(this.#changes.get(path)?.at(-1)?.task, task);
   }
 
   /** All or nothing. */
   stage(task: TaskIdentity, update: FilesUpdate): FileError | undefined {
     const paths = Object.keys(update);
-    const lost = paths.find((path) => isAfter(this.#changes.get(path)?.at(-1)?.task, task));
+    const lost = paths.find((path) => this.isTaken(task, path));
     if (lost !== undefined) return conflict(lost);
     for (const path of paths) this.#add(path, { task, data: update[path] ?? null });
     return undefined;
@@ -132,6 +165,7 @@ class PendingFiles {
     if (changes === undefined) this.#changes.set(path, [change]);
     else changes.push(change);
     this.#paths = undefined;
+    this.#record = undefined;
   }
 
   #holdsUnder(prefix: string, base: FilesState): boolean {

@@ -131,6 +131,10 @@ export class PolicyBackend implements BackendProtocol {
     return this.#instance?.workingDirectory;
   }
 
+  get ignoresCase(): boolean | undefined {
+    return this.#instance?.ignoresCase;
+  }
+
   /** How commands see the files, for the model. */
   get commandNote(): string {
     return commandNoteOf(this.#instance);

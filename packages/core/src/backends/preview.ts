@@ -55,6 +55,10 @@ class Preview implements PreviewBackend {
     return this.#inner.workingDirectory;
   }
 
+  get ignoresCase(): boolean | undefined {
+    return this.#inner.ignoresCase;
+  }
+
   get usesState(): boolean {
     return mayUseState(this.#inner);
   }

@@ -16,6 +16,12 @@ export type AnyBackendFactory = (runtime: BackendRuntime) => Awaitable<AnyBacken
 /** Backends of the older protocol are taken as well. */
 export type BackendSource = AnyBackendProtocol | AnyBackendFactory | BackendClass;
 
+/** What a factory that wraps another source knows of what it will make. */
+export interface KnownFactory {
+  readonly usesState?: boolean;
+  readonly mayExecute?: boolean;
+}
+
 const thread = new StateBackend();
 
 /**
@@ -28,7 +34,7 @@ export function resolveBackend(
 ): Awaitable<BackendProtocol> {
   const { ceiling } = treeOf(runtime.config);
   const bound = then(makeBackend(backend ?? thread, runtime), (made) => bindBackend(made, runtime));
-  return ceiling === undefined ? bound : then(bound, ceiling);
+  return ceiling === undefined ? bound : then(bound, (one) => ceiling(one, runtime));
 }
 
 /** The instance itself, in today's protocol, before it knows the task. */
@@ -47,14 +53,20 @@ export function bindBackend(backend: BackendProtocol, runtime: BackendRuntime): 
 /** Whether it keeps files in the state of the thread, or might: what a factory makes is not known. */
 export function mayUseState(source: BackendSource): boolean {
   if (typeof source === "function")
-    return !isBackendClass(source) || source === StateBackend || source.prototype instanceof StateBackend;
+    return (
+      (source as KnownFactory).usesState ??
+      (!isBackendClass(source) || source === StateBackend || source.prototype instanceof StateBackend)
+    );
   return source instanceof StateBackend || (source as { usesState?: boolean }).usesState === true;
 }
 
 /** Whether it can run commands, or might. */
 export function mayExecute(source: BackendSource): boolean {
   if (typeof source === "function")
-    return !isBackendClass(source) || typeof source.prototype.execute === "function";
+    return (
+      (source as KnownFactory).mayExecute ??
+      (!isBackendClass(source) || typeof source.prototype.execute === "function")
+    );
   const { execute, mayExecute: might } = source as { execute?: unknown; mayExecute?: boolean };
   return might ?? typeof execute === "function";
 }

@@ -2,17 +2,25 @@
  * What a run hands down to the runs inside it: its children, their children, and agents that tools start.
  * It travels in the config by reference, is seen by our own code only and is never stored.
  */
-import type { BackendProtocol } from "./backend.ts";
+import { ambientConfigurable } from "../engine.ts";
+import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 
 const TREE = "__deepwright_tree";
+
+/** A backend with permissions in front. */
+export type Ceiling = (backend: BackendProtocol, runtime?: BackendRuntime) => BackendProtocol;
 
 export interface RunTree {
   /** The names of the agents from the outermost one's child down to this one; `[]` for the outermost. */
   readonly agentPath: readonly string[];
-  /** What no run in the tree may exceed: the backend with its permissions in front. */
-  readonly ceiling?: (backend: BackendProtocol) => BackendProtocol;
+  /** What this run may not exceed, as the agents around it have said. */
+  readonly ceiling?: Ceiling;
+  /** What the runs inside may not exceed; absent: the same. */
+  readonly ceilingInside?: Ceiling;
   /** What the whole tree may use and has used; only `budget/` looks inside. */
   readonly ledger?: unknown;
+  /** Who watches the runs of the tree; only the loop knows how: `loop/observed.ts`. */
+  readonly observer?: unknown;
   /** The agent is a fork of the one that started it. */
   readonly isFork?: boolean;
 }
@@ -31,4 +39,29 @@ export function treeOf(config: unknown): RunTree {
 /** The same config with some of the tree changed, for the runs inside. */
 export function withTree<Config extends Configured>(config: Config, change: Partial<RunTree>): Config {
   return { ...config, configurable: { ...config.configurable, [TREE]: { ...treeOf(config), ...change } } };
+}
+
+/**
+ * The config of a run that begins inside another: what held for the runs inside holds for it, and for those inside
+ * it what its agent adds. Outside any run, and with nothing to add, the config as it is. To be called once with what
+ * the agent adds; without it, any number of times.
+ */
+export function enterTree<Config extends Configured | undefined>(config: Config, own?: Ceiling): Config {
+  const around = config?.configurable?.[TREE] ?? ambientConfigurable()?.[TREE];
+  if (around === undefined && own === undefined) return config;
+  const tree = (around as RunTree | undefined) ?? OUTERMOST;
+  const ceiling = tree.ceilingInside ?? tree.ceiling;
+  const ceilingInside = own === undefined ? ceiling : both(ceiling, own);
+  return withTree(
+    { ...config, configurable: { ...config?.configurable, [TREE]: tree } },
+    {
+      ...(ceiling && { ceiling }),
+      ...(ceilingInside && { ceilingInside }),
+    },
+  ) as Config;
+}
+
+function both(outer: Ceiling | undefined, inner: Ceiling): Ceiling {
+  if (outer === undefined) return inner;
+  return (backend, runtime) => outer(inner(backend, runtime), runtime);
 }

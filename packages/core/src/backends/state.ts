@@ -9,6 +9,7 @@ import type { BackendProtocol, BackendRuntime, OperationOptions } from "./backen
 import { recordMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";
 import type { FilesState } from "./files-value.ts";
+import type { OfThread } from "./harness-areas.ts";
 import { taskFiles } from "./pending-files.ts";
 
 export { filesReducer, filesValue } from "./files-value.ts";
@@ -18,7 +19,8 @@ export interface StateBackendOptions {
   readonly fileFormat?: "v1" | "v2";
 }
 
-export class StateBackend extends FileMapBackend {
+export class StateBackend extends FileMapBackend implements OfThread {
+  readonly isOfThread = true;
   readonly #runtime: BackendRuntime | undefined;
 
   /**
@@ -51,7 +53,8 @@ export class StateBackend extends FileMapBackend {
   }
 }
 
-class TaskStateBackend extends FileMapBackend {
+class TaskStateBackend extends FileMapBackend implements OfThread {
+  readonly isOfThread = true;
   readonly #config: TaskConfig;
 
   constructor(config: TaskConfig) {

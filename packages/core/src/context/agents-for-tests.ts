@@ -73,7 +73,12 @@ export function compactingAgent({ model, summary = {}, agent = {} }: TestAgentOp
     model,
     checkpointer: new MemorySaver(),
     ...rest,
-    middleware: [createSummarizationMiddleware(summary), ...(middleware ?? [])] as never,
+    // The scripts of long conversations repeat themselves.
+    middleware: [
+      createSummarizationMiddleware(summary),
+      { LoopDetectionMiddleware: false },
+      ...(middleware ?? []),
+    ] as never,
   });
 }
 

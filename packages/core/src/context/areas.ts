@@ -1,22 +1,15 @@
 /** Where the harness keeps what it moved out of a conversation, and under which names. */
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
+import { type Area, areasDirectory } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { textHash } from "../text/text-hash.ts";
 
+export type { Area } from "../backends/harness-areas.ts";
 export { asHarness } from "../backends/harness-call.ts";
-
-export type Area = "large_tool_results" | "conversation_history";
-
-/** The directory of the areas where files have real paths; elsewhere they lie in `/`. */
-const OWN_DIRECTORY = ".deepwright";
 
 /** A path that file tools and, where there is one, the shell can open. */
 export function areaPath(backend: BackendProtocol, area: Area, name: string): string {
   return `${areasDirectory(backend)}/${area}/${name}`;
-}
-
-function areasDirectory({ workingDirectory = "/" }: BackendProtocol): string {
-  return workingDirectory === "/" ? "" : `${workingDirectory}/${OWN_DIRECTORY}`;
 }
 
 const SAFE = /^[A-Za-z0-9_-]{1,80}$/;

@@ -5,6 +5,7 @@
  * beside it by ids of messages, so that forks, edits and time travel find what belongs to them.
  */
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { COMPACTION } from "../backends/harness-areas.ts";
 import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { RequestView, StageTask } from "../loop/stages.ts";
 import type { KeptRequest } from "./compaction-request.ts";
@@ -12,7 +13,7 @@ import { type ArgumentLimit, type Clip, clipMessage, shortenArguments } from "./
 import { SUMMARY_SOURCE } from "./summarize.ts";
 
 /** The private key of the state. */
-export const COMPACTION = "_compaction";
+export { COMPACTION };
 
 export interface Compaction {
   /** How often messages were removed from view. */

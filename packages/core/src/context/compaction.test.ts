@@ -268,12 +268,12 @@ describe("a thread that changes under a compaction", { timeout: LONG }, () => {
 
   it("goes back to what it was seen as when it is forked before the compaction", async () => {
     const { model, agent } = await compacted();
-    for await (const snapshot of agent.getStateHistory(thread())) {
-      if ((snapshot.values as Record<string, unknown>)._compaction !== undefined || snapshot.next.length > 0)
-        continue;
-      await agent.invoke(ask("Another way."), snapshot.config);
-      break;
-    }
+    const before: Parameters<typeof agent.invoke>[1][] = [];
+    for await (const { values, next, config } of agent.getStateHistory(thread()))
+      if ((values as Record<string, unknown>)._compaction === undefined && next.length === 0)
+        before.push(config);
+    // Not the last one: the next words there would be too many.
+    await agent.invoke(ask("Another way."), before[1]);
     const last = conversations(model).at(-1) as BaseMessage[];
     expect(last.some(isSummary)).toBe(false);
     expect(last[0]?.text).toContain("question 0");

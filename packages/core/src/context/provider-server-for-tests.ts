@@ -108,9 +108,12 @@ class Desk {
     }
     const answer = this.options.answer(seen);
     record(answer.status ?? 200);
-    if (answer.status !== undefined) return sendJson(response, answer.status, answer.body ?? {});
-    this.turn += 1;
-    this.send(seen, this.reply(request, answer, counted), response);
+    if (answer.status !== undefined)
+      return sendJson(response, answer.status, answer.body ?? {}, answer.headers);
+    if (answer.fate === "silent") return;
+    if (answer.fate === "reset") return void response.destroy();
+    if (answer.fate === undefined) this.turn += 1;
+    this.send(seen, this.reply(request, answer, counted), response, answer.fate);
   }
 
   cachedShare(): number {
@@ -126,7 +129,22 @@ class Desk {
     return { text, calls: named, number: this.turn, counted, output };
   }
 
-  private send({ api, stream }: ReadRequest, reply: Reply, response: ServerResponse): void {
+  private send(
+    { api, stream }: ReadRequest,
+    reply: Reply,
+    response: ServerResponse,
+    fate: ProviderAnswer["fate"],
+  ): void {
+    if (fate !== undefined) {
+      const text = stream ? WIRES[api].streamed(reply).join("") : JSON.stringify(WIRES[api].whole(reply));
+      response.writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" });
+      if (fate === "slow") trickle(response, text);
+      else
+        response.write(text.slice(0, Math.ceil(text.length / 2)), () => {
+          if (fate === "broken") response.destroy();
+        });
+      return;
+    }
     if (!stream) {
       sendJson(response, 200, WIRES[api].whole(reply));
       return;
@@ -137,7 +155,18 @@ class Desk {
   }
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
+function trickle(response: ServerResponse, text: string, size: number = Math.ceil(text.length / 12)): void {
+  response.write(text.slice(0, size));
+  if (text.length <= size) response.end();
+  else setTimeout(() => trickle(response, text.slice(size), size), 150);
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }

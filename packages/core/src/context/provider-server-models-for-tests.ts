@@ -35,6 +35,33 @@ function openai(url: string, useResponsesApi: boolean): ChatModel {
   }) as unknown as ChatModel;
 }
 
+/** As they are when nobody says how often they ask: up to seven times by themselves. */
+export const EAGER_MODELS: Readonly<Record<Api, (url: string) => ChatModel>> = {
+  anthropic: (url) =>
+    new ChatAnthropic({
+      apiKey: "key",
+      model: "claude-sonnet-4-5",
+      anthropicApiUrl: url,
+    }) as unknown as ChatModel,
+  chat: (url) => eagerOpenai(url, false),
+  responses: (url) => eagerOpenai(url, true),
+  gemini: (url) =>
+    new ChatGoogleGenerativeAI({
+      apiKey: "key",
+      model: "gemini-2.5-pro",
+      baseUrl: url,
+    }) as unknown as ChatModel,
+};
+
+function eagerOpenai(url: string, useResponsesApi: boolean): ChatModel {
+  return new ChatOpenAI({
+    apiKey: "key",
+    model: "gpt-5.4",
+    configuration: { baseURL: `${url}/v1` },
+    useResponsesApi,
+  }) as unknown as ChatModel;
+}
+
 /** A client that says in its profile what the server allows. */
 export function modelWithWindow(api: Api, url: string, window: number): ChatModel {
   const model = MODELS[api](url);

@@ -7,8 +7,14 @@ export interface ProviderAnswer {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: Record<string, unknown> }[];
   readonly status?: number;
-  /** Goes with `status`. */
+  /** Go with `status`. */
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * "reset": the connection ends without an answer. "silent": no answer ever. "stalled", "broken": half of the reply
+   * comes, and then nothing, or the end of the connection. "slow": it comes in a dozen pieces, 150 ms apart.
+   */
+  readonly fate?: "reset" | "silent" | "stalled" | "broken" | "slow";
 }
 
 /** An answer with what the server adds. */

@@ -7,12 +7,15 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { charged } from "../budget/charge.ts";
 import type { TaskConfig } from "../engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
+import { observedAsk } from "../loop/observed.ts";
 import { estimateTokens } from "../tokens.ts";
 import { ASSUMED_WINDOW } from "./budget.ts";
 import { digestOf } from "./digest.ts";
+import { modelName } from "./known-windows.ts";
 import { knownWindow, learnOverflow } from "./learned-window.ts";
 import { isContextOverflow, statedWindow } from "./overflow.ts";
 import { clipText } from "./shorten.ts";
@@ -189,14 +192,25 @@ async function ask(request: SummaryRequest, notes: string, conversation: string)
   const time = AbortSignal.timeout(Math.min(Math.ceil(timeout * 1000), LONGEST_TIMER));
   const signal = stop === undefined ? time : AbortSignal.any([stop, time]);
   const { runId: _, ...inherited } = config;
-  const reply = await untilAborted(
-    model.invoke(promptFor(request, notes, conversation), {
-      ...inherited,
-      runName: SUMMARY_SOURCE,
-      metadata: { ...config.metadata, lc_source: SUMMARY_SOURCE },
-      tags: [...(config.tags ?? []), SUMMARY_SOURCE],
-      signal,
-    } as never) as Promise<AIMessage>,
+  const messages = promptFor(request, notes, conversation);
+  const options = {
+    ...inherited,
+    runName: SUMMARY_SOURCE,
+    metadata: { ...config.metadata, lc_source: SUMMARY_SOURCE },
+    tags: [...(config.tags ?? []), SUMMARY_SOURCE],
+    signal,
+  };
+  const reply = await charged(
+    config,
+    () => ({
+      model: modelName(model),
+      inputTokens: messages.reduce((sum, message) => sum + messageTokens(message, model), 0),
+      maxOutputTokens: request.tokens,
+    }),
+    () =>
+      observedAsk({ model, messages, signal }, config, () =>
+        untilAborted(model.invoke(messages, options as never) as Promise<AIMessage>, signal),
+      ),
     signal,
   );
   if (wasRefused(reply)) throw new Error("the model refused");

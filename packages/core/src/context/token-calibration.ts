@@ -80,8 +80,8 @@ export class Calibration {
   reports = 0;
   /** Whether the provider reports what came from a cache beside `input_tokens`, not inside. */
   isCacheBeside = false;
-  private readonly ratios = new Float64Array(SIZE);
-  private readonly covariance: Float64Array[] = [];
+  private readonly ratios: number[] = [];
+  private readonly covariance: number[][] = [];
 
   constructor(modelName: string) {
     const isSame = SAME_VOCABULARY_NAMES.test(modelName);
@@ -89,22 +89,26 @@ export class Calibration {
     const common = (isSame ? COMMON_DEVIATION_SAME : COMMON_DEVIATION) ** 2;
     TALLY_KINDS.forEach((kind, i) => {
       const [mean, deviation] = prior[kind];
-      this.ratios[i] = mean;
-      const row = new Float64Array(SIZE).fill(common);
+      this.ratios.push(mean);
+      const row = TALLY_KINDS.map(() => common);
       row[i] = common + deviation ** 2;
       this.covariance.push(row);
     });
   }
 
   expect(tally: Tally): Expectation {
-    const gain = this.spread(tally);
+    const present = kindsIn(tally);
+    let tokens = 0;
+    let variance = 0;
     let size = 0;
-    for (const tokens of tally) size += Math.abs(tokens);
+    for (const i of present) {
+      const count = tally[i] as number;
+      tokens += count * (this.ratios[i] as number);
+      variance += count * dot(this.covariance[i] as number[], tally, present);
+      size += Math.abs(count);
+    }
     const own = OWN_ERROR * size;
-    return {
-      tokens: dot(tally, this.ratios),
-      deviation: Math.sqrt(Math.max(0, dot(tally, gain)) + own * own),
-    };
+    return { tokens, deviation: Math.sqrt(Math.max(0, variance) + own * own) };
   }
 
   /** With the margin, so that a count is rarely under; in whole tokens. */
@@ -115,35 +119,40 @@ export class Calibration {
 
   /** The provider counted `tokens` for what we tallied; `doubt` is in tokens. False: it was not believable. */
   observe(tally: Tally, tokens: number, doubt = 0): boolean {
-    const raw = tally.reduce((sum, count) => sum + count, 0);
+    let raw = 0;
+    for (const count of tally) raw += count;
     if (!Number.isFinite(tokens) || tokens <= 0 || raw <= 0 || tokens > raw * 10 || tokens < raw / 10)
       return false;
     this.covariance.forEach((row, i) => {
       row[i] = (row[i] as number) + WANDER * WANDER;
     });
-    const spread = this.spread(tally);
-    const known = dot(tally, spread);
-    const surprise = tokens - dot(tally, this.ratios);
+    const present = kindsIn(tally);
+    const spread = this.covariance.map((row) => dot(row, tally, present));
+    const known = dot(spread, tally, present);
+    const surprise = tokens - dot(this.ratios, tally, present);
     const noise = (OWN_ERROR * raw) ** 2 + OWN_ERROR_TOKENS ** 2 + doubt * doubt;
     const variance = Math.max(known + noise, (surprise / OUTLIER) ** 2);
     for (let i = 0; i < SIZE; i += 1) {
       const gain = (spread[i] as number) / variance;
       const ratio = (this.ratios[i] as number) + gain * surprise;
       this.ratios[i] = Math.min(GREATEST_RATIO, Math.max(LEAST_RATIO, ratio));
-      const row = this.covariance[i] as Float64Array;
+      const row = this.covariance[i] as number[];
       for (let k = 0; k < SIZE; k += 1) row[k] = (row[k] as number) - gain * (spread[k] as number);
     }
     this.reports += 1;
     return true;
   }
-
-  private spread(tally: Tally): Float64Array {
-    return Float64Array.from(this.covariance, (row) => dot(row, tally));
-  }
 }
 
-function dot(a: Float64Array, b: Float64Array): number {
+/** Most texts are of a few kinds: only these are counted with. */
+function kindsIn(tally: Tally): readonly number[] {
+  const present: number[] = [];
+  for (let i = 0; i < SIZE; i += 1) if (tally[i] !== 0) present.push(i);
+  return present;
+}
+
+function dot(a: readonly number[], b: readonly number[], places: readonly number[]): number {
   let sum = 0;
-  for (let i = 0; i < a.length; i += 1) sum += (a[i] as number) * (b[i] as number);
+  for (const i of places) sum += (a[i] as number) * (b[i] as number);
   return sum;
 }

@@ -43,7 +43,7 @@ export function requestTokens({ system, tools, messages, model }: Countable): nu
   if (system !== undefined && system.content.length > 0) addTally(fixed, messageTally(system));
   const sums = prefixSums(messages);
   if (calibration.reports === 0) learnFromThread(messages, calibration, modelName(model));
-  return calibration.leaningUp(expectation(fixed, sums, messages, calibration));
+  return calibration.leaningUp(expectation(fixed, (position) => sums[position], messages, calibration));
 }
 
 /** Of one message, wherever it stands. The sum of the parts is never under the whole, where both are estimates. */
@@ -62,39 +62,52 @@ export function isCalibrated(model: ChatModel): boolean {
   return calibrationOf(model).reports > 0;
 }
 
+/** The sum of all messages up to and with the one at a position. */
+type SumAt = (position: number) => Tally | undefined;
+
 /** The best known of some ways to count: from what the provider said of late, or from nothing. */
 function expectation(
   fixed: Tally,
-  sums: readonly Tally[],
+  sumAt: SumAt,
   messages: readonly BaseMessage[],
   calibration: Calibration,
 ): Expectation {
-  const whole = addTally(addTally(emptyTally(), fixed), sums.at(-1) ?? emptyTally());
+  const whole = wholeTally(fixed, sumAt, messages);
   let best = calibration.expect(whole);
   for (const found of lastPlaces(messages, calibration)) {
-    const { added, changed } = since(found, fixed, sums, whole);
+    const { added, changed } = since(found, fixed, sumAt, whole);
     const tail = calibration.expect(added);
     const shift = calibration.expect(changed);
     const deviation = tail.deviation + shift.deviation;
     if (deviation < best.deviation)
       best = { tokens: found.place.anchor.tokens + tail.tokens + shift.tokens, deviation };
+    // Nothing before the place is other than it was sent: of those further back no more is known.
+    if (shift.deviation === 0) break;
   }
   return best;
+}
+
+function wholeTally(fixed: Tally, sumAt: SumAt, messages: readonly BaseMessage[]): Tally {
+  const sum = sumAt(messages.length - 1);
+  return sum === undefined ? fixed.slice() : addTally(fixed.slice(), sum);
 }
 
 /** What came behind the place, and by how much what stands before it differs from what was sent. */
 function since(
   { place: { anchor, isReply }, position }: FoundPlace,
   fixed: Tally,
-  sums: readonly Tally[],
+  sumAt: SumAt,
   whole: Tally,
 ): { readonly added: Tally; readonly changed: Tally } {
-  const before = sums[isReply ? position - 1 : position] ?? emptyTally();
-  const sent = whole.map((_, i) => (fixed[i] as number) + (before[i] as number));
-  return {
-    added: whole.map((count, i) => count - (sent[i] as number)),
-    changed: sent.map((count, i) => count - (anchor.tally[i] as number)),
-  };
+  const before = sumAt(isReply ? position - 1 : position);
+  const added = emptyTally();
+  const changed = emptyTally();
+  for (let i = 0; i < whole.length; i += 1) {
+    const sent = (fixed[i] as number) + (before?.[i] ?? 0);
+    added[i] = (whole[i] as number) - sent;
+    changed[i] = sent - (anchor.tally[i] as number);
+  }
+  return { added, changed };
 }
 
 const places = new WeakMap<BaseMessage, Place>();
@@ -147,20 +160,23 @@ function prefixSums(messages: readonly BaseMessage[]): readonly Tally[] {
   const same = sharedLength(list, messages);
   list.messages.length = same;
   list.sums.length = same;
-  for (const message of messages.slice(same)) {
+  for (let i = same; i < messages.length; i += 1) {
+    const message = messages[i] as BaseMessage;
     list.messages.push(message);
-    list.sums.push(sumWith(list.sums, message));
+    list.sums.push(sumWith(list.sums[i - 1], message));
   }
   return list.sums;
 }
 
 /** Sums of what is sent once only: markers for a cache stand in copies of messages of the thread. */
-function sumsOnce(messages: readonly BaseMessage[]): readonly Tally[] {
-  const list = counted.get(messages[0] as BaseMessage);
+function sumsOnce(messages: readonly BaseMessage[]): SumAt {
+  const first = messages[0];
+  const list = first === undefined ? undefined : counted.get(first);
   const same = list === undefined ? 0 : sharedLength(list, messages);
-  const sums = list?.sums.slice(0, same) ?? [];
-  for (const message of messages.slice(same)) sums.push(sumWith(sums, message));
-  return sums;
+  const own: Tally[] = [];
+  const sumAt: SumAt = (position) => (position < same ? list?.sums[position] : own[position - same]);
+  for (let i = same; i < messages.length; i += 1) own.push(sumWith(sumAt(i - 1), messages[i] as BaseMessage));
+  return sumAt;
 }
 
 function sharedLength(list: CountedList, messages: readonly BaseMessage[]): number {
@@ -170,10 +186,11 @@ function sharedLength(list: CountedList, messages: readonly BaseMessage[]): numb
   return same;
 }
 
-function sumWith(sums: readonly Tally[], message: BaseMessage): Tally {
+function sumWith(before: Tally | undefined, message: BaseMessage): Tally {
   const place = places.get(message) ?? placesById.get(message.id ?? "");
   if (place !== undefined) places.set(message, place);
-  return addTally(Float64Array.from(sums.at(-1) ?? emptyTally()), messageTally(message));
+  const own = messageTally(message);
+  return before === undefined ? own : addTally(before.slice(), own);
 }
 
 /** Learns from what the provider reported with a reply. What cannot be true is passed over. */
@@ -185,10 +202,10 @@ export function learnUsage(sent: Outgoing, reply: AIMessage): void {
   const fixed = toolsTally(sent.tools);
   if (hasSystem) addTally(fixed, messageTally(sent.messages[0] as BaseMessage));
   const messages = hasSystem ? sent.messages.slice(1) : sent.messages;
-  const sums = messages.length === 0 ? [] : sumsOnce(messages);
-  const tally = addTally(addTally(emptyTally(), fixed), sums.at(-1) ?? emptyTally());
+  const sumAt = sumsOnce(messages);
+  const tally = wholeTally(fixed, sumAt, messages);
   const isLearnt =
-    lastPlaces(messages, calibration).some((found) => learnGrowth(found, fixed, sums, tally, tokens)) ||
+    lastPlaces(messages, calibration).some((found) => learnGrowth(found, fixed, sumAt, tally, tokens)) ||
     calibration.observe(tally, tokens);
   if (!isLearnt) return;
   const anchor = { calibration, tokens, tally };
@@ -197,17 +214,15 @@ export function learnUsage(sent: Outgoing, reply: AIMessage): void {
 }
 
 /** A difference of two reports tells more than either: all that they share is gone from it. */
-function learnGrowth(
-  found: FoundPlace,
-  fixed: Tally,
-  sums: readonly Tally[],
-  whole: Tally,
-  tokens: number,
-): boolean {
-  const { added, changed } = since(found, fixed, sums, whole);
+function learnGrowth(found: FoundPlace, fixed: Tally, sumAt: SumAt, whole: Tally, tokens: number): boolean {
+  const { added, changed } = since(found, fixed, sumAt, whole);
   const { anchor } = found.place;
-  const difference = changed.reduce((sum, count) => sum + Math.abs(count), 0);
-  const growth = added.reduce((sum, count) => sum + count, 0);
+  let difference = 0;
+  let growth = 0;
+  for (let i = 0; i < added.length; i += 1) {
+    difference += Math.abs(changed[i] as number);
+    growth += added[i] as number;
+  }
   if (growth <= 0 || difference > growth / 4) return false;
   return anchor.calibration.observe(
     added.map((count, i) => count + (changed[i] as number)),

@@ -13,8 +13,11 @@ import { mediaTokens } from "./token-media.ts";
 /** The kinds of text, then tool schemas, media, and what a provider adds to each message. */
 export const TALLY_KINDS = [...TEXT_KINDS, "tools", "media", "frame"] as const;
 
-/** Tokens by kind, in the order of `TALLY_KINDS`. Not to be changed once it was handed out. */
-export type Tally = Float64Array;
+/**
+ * Tokens by kind, in the order of `TALLY_KINDS`. Not to be changed once it was handed out. A plain list: a typed
+ * one of this size has its numbers outside the heap, which costs more than the counting.
+ */
+export type Tally = number[];
 
 const TOOLS = TALLY_KINDS.indexOf("tools");
 const MEDIA = TALLY_KINDS.indexOf("media");
@@ -25,11 +28,13 @@ const TOKENS_PER_CALL = 8;
 /** Characters of one string inside a block nobody knows; a longer one is data, not words. */
 const LONGEST_WORDS = 4000;
 
+const NOTHING: Readonly<Tally> = TALLY_KINDS.map(() => 0);
+
 export function emptyTally(): Tally {
-  return new Float64Array(TALLY_KINDS.length);
+  return NOTHING.slice();
 }
 
-export function addTally(sum: Tally, more: Float64Array): Tally {
+export function addTally(sum: Tally, more: ArrayLike<number>): Tally {
   for (let i = 0; i < more.length; i += 1) sum[i] = (sum[i] as number) + (more[i] as number);
   return sum;
 }

@@ -1,18 +1,28 @@
 /** An agent as LangGraph knows it: a compiled graph, whose nodes are the loop's. */
+import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { Command, CompiledStateGraph, isCommand, START, StateGraph } from "@langchain/langgraph";
+import { Command, CompiledStateGraph, isCommand, Send, START, StateGraph } from "@langchain/langgraph";
 import { EphemeralValue } from "@langchain/langgraph/channels";
+import { type Ceiling, enterTree } from "../backends/run-tree.ts";
 import { forChildren, isNested, type TaskConfig } from "../engine.ts";
+import { putInOrder } from "../engine-checkpoints.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import type { Rules } from "../permissions/rules.ts";
 import { claimSettings, type ThreadClaimOptions } from "./claim.ts";
+import { withoutForeignMarks } from "./foreign-marks.ts";
+import { inTree } from "./in-tree.ts";
+import { linkedSignal } from "./linked-signal.ts";
 import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
+import { observedNode, observedRun } from "./observed.ts";
+import { mixesInChildren, withoutChildren } from "./own-stream.ts";
 import { readAhead } from "./read-ahead.ts";
 import { checkResume, withoutHeadId } from "./resume.ts";
 import { claimRun, claimToBegin, type RunNote } from "./run-claim.ts";
 import { endedBy, RunStream, stopSignal } from "./run-stream.ts";
 import { agentContext } from "./runtime.ts";
 import { FORKED_FROM, inputValues } from "./start-node.ts";
+import { withoutDecisions } from "./updates.ts";
 
 /** Supersteps nobody reaches by working; budgets and loop detection stop runs, not this. */
 export const RECURSION_LIMIT = 1_000_000;
@@ -24,6 +34,9 @@ export interface GraphSettings {
   readonly debug?: boolean;
   readonly streamTransformers?: readonly unknown[];
   readonly threadClaim?: unknown;
+  /** The permissions the backend is guarded by, and what the runs inside its runs may not exceed. */
+  readonly permissions?: Rules | undefined;
+  readonly ceiling?: Ceiling | undefined;
 }
 
 /** A part of a `version: "v2"` stream. */
@@ -46,6 +59,11 @@ interface RunOptions extends RunnableConfig {
   readonly note?: RunNote;
 }
 
+interface Own {
+  permissions: Rules | undefined;
+  ceiling: Ceiling | undefined;
+}
+
 type AnyGraph = CompiledStateGraph<any, any, any, any, any, any>;
 const Base = CompiledStateGraph as unknown as new (fields: Record<string, unknown>) => AnyGraph;
 
@@ -53,13 +71,21 @@ export class AgentGraph extends Base {
   declare readonly loop: Loop;
   declare readonly contextSchema: unknown;
   declare readonly threadClaim: ThreadClaimOptions | undefined;
+  declare readonly permissions: Rules | undefined;
+  declare readonly ceiling: Ceiling | undefined;
+
+  static {
+    putInOrder(AgentGraph.prototype);
+  }
 
   constructor(fields: Record<string, unknown>) {
     super(fields);
-    const own = this as { loop: Loop; contextSchema: unknown; threadClaim: unknown };
+    const own = this as { loop: Loop; contextSchema: unknown; threadClaim: unknown } & Own;
     own.loop = fields.loop as Loop;
     own.contextSchema = fields.contextSchema;
     own.threadClaim = fields.threadClaim;
+    own.permissions = fields.permissions as Rules | undefined;
+    own.ceiling = fields.ceiling as Ceiling | undefined;
   }
 
   override async _validateInput(input: unknown): Promise<any> {
@@ -75,9 +101,16 @@ export class AgentGraph extends Base {
   /** A copy: the caller may use the command again. */
   private async validateCommand(command: Command): Promise<Command> {
     const { update } = command;
-    if (typeof update !== "object" || update === null) return command;
+    const goto = [command.goto ?? []]
+      .flat()
+      .map((target) => (target instanceof Send ? withoutDecisions(target) : target));
+    if (typeof update !== "object" || update === null) return new Command({ ...command, goto } as never);
     const given = inputValues(this.loop, Array.isArray(update) ? Object.fromEntries(update) : update);
-    return new Command({ ...command, update: await this.loop.state.validate(given) } as never);
+    const checked = await this.loop.state.validate(given);
+    const messages = checked.messages as BaseMessage[] | undefined;
+    // Nobody knows the thread here: no mark is believed.
+    const believed = messages ? { ...checked, messages: withoutForeignMarks(messages, []) } : checked;
+    return new Command({ ...command, goto, update: believed } as never);
   }
 
   /** `stream` has checked it. */
@@ -88,9 +121,11 @@ export class AgentGraph extends Base {
   override async invoke(input: any, options?: any): Promise<any> {
     const { version, ...rest } = options ?? {};
     const note: RunNote = {};
+    const { signal, release } = linkedSignal(rest.signal);
     const result = await super
-      .invoke(input, { ...rest, engineOnly: true, note } as never)
-      .catch((error: unknown) => endedBy(error, note));
+      .invoke(input, { ...rest, ...(signal && { signal }), engineOnly: true, note } as never)
+      .catch((error: unknown) => endedBy(error, note))
+      .finally(release);
     if (version !== "v2") return result;
     const { __interrupt__, ...value } = result as Record<string, unknown>;
     return { value, interrupts: __interrupt__ ?? [] };
@@ -122,10 +157,15 @@ export class AgentGraph extends Base {
   }
 
   /** Every run comes through here, also one that `stream` did not begin: as a part of a sequence. */
-  override async *_streamIterator(input: any, options?: any): AsyncGenerator<any> {
-    const begun = claimToBegin(options);
+  override async *_streamIterator(input: any, given?: any): AsyncGenerator<any> {
+    const begun = claimToBegin(given);
+    const options: any = inTree(this.loop, given);
     const claim = begun ?? (await claimRun(this, options ?? {}));
-    const chunks = super._streamIterator(input, begun ? options : (claim?.into(options ?? {}) ?? options));
+    const claimed = begun ? options : (claim?.into(options ?? {}) ?? options);
+    const run = observedRun(this.loop, enterTree(claimed, this.ceiling), (own) =>
+      super._streamIterator(input, own),
+    );
+    const chunks = !isNested(options) && mixesInChildren(options ?? {}) ? withoutChildren(run) : run;
     if (claim?.begin()) yield* readAhead(chunks, () => claim.release());
     else yield* chunks;
   }
@@ -247,6 +287,8 @@ export function graphFields(
     cache: settings.cache,
     debug: settings.debug,
     threadClaim: claimSettings(settings.threadClaim, settings.checkpointer),
+    permissions: settings.permissions,
+    ceiling: settings.ceiling,
     name: loop.name,
     streamTransformers: settings.streamTransformers,
     config: {
@@ -280,7 +322,9 @@ export function attachNodes(graph: AgentGraph): void {
 }
 
 function replaceNode(slot: EngineNode, node: LoopNode): void {
-  const body = { invoke: node.run };
+  const body: { invoke: LoopNode["run"] } = {
+    invoke: (input, config) => observedNode(config, node.run(input, config)),
+  };
   const writer = { invoke: node.update };
   slot.getNode = () => body;
   slot.getWriters = () => [writer];

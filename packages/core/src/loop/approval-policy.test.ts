@@ -5,6 +5,9 @@ import {
   approvalPolicy,
   approvalRequest,
   DECISION_TYPES,
+  type DecisionChecks,
+  type DecisionType,
+  type Question,
   readDecisions,
 } from "./approval-policy.ts";
 
@@ -15,7 +18,16 @@ const call = (name: string, args: Record<string, unknown> = {}): ToolCall => ({
 });
 const policyOf = (interruptOn: object): ApprovalPolicy =>
   approvalPolicy(interruptOn as never) as ApprovalPolicy;
-const anything = (): undefined => undefined;
+const question = (
+  asked: ToolCall,
+  allowedDecisions = DECISION_TYPES,
+  more: Partial<Question> = {},
+): Question => ({
+  call: asked,
+  allowedDecisions,
+  ...more,
+});
+const anything: DecisionChecks = { edited: () => undefined, remembered: () => undefined };
 const approve = { type: "approve" };
 
 describe("the policy", () => {
@@ -32,15 +44,21 @@ describe("the policy", () => {
     [{ type: "tool" }, DECISION_TYPES],
     [{ allowedDecisions: ["approve"] }, ["approve"]],
     [{ allowed_decisions: ["reject", "edit"] }, ["reject", "edit"]],
-  ])("%j allows %j", async (setting, allowed) => {
-    const { reviewConfigs } = await approvalRequest(policyOf({ pay: setting }), [call("pay")]);
-    expect(reviewConfigs).toEqual([{ actionName: "pay", allowedDecisions: allowed }]);
+  ])("%j allows %j", (setting, allowed) => {
+    expect(policyOf({ pay: setting }).get("pay")?.allowedDecisions).toEqual(allowed);
+  });
+
+  test("a predicate is taken, under the name that LangChain gives it", () => {
+    const when = (): boolean => true;
+    expect(policyOf({ pay: { when } }).get("pay")?.when).toBe(when);
+    expect(policyOf({ pay: true }).get("pay")?.when).toBeUndefined();
   });
 
   test.each<[unknown, RegExp]>([
     ["yes", /must be true, false or an object/],
     [1, /must be true, false or an object/],
     [{ allowedDecision: ["approve"] }, /unknown key 'allowedDecision'/],
+    [{ when: true }, /'when' that is no function/],
     [{ allowedDecisions: [] }, /decisions are approve, edit, reject, respond/],
     [{ allowedDecisions: ["allow"] }, /allows 'allow'/],
     [{ allowedDecisions: "approve" }, /allows 'approve'/],
@@ -52,45 +70,53 @@ describe("the policy", () => {
 });
 
 describe("the question", () => {
-  test.each<[string, unknown, string]>([
-    ["the default", true, 'The agent wants to call pay with {"amount":5}'],
-    ["a text", { description: "Pay?" }, "Pay?"],
-    ["the older name", { actionDescription: "Pay now?" }, "Pay now?"],
-    ["a function", { description: (c: ToolCall) => `Pay ${c.args.amount}?` }, "Pay 5?"],
-    [
-      "a function that looks around",
-      { description: async (_: ToolCall, state: { n: number }) => `Pay #${state.n}?` },
-      "Pay #7?",
-    ],
-  ])("is described by %s", async (_, setting, description) => {
-    const scene = { state: { n: 7 } };
-    const request = await approvalRequest(policyOf({ pay: setting }), [call("pay", { amount: 5 })], scene);
-    expect(request.actionRequests).toEqual([{ name: "pay", args: { amount: 5 }, description }]);
+  test("is the call in words, unless there are better ones", () => {
+    const pay = call("pay", { amount: 5 });
+    const request = approvalRequest([question(pay), question(pay, DECISION_TYPES, { description: "Pay?" })]);
+    expect(request.actionRequests).toEqual([
+      { name: "pay", args: { amount: 5 }, description: 'The agent wants to call pay with {"amount":5}' },
+      { name: "pay", args: { amount: 5 }, description: "Pay?" },
+    ]);
   });
 
-  test("lists all calls in order, with the schema of their arguments if one was given", async () => {
-    const policy = policyOf({
-      pay: true,
-      mail: { allowedDecisions: ["approve"], argsSchema: { type: "object" } },
-    });
-    const request = await approvalRequest(policy, [call("mail"), call("pay")]);
+  test("lists all calls in order, with the schema of their arguments if one was given", () => {
+    const request = approvalRequest([
+      question(call("mail"), ["approve"], { argsSchema: { type: "object" } }),
+      question(call("pay")),
+    ]);
     expect(request.actionRequests.map((action) => action.name)).toEqual(["mail", "pay"]);
-    expect(request.reviewConfigs.map((config) => config.actionName)).toEqual(["mail", "pay"]);
-    expect(request.reviewConfigs.map((config) => config.argsSchema)).toEqual([{ type: "object" }, undefined]);
+    expect(request.reviewConfigs).toEqual([
+      { actionName: "mail", allowedDecisions: ["approve"], argsSchema: { type: "object" } },
+      { actionName: "pay", allowedDecisions: DECISION_TYPES },
+    ]);
+  });
+
+  test("of an agent inside another says which agent asks", () => {
+    expect(approvalRequest([question(call("pay"))], ["lead", "clerk"]).agentPath).toEqual(["lead", "clerk"]);
+    expect(Object.keys(approvalRequest([question(call("pay"))]))).not.toContain("agentPath");
   });
 });
 
 describe("an answer", () => {
-  const policy = policyOf({ pay: true, mail: { allowedDecisions: ["approve", "reject"] } });
-  const read = (
-    answer: unknown,
-    calls = [call("pay")],
-    check: (tool: string) => string | undefined = anything,
-  ) => readDecisions(answer, policy, calls, check);
+  const allowed: Record<string, readonly DecisionType[]> = { mail: ["approve", "reject"] };
+  const read = (answer: unknown, calls = [call("pay")], checks = anything) =>
+    readDecisions(
+      answer,
+      calls.map((asked) => question(asked, allowed[asked.name])),
+      checks,
+    );
 
   test.each<[unknown, object]>([
     [approve, approve],
-    [{ type: "approve", remember: "thread" }, approve],
+    [
+      { type: "approve", remember: "thread" },
+      { type: "approve", remember: "thread" },
+    ],
+    [
+      { type: "approve", remember: "always" },
+      { type: "approve", remember: "always" },
+    ],
+    [{ type: "approve", remember: "once" }, approve],
     [{ type: "reject" }, { type: "reject" }],
     [
       { type: "reject", message: "no" },
@@ -108,8 +134,8 @@ describe("an answer", () => {
       { type: "edit", edited_action: { name: "pay", args: {} } },
       { type: "edit", editedAction: { name: "pay", args: {} } },
     ],
-  ])("%j is a decision", (decision, expected) => {
-    expect(read({ decisions: [decision] })).toEqual({ decisions: [expected] });
+  ])("%j is a decision", async (decision, expected) => {
+    expect(await read({ decisions: [decision] })).toEqual({ decisions: [expected] });
   });
 
   test.each<[unknown, RegExp]>([
@@ -131,21 +157,42 @@ describe("an answer", () => {
     [{ decisions: [{ type: "respond" }] }, /needs a message/],
     [{ decisions: [{ type: "respond", message: 5 }] }, /must be text/],
     [{ decisions: [{ type: "reject", message: {} }] }, /must be text/],
-  ])("%j is none", (answer, problem) => {
-    expect(read(answer)).toEqual({ problem: expect.stringMatching(problem) });
+    [{ decisions: [{ type: "approve", remember: "forever" }] }, /'remember' must be 'thread' or 'always'/],
+    [{ decisions: [{ type: "approve", remember: true }] }, /'remember' must be/],
+    [{ decisions: [{ type: "reject", remember: "always" }] }, /only an approval can be remembered/],
+    [
+      { decisions: [{ type: "edit", editedAction: { name: "pay", args: {} }, remember: "thread" }] },
+      /only an approval can be remembered/,
+    ],
+  ])("%j is none", async (answer, problem) => {
+    expect(await read(answer)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
-  test("says which decision is wrong", () => {
+  test("says which decision is wrong", async () => {
     const calls = [call("pay"), call("mail")];
-    expect(read({ decisions: [approve, { type: "respond", message: "x" }] }, calls)).toEqual({
+    expect(await read({ decisions: [approve, { type: "respond", message: "x" }] }, calls)).toEqual({
       problem: "Decision 2 (mail): 'respond' is not allowed here; approve, reject are.",
     });
   });
 
-  test("edited arguments pass the tool's schema or come back with its words", () => {
+  test("edited arguments pass what checks them or come back with its words", async () => {
     const answer = { decisions: [{ type: "edit", editedAction: { name: "pay", args: { amount: "x" } } }] };
-    expect(read(answer, [call("pay")], (tool) => `${tool} wants a number`)).toEqual({
+    const seen: unknown[] = [];
+    const edited = async (changed: ToolCall) => {
+      seen.push(changed);
+      return "pay wants a number";
+    };
+    expect(await read(answer, [call("pay")], { ...anything, edited })).toEqual({
       problem: "Decision 1 (pay): the edited arguments are not valid: pay wants a number",
     });
+    expect(seen).toEqual([call("pay", { amount: "x" })]);
+  });
+
+  test("what cannot be remembered is no decision", async () => {
+    const remembered = (scope: string) => (scope === "always" ? "there is no store." : undefined);
+    const decide = (remember: string) =>
+      read({ decisions: [{ type: "approve", remember }] }, [call("pay")], { ...anything, remembered });
+    expect(await decide("always")).toEqual({ problem: "Decision 1 (pay): there is no store." });
+    expect(await decide("thread")).toHaveProperty("decisions");
   });
 });

@@ -5,8 +5,11 @@ import { ConfigurationError } from "../errors.ts";
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
 export const DECISION_TYPES: readonly DecisionType[] = ["approve", "edit", "reject", "respond"];
 
+/** How long an approval holds: for exactly this call, in this thread or in every thread of the project. */
+export type RememberScope = "thread" | "always";
+
 export type Decision =
-  | { readonly type: "approve" }
+  | { readonly type: "approve"; readonly remember?: RememberScope }
   | {
       readonly type: "edit";
       readonly editedAction: { readonly name: string; readonly args: Record<string, unknown> };
@@ -14,7 +17,20 @@ export type Decision =
   | { readonly type: "reject"; readonly message?: string }
   | { readonly type: "respond"; readonly message: string };
 
+/** What `when` looks at; the arguments as the tool's schema reads them, absolute paths of file tools canonical. */
+export interface WhenRequest {
+  readonly toolCall: { readonly id?: string; readonly name: string; readonly args: Record<string, any> };
+  readonly tool: unknown;
+  readonly state: any;
+  readonly runtime: any;
+}
+
+/** Whether to ask about this call. Only `false` means no: one that throws, or says nothing, asks. */
+export type WhenPredicate = (request: WhenRequest) => boolean | Promise<boolean>;
+
 export interface InterruptOnConfig {
+  /** Absent: all calls of the tool are asked about. */
+  readonly when?: WhenPredicate;
   readonly allowedDecisions?: readonly DecisionType[];
   /** What the person reads; a function gets the call, the state and the runtime. */
   readonly description?: string | ((call: any, state: any, runtime: any) => string | Promise<string>);
@@ -42,18 +58,22 @@ export interface ApprovalRequest {
     readonly allowedDecisions: readonly DecisionType[];
     readonly argsSchema?: Record<string, any>;
   }[];
+  /** The agent that asks, from the outermost one's child down; absent: the outermost itself. */
+  readonly agentPath?: readonly string[];
   readonly error?: string;
 }
 
-interface Rule {
+export interface ApprovalRule {
+  readonly when: WhenPredicate | undefined;
   readonly allowedDecisions: readonly DecisionType[];
   readonly argsSchema?: Record<string, any> | undefined;
   readonly description: InterruptOnConfig["description"];
 }
 
-export type ApprovalPolicy = ReadonlyMap<string, Rule>;
+export type ApprovalPolicy = ReadonlyMap<string, ApprovalRule>;
 
 const KNOWN = new Set([
+  "when",
   "argsSchema",
   "allowedDecisions",
   "allowed_decisions",
@@ -65,7 +85,7 @@ const KNOWN = new Set([
 
 /** Throws INVALID_OPTION for anything it does not understand: a gate must not be open by a typing slip. */
 export function approvalPolicy(interruptOn: InterruptOn | undefined | null): ApprovalPolicy | undefined {
-  const rules = new Map<string, Rule>();
+  const rules = new Map<string, ApprovalRule>();
   for (const [tool, setting] of Object.entries(interruptOn ?? {})) {
     if (setting === false || setting === undefined || setting === null) continue;
     rules.set(tool, readRule(tool, setting));
@@ -73,8 +93,15 @@ export function approvalPolicy(interruptOn: InterruptOn | undefined | null): App
   return rules.size > 0 ? rules : undefined;
 }
 
-function readRule(tool: string, setting: true | InterruptOnConfig): Rule {
-  if (setting === true) return { allowedDecisions: DECISION_TYPES, description: undefined };
+/** Whether an agent with these options may ask a person; all else about them is checked where it is built. */
+export function mayAskByOptions(options: object): boolean {
+  const { interruptOn, permissions } = options as { interruptOn?: object | null; permissions?: unknown };
+  if (Object.values(interruptOn ?? {}).some(Boolean)) return true;
+  return Array.isArray(permissions) && permissions.some((rule) => rule?.mode === "interrupt");
+}
+
+function readRule(tool: string, setting: true | InterruptOnConfig): ApprovalRule {
+  if (setting === true) return { when: undefined, allowedDecisions: DECISION_TYPES, description: undefined };
   if (typeof setting !== "object") throw invalid(tool, "must be true, false or an object");
   const unknown = Object.keys(setting).find((key) => !KNOWN.has(key));
   if (unknown !== undefined) throw invalid(tool, `has an unknown key '${unknown}'`);
@@ -86,7 +113,11 @@ function readRule(tool: string, setting: true | InterruptOnConfig): Rule {
     !allowed.every((type) => DECISION_TYPES.includes(type))
   )
     throw invalid(tool, `allows '${String(allowed)}'; the decisions are ${DECISION_TYPES.join(", ")}`);
+  const { when } = setting;
+  if (when !== undefined && when !== null && typeof when !== "function")
+    throw invalid(tool, "has a 'when' that is no function");
   return {
+    when: when ?? undefined,
     allowedDecisions: allowed,
     description: setting.description ?? setting.actionDescription ?? older.action_description,
     argsSchema: setting.argsSchema,
@@ -105,6 +136,8 @@ export interface CallGate {
   asks(call: ToolCall, scene: ApprovalScene): GateReason | undefined | Promise<GateReason | undefined>;
   /** Why this call cannot be made at all, whoever approves it: asked about arguments a person edited. */
   refuses?(call: ToolCall, scene: ApprovalScene): string | undefined | Promise<string | undefined>;
+  /** The files this call is about now, by all of their names: an approval holds for these and what is below them. */
+  places?(call: ToolCall, scene: ApprovalScene): readonly string[] | Promise<readonly string[]>;
 }
 
 export interface GateReason {
@@ -113,87 +146,106 @@ export interface GateReason {
   readonly allowedDecisions?: readonly DecisionType[];
 }
 
-/** What a description may look at beside the call. */
+/** What descriptions, predicates and gates may look at beside the call. */
 export interface ApprovalScene {
   readonly state?: unknown;
   readonly runtime?: unknown;
+  /** The config of the task: what a backend needs to be opened. */
+  readonly config?: unknown;
 }
 
-export async function approvalRequest(
-  policy: ApprovalPolicy,
-  calls: readonly ToolCall[],
-  scene: ApprovalScene = {},
-): Promise<ApprovalRequest> {
-  const ruleOf = (call: ToolCall): Rule => policy.get(call.name) as Rule;
-  const descriptions = await Promise.all(calls.map((call) => describe(ruleOf(call), call, scene)));
+/** A call and what a person may decide about it. */
+export interface Question {
+  readonly call: ToolCall;
+  readonly allowedDecisions: readonly DecisionType[];
+  /** Absent: the tool and its arguments. */
+  readonly description?: string;
+  readonly argsSchema?: Record<string, any>;
+  /** The files the call is about; absent: no gate knows. */
+  readonly places?: readonly string[];
+}
+
+export function approvalRequest(
+  questions: readonly Question[],
+  agentPath: readonly string[] = [],
+): ApprovalRequest {
   return {
-    actionRequests: calls.map(({ name, args }, i) => ({
-      name,
-      args,
-      description: descriptions[i] as string,
+    actionRequests: questions.map(({ call, description }) => ({
+      name: call.name,
+      args: call.args,
+      description: description ?? `The agent wants to call ${call.name} with ${JSON.stringify(call.args)}`,
     })),
-    reviewConfigs: calls.map((call) => {
-      const { allowedDecisions, argsSchema } = ruleOf(call);
-      return { actionName: call.name, allowedDecisions, ...(argsSchema ? { argsSchema } : {}) };
-    }),
+    reviewConfigs: questions.map(({ call, allowedDecisions, argsSchema }) => ({
+      actionName: call.name,
+      allowedDecisions,
+      ...(argsSchema ? { argsSchema } : {}),
+    })),
+    ...(agentPath.length > 0 ? { agentPath } : {}),
   };
-}
-
-function describe(rule: Rule, call: ToolCall, { state, runtime }: ApprovalScene): string | Promise<string> {
-  if (typeof rule.description === "function") return rule.description(call, state, runtime);
-  return rule.description ?? `The agent wants to call ${call.name} with ${JSON.stringify(call.args)}`;
 }
 
 type Read = { readonly decisions: readonly Decision[] } | { readonly problem: string };
 
-/** Reads an answer strictly. `checkArgs` says what is wrong with edited arguments, if anything. */
-export function readDecisions(
+/** What stands in the way of a decision that is well formed; undefined: nothing. */
+export interface DecisionChecks {
+  /** The call has the edited arguments. */
+  edited(call: ToolCall): string | undefined | Promise<string | undefined>;
+  remembered(scope: RememberScope): string | undefined;
+}
+
+/** Reads an answer strictly: one bad decision, and none is taken. */
+export async function readDecisions(
   answer: unknown,
-  policy: ApprovalPolicy,
-  calls: readonly ToolCall[],
-  checkArgs: (tool: string, args: Record<string, unknown>) => string | undefined,
-): Read {
+  questions: readonly Question[],
+  checks: DecisionChecks,
+): Promise<Read> {
   const list = (answer as { decisions?: unknown } | null | undefined)?.decisions;
   if (!Array.isArray(list))
     return { problem: "Answer with {decisions: [...]}, one decision for each action." };
-  if (list.length !== calls.length)
+  if (list.length !== questions.length)
     return {
-      problem: `${calls.length} decision(s) are needed, in the order of the actions; ${list.length} came.`,
+      problem: `${questions.length} decision(s) are needed, in the order of the actions; ${list.length} came.`,
     };
   const decisions: Decision[] = [];
-  for (const [i, item] of list.entries()) {
-    const call = calls[i] as ToolCall;
-    const read = readDecision(item, call, policy.get(call.name) as Rule, checkArgs);
-    if (typeof read === "string") return { problem: `Decision ${i + 1} (${call.name}): ${read}` };
+  for (const [i, question] of questions.entries()) {
+    const read = await readDecision(list[i], question, checks);
+    if (typeof read === "string") return { problem: `Decision ${i + 1} (${question.call.name}): ${read}` };
     decisions.push(read);
   }
   return { decisions };
 }
 
-function readDecision(
+async function readDecision(
   item: unknown,
-  call: ToolCall,
-  rule: Rule,
-  checkArgs: (tool: string, args: Record<string, unknown>) => string | undefined,
-): Decision | string {
+  { call, allowedDecisions }: Question,
+  checks: DecisionChecks,
+): Promise<Decision | string> {
   const given = (typeof item === "object" && item !== null ? item : {}) as Record<string, unknown>;
   const type = given.type as DecisionType;
   if (!DECISION_TYPES.includes(type)) return `the type must be one of ${DECISION_TYPES.join(", ")}.`;
-  if (!rule.allowedDecisions.includes(type))
-    return `'${type}' is not allowed here; ${rule.allowedDecisions.join(", ")} are.`;
-  if (type === "approve") return { type };
-  if (type === "edit") return readEdit(given, call, checkArgs);
+  if (!allowedDecisions.includes(type))
+    return `'${type}' is not allowed here; ${allowedDecisions.join(", ")} are.`;
+  if (type === "approve") return readApproval(given, checks);
+  if (given.remember !== undefined && given.remember !== "once") return "only an approval can be remembered.";
+  if (type === "edit") return readEdit(given, call, checks);
   const { message } = given;
   if (message !== undefined && typeof message !== "string") return "the message must be text.";
   if (type === "reject") return message === undefined ? { type } : { type, message };
   return message === undefined ? "a 'respond' decision needs a message." : { type, message };
 }
 
-function readEdit(
+function readApproval({ remember }: Record<string, unknown>, checks: DecisionChecks): Decision | string {
+  if (remember === undefined || remember === "once") return { type: "approve" };
+  if (remember !== "thread" && remember !== "always")
+    return "'remember' must be 'thread' or 'always'; leave it out to approve this one call.";
+  return checks.remembered(remember) ?? { type: "approve", remember };
+}
+
+async function readEdit(
   given: Record<string, unknown>,
   call: ToolCall,
-  checkArgs: (tool: string, args: Record<string, unknown>) => string | undefined,
-): Decision | string {
+  checks: DecisionChecks,
+): Promise<Decision | string> {
   const action = (given.editedAction ?? given.edited_action) as
     | { name?: unknown; args?: unknown }
     | undefined;
@@ -203,7 +255,8 @@ function readEdit(
   const { args } = action;
   if (typeof args !== "object" || args === null || Array.isArray(args))
     return "editedAction.args must be an object.";
-  const problem = checkArgs(call.name, args as Record<string, unknown>);
+  const editedAction = { name: call.name, args: args as Record<string, unknown> };
+  const problem = await checks.edited({ ...call, args: editedAction.args });
   if (problem !== undefined) return `the edited arguments are not valid: ${problem}`;
-  return { type: "edit", editedAction: { name: call.name, args: args as Record<string, unknown> } };
+  return { type: "edit", editedAction };
 }

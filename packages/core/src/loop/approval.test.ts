@@ -5,65 +5,22 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { callTool, fault, type ScriptedCall, say } from "../testing/index.ts";
+import { callTool, fault, say } from "../testing/index.ts";
 import type { InterruptOn } from "./approval-policy.ts";
+import { type AgentState, ask, lastText, outline, resultsOf, scripted } from "./fixtures/agents.ts";
 import {
-  type AgentOptions,
-  type AgentState,
-  ask,
-  lastText,
-  onThread,
-  outline,
-  resultsOf,
-  scripted,
-} from "./fixtures/agents.ts";
-
-const T = onThread("t");
-const decide = (...decisions: unknown[]): Command => new Command({ resume: { decisions } });
-const approve = { type: "approve" };
-const edit = (name: string, args: unknown) => ({ type: "edit", editedAction: { name, args } });
-
-const PAY: ScriptedCall = { name: "pay", args: { amount: 5 }, id: "pay-call" };
-const MAIL: ScriptedCall = { name: "mail", args: { to: "ann" }, id: "mail-call" };
-const LOOK: ScriptedCall = { name: "look", args: {}, id: "look-call" };
-const GATED: InterruptOn = { pay: true, mail: true, look: false };
-
-/** An agent that calls what it is told to when asked to "Go.", and says done to everything else. */
-function office(calls: readonly ScriptedCall[], options: AgentOptions = {}) {
-  const ran: unknown[] = [];
-  const make = (name: string, schema: unknown) =>
-    tool(
-      ((args: unknown) => {
-        ran.push([name, args]);
-        return `${name} ran`;
-      }) as never,
-      { name, description: name, schema } as never,
-    );
-  const tools = [
-    make("pay", z.object({ amount: z.number() })),
-    make("mail", { type: "object", properties: { to: { type: "string" } }, required: ["to"] }),
-    make("look", z.object({})),
-    make("execute", z.looseObject({})),
-  ];
-  const setup = scripted(
-    ({ messages }) => (messages.at(-1)?.content === "Go." ? { toolCalls: calls } : say("done")),
-    { tools, interruptOn: GATED, checkpointer: new MemorySaver(), ...options },
-  );
-  return { ran, ...setup };
-}
-
-async function waiting(calls: readonly ScriptedCall[], options: AgentOptions = {}) {
-  const setup = office(calls, options);
-  const state = (await setup.agent.invoke(ask(), T)) as AgentState;
-  return { ...setup, state, request: requestOf(state) };
-}
-
-function requestOf(state: AgentState): any {
-  expect(state.__interrupt__).toHaveLength(1);
-  return state.__interrupt__?.[0]?.value;
-}
-
-const contents = (state: AgentState): unknown[] => resultsOf(state.messages).map((result) => result.content);
+  approve,
+  contents,
+  decide,
+  edit,
+  LOOK,
+  MAIL,
+  office,
+  PAY,
+  requestOf,
+  T,
+  waiting,
+} from "./fixtures/office.ts";
 
 describe("asking", () => {
   test("one question for the whole turn; nothing has run, not even what needs no approval", async () => {
@@ -102,7 +59,7 @@ describe("asking", () => {
       },
     });
     expect(request.actionRequests.map((action: any) => action.description)).toEqual(["Pay 5?", "Send it?"]);
-    expect(request.reviewConfigs[1].allowedDecisions).toEqual(["approve"]);
+    expect(request.reviewConfigs[1]?.allowedDecisions).toEqual(["approve"]);
   });
 
   test("with version v2 the question stands apart from the value", async () => {
@@ -233,6 +190,15 @@ describe("HI-02 answers that are none", () => {
     expect([ran, model.callCount]).toEqual([[], 1]);
     const state = await agent.invoke(decide(edit("pay", { amount: 2 })), T);
     expect([ran, lastText(state)]).toEqual([[["pay", { amount: 2 }]], "done"]);
+  });
+
+  test("with an id or without, in any order: the newest answer is the one that counts", async () => {
+    const { agent, ran, state } = await waiting([PAY]);
+    const id = state.__interrupt__?.[0]?.id as string;
+    for (const resume of ["no", { [id]: "no" }, "no", { [id]: { decisions: [] } }])
+      requestOf((await agent.invoke(new Command({ resume }), T)) as AgentState);
+    await agent.invoke(new Command({ resume: { [id]: { decisions: [approve] } } }), T);
+    expect(ran).toEqual([["pay", { amount: 5 }]]);
   });
 
   test("HI-03 a JSON schema guards edits too", async () => {

@@ -1,66 +1,180 @@
-/** The node `approval`: asks a person once about all gated calls of a turn. */
+/** The node `approval`: asks a person once about all calls of a turn that need it. */
 import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import { interopSafeParse, isInteropZodSchema } from "@langchain/core/utils/types";
-import { interrupt } from "@langchain/langgraph";
-import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { interrupt, Send } from "@langchain/langgraph";
+import { isNewestAnswer, sendWrites, TASKS, type TaskConfig, type Write } from "../engine.ts";
 import {
-  type ApprovalPolicy,
-  type ApprovalRequest,
+  APPROVAL_PLAN,
+  APPROVALS,
+  agentPathOf,
+  type RememberedApproval,
+  rememberAlways,
+  rememberedCall,
+  shareApprovals,
+  storeOf,
+  threadApprovals,
+} from "./approval-memory.ts";
+import { judgeCall, placesOf, sceneOf } from "./approval-need.ts";
+import {
   approvalRequest,
   type Decision,
+  type DecisionChecks,
+  type Question,
   readDecisions,
 } from "./approval-policy.ts";
+import { callShape } from "./call-shape.ts";
 import { describeIssues } from "./channels.ts";
 import { jsonSchemaDetail } from "./failure-words.ts";
-import { type Loop, readMessages, stateView } from "./loop.ts";
+import { type AnyTool, APPROVAL_NODE, type Loop, readMessages } from "./loop.ts";
 import { lastTurn } from "./messages.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { withArguments } from "./reply.ts";
-import { runtimeFor } from "./runtime.ts";
-import { type CallPacket, isGated, routeToTools, sendCall } from "./turn.ts";
+import { type CallPacket, type CallPass, isWatched, routeToTools, sendCall } from "./turn.ts";
 
-type Answer = CallPacket["answer"];
+type Turn = NonNullable<ReturnType<typeof lastTurn>>;
+type Answer = NonNullable<CallPacket["answer"]>;
 
-export async function runApproval(loop: Loop, config: TaskConfig): Promise<Record<string, unknown>> {
+/** What is to happen with the calls of a turn; data, because it may have to wait in a checkpoint. */
+interface Plan {
+  /** The calls that go on as they are, in call order. */
+  readonly settled: readonly CallPacket[];
+  readonly asked: readonly Omit<Question, "call">[];
+  readonly askedIds: readonly string[];
+}
+
+export async function runApproval(
+  loop: Loop,
+  input: unknown,
+  config: TaskConfig,
+): Promise<Record<string, unknown>> {
   const messages = readMessages(config);
   const turn = lastTurn(messages);
-  const gated = turn?.pending.filter(({ index }) => isGated(loop, turn.message, index)) ?? [];
-  if (turn === undefined || gated.length === 0) {
+  if (turn === undefined || turn.pending.length === 0) {
     sendWrites(config, routeToTools(loop, messages));
     return {};
   }
-  const calls = gated.map(({ index }) => turn.message.tool_calls?.[index] as ToolCall);
-  const scene = { state: stateView(loop, config), runtime: runtimeFor(undefined, config) };
-  const request = await approvalRequest(loop.approvals as ApprovalPolicy, calls, scene);
-  const decisions = askUntilValid(loop, calls, request);
-  const byCall = new Map(calls.map((call, i) => [call.id as string, decisions[i] as Decision]));
-  const packets = turn.pending.map(({ id, index }) => packetFor(id, index, turn.message, byCall.get(id)));
+  const known = (input as { [APPROVAL_PLAN]?: Plan } | undefined)?.[APPROVAL_PLAN];
+  const plan = known ?? (await planTurn(loop, turn, config));
+  if (plan.asked.length === 0) {
+    sendWrites(config, plan.settled.map(sendCall));
+    return {};
+  }
+  if (known === undefined && mayVary(loop, config)) {
+    sendWrites(config, [[TASKS, new Send(APPROVAL_NODE, { [APPROVAL_PLAN]: plan })]]);
+    return {};
+  }
+  return askAbout(loop, turn, plan, config);
+}
+
+/**
+ * Whether looking again could find other calls to ask about: then what was found is kept before anybody is asked,
+ * so that the answers belong to the calls that were shown.
+ */
+function mayVary(loop: Loop, config: TaskConfig): boolean {
+  if (loop.gates.length > 0 || storeOf(config) !== undefined) return true;
+  return [...(loop.approvals?.values() ?? [])].some(({ when }) => when !== undefined);
+}
+
+async function planTurn(loop: Loop, turn: Turn, config: TaskConfig): Promise<Plan> {
+  const { refused } = threadApprovals(config);
+  const places = await Promise.all(
+    turn.pending.map(async ({ id, index }): Promise<CallPacket | Question> => {
+      const call = turn.message.tool_calls?.[index] as ToolCall;
+      if (refused.includes(id)) return { id, index, answer: decidedBefore(call.name) };
+      if (!isWatched(loop, turn.message, index)) return { id, index };
+      const judged = await judgeCall(loop, call, toolOf(loop, turn, call.name, config), config);
+      if (judged.question !== undefined) return judged.question;
+      const { shape, verdict, places } = judged;
+      return {
+        id,
+        index,
+        pass: { shape: shape.id, approved: verdict === "approved", ...(places && { places }) },
+      };
+    }),
+  );
+  const questions = places.filter((place): place is Question => "call" in place);
+  return {
+    settled: places.filter((place): place is CallPacket => "id" in place),
+    asked: questions.map(({ call: _, ...question }) => question),
+    askedIds: questions.map(({ call }) => call.id as string),
+  };
+}
+
+function toolOf(loop: Loop, turn: Turn, name: string, config: TaskConfig): AnyTool | undefined {
+  return offeredTools(loop, config, turn.message)?.get(name) ?? loop.clientTools.get(name);
+}
+
+async function askAbout(
+  loop: Loop,
+  turn: Turn,
+  plan: Plan,
+  config: TaskConfig,
+): Promise<Record<string, unknown>> {
+  const calls = turn.message.tool_calls ?? [];
+  const questions = plan.asked.map((question, i) => ({
+    ...question,
+    call: calls.find((call) => call.id === plan.askedIds[i]) as ToolCall,
+  }));
+  const decisions = await askUntilValid(loop, turn, questions, config);
+  const byCall = new Map(plan.askedIds.map((id, i) => [id, decisions[i] as Decision]));
   const edited = editedMessage(turn.message, byCall);
+  const message = edited ?? turn.message;
+  const settled = new Map(plan.settled.map((packet) => [packet.id, packet]));
+  const packets = await Promise.all(
+    turn.pending.map(async ({ id, index }) => {
+      const decision = byCall.get(id);
+      if (decision === undefined) return settled.get(id) ?? { id, index };
+      const call = (message.tool_calls ?? [])[index] as ToolCall;
+      const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config)).id;
+      const shown = plan.asked[plan.askedIds.indexOf(id)]?.places;
+      const about =
+        decision.type === "edit" ? await placesOf(loop, call, config) : shown && { places: shown };
+      return decidedPacket({ id, index }, decision, call, { shape, approved: true, ...about });
+    }),
+  );
+  const memory = await remember(loop, turn, byCall, config);
   const update: Write[] = edited ? [["messages", [edited]]] : [];
-  sendWrites(config, [...update, ...packets.map(sendCall)]);
+  sendWrites(config, [...update, ...memory, ...packets.map(sendCall)]);
   return edited ? { messages: [edited] } : {};
 }
 
 /**
  * A malformed answer is asked for again, with the reason. It must not throw: the engine would keep
- * the bad answer and replay it for ever.
+ * the bad answer and replay it for ever. Of several answers only the newest counts: those before it were
+ * refused once, and what refused them need not be there any more.
  */
-function askUntilValid(
+async function askUntilValid(
   loop: Loop,
-  calls: readonly ToolCall[],
-  request: ApprovalRequest,
-): readonly Decision[] {
-  const policy = loop.approvals as ApprovalPolicy;
+  turn: Turn,
+  questions: readonly Question[],
+  config: TaskConfig,
+): Promise<readonly Decision[]> {
+  const request = approvalRequest(questions, agentPathOf(config));
+  const checks = checksFor(loop, turn, config);
   let problem: string | undefined;
   for (;;) {
     const answer = interrupt(problem === undefined ? request : { ...request, error: problem });
-    const read = readDecisions(answer, policy, calls, (tool, args) => argumentProblem(loop, tool, args));
+    if (problem !== undefined || !isNewestAnswer(config)) continue;
+    const read = await readDecisions(answer, questions, checks);
     if ("decisions" in read) return read.decisions;
     problem = read.problem;
   }
 }
 
-function argumentProblem(loop: Loop, tool: string, args: Record<string, unknown>): string | undefined {
-  const schema = (loop.clientTools.get(tool) as { schema?: unknown } | undefined)?.schema;
+function checksFor(loop: Loop, turn: Turn, config: TaskConfig): DecisionChecks {
+  return {
+    edited: async (call) =>
+      argumentProblem(toolOf(loop, turn, call.name, config), call.args) ??
+      (await gateProblem(loop, call, config)),
+    remembered: (scope) =>
+      scope === "always" && storeOf(config) === undefined
+        ? "the agent has no store to remember it in; approve it for the thread, or once."
+        : undefined,
+  };
+}
+
+function argumentProblem(tool: AnyTool | undefined, args: Record<string, unknown>): string | undefined {
+  const schema = (tool as { schema?: unknown } | undefined)?.schema;
   if (schema === undefined) return undefined;
   if (!isInteropZodSchema(schema)) return jsonSchemaDetail(schema, args) || undefined;
   const result = interopSafeParse(schema, args);
@@ -69,23 +183,46 @@ function argumentProblem(loop: Loop, tool: string, args: Record<string, unknown>
   return issues && describeIssues(issues);
 }
 
-/** A call that is not simply run carries its answer, so that no executor can be reached for it. */
-function packetFor(
-  id: string,
-  index: number,
-  message: AIMessage,
-  decision: Decision | undefined,
-): CallPacket {
-  const answer = answerFor(message.tool_calls?.[index]?.name ?? "", decision);
-  return answer ? { id, index, answer } : { id, index };
+/** A gate that fails here says so: throwing would keep the answer and bring it up for ever. */
+async function gateProblem(loop: Loop, call: ToolCall, config: TaskConfig): Promise<string | undefined> {
+  const scene = sceneOf(loop, config);
+  for (const gate of loop.gates) {
+    if (!gate.watches(call.name)) continue;
+    try {
+      const problem = await gate.refuses?.(call, scene);
+      if (problem !== undefined) return problem;
+    } catch {
+      config.signal?.throwIfAborted();
+      return "whether they are allowed could not be found out.";
+    }
+  }
+  return undefined;
 }
 
-function answerFor(tool: string, decision: Decision | undefined): Answer {
-  if (decision?.type === "respond") return { content: decision.message, status: "success" };
-  if (decision?.type !== "reject") return undefined;
-  const reason = decision.message ? `: ${decision.message}` : ".";
+/** A call that is not to run carries its answer, so that no executor can be reached for it. */
+function decidedPacket(
+  place: { readonly id: string; readonly index: number },
+  decision: Decision,
+  call: ToolCall,
+  pass: CallPass,
+): CallPacket {
+  if (decision.type === "respond")
+    return { ...place, answer: { content: decision.message, status: "success" } };
+  if (decision.type === "reject") return { ...place, answer: refusal(call.name, decision.message) };
+  return { ...place, pass };
+}
+
+function refusal(tool: string, message?: string): Answer {
+  const reason = message ? `: ${message}` : ".";
   return {
     content: `The call of ${tool} was rejected by a person and did not run${reason}`,
+    status: "error",
+  };
+}
+
+function decidedBefore(tool: string): Answer {
+  return {
+    content: `The call of ${tool} did not run: a person has decided about it already.`,
     status: "error",
   };
 }
@@ -95,4 +232,26 @@ function editedMessage(message: AIMessage, decisions: ReadonlyMap<string, Decisi
   for (const [id, decision] of decisions)
     if (decision.type === "edit") edits.set(id, decision.editedAction.args);
   return edits.size > 0 ? withArguments(message, edits) : undefined;
+}
+
+/** Refused calls are known by their ids; approvals that hold on, by what exactly was approved. */
+async function remember(
+  loop: Loop,
+  turn: Turn,
+  decisions: ReadonlyMap<string, Decision>,
+  config: TaskConfig,
+): Promise<Write[]> {
+  const refused: string[] = [];
+  const remembered: RememberedApproval[] = [];
+  for (const call of turn.message.tool_calls ?? []) {
+    const decision = decisions.get(call.id ?? "");
+    if (decision?.type === "reject" || decision?.type === "respond") refused.push(call.id as string);
+    if (decision?.type !== "approve" || decision.remember === undefined) continue;
+    const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config));
+    const approval = rememberedCall(shape, call.name, agentPathOf(config));
+    if (decision.remember === "thread") remembered.push(approval);
+    else await rememberAlways(config, approval);
+  }
+  shareApprovals(config, remembered);
+  return refused.length + remembered.length > 0 ? [[APPROVALS, { remembered, refused }]] : [];
 }

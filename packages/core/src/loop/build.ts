@@ -3,19 +3,23 @@ import { SystemMessage } from "@langchain/core/messages";
 import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
 import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "../errors.ts";
+import { APPROVALS, approvalsChannel } from "./approval-memory.ts";
 import { approvalPolicy, type CallGate, type InterruptOn } from "./approval-policy.ts";
 import { buildState } from "./channels.ts";
 import { hookGroups } from "./hooks.ts";
-import type { AnyTool, Loop } from "./loop.ts";
+import { type AnyTool, asksPeople, KEEPS_TIME, type Loop } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
-import { modelSource, sameItems } from "./model-source.ts";
+import { type ModelSource, modelSource, namedModels, sameItems } from "./model-source.ts";
 import { promptSectionOf } from "./prompt-section.ts";
 import { stagesOf } from "./stages.ts";
 import { responseStrategy } from "./structured-output.ts";
+import { shapedTools, type ToolShape, UNSHAPED } from "./tool-shape.ts";
 
 export interface LoopSpec {
   readonly name?: string | undefined;
   readonly model: unknown;
+  /** Where that comes from, when another agent has it already. */
+  readonly modelSource?: ModelSource | undefined;
   readonly tools: readonly unknown[];
   readonly middleware: readonly AgentMiddleware[];
   /** Parts of the system prompt before and after the sections of the middleware. */
@@ -25,8 +29,13 @@ export interface LoopSpec {
   readonly responseFormat?: unknown;
   readonly interruptOn?: InterruptOn | undefined;
   readonly gates?: readonly CallGate[] | undefined;
+  /** Agents inside this one may ask a person. */
+  readonly asksInside?: boolean | undefined;
   readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
   readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
+  readonly toolShape?: ToolShape | undefined;
+  /** Of the profiles that shaped the agent, for descriptions. */
+  readonly profileKeys?: readonly string[] | undefined;
 }
 
 const DEFAULT_CONCURRENCY = 16;
@@ -35,21 +44,31 @@ const TASK_CONCURRENCY = 64;
 export function buildLoop(spec: LoopSpec): Loop {
   const { middleware } = spec;
   const response = responseStrategy(spec.responseFormat);
-  const tools = collectTools(spec.tools, middleware, response?.toolNames ?? []);
+  const toolShape = spec.toolShape ?? UNSHAPED;
+  const tools = shapedTools(collectTools(spec.tools, middleware, response?.toolNames ?? []), toolShape);
   const stages = middleware.map(stagesOf).filter((stage) => stage !== undefined);
   const hooked = middleware.filter((m) => stagesOf(m) === undefined);
-  const state = buildState([spec.stateSchema, ...middleware.map((m) => m.stateSchema)]);
+  const asking = { approvals: approvalPolicy(spec.interruptOn), gates: spec.gates ?? [] };
+  const state = buildState(
+    [spec.stateSchema, ...middleware.map((m) => m.stateSchema)],
+    asksPeople(asking) ? { [APPROVALS]: approvalsChannel() } : {},
+  );
+  const timeoutOf = perTool("toolTimeout", spec.toolTimeout, () => undefined);
   return {
     name: spec.name,
-    model: modelSource(spec.model),
+    model: spec.modelSource ?? modelSource(spec.model),
+    modelNamed: namedModels(),
     systemMessage: promptBuilder(spec),
     tools,
+    toolShape,
+    profileKeys: spec.profileKeys ?? [],
     clientTools: new Map(
       tools.filter(isRunnable).map((tool) => [(tool as ClientTool).name, tool as ClientTool]),
     ),
     middleware,
     stages,
     callStages: stages.filter((stage) => stage.call !== undefined).reverse(),
+    outcomeStages: stages.filter((stage) => stage.outcome !== undefined),
     modelWrappers: middleware.filter((m) => m.wrapModelCall && !isKnownToLoop(m)),
     toolWrappers: middleware.filter((m) => m.wrapToolCall && stagesOf(m) === undefined),
     hooks: {
@@ -62,11 +81,16 @@ export function buildLoop(spec: LoopSpec): Loop {
     stateKeys: Object.keys(state.channels),
     responseFormat: spec.responseFormat,
     response,
-    approvals: approvalPolicy(spec.interruptOn),
-    gates: spec.gates ?? [],
-    timeoutOf: perTool("toolTimeout", spec.toolTimeout, () => undefined),
+    ...asking,
+    asksInside: spec.asksInside ?? false,
+    timeoutOf: (tool) => (keepsTime(tools, tool) ? undefined : timeoutOf(tool)),
+    ownTimeoutOf: timeoutOf,
     concurrencyOf: slotGroups(spec.toolConcurrency),
   };
+}
+
+function keepsTime(tools: readonly AnyTool[], name: string): boolean {
+  return tools.some((tool) => (tool as { name?: string }).name === name && KEEPS_TIME in tool);
 }
 
 /** A tool with a limit of its own shares it with no other tool. */

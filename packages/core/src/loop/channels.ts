@@ -16,6 +16,7 @@ import { LastValue, UntrackedValueChannel } from "@langchain/langgraph/channels"
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
 import { filesValue } from "../backends/files-value.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { APPROVAL_PLAN, APPROVALS } from "./approval-memory.ts";
 import { FilesChannel } from "./files-channel.ts";
 import { coerceMessages } from "./messages.ts";
 import { MessagesChannel } from "./messages-channel.ts";
@@ -67,8 +68,14 @@ const messagesChannel = new MessagesChannel();
 const reminders = remindersChannel();
 const runValue = new RunValue({ guard: false });
 
-/** Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. */
-export function buildState(schemas: readonly unknown[]): StateShape {
+/**
+ * Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. `own` are
+ * channels of the loop.
+ */
+export function buildState(
+  schemas: readonly unknown[],
+  own: Readonly<Record<string, BaseChannel>> = {},
+): StateShape {
   const fields = new Map<string, Field>();
   for (const schema of schemas)
     for (const [key, field] of fieldsOf(schema)) if (!fields.has(key)) fields.set(key, field);
@@ -79,6 +86,7 @@ export function buildState(schemas: readonly unknown[]): StateShape {
   channels.structuredResponse = runValue;
   channels.outcome = runValue;
   channels[REMINDERS] = reminders;
+  Object.assign(channels, own);
   return {
     channels,
     inputKeys: ["messages", ...publicKeys],
@@ -90,7 +98,7 @@ export function buildState(schemas: readonly unknown[]): StateShape {
   };
 }
 
-const RESERVED = ["messages", "structuredResponse", "outcome", "jumpTo", REMINDERS];
+const RESERVED = ["messages", "structuredResponse", "outcome", "jumpTo", REMINDERS, APPROVALS, APPROVAL_PLAN];
 
 async function validateValues(
   fields: ReadonlyMap<string, Field>,

@@ -1,7 +1,7 @@
 /** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
 import { type FilesState, type FilesStateUpdate, filesReducer } from "../backends/files-value.ts";
-import { cameIn, forSavers, fromSavers, isMadeByLoop, madeByLoop } from "../channel-values.ts";
+import { cameIn, forSavers, fromSavers, handedDown, isMadeByLoop, madeByLoop } from "../channel-values.ts";
 import { overwritten } from "./overwrite.ts";
 
 type Reducer = (left: unknown, right: unknown) => unknown;
@@ -29,6 +29,11 @@ export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
 
   /** What replaces all files is merged into nothing first: a new record, of checked files. */
   override update(values: unknown[]): boolean {
+    const handed = handedDown(values[0]);
+    if (handed !== undefined) {
+      this.value = handed;
+      return this.update(values.slice(1)) || true;
+    }
     return super.update(values.map((value) => wholeRecord(value) ?? value));
   }
 }

@@ -1,23 +1,30 @@
 /**
- * The one gate every tool call passes: abort → slot → deadline → middleware → claim → execute → one result.
+ * The one gate every tool call passes: abort → slot → deadline → middleware → permit → claim → execute → one result.
  *
- * Whatever happens, the call gets exactly one ToolMessage. Only four things leave as errors: a
+ * Whatever happens, the call gets exactly one ToolMessage. Only five things leave as errors: a
  * request to stop (abort), control flow of the graph (interrupts, commands to a parent), a claim on the
- * thread that is lost, and a fault of a middleware itself.
+ * thread that is lost, a fault of a middleware itself, and a mistake of the caller that shows in a child.
  */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { ClientTool } from "@langchain/core/tools";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
+import { approvedConfig, withoutApproval } from "../backends/approved-call.ts";
 import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { APPROVALS, sharingApprovals } from "./approval-memory.ts";
+import { permitCall } from "./call-permit.ts";
+import { isCallersMistake } from "./caller-mistake.ts";
 import { checkClaim, throwIfClaimLost } from "./claim.ts";
 import { failureWords } from "./failure-words.ts";
 import { Semaphore, TimedOut, withDeadline } from "./limits.ts";
-import { type AnyTool, type Loop, stateView } from "./loop.ts";
+import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
+import { observedCall } from "./observed.ts";
 import { failedResult } from "./request.ts";
 import { runtimeFor } from "./runtime.ts";
+import { isExcluded } from "./tool-shape.ts";
+import type { CallPass } from "./turn.ts";
 import { isAnyCommand } from "./updates.ts";
 
 export interface GateCall {
@@ -25,6 +32,8 @@ export interface GateCall {
   readonly config: TaskConfig;
   readonly call: ToolCall & { readonly id: string };
   readonly turn: AIMessage;
+  /** The word of the approval node, if the call came by it. */
+  readonly pass?: CallPass | undefined;
   /** Tools offered for this turn only. */
   readonly extraTools: ReadonlyMap<string, AnyTool> | undefined;
 }
@@ -74,12 +83,19 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
     config.signal?.throwIfAborted();
     await checkClaim(config);
     const effects = new HeldWrites();
-    const scoped = holdWrites(config, (writes) => effects.add(writes));
+    const shared = asksPeople(loop) ? sharingApprovals(config) : undefined;
     const failures = new ToolFailures();
-    const result = await withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
-      throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
-    ).catch((error) => recover(error, gate, failures));
+    const isKnown = findTool(gate) !== undefined;
+    const result = await observedCall({ call, isKnown }, shared?.config ?? config, (own) => {
+      // What a person agreed to was the call this run is inside of.
+      const scoped = holdWrites(withoutApproval(own), (writes) => effects.add(writes));
+      return withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
+        throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
+      );
+    }).catch((error) => recover(error, gate, failures));
     throwIfClaimLost(config);
+    const approvals = shared?.added() ?? [];
+    if (approvals.length > 0) sendWrites(config, [[APPROVALS, { remembered: approvals }]]);
     sendWrites(config, effects.close());
     return result;
   });
@@ -127,7 +143,7 @@ function recover(error: unknown, gate: GateCall, failures: ToolFailures): ToolMe
   if (error instanceof TimedOut)
     return failedResult(gate.call, `Error: Tool '${gate.call.name}' ${error.message} and was stopped.`);
   const failure = failures.find(error);
-  if (failure === undefined) throw error;
+  if (failure === undefined || isCallersMistake(failure.error)) throw error;
   return failedResult(gate.call, failureWords(failure.error, failure.tool, failure.args));
 }
 
@@ -167,21 +183,27 @@ async function execute(
   request: ToolRequest,
   failures: ToolFailures,
 ): Promise<GateResult> {
-  const { toolCall } = request;
-  const tool = request.tool ?? findTool({ ...gate, call: toolCall as GateCall["call"] });
-  if (tool === undefined || !isRunnable(tool))
-    return failedResult(toolCall, unknownTool(gate, toolCall.name));
+  const { name } = request.toolCall;
+  const tool = request.tool ?? findTool({ ...gate, call: request.toolCall as GateCall["call"] });
+  if (tool === undefined || !isRunnable(tool) || isHidden(gate, tool, name))
+    return failedResult(request.toolCall, unknownTool(gate, name));
   const runnable = tool as ClientTool & ToolLike;
+  const permit = asksPeople(gate.loop)
+    ? await permitCall({ ...gate, config, toolCall: request.toolCall, tool })
+    : { toolCall: request.toolCall, approved: false as const };
+  if ("refusal" in permit) return failedResult(gate.call, permit.refusal);
+  const { toolCall } = permit;
+  const own = permit.approved ? approved(config, gate.call.id, permit.places) : config;
   await checkClaim(config);
   try {
     const output = await runnable.invoke(
       { ...toolCall, type: "tool_call" } as never,
       {
-        ...config,
+        ...own,
         // Inside LangChain's tools `getWriter()` finds the writer here and nowhere else.
-        configurable: { ...config.configurable, writer: config.writer },
+        configurable: { ...own.configurable, writer: own.writer },
         runName: undefined,
-        config,
+        config: own,
         toolCallId: toolCall.id,
         state: request.state,
       } as never,
@@ -191,6 +213,16 @@ async function execute(
     failures.add(error, runnable, toolCall.args);
     throw error;
   }
+}
+
+/** Also from a middleware that brings the tool itself. */
+function isHidden({ loop: { toolShape } }: GateCall, tool: unknown, calledAs: string): boolean {
+  return toolShape.excluded.has(calledAs) || isExcluded(tool, toolShape);
+}
+
+/** A scope of its own: whoever looks the whole config up finds the one with the mark. */
+function approved(config: TaskConfig, callId: string, places?: readonly string[]): TaskConfig {
+  return holdWrites(approvedConfig(config, callId, places), (writes) => sendWrites(config, writes));
 }
 
 function asResult(output: unknown, name: string, call: ToolCall): GateResult {

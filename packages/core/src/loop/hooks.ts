@@ -4,6 +4,7 @@ import { END, Overwrite } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { toldWrites } from "./ending.ts";
 import { FilesChannel } from "./files-channel.ts";
 import {
   goTo,
@@ -49,7 +50,8 @@ export async function runHookGroup(
     route = jump(loop, group.phase, middleware, jumpTo, draft);
     break;
   }
-  sendWrites(config, [...draft.writes, ...(route ?? nextAfterHooks(loop, group, draft))]);
+  const writes = [...draft.writes, ...(route ?? nextAfterHooks(loop, group, draft))];
+  sendWrites(config, toldWrites(loop, config, writes));
   return seen;
 }
 

@@ -7,13 +7,17 @@ import { branchTo, readChannel, type TaskConfig, type Write } from "../engine.ts
 import type { ApprovalPolicy, CallGate } from "./approval-policy.ts";
 import type { StateShape } from "./channels.ts";
 import type { Messages } from "./messages.ts";
-import type { ModelSource } from "./model-source.ts";
+import type { ChatModel, ModelSource } from "./model-source.ts";
 import type { Stages } from "./stages.ts";
 import type { ResponseStrategy } from "./structured-output.ts";
+import type { ToolShape } from "./tool-shape.ts";
 
 export const MODEL_NODE = "model_request";
 export const TOOLS_NODE = "tools";
 export const APPROVAL_NODE = "approval";
+
+/** Set on a tool that keeps to its time limit by itself. */
+export const KEEPS_TIME: unique symbol = Symbol.for("deepwright.keeps-time") as never;
 
 export type AnyTool = ClientTool | ServerTool;
 export type HookPhase = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent";
@@ -28,6 +32,8 @@ export interface HookGroup {
 export interface Loop {
   readonly name: string | undefined;
   readonly model: ModelSource;
+  /** The model of a `provider:model` string that a middleware chose; made once. */
+  readonly modelNamed: (name: string) => ChatModel | Promise<ChatModel>;
   /**
    * The system message for a set of visible tools; undefined when there is nothing to say. `spoken` is what
    * the sections say that are known in a run only, in the order of the stages that have one.
@@ -40,7 +46,12 @@ export interface Loop {
   readonly stages: readonly Stages[];
   /** Those of them that stand around the asking of the model, innermost first. */
   readonly callStages: readonly Stages[];
+  /** Those of them that have something to say about how a run ended. */
+  readonly outcomeStages: readonly Stages[];
   readonly tools: readonly AnyTool[];
+  /** What those went through, and what tools of the middleware go through in each request. */
+  readonly toolShape: ToolShape;
+  readonly profileKeys: readonly string[];
   /** The tools we can run, by name. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
   readonly middleware: readonly AgentMiddleware[];
@@ -56,8 +67,12 @@ export interface Loop {
   readonly approvals: ApprovalPolicy | undefined;
   /** Reasons to ask a person that lie in the arguments of a call. */
   readonly gates: readonly CallGate[];
+  /** Agents inside this one may ask a person, if this one does not. */
+  readonly asksInside: boolean;
   /** Seconds a call of this tool may take; undefined means no limit. */
   readonly timeoutOf: (tool: string) => number | undefined;
+  /** The same for a tool that stops itself in time, with what it has: see `KEEPS_TIME`. The gate does not stop it. */
+  readonly ownTimeoutOf: (tool: string) => number | undefined;
   /** How many calls of one turn run at once; the tools of a group share its limit. */
   readonly concurrencyOf: (tool: string) => { readonly group: string; readonly limit: number };
 }
@@ -75,9 +90,14 @@ export function exitNode(loop: Loop): string {
   return loop.hooks.afterAgent[0]?.node ?? END;
 }
 
+/** Whether there are calls a person might be asked about. */
+export function asksPeople({ approvals, gates }: Pick<Loop, "approvals" | "gates">): boolean {
+  return approvals !== undefined || gates.length > 0;
+}
+
 export function hasNode(loop: Loop, name: string): boolean {
   if (name === MODEL_NODE || name === TOOLS_NODE) return true;
-  if (name === APPROVAL_NODE) return loop.approvals !== undefined;
+  if (name === APPROVAL_NODE) return asksPeople(loop);
   return Object.values(loop.hooks).some((groups) => groups.some((group) => group.node === name));
 }
 

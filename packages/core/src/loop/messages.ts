@@ -15,6 +15,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
+import { MARKS } from "../backends/harness-areas.ts";
 import { cameIn, madeByLoop } from "../channel-values.ts";
 
 export type Messages = readonly BaseMessage[];
@@ -31,7 +32,7 @@ interface MessageIndex {
 }
 
 /** The key of `additional_kwargs` under which stages remember how a message is to be sent. */
-export const MARKS = "deepwright";
+export { MARKS };
 
 const indexes = new WeakMap<Messages, MessageIndex>();
 /** How many leading messages are known to form valid, finished turns. */
@@ -74,9 +75,21 @@ export function messagesReducer(left: Messages | undefined, right: unknown): Mes
   const removeAll = incoming.findLastIndex(
     (m) => RemoveMessage.isInstance(m) && m.id === REMOVE_ALL_MESSAGES,
   );
-  const draft = removeAll >= 0 ? new Draft([], emptyIndex()) : new Draft(base, indexOf(base));
+  const draft = removeAll >= 0 ? new Draft([], emptyIndex(), []) : new Draft(base, indexOf(base), incoming);
   for (const message of incoming.slice(removeAll + 1)) draft.add(message);
   return draft.finish();
+}
+
+const knownPlaces = new WeakMap<object, ReadonlyMap<string, number>>();
+
+/** Where each call stands in its turn. Kept: all results of a large turn ask for it. */
+function callPlaces(calls: readonly { readonly id?: string }[]): ReadonlyMap<string, number> {
+  const known = knownPlaces.get(calls);
+  if (known !== undefined) return known;
+  const places = new Map<string, number>();
+  for (const [place, { id = "" }] of calls.entries()) if (!places.has(id)) places.set(id, place);
+  knownPlaces.set(calls, places);
+  return places;
 }
 
 /** One application of the reducer: a copy of the array and the index that goes with it. */
@@ -85,11 +98,14 @@ class Draft {
   private checked: number;
   private readonly removed = new Set<BaseMessage>();
 
+  /** The copy has room for what comes: otherwise the first message that is added would copy the list again. */
   constructor(
     base: Messages,
     private index: MessageIndex,
+    coming: Messages,
   ) {
-    this.list = base.slice();
+    this.list = base.concat(coming);
+    this.list.length = base.length;
     this.checked = checkedLengths.get(base) ?? 0;
   }
 
@@ -130,7 +146,8 @@ class Draft {
       return;
     }
     const calls = (this.list[caller] as AIMessage).tool_calls ?? [];
-    const order = (id: string): number => calls.findIndex((call) => call.id === id);
+    const places = callPlaces(calls);
+    const order = (id: string): number => places.get(id) ?? -1;
     let slot = caller + 1;
     for (; slot < this.list.length; slot += 1) {
       const other = this.list[slot] as BaseMessage;

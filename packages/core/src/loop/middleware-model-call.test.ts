@@ -223,7 +223,7 @@ describe("the handler", () => {
 
   test("an error of the model passes through every wrap and may be caught", async () => {
     const agent = createDeepAgent({
-      model: scriptedModel([fault.status(500)]),
+      model: scriptedModel([fault.status(400)]),
       middleware: [
         wrapping(async (request, handler) => {
           try {
@@ -235,7 +235,7 @@ describe("the handler", () => {
         wrapping((request, handler) => handler(request), "inner"),
       ],
     });
-    expect((await agent.invoke(ask())).messages.at(-1)?.text).toBe("caught 500");
+    expect((await agent.invoke(ask())).messages.at(-1)?.text).toBe("caught 400");
   });
 
   test("a reply with calls made up by a middleware is treated like the model's", async () => {

@@ -1,22 +1,27 @@
 /** One request to the model, through the `wrapModelCall` of every middleware that has one. */
-import { AIMessage, SystemMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { lastAsked, rememberAsked } from "./asked-model.ts";
 import { throwIfClaimLost } from "./claim.ts";
 import { type AnyTool, type Loop, stateView } from "./loop.ts";
 import type { Messages } from "./messages.ts";
-import { bindTools, type ChatModel, sameItems } from "./model-source.ts";
+import { withoutOwnRetries } from "./model-client.ts";
+import { bindTools, type ChatModel, instanceOf, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
+import type { Outcome } from "./outcome.ts";
 import { renderer } from "./render.ts";
 import { markUnchanged, requestMessages } from "./request.ts";
 import { mediaLoader, requestMedia } from "./request-media.ts";
 import { requestProvider } from "./request-provider.ts";
+import { RunEnded } from "./run-ended.ts";
 import { runtimeFor } from "./runtime.ts";
 import { LoopTask } from "./stage-task.ts";
 import { AGAIN, type Ask, type Outgoing, type RequestView } from "./stages.ts";
 import { bindingOptions, type ResolvedStrategy, responseStrategy } from "./structured-output.ts";
+import { shapedTools, toolName } from "./tool-shape.ts";
 import { invokeUncut } from "./uncut.ts";
 import { isAnyCommand } from "./updates.ts";
 
@@ -39,6 +44,8 @@ export interface ModelReply {
   readonly task: LoopTask;
   /** The request is to be built anew once that is stored; there is no message then. */
   readonly again?: boolean;
+  /** A stage ended the run: nothing was asked, or its reply does not count. */
+  readonly ends?: Outcome;
   /** Absent when a middleware answered with a command alone. */
   readonly message: AIMessage | undefined;
   readonly commands: readonly Command[];
@@ -70,11 +77,28 @@ type Handler = (request: ModelRequest) => Promise<AIMessage>;
 
 export async function callModel(loop: Loop, config: TaskConfig, messages: Messages): Promise<ModelReply> {
   const task = new LoopTask(loop, config);
+  try {
+    for (const stages of loop.stages) if (stages.turn !== undefined) await stages.turn(messages, task);
+    const reply = await takeTurn(loop, config, task, messages);
+    return task.ended === undefined ? reply : { ...nothing(task), again: false, ends: task.ended };
+  } catch (error) {
+    const ends = task.ended ?? (error instanceof RunEnded ? error.outcome : undefined);
+    if (ends === undefined || config.signal?.aborted) throw error;
+    return { ...nothing(task), again: false, ends };
+  }
+}
+
+async function takeTurn(
+  loop: Loop,
+  config: TaskConfig,
+  task: LoopTask,
+  messages: Messages,
+): Promise<ModelReply> {
   const spoken = await spokenSections(loop, task);
   const view = await requestView(loop, task, messages, spoken);
   const listed = await viewedMessages(loop, view, task);
   if (listed === AGAIN) return nothing(task);
-  const initial = firstRequest(loop, config, view, listed);
+  const initial = firstRequest(loop, config, view, listed, await loop.model.resolve(config));
   const call: Call = {
     loop,
     config,
@@ -132,7 +156,7 @@ async function requestView(
     valid: requestMessages(thread),
     system: loop.systemMessage(namesOf(loop.tools), spoken) ?? NO_SYSTEM_MESSAGE,
     tools: loop.tools,
-    model: await loop.model.resolve(),
+    model: lastAsked(loop, thread) ?? (await loop.model.resolve(task.config)),
     render: renderer(loop.stages, task),
   };
 }
@@ -157,10 +181,16 @@ async function isAskedAgain(
   return false;
 }
 
-function firstRequest(loop: Loop, config: TaskConfig, view: RequestView, messages: Messages): ModelRequest {
+function firstRequest(
+  loop: Loop,
+  config: TaskConfig,
+  view: RequestView,
+  messages: Messages,
+  model: ChatModel,
+): ModelRequest {
   const wrapped = loop.modelWrappers.length > 0;
   return {
-    model: view.model,
+    model,
     // Middleware may edit the lists it is given; the agent's own must not change under it.
     messages: wrapped ? messages.slice() : messages,
     systemMessage: view.system,
@@ -180,11 +210,6 @@ export function namesOf(tools: readonly AnyTool[]): ReadonlySet<string> {
   const names = new Set(tools.map((tool) => toolName(tool)));
   toolNames.set(tools, names);
   return names;
-}
-
-function toolName(tool: AnyTool): string {
-  const { name, function: fn } = tool as { name?: string; function?: { name?: string } };
-  return name ?? fn?.name ?? "";
 }
 
 function wrap(call: Call, middleware: AgentMiddleware, inner: Handler): Handler {
@@ -221,11 +246,35 @@ function settleSystemMessage(given: ModelRequest, changed: ModelRequest, name: s
 }
 
 /** The innermost handler: binds, asks, remembers. */
-async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
+async function ask(call: Call, wanted: ModelRequest): Promise<AIMessage> {
   const { loop } = call;
-  const strategy = (
-    request.responseFormat === loop.responseFormat ? loop.response : responseStrategy(request.responseFormat)
-  )?.resolve(request.model);
+  const request = withShapedTools(loop, await withModel(call, wanted));
+  const { answer, sent } = await askAround(call, await prepare(call, request));
+  rememberAsked(loop, call.view.thread, sent.model === call.initial.model ? undefined : sent.model);
+  const reply = await takeReply(call, answer, sent);
+  call.strategy = strategyFor(loop, request, sent.model);
+  call.extraTools = extraTools(loop, request.tools);
+  call.message = reply;
+  return reply;
+}
+
+/** A middleware may name a model instead of bringing one, or bring one that stands for another. */
+async function withModel({ loop, config }: Call, request: ModelRequest): Promise<ModelRequest> {
+  const wanted = request.model as ChatModel | string;
+  const model = await (typeof wanted === "string" ? loop.modelNamed(wanted) : instanceOf(wanted, config));
+  return model === wanted ? request : { ...request, model };
+}
+
+function strategyFor(loop: Loop, request: ModelRequest, model: ChatModel): ResolvedStrategy | undefined {
+  const { responseFormat } = request;
+  const strategy = responseFormat === loop.responseFormat ? loop.response : responseStrategy(responseFormat);
+  return strategy?.resolve(model);
+}
+
+/** The request in the form the provider of its model reads. */
+async function prepare(call: Call, request: ModelRequest): Promise<Outgoing> {
+  const { loop } = call;
+  const strategy = strategyFor(loop, request, request.model);
   const settings = request.modelSettings ?? {};
   const structured = strategy && bindingOptions(strategy, settings);
   const tools = structured?.tools.length ? [...request.tools, ...structured.tools] : request.tools;
@@ -240,18 +289,20 @@ async function ask(call: Call, request: ModelRequest): Promise<AIMessage> {
   const system = systemMessageFor(call, request);
   const media = await requestMedia(messages, request.model, mediaLoader(loop.stages, call.task));
   const readable = requestProvider(media, request.model, { ...structured?.options, ...settings, tools });
-  const outgoing = await finished(call, {
+  return finished(call, {
     model: request.model,
-    messages: system.text === "" ? readable : [system, ...readable],
+    messages: withSystem(system, readable),
     tools,
     settings: { ...structured?.options, ...settings, ...choice },
+    for: async (model) => prepare(call, await withModel(call, { ...request, model: model as ChatModel })),
   });
-  const { answer, sent } = await askAround(call, outgoing);
-  const reply = await takeReply(call, answer, sent);
-  call.strategy = strategy;
-  call.extraTools = extraTools(loop, request.tools);
-  call.message = reply;
-  return reply;
+}
+
+/** What is excluded stays so, whoever offers it. */
+function withShapedTools(loop: Loop, request: ModelRequest): ModelRequest {
+  if (sameItems(request.tools, loop.tools)) return request;
+  const tools = shapedTools(request.tools, loop.toolShape);
+  return tools === request.tools ? request : { ...request, tools };
 }
 
 async function finished({ loop, task }: Call, first: Outgoing): Promise<Outgoing> {
@@ -268,8 +319,9 @@ async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessa
   let next: Ask = (outgoing) => {
     sent = outgoing;
     call.asked = outgoing.model;
-    const bound = bindTools(outgoing.model, outgoing.tools as readonly AnyTool[], outgoing.settings);
-    return invokeUncut(bound, [...outgoing.messages], config);
+    const { model, settings } = outgoing.attempt === undefined ? outgoing : withoutOwnRetries(outgoing);
+    const bound = bindTools(model, outgoing.tools as readonly AnyTool[], settings);
+    return invokeUncut(bound, [...outgoing.messages], config, outgoing.attempt);
   };
   for (const stages of loop.callStages) {
     const inner = next;
@@ -283,6 +335,12 @@ async function takeReply({ loop, task }: Call, first: AIMessage, sent: Outgoing)
   for (const stages of loop.stages)
     if (stages.reply !== undefined) reply = await stages.reply(reply, sent, task);
   return reply;
+}
+
+/** `text` makes blocks of every prompt, also of one that is a text. */
+function withSystem(system: SystemMessage, messages: Messages): Messages {
+  const words = typeof system.content === "string" ? system.content : system.text;
+  return words === "" ? messages : [system as BaseMessage].concat(messages);
 }
 
 /** Sections about tools a middleware took away are left out, also when it added words of its own. */

@@ -1,7 +1,8 @@
 /** The node `model_request`: asks the model and decides what its reply leads to. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine.ts";
-import { goTo, type Loop, MODEL_NODE, readMessages } from "./loop.ts";
+import { toldWrites } from "./ending.ts";
+import { exitNode, goTo, type Loop, MODEL_NODE, readMessages } from "./loop.ts";
 import { isCallIdTaken, isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
 import { rememberTools } from "./offered-tools.ts";
@@ -20,6 +21,11 @@ export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ me
     sendWrites(config, [...reply.task.writes(), ...goTo(MODEL_NODE)]);
     return { messages: [] };
   }
+  if (reply.ends !== undefined) {
+    const end: Write[] = [["outcome", reply.ends], ...goTo(exitNode(loop))];
+    sendWrites(config, [...reply.task.writes(), ...toldWrites(loop, config, end)]);
+    return { messages: [] };
+  }
   const { messages, structured } = await settle(loop, config, reply, history);
   const parts = reply.commands.map((command) => commandParts(loop, command));
   const writes: Write[] = [...reply.task.writes()];
@@ -33,7 +39,7 @@ export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ me
   if (ends) writes.push(["outcome", outcomeOf(reply.message)]);
   if (routes.length === 0 && !ends)
     routes.push(...onwards(loop, config, writes, parts.length > 0 ? undefined : messages, structured));
-  sendWrites(config, [...writes, ...routes]);
+  sendWrites(config, toldWrites(loop, config, [...writes, ...routes]));
   return { messages };
 }
 

@@ -3,13 +3,21 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { type RunnableBinding, RunnableBinding as RunnableBindingClass } from "@langchain/core/runnables";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { AnyTool } from "./loop.ts";
+import { providerOptionsFor } from "./provider-options.ts";
 
 export type ChatModel = BaseChatModel;
 
 export interface ModelSource {
   /** As the user wrote it, for descriptions and errors. */
   readonly label: string;
-  resolve(): ChatModel | Promise<ChatModel>;
+  /** `run` is what the run was called with: LangChain's configurable models look there. */
+  resolve(run?: RunConfig): ChatModel | Promise<ChatModel>;
+  /** The model, if it was resolved before. */
+  known?(): ChatModel | undefined;
+}
+
+interface RunConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
 /** Constructing does no I/O: a string is looked up when the model is first called, and then kept. */
@@ -17,12 +25,37 @@ export function modelSource(model: unknown): ModelSource {
   if (typeof model === "string") return namedModel(model);
   if (typeof model === "object" && model !== null && typeof (model as BaseChatModel).invoke === "function") {
     refuseBoundTools(model as BaseChatModel);
-    return { label: labelOf(model as BaseChatModel), resolve: () => instanceOf(model as BaseChatModel) };
+    return instanceSource(model as BaseChatModel);
   }
   throw new ConfigurationError(
     "INVALID_OPTION",
     "The option 'model' must be a 'provider:model' string or a chat model.",
   );
+}
+
+function instanceSource(model: BaseChatModel): ModelSource {
+  const isItself = typeof (model as Configurable)._getModelInstance !== "function";
+  return {
+    label: labelOf(model),
+    resolve: (run) => instanceOf(model, run),
+    known: () => (isItself ? model : undefined),
+  };
+}
+
+/** By instance: what a model that was made from a string was called there. */
+const names = new WeakMap<object, string>();
+
+/** What shares one limit at the provider, as far as we know: models made from one string, or one instance. */
+export type ModelPool = string | ChatModel;
+
+export function poolOf(model: ChatModel): ModelPool {
+  const client = innermostModel(model);
+  return names.get(client) ?? client;
+}
+
+/** The string a model was made from, or what its client calls itself. */
+export function modelLabel(model: ChatModel): string {
+  return names.get(innermostModel(model)) ?? labelOf(innermostModel(model));
 }
 
 function labelOf(model: BaseChatModel): string {
@@ -51,23 +84,59 @@ function namedModel(name: string): ModelSource {
   if (name.trim() === "")
     throw new ConfigurationError("INVALID_OPTION", "The option 'model' is an empty string.");
   let resolved: Promise<ChatModel> | undefined;
+  let model: ChatModel | undefined;
   return {
     label: name,
+    known: () => model,
     resolve: () => {
-      resolved ??= loadModel(name).catch((error) => {
-        resolved = undefined;
-        throw error;
-      });
+      resolved ??= loadModel(name).then(
+        (loaded) => {
+          model = loaded;
+          return loaded;
+        },
+        (error) => {
+          resolved = undefined;
+          throw error;
+        },
+      );
       return resolved;
     },
   };
 }
 
-async function loadModel(name: string): Promise<ChatModel> {
+/** Names may come with a run, from whoever. */
+const KEPT_NAMES = 64;
+
+/** Models by name, each made when it is first asked for; the last ones asked for are kept. */
+export function namedModels(): (name: string) => ChatModel | Promise<ChatModel> {
+  const sources = new Map<string, ModelSource>();
+  return (name) => {
+    const source = sources.get(name) ?? namedModel(name);
+    sources.delete(name);
+    sources.set(name, source);
+    const [oldest] = sources.keys();
+    if (sources.size > KEPT_NAMES && oldest !== undefined) sources.delete(oldest);
+    return source.known?.() ?? source.resolve();
+  };
+}
+
+/** Clients that take `maxRetries` with each call, or are made to: see `model-client.ts`. */
+const RETRIES_PER_CALL = /^(?:anthropic|openai|azure_openai|google-genai):/;
+
+async function loadModel(
+  name: string,
+  given: Readonly<Record<string, unknown>> = providerOptionsFor(name),
+): Promise<ChatModel> {
   try {
     const { initChatModel } = await import("langchain/chat_models/universal");
-    const options = name.startsWith("openai:") ? { useResponsesApi: true } : undefined;
-    return await instanceOf((await initChatModel(name, options)) as unknown as BaseChatModel);
+    const options = {
+      ...(name.startsWith("openai:") && { useResponsesApi: true }),
+      ...(!RETRIES_PER_CALL.test(name) && { maxRetries: 0 }),
+      ...given,
+    };
+    const model = await instanceOf((await initChatModel(name, options)) as unknown as BaseChatModel);
+    names.set(innermostModel(model), name);
+    return model;
   } catch (cause) {
     throw new DeepwrightError(
       "MODEL_NOT_AVAILABLE",
@@ -97,11 +166,32 @@ function installHint(name: string, cause: Error): string | undefined {
   return `Install its provider: npm install ${PACKAGES[provider] ?? `@langchain/${provider}`}`;
 }
 
+type Configurable = BaseChatModel & {
+  _getModelInstance?: (run: RunConfig) => Promise<BaseChatModel>;
+  /** Which of its options a run may set, and how their names begin there. */
+  readonly _configurableFields?: readonly string[] | "any";
+  readonly _configPrefix?: string;
+};
+
 /** LangChain's configurable models stand for another one; tools are bound to the one they stand for. */
-async function instanceOf(model: BaseChatModel): Promise<ChatModel> {
-  const configurable = model as BaseChatModel & { _getModelInstance?: () => Promise<BaseChatModel> };
-  return typeof configurable._getModelInstance === "function" ? configurable._getModelInstance() : model;
+export function instanceOf(model: BaseChatModel, run?: RunConfig): ChatModel | Promise<ChatModel> {
+  const configurable = model as Configurable;
+  return configurable._getModelInstance?.(settingsOf(configurable, run)) ?? model;
 }
+
+/** What the run sets of it, and nothing else: a model is kept for each set of values. */
+function settingsOf(
+  { _configurableFields: fields, _configPrefix: prefix = "" }: Configurable,
+  run?: RunConfig,
+) {
+  const isSet = (key: string): boolean =>
+    key.startsWith(prefix) &&
+    (fields === "any" ? !OF_ENGINE.test(key) : (fields?.includes(key.slice(prefix.length)) ?? false));
+  const given = Object.entries(run?.configurable ?? {}).filter(([key]) => isSet(key));
+  return { configurable: Object.fromEntries(given) };
+}
+
+const OF_ENGINE = /^(?:__|thread_id$|run_id$|checkpoint_)/;
 
 /** The model that bindings of options stand for. */
 export function innermostModel(model: ChatModel): ChatModel {

@@ -109,12 +109,12 @@ const ROWS: readonly Row[] = [
     next: ["after_agent"],
   },
   {
-    name: "approval, for calls that were made before",
+    name: "approval, which decides nothing about calls that were made before",
     options: gate,
     given: [hello, calls("pay", "look")],
     asNode: "approval",
     messages: [],
-    next: ["tools", "tools"],
+    next: ["approval"],
   },
   {
     name: "tools",

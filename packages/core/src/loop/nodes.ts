@@ -5,6 +5,7 @@ import { runApproval } from "./approval.ts";
 import { nextAfterHooks, runHookGroup } from "./hooks.ts";
 import {
   APPROVAL_NODE,
+  asksPeople,
   entryNode,
   exitNode,
   goTo,
@@ -19,7 +20,7 @@ import { overwritten } from "./overwrite.ts";
 import { runStart } from "./start-node.ts";
 import { StateDraft } from "./state-draft.ts";
 import { runToolTask } from "./tool-task.ts";
-import { type CallPacket, routeToTools, routeTurn } from "./turn.ts";
+import { type CallPacket, routePending, routeTurn } from "./turn.ts";
 import { commandParts, isAnyCommand, updateWrites } from "./updates.ts";
 
 export interface LoopNode {
@@ -37,7 +38,7 @@ export function loopNodes(loop: Loop): readonly LoopNode[] {
   return [
     ...groups.map((group) => hookNode(loop, group)),
     modelNode(loop),
-    ...(loop.approvals ? [approvalNode(loop)] : []),
+    ...(asksPeople(loop) ? [approvalNode(loop)] : []),
     toolsNode(loop),
   ];
 }
@@ -63,15 +64,16 @@ function modelNode(loop: Loop): LoopNode {
 }
 
 function turnEnds(loop: Loop): string[] {
-  return [TOOLS_NODE, ...(loop.approvals ? [APPROVAL_NODE] : []), turnNode(loop), exitNode(loop)];
+  return [TOOLS_NODE, ...(asksPeople(loop) ? [APPROVAL_NODE] : []), turnNode(loop), exitNode(loop)];
 }
 
 function approvalNode(loop: Loop): LoopNode {
   return {
     name: APPROVAL_NODE,
     ends: [TOOLS_NODE],
-    run: (input, config) => runNode(APPROVAL_NODE, input, config, (child) => runApproval(loop, child)),
-    update: updater(loop, (draft) => routeToTools(loop, draft.messages())),
+    run: (input, config) => runNode(APPROVAL_NODE, input, config, (child) => runApproval(loop, input, child)),
+    // An update is no decision: what is unanswered is asked about again.
+    update: updater(loop, (draft) => routePending(loop, draft.messages())),
   };
 }
 

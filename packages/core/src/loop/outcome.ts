@@ -1,6 +1,7 @@
 /** How a run ended, read off the model's last message. */
 import type { AIMessage } from "@langchain/core/messages";
 import { isReasoning, isSilent } from "./request.ts";
+import type { RunUsage } from "./run-usage.ts";
 
 export type OutcomeKind = "done" | "length" | "content_filter" | "refusal" | "empty" | "budget" | "loop";
 
@@ -8,9 +9,13 @@ export type OutcomeKind = "done" | "length" | "content_filter" | "refusal" | "em
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly detail?: string;
+  /** The agent that was stopped: names from the outermost one's child down, `[]` for the outermost itself. */
   readonly agentPath?: readonly string[];
+  /** Of the limit that stopped the run: tokens, dollars, model calls, seconds, or repetitions. */
   readonly used?: number;
   readonly allowed?: number;
+  /** What the run used with all the runs inside it; for agents with a budget. */
+  readonly usage?: RunUsage;
 }
 
 const LENGTH = new Set(["length", "max_tokens", "max_output_tokens", "model_length"]);

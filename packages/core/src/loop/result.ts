@@ -1,5 +1,6 @@
 /** The one result of a call, whatever message a tool or a middleware made of it. */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { unmarked } from "./foreign-marks.ts";
 import { isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
 
 /** Message ids that calls of a turn have given to their results, by the call that did. */
@@ -11,10 +12,11 @@ const idsOfTurn = new WeakMap<AIMessage, Map<string, string>>();
  */
 export function resultFor(
   call: ToolCall & { readonly id: string },
-  given: ToolMessage,
+  returned: ToolMessage,
   turn: AIMessage,
   history: Messages,
 ): ToolMessage {
+  const given = unmarked(returned);
   const isFree = claimId(turn, call.id, given.id) && !isMessageIdTaken(history, given.id);
   if (isFree && given.tool_call_id === call.id && given.name !== undefined) return withId(given);
   const { content, status, artifact, metadata, additional_kwargs, response_metadata } = given;

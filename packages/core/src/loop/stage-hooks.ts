@@ -12,11 +12,13 @@ import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { AnyTool } from "./loop.ts";
 import type { Messages } from "./messages.ts";
-import type { ChatModel } from "./model-source.ts";
+import { withoutOwnRetries } from "./model-client.ts";
+import { type ChatModel, namedModels } from "./model-source.ts";
 import { REMINDERS, type Reminder, reminderMessageId, remindersIn, withReminders } from "./reminders.ts";
 import { requestMessages } from "./request.ts";
 import { mediaLoader, requestMedia } from "./request-media.ts";
-import { AGAIN, type Outgoing, type RequestView, type Stages, type StageTask } from "./stages.ts";
+import { requestProvider } from "./request-provider.ts";
+import { AGAIN, type Ask, type Outgoing, type RequestView, type Stages, type StageTask } from "./stages.ts";
 
 type Hooks = Pick<AgentMiddleware, "wrapModelCall" | "wrapToolCall" | "beforeAgent">;
 
@@ -129,15 +131,56 @@ async function callModel(
     const shown = stages.media
       ? await requestMedia(messages, request.model, mediaLoader([stages], task))
       : messages;
-    const sent = await outgoing(stages, { ...request, systemMessage: system }, shown, task);
+    const first = await outgoing(stages, { ...request, systemMessage: system }, shown, task);
+    const asked = askedWith(request, handler, messages, stages, task);
     try {
-      const reply = await handler(requestOf(request, sent));
-      return await answer(stages, reply, sent, task);
+      const reply = await (stages.call?.({ ...first, for: asked.for }, asked.next, task) ??
+        asked.next(first));
+      return await answer(stages, reply, asked.sent ?? first, task);
     } catch (error) {
       if (task.signal?.aborted || (await stages.failed?.(error, view, task)) !== AGAIN) throw error;
     }
   }
   throw new DeepwrightError("INVALID_MIDDLEWARE_RESULT", "A request was built anew too often.");
+}
+
+const modelNamed = namedModels();
+
+/** What `sent` is in the end is known once it was asked. */
+interface Asked {
+  readonly next: Ask;
+  readonly for: (model: ChatModel | string) => Promise<Outgoing>;
+  sent: Outgoing | undefined;
+}
+
+/**
+ * The client's own retries are off while a stage asks again itself. That loop gives no way to take back a request:
+ * one that is given up is not waited for.
+ */
+function askedWith(
+  request: ModelRequest,
+  handler: ModelHandler,
+  messages: Messages,
+  stages: Stages,
+  task: HookTask,
+): Asked {
+  const asked: Asked = {
+    sent: undefined,
+    next: (sent) => {
+      asked.sent = sent;
+      return handler(
+        requestOf(request, sent.attempt === undefined ? sent : { ...sent, ...withoutOwnRetries(sent) }),
+      );
+    },
+    for: async (wanted) => {
+      const model = typeof wanted === "string" ? await modelNamed(wanted) : wanted;
+      const shown = await requestMedia(messages, model, mediaLoader([stages], task));
+      const settings = request.modelSettings ?? {};
+      const readable = requestProvider(shown, model, { ...settings, tools: request.tools });
+      return { ...(await outgoing(stages, { ...request, model }, readable, task)), for: asked.for };
+    },
+  };
+  return asked;
 }
 
 async function withSection(stages: Stages, request: ModelRequest, task: StageTask): Promise<SystemMessage> {

@@ -3,6 +3,7 @@ import type { BackendRuntime } from "../backends/backend.ts";
 import { readChannel, type TaskConfig, type Write } from "../engine.ts";
 import { type Loop, stateView } from "./loop.ts";
 import type { ChatModel } from "./model-source.ts";
+import type { Outcome } from "./outcome.ts";
 import { REMINDERS, type Reminder, remindersIn } from "./reminders.ts";
 import { runtimeFor } from "./runtime.ts";
 import type { StageTask } from "./stages.ts";
@@ -14,6 +15,7 @@ export class LoopTask implements StageTask {
   readonly #reminders: Reminder[] = [];
   /** Those of the thread that are left, if not all are. */
   #kept: readonly Reminder[] | undefined;
+  #ended: Outcome | undefined;
   readonly #loop: Loop;
 
   constructor(
@@ -44,7 +46,7 @@ export class LoopTask implements StageTask {
   }
 
   model(): ChatModel | Promise<ChatModel> {
-    return this.#loop.model.resolve();
+    return this.#loop.model.resolve(this.config);
   }
 
   read(key: string): unknown {
@@ -63,6 +65,15 @@ export class LoopTask implements StageTask {
 
   remind(reminder: Reminder): void {
     this.#reminders.push(reminder);
+  }
+
+  end(outcome: Outcome): void {
+    this.#ended ??= outcome;
+  }
+
+  /** How a stage ended the run; undefined while it goes on. */
+  get ended(): Outcome | undefined {
+    return this.#ended;
   }
 
   /** Those of the thread and of this task. */

@@ -4,13 +4,16 @@
  * A stage costs no superstep and copies no list. Another loop does not know the key: there the same
  * middleware works through the hooks of LangChain's contract, see `stage-hooks.ts`.
  */
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessage, BaseMessage, SystemMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../backends/backend.ts";
+import type { RunTree } from "../backends/run-tree.ts";
 import type { TaskConfig } from "../engine.ts";
 import type { AnyTool } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Reminder } from "./reminders.ts";
 
 export const STAGES: unique symbol = Symbol.for("deepwright.stages") as never;
@@ -33,6 +36,8 @@ export interface StageTask {
   remind(reminder: Reminder): void;
   /** Forgets the reminders whose places are gone: those for which `isThere` is false. Absent: none are forgotten. */
   keepReminders?(isThere: (messageId: string) => boolean): void;
+  /** The run ends here with this outcome, whatever becomes of the request: see `endRunWith`. */
+  end?(outcome: Outcome): void;
 }
 
 /** A request before the middleware of the user has seen it. */
@@ -55,6 +60,17 @@ export interface Outgoing {
   readonly tools: readonly unknown[];
   /** Options of the call, as `bindTools` takes them. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** The same request for another model, in the form its provider reads; a string is a `provider:model`. */
+  for?(model: ChatModel | string): Promise<Outgoing>;
+  /** Set by a stage that watches over attempts and repeats them itself: nobody inside it does. */
+  readonly attempt?: Attempt;
+}
+
+export interface Attempt {
+  /** Aborted when the run is stopped and when the attempt is given up. */
+  readonly signal: AbortSignal;
+  /** A piece of the reply has come. */
+  heard(): void;
 }
 
 /** Asks the model; the reply is whole. */
@@ -63,8 +79,20 @@ export type Ask = (outgoing: Outgoing) => Promise<AIMessage>;
 /** Nothing is asked now: what was written is stored, then the request is built anew. */
 export const AGAIN: unique symbol = Symbol("again") as never;
 
+export interface TreeConfig {
+  readonly configurable?: Record<string, unknown>;
+}
+
 /** All members are optional; of several middlewares they run in the order of the stack. */
 export interface Stages {
+  /** What a run hands down to the runs inside it, as it begins; `config` is what it was started with. */
+  tree?(tree: RunTree, config: TreeConfig): Partial<RunTree> | undefined;
+  /** Who listens to all that happens in a run and in the runs inside it; `tree` is that of the run. */
+  listener?(tree: RunTree): BaseCallbackHandler | undefined;
+  /** A turn begins: its request is not yet built. The place to remind the model, or to end the run. */
+  turn?(thread: Messages, task: StageTask): Awaitable<void>;
+  /** How a run ended, before it is told. */
+  outcome?(outcome: Outcome, config: TaskConfig): Outcome;
   /** The messages a caller hands in, before they are stored. Same ids, same order. */
   input?(messages: readonly BaseMessage[], task: StageTask): Awaitable<readonly BaseMessage[]>;
   /** The result of a call, before it is stored. */

@@ -1,8 +1,10 @@
 /** The first node of a run: takes the input, and closes what an earlier run left open. */
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import {
+  awaitedNodes,
   checkpointerOf,
   graphNamespace,
+  type PendingWritesReader,
   sendWrites,
   type TaskConfig,
   type UnfinishedStep,
@@ -10,7 +12,9 @@ import {
   type Write,
 } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
-import { entryNode, goTo, type Loop, readMessages } from "./loop.ts";
+import { withoutForeignMarks } from "./foreign-marks.ts";
+import { handedWrites } from "./handed-state.ts";
+import { asksPeople, entryNode, goTo, type Loop, readMessages, TOOLS_NODE } from "./loop.ts";
 import { coerceMessages, type Messages } from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 import { DID_NOT_COMPLETE, missingResults } from "./request.ts";
@@ -21,16 +25,16 @@ import { updateWrites } from "./updates.ts";
 export const FORKED_FROM = "__deepwright_forked_from";
 
 export async function runStart(loop: Loop, input: unknown, config: TaskConfig): Promise<void> {
-  if (loop.approvals && checkpointerOf(config) === undefined)
+  if ((asksPeople(loop) || loop.asksInside) && checkpointerOf(config) === undefined)
     throw new DeepwrightError(
       "CHECKPOINTER_REQUIRED",
-      "interruptOn needs a checkpointer to wait for a decision.",
+      "interruptOn, and permissions that ask, need a checkpointer to wait for a decision.",
       {
         hint: "Pass one, e.g. createDeepAgent({checkpointer: new MemorySaver(), ...}).",
       },
     );
   const task = new LoopTask(loop, config);
-  const given = await takeInput(loop, inputValues(loop, input), task);
+  const given = await takeInput(loop, believed(inputValues(loop, input), config), task);
   const incoming = coerceMessages(given.messages);
   const repairs = await closeOpenCalls(loop, readMessages(config), incoming, config);
   const closing = openCallsIn(incoming);
@@ -38,7 +42,13 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
     ...updateWrites(loop, given),
     ...(closing.length > 0 ? [["messages", closing] as Write] : []),
   ];
-  sendWrites(config, [...task.writes(), ...repairs, ...written, ...goTo(entryNode(loop))]);
+  const handed = handedWrites(loop, config);
+  sendWrites(config, [...handed, ...task.writes(), ...repairs, ...written, ...goTo(entryNode(loop))]);
+}
+
+function believed(given: Record<string, unknown>, config: TaskConfig): Record<string, unknown> {
+  if (given.messages === undefined) return given;
+  return { ...given, messages: withoutForeignMarks(coerceMessages(given.messages), readMessages(config)) };
 }
 
 async function takeInput(
@@ -99,28 +109,38 @@ function answeredCalls(writes: readonly Write[]): string[] {
     .map((message) => message.tool_call_id);
 }
 
-function closingWords({ interrupts }: UnfinishedStep): string {
+/** Where the tools were under way, it was an agent inside one of them that asked. */
+function closingWords({ interrupts, toolsRan }: DroppedStep): string {
   const waited = interrupts.some(({ value }) =>
     Array.isArray((value as { actionRequests?: unknown })?.actionRequests),
   );
-  if (waited)
+  if (waited && !toolsRan)
     return "Tool call was cancelled: a new message came before a person decided about it. It did not run.";
   return `${DID_NOT_COMPLETE} It may have run in part: check before repeating it.`;
 }
 
-async function droppedStep(config: TaskConfig): Promise<UnfinishedStep> {
+interface DroppedStep extends UnfinishedStep {
+  readonly toolsRan: boolean;
+}
+
+async function droppedStep(config: TaskConfig): Promise<DroppedStep> {
   const saver = checkpointerOf(config);
   const thread = config.configurable?.thread_id;
-  if (saver === undefined || thread === undefined) return { interrupts: [], finished: [] };
+  if (saver === undefined || thread === undefined) return stepOf(undefined);
   const namespace = graphNamespace(config);
   const from = config.configurable?.[FORKED_FROM];
   if (from !== undefined && namespace === "") {
     const origin = { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: from };
-    return unfinishedStep((await saver.getTuple({ configurable: origin }))?.pendingWrites);
+    return stepOf(await saver.getTuple({ configurable: origin }));
   }
   const head = await saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: namespace } });
   // The checkpoint of this run's input may or may not be stored yet; the step we want is the one before.
   const isOwn = head?.checkpoint.id === config.executionInfo?.checkpointId;
   const dropped = isOwn ? head?.parentConfig && (await saver.getTuple(head.parentConfig)) : head;
-  return unfinishedStep(dropped?.pendingWrites);
+  return stepOf(dropped);
+}
+
+function stepOf(saved: Awaited<ReturnType<PendingWritesReader["getTuple"]>>): DroppedStep {
+  const toolsRan = awaitedNodes(saved?.checkpoint).includes(TOOLS_NODE);
+  return { ...unfinishedStep(saved?.pendingWrites), toolsRan };
 }

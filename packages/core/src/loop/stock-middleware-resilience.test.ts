@@ -40,7 +40,7 @@ describe("modelFallbackMiddleware", () => {
     const agent = createDeepAgent({
       model: first,
       systemPrompt: "Be brief.",
-      middleware: [modelFallbackMiddleware(second, third)],
+      middleware: [modelFallbackMiddleware(second, third), { ModelRetryMiddleware: false }],
     });
     expect((await agent.invoke(ask())).messages.at(-1)?.text).toBe("from the third");
     expect([first.callCount, second.callCount, third.callCount]).toEqual([2, 2, 2]);
@@ -53,7 +53,10 @@ describe("modelFallbackMiddleware", () => {
   test("the last error comes out when all fail", async () => {
     const agent = createDeepAgent({
       model: scriptedModel([fault.status(500)]),
-      middleware: [modelFallbackMiddleware(scriptedModel([fault.status(503)]))],
+      middleware: [
+        modelFallbackMiddleware(scriptedModel([fault.status(503)])),
+        { ModelRetryMiddleware: false },
+      ],
     });
     await expect(agent.invoke(ask())).rejects.toMatchObject({ status: 503 });
   });

@@ -10,18 +10,34 @@ class StopInfoHandler extends BaseCallbackHandler {
   override awaitHandlers = true;
   info: Record<string, unknown> | undefined;
 
+  constructor(readonly onPiece: (() => void) | undefined) {
+    super();
+  }
+
+  override handleLLMNewToken(): void {
+    this.onPiece?.();
+  }
+
+  override handleChatModelStreamEvent(): void {
+    this.onPiece?.();
+  }
+
   override handleLLMEnd(output: LLMResult): void {
     this.info = output.generations[0]?.[0]?.generationInfo;
   }
 }
 
-/** Replies are streamed only when somebody listens; without a listener nothing is added. */
+/**
+ * Replies are streamed only when somebody listens; without a listener nothing is added. `onPiece` is called with
+ * each piece of a streamed reply.
+ */
 export async function withStopInfo(
   config: TaskConfig,
   ask: (config: TaskConfig) => Promise<AIMessage>,
+  onPiece?: () => void,
 ): Promise<AIMessage> {
   if (!isListenedTo(config)) return ask(config);
-  const handler = new StopInfoHandler();
+  const handler = new StopInfoHandler(onPiece);
   const callbacks = CallbackManager.configure(config.callbacks, [handler]);
   const reply = await ask({ ...config, callbacks });
   if (handler.info === undefined) return reply;

@@ -73,9 +73,9 @@ describe('streamEvents, version "v2"', () => {
 
   test("an error of the run comes out of the loop over the events", async () => {
     await expect(
-      events(createDeepAgent({ model: scriptedModel([fault.status(500)]) })),
+      events(createDeepAgent({ model: scriptedModel([fault.status(400)]) })),
     ).rejects.toMatchObject({
-      status: 500,
+      status: 400,
     });
   });
 });

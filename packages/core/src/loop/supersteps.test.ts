@@ -81,12 +81,14 @@ describe("supersteps", () => {
   });
 
   test("a run of 2,000 turns ends by itself with default settings", { timeout: 120_000 }, async () => {
-    const model = scriptedModel(({ turn }) => (turn < 2_000 ? callTool("look") : say("done")), {
+    const model = scriptedModel(({ turn }) => (turn < 2_000 ? callTool("tick") : say("done")), {
       check: false,
       record: false,
       usage: false,
     });
-    const state = await createDeepAgent({ model, tools: [look] }).invoke(ask());
+    let ticks = 0;
+    const tick = anyTool("tick", () => `${ticks++}`);
+    const state = await createDeepAgent({ model, tools: [tick] }).invoke(ask());
     expect(state.messages).toHaveLength(4_002);
     expect(state.outcome).toEqual({ kind: "done" });
   });

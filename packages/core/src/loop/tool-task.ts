@@ -3,6 +3,7 @@ import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langch
 import { type Command, isGraphBubbleUp, Overwrite } from "@langchain/langgraph";
 import { onTheSide } from "../channel-values.ts";
 import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { toldWrites } from "./ending.ts";
 import { type GateResult, passGate } from "./gateway.ts";
 import { goTo, type Loop, readMessages, turnNode } from "./loop.ts";
 import { type Messages, messagesReducer } from "./messages.ts";
@@ -56,7 +57,11 @@ async function answer(
   if (packet.answer) return new ToolMessage({ ...packet.answer, tool_call_id: call.id, name: call.name });
   const problem = problemOf(turn, call.id);
   if (problem === undefined)
-    return passGate({ loop, config, call, turn, extraTools: offeredTools(loop, config, turn) });
+    return passGate({
+      ...{ loop, config, call, turn },
+      pass: packet.pass,
+      extraTools: offeredTools(loop, config, turn),
+    });
   const refusal = failedResult(call, `Error: ${problem}`);
   return isRefusedAnswer(turn, call.id) ? markFailedAnswer(refusal) : refusal;
 }
@@ -73,13 +78,15 @@ async function record(
   const parts = isAnyCommand(result) ? readCommand(loop, result, call) : result;
   if (ToolMessage.isInstance(parts)) {
     const message = await takeResult(loop, claim(parts), call, task);
-    sendWrites(config, [...task.writes(), ["messages", [message]], ...onwards(loop, turn, message, call)]);
+    const end = toldWrites(loop, config, onwards(loop, turn, message, call));
+    sendWrites(config, [...task.writes(), ["messages", [message]], ...end]);
     return { messages: [message] };
   }
   const { messages, writes } = commandWrites(loop, turn, call, parts, claim);
   const given = messages[0] as ToolMessage;
   const taken = await takeResult(loop, given, call, task);
-  sendWrites(config, [...task.writes(), ...writes.map((write) => replaced(write, given, taken))]);
+  const told = toldWrites(loop, config, writes);
+  sendWrites(config, [...task.writes(), ...told.map((write) => replaced(write, given, taken))]);
   return { messages: [taken, ...messages.slice(1)] };
 }
 

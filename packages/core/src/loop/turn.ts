@@ -2,6 +2,7 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
 import { TASKS, type Write } from "../engine.ts";
+import { mayAsk } from "./approval-need.ts";
 import { APPROVAL_NODE, exitNode, goTo, type Loop, TOOLS_NODE, turnNode } from "./loop.ts";
 import { lastTurn, type Messages } from "./messages.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -13,6 +14,18 @@ export interface CallPacket {
   readonly id: string;
   readonly index: number;
   readonly answer?: { readonly content: string; readonly status: "success" | "error" };
+  /** For a call that might have been asked about; without one such a call does not run. */
+  readonly pass?: CallPass;
+}
+
+/** The word of the approval node: this call, with just these arguments, may run. */
+export interface CallPass {
+  /** The id of the call's shape. */
+  readonly shape: string;
+  /** A person agreed to it, now or before. */
+  readonly approved: boolean;
+  /** The files they were shown it is about; absent: no gate knows. */
+  readonly places?: readonly string[];
 }
 
 export function sendCall(packet: CallPacket): Write {
@@ -30,11 +43,11 @@ export function routeTurn(loop: Loop, messages: Messages, structured?: unknown):
   return answeredByHooks || isFailedAnswer(messages.at(-1)) ? goTo(turnNode(loop)) : endRun(loop, message);
 }
 
-/** To the unanswered calls, by way of a person where one must be asked; nobody jumps past that. */
+/** To the unanswered calls, by way of the node that asks where one might be asked about; nobody jumps past that. */
 export function routePending(loop: Loop, messages: Messages): Write[] {
   const turn = lastTurn(messages);
-  const gated = turn?.pending.some(({ index }) => isGated(loop, turn.message, index));
-  return gated ? goTo(APPROVAL_NODE) : routeToTools(loop, messages);
+  const watched = turn?.pending.some(({ index }) => isWatched(loop, turn.message, index));
+  return watched ? goTo(APPROVAL_NODE) : routeToTools(loop, messages);
 }
 
 /** Sends for every unanswered call; no question is asked. */
@@ -48,8 +61,8 @@ export function endRun(loop: Loop, message: AIMessage | undefined): Write[] {
 }
 
 /** A call that cannot run is answered with its problem; nobody is asked about it. */
-export function isGated(loop: Loop, message: AIMessage, index: number): boolean {
+export function isWatched(loop: Loop, message: AIMessage, index: number): boolean {
   const call = message.tool_calls?.[index];
-  if (loop.approvals === undefined || call === undefined) return false;
-  return loop.approvals.has(call.name) && problemOf(message, call.id ?? "") === undefined;
+  if (call === undefined || !mayAsk(loop, call.name)) return false;
+  return problemOf(message, call.id ?? "") === undefined;
 }

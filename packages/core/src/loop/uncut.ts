@@ -5,6 +5,8 @@ import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { checkClaim } from "./claim.ts";
 import type { BoundModel } from "./model-source.ts";
+import { observedAsk } from "./observed.ts";
+import type { Attempt } from "./stages.ts";
 import { withStopInfo } from "./stop-info.ts";
 
 const ATTEMPTS = 3;
@@ -12,18 +14,27 @@ const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_
 const CUT_WORDS =
   /premature close|socket hang up|^terminated$|other side closed|stream (was )?(cut|ended|closed) /i;
 
+/** Who watches over the attempt (`watch`) also asks again. */
 export async function invokeUncut(
   model: BoundModel,
   messages: BaseMessage[],
   config: TaskConfig,
+  watch?: Attempt,
 ): Promise<AIMessage> {
   const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
+  const watched = watch === undefined ? config : { ...config, signal: watch.signal };
   for (let attempt = 1; ; attempt += 1) {
     await checkClaim(config);
     try {
-      return await withStopInfo(config, (heard) => model.invoke(input, heard) as Promise<AIMessage>);
+      return await observedAsk({ model, messages, signal: watched.signal }, config, () =>
+        withStopInfo(
+          watched,
+          (heard) => model.invoke(input, heard) as Promise<AIMessage>,
+          watch?.heard.bind(watch),
+        ),
+      );
     } catch (error) {
-      if (config.signal?.aborted || !wasCut(error)) throw error;
+      if (watch !== undefined || config.signal?.aborted || !wasCut(error)) throw error;
       if (attempt === ATTEMPTS)
         throw new DeepwrightError(
           "MODEL_CUT_OFF",

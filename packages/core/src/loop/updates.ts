@@ -1,11 +1,12 @@
 /** Turning what hooks, tools and callers return into writes to channels. */
 import { Command, END, isCommand, Overwrite, ParentCommand, Send } from "@langchain/langgraph";
 import { branchTo, TASKS, type Write } from "../engine.ts";
-import { hasNode, type Loop } from "./loop.ts";
+import { APPROVALS } from "./approval-memory.ts";
+import { APPROVAL_NODE, hasNode, type Loop, TOOLS_NODE } from "./loop.ts";
 import { coerceMessages } from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 
-/** Only keys of the state are written; messages get ids before anything is serialised. */
+/** Only keys of the state are written, and none in which decisions of people stand; messages get ids before anything is serialised. */
 export function updateWrites(
   loop: Loop,
   update: Record<string, unknown> | readonly (readonly [string, unknown])[],
@@ -13,7 +14,7 @@ export function updateWrites(
   const entries = Array.isArray(update) ? update : Object.entries(update);
   const writes: Write[] = [];
   for (const [key, value] of entries as readonly (readonly [string, unknown])[]) {
-    if (!Object.hasOwn(loop.state.channels, key) || value === undefined) continue;
+    if (!Object.hasOwn(loop.state.channels, key) || value === undefined || key === APPROVALS) continue;
     writes.push([key, key === "messages" ? messagesUpdate(value) : value]);
   }
   return writes;
@@ -38,11 +39,24 @@ export function commandParts(loop: Loop, command: Command): CommandParts {
   const routes: Write[] = [];
   let ends = false;
   for (const target of targetsOf(command)) {
-    if (target instanceof Send) routes.push([TASKS, target]);
+    if (target instanceof Send) routes.push(sendRoute(target));
     else if (target === END) ends = true;
     else routes.push([branchTo(String(target)), null]);
   }
   return { writes, routes, ends };
+}
+
+function sendRoute(send: Send): Write {
+  const target = withoutDecisions(send);
+  return target instanceof Send ? [TASKS, target] : [branchTo(target), null];
+}
+
+/** Only the approval node says what a person decided: what a command brings along of that is dropped. */
+export function withoutDecisions(send: Send): Send | string {
+  if (send.node === APPROVAL_NODE) return APPROVAL_NODE;
+  if (send.node !== TOOLS_NODE) return send;
+  const { id, index } = (send.args ?? {}) as { id?: unknown; index?: unknown };
+  return new Send(TOOLS_NODE, { id, index });
 }
 
 function targetsOf({ goto }: Command): readonly unknown[] {

@@ -24,7 +24,8 @@ export function memoryAgent(
     model,
     ...(memory.backend && { backend: memory.backend as never }),
     ...options,
-    middleware: [createMemoryMiddleware(memory), ...(middleware as [])],
+    // Its notices are reminders, too.
+    middleware: [createMemoryMiddleware(memory), { LoopDetectionMiddleware: false }, ...(middleware as [])],
   } as never);
   return { agent, model, calls: model.calls };
 }

@@ -9,6 +9,7 @@
  */
 
 import type { BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
+import { asHarness } from "../backends/harness-call.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import { compactionIn } from "../context/compaction-state.ts";
 import { copyMessage } from "../context/message-copy.ts";
@@ -113,7 +114,8 @@ async function currentMemory(
   const { runtime, signal } = task;
   const backend = await resolveBackend(options.backend, runtime);
   const operation = signal === undefined ? {} : { signal };
-  const visit: Visit = { task, backend, visible, section: options.section, operation };
+  const sourceOperation = asHarness(operation);
+  const visit: Visit = { task, backend, visible, section: options.section, operation, sourceOperation };
   const memory = isFirst ? await firstMemory(visit, options) : loaded;
   const told = isFirst ? {} : toldIn(task, keys);
   const known = knownFiles(memory, told);

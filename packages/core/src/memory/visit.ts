@@ -49,6 +49,8 @@ export interface Visit {
   readonly visible: ReadonlySet<string>;
   readonly section: SectionOptions;
   readonly operation: OperationOptions;
+  /** For the sources: whoever declared them wants them read, whatever the agent itself may read. */
+  readonly sourceOperation: OperationOptions;
 }
 
 export async function loadSources(
@@ -57,7 +59,7 @@ export async function loadSources(
   readOnly: readonly string[],
 ): Promise<readonly MemoryFile[]> {
   const locked = placesOf(visit, readOnly);
-  const read = await downloadTexts(visit.backend, [...placesOf(visit, sources)], visit.operation);
+  const read = await downloadTexts(visit.backend, [...placesOf(visit, sources)], visit.sourceOperation);
   return read.map((file) => {
     const loaded = memoryFile(file, visit.section.fileLimit);
     return locked.has(file.path) ? { ...loaded, readOnly: true } : loaded;
@@ -76,11 +78,11 @@ export async function changedFiles(
   known: readonly MemoryFile[],
   byAgent: boolean,
 ): Promise<{ readonly now: readonly MemoryFile[]; readonly tellings: readonly Telling[] }> {
-  const { backend, operation } = visit;
+  const { backend, operation, sourceOperation } = visit;
   const sources = known.filter(({ nested }) => !nested);
   const found = known.filter(({ nested }) => nested);
   const [all, pages] = await Promise.all([
-    downloadTexts(backend, sources.map(pathOf), operation),
+    downloadTexts(backend, sources.map(pathOf), sourceOperation),
     readPages(backend, found.map(pathOf), operation),
   ]);
   const now: MemoryFile[] = [];

@@ -75,7 +75,11 @@ describe("createFilesystemMiddleware", () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ["an unknown option", { backends: 1 }, "UNKNOWN_OPTION"],
-    ["an option that is not there yet", { permissions: [] }, "UNKNOWN_OPTION"],
+    [
+      "permissions that are none",
+      { permissions: [{ operations: ["read"], paths: [] }] },
+      "INVALID_PERMISSION",
+    ],
     ["a tool that does not exist", { tools: ["red_file"] }, "INVALID_OPTION"],
     ["a time without length", { maxExecuteTimeout: 0 }, "INVALID_OPTION"],
     ["tools that are no list", { tools: "ls" }, "INVALID_OPTION"],
@@ -146,6 +150,8 @@ describe("createFilesystemMiddleware", () => {
   });
 });
 
+const NO_TEAM = { subAgentMiddleware: false } as const;
+
 describe("execute", () => {
   it("is offered where the backend can run commands", () => {
     expect(namesIn(createFilesystemMiddleware({ backend: sandbox })).at(-1)).toBe("execute");
@@ -168,7 +174,7 @@ describe("execute", () => {
     const agent = createDeepAgent({
       model,
       backend: async () => backend,
-      middleware: [createFilesystemMiddleware({ tools: ["ls", "delete", "execute"] })],
+      middleware: [createFilesystemMiddleware({ tools: ["ls", "delete", "execute"] }), NO_TEAM],
     });
     await agent.invoke({ messages: [{ role: "user", content: "go" }] });
     const { messages, tools } = model.calls[0] as RecordedCall;
@@ -193,7 +199,7 @@ describe("execute", () => {
       model,
       backend: () => readOnly,
       tools: [own],
-      middleware: [createFilesystemMiddleware({ tools: ["execute"] })],
+      middleware: [createFilesystemMiddleware({ tools: ["execute"] }), NO_TEAM],
     });
     await agent.invoke({ messages: [{ role: "user", content: "go" }] });
     expect(model.calls[0]?.tools.map((tool) => (tool as { name: string }).name)).toEqual([

@@ -19,6 +19,9 @@ import {
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { combineStages, STAGES, type Stages, type StageTask, type WithStages } from "../loop/stages.ts";
 import { showPath } from "../paths.ts";
+import { guardBackend } from "../permissions/guard.ts";
+import { checkPermissions, type FilesystemPermission, type Rules } from "../permissions/rules.ts";
+import { warnAbout } from "../permissions/warnings.ts";
 import { type BuiltInTool, backendRuntime, type ToolCallRuntime } from "../tools/built-in-tool.ts";
 import { createDeleteTool } from "../tools/delete.ts";
 import { createEditFileTool } from "../tools/edit-file.ts";
@@ -29,7 +32,7 @@ import { createGrepTool } from "../tools/grep.ts";
 import { createLsTool } from "../tools/ls.ts";
 import { createReadFileTool, type ReadFileToolOptions } from "../tools/read-file.ts";
 import { createWriteFileTool } from "../tools/write-file.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** In the order the model sees them, which is part of what providers cache. */
 const MAKERS = {
@@ -63,6 +66,11 @@ export interface FilesystemMiddlewareOptions {
   readonly overwrite?: boolean | null;
   /** Seconds the model may ask of execute at most; default 3600. */
   readonly maxExecuteTimeout?: number | null;
+  /**
+   * What may be read and written, beside what the agent's own permissions say. Rules of mode `interrupt` ask nobody
+   * here: give them to the agent.
+   */
+  readonly permissions?: readonly FilesystemPermission[] | null;
   /** Directories the tools may touch; default: all. */
   readonly allowedPrefixes?: readonly string[] | null;
   /** Gets each canonical path and returns the one to use; what it throws is told to the model. */
@@ -83,7 +91,7 @@ export type FilesystemMiddleware = AgentMiddleware<StateSchema<{ files: typeof f
 
 export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions = {}): FilesystemMiddleware {
   checkOptions(options);
-  const backend = options.backend ?? new StateBackend();
+  const backend = guardBackend(options.backend ?? new StateBackend(), permissionsOf(options));
   const limits = new OffloadLimits({
     resultTokens: options.toolTokenLimitBeforeEvict,
     humanTokens: options.humanMessageTokenLimitBeforeEvict,
@@ -95,8 +103,14 @@ export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions 
     ...(mayUseState(backend) ? { stateSchema: new StateSchema({ files: filesValue }) } : {}),
     ...hooksOf(options, backend, tools, limits),
     [INHERIT]: (defaults: AgentDefaults) =>
-      createFilesystemMiddleware({ ...options, backend: options.backend ?? defaults.backend }),
+      createFilesystemMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
   };
+}
+
+function permissionsOf({ permissions }: FilesystemMiddlewareOptions): Rules {
+  const rules = checkPermissions(permissions);
+  warnAbout(rules);
+  return rules;
 }
 
 /** Files come first: what they hold is neither words nor counted as such. */
@@ -257,6 +271,7 @@ const OPTION_NAMES = new Set([
   "grepMaxCount",
   "overwrite",
   "maxExecuteTimeout",
+  "permissions",
   "allowedPrefixes",
   "validatePath",
   "toolTokenLimitBeforeEvict",

@@ -1,5 +1,9 @@
 import type { AgentMiddleware } from "langchain";
 import type { BackendFactory, BackendProtocol } from "../backends/backend.ts";
+import type { BackendSource } from "../backends/resolve.ts";
+import { guardBackend } from "../permissions/guard.ts";
+import type { Rules } from "../permissions/rules.ts";
+import type { AgentDelegation, ChildDefaults } from "../subagents/defaults.ts";
 
 /**
  * How our own middleware takes over what the agent was given: called with the agent's options when a
@@ -9,9 +13,22 @@ import type { BackendFactory, BackendProtocol } from "../backends/backend.ts";
 export const INHERIT: unique symbol = Symbol.for("deepwright.inherit") as never;
 
 export interface AgentDefaults {
+  /** Guarded by the permissions of the agent. */
   readonly backend?: BackendProtocol | BackendFactory;
+  readonly permissions?: Rules | undefined;
+  /** What its subagents take over, and which it was given. */
+  readonly children?: ChildDefaults | undefined;
+  readonly delegation?: AgentDelegation | undefined;
 }
 
 export interface WithInheritance {
   readonly [INHERIT]?: (defaults: AgentDefaults) => AgentMiddleware;
+}
+
+/** The agent's backend, or the middleware's own under the agent's permissions: they cannot be left behind. */
+export function inheritedBackend(
+  own: BackendSource | null | undefined,
+  { backend, permissions }: AgentDefaults,
+): BackendSource | null {
+  return own == null ? (backend ?? null) : guardBackend(own, permissions);
 }

@@ -126,6 +126,7 @@ describe("createMemoryMiddleware", () => {
       middleware: [
         createFilesystemMiddleware({ tools: tools as never, systemPrompt: "" }),
         createMemoryMiddleware({ sources: ["/AGENTS.md"], backend, ...options }),
+        { subAgentMiddleware: false },
       ],
     });
     await agent.invoke(user);

@@ -13,7 +13,7 @@ import { createMemoryStages } from "../memory/memory-stages.ts";
 import type { SectionOptions } from "../memory/section.ts";
 import { canonicalPath, showPath } from "../paths.ts";
 import { withHome } from "./home-path.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
 export interface MemoryMiddlewareOptions {
@@ -44,7 +44,7 @@ export function createMemoryMiddleware(options: MemoryMiddlewareOptions): Memory
   return {
     ...memoryMiddleware("MemoryMiddleware", "_memory", options),
     [INHERIT]: (defaults: AgentDefaults) =>
-      createMemoryMiddleware({ ...options, backend: options.backend ?? defaults.backend ?? null }),
+      createMemoryMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
   };
 }
 

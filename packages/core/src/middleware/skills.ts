@@ -13,7 +13,7 @@ import type { SkillWarning } from "../skills/skill-metadata.ts";
 import { createSkillStages } from "../skills/skills-stages.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
 import { withHome } from "./home-path.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
 export interface SkillsMiddlewareOptions {
@@ -55,7 +55,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     ...hooksForStages(stages),
     [STAGES]: stages,
     [INHERIT]: (defaults: AgentDefaults) =>
-      createSkillsMiddleware({ ...options, backend: options.backend ?? defaults.backend ?? null }),
+      createSkillsMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
   };
 }
 

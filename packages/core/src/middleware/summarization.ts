@@ -21,7 +21,7 @@ import { ConfigurationError } from "../errors.ts";
 import { type ChatModel, modelSource } from "../loop/model-source.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 import { checkSummarizationOptions } from "./summarization-options.ts";
 
 /** How old arguments of write_file and edit_file are shortened; null means absent. */
@@ -67,7 +67,7 @@ export function createSummarizationMiddleware(
   return {
     ...middleware,
     [INHERIT]: (defaults: AgentDefaults) =>
-      createSummarizationMiddleware({ ...options, backend: options.backend ?? defaults.backend }),
+      createSummarizationMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
   };
 }
 

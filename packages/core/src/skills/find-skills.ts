@@ -2,10 +2,11 @@
 import type { BackendProtocol, FileError, FileInfo } from "../backends/backend.ts";
 import {
   CHILD_FILES,
-  type ChildFile,
   type ChildFiles,
+  type ChildFilesRequest,
   type WithChildFiles,
 } from "../backends/child-files.ts";
+import { asHarness } from "../backends/harness-call.ts";
 import { parentPath } from "../paths.ts";
 import { type SkillWarning, warning } from "./skill-metadata.ts";
 
@@ -46,26 +47,27 @@ export async function findSkillFiles(
   const quick = (backend as WithChildFiles)[CHILD_FILES];
   if (quick === undefined) return search(backend, source, options);
   const { isKnown, signal } = options;
-  const found = await quick.call(backend, source, {
+  const request: ChildFilesRequest = {
     name: SKILL_FILE,
     headBytes: HEAD_BYTES,
     isKnown,
     ...(signal && { signal }),
-  });
+  };
+  const found = await quick.call(backend, source, asHarness(request));
   return "error" in found ? unlisted(source, found) : fromChildFiles(found, source);
 }
 
 function fromChildFiles({ own, files, others }: ChildFiles, source: string): Found {
   if (own !== undefined) return { candidates: [own], warnings: [] };
+  if (others.length === 0) return { candidates: files, warnings: [] };
   const guesses = others.map((directory) => guess(directory));
   const isOwnLink = others.length === 1 && others[0] === source;
-  const candidates: Candidate[] = [...(files as readonly ChildFile[]), ...guesses];
-  return { candidates: isOwnLink ? guesses : sorted(candidates), warnings: [] };
+  return { candidates: isOwnLink ? guesses : sorted([...files, ...guesses]), warnings: [] };
 }
 
 /** Two calls, whatever the number of skills. Links and ignored directories are in the listing only. */
 async function search(backend: BackendProtocol, source: string, { signal }: FindOptions): Promise<Found> {
-  const options = signal && { signal };
+  const options = asHarness(signal ? { signal } : {});
   const [listed, globbed] = await Promise.all([
     backend.ls(source, options),
     backend.glob(`*/${SKILL_FILE}`, source, options),

@@ -36,7 +36,7 @@ interface LoadedSource {
 }
 
 /** The last few catalogs of this process, for agents that come after each other with the same skills. */
-const recent: { readonly loaded: readonly LoadedSource[]; readonly catalog: Catalog }[] = [];
+const recent: { loaded: readonly LoadedSource[]; readonly catalog: Catalog }[] = [];
 const MAX_RECENT = 16;
 
 /** As long as no file changed, the catalog of the same sources is the same object. */
@@ -57,7 +57,11 @@ export class SkillLoader {
       this.#sources.map((source) => loadSource(backend, sourcePath(source, backend), cache, signal)),
     );
     const known = recent.find((one) => isSame(one.loaded, loaded));
-    if (known !== undefined) return known.catalog;
+    if (known !== undefined) {
+      // The next time these very lists may come again.
+      known.loaded = loaded;
+      return known.catalog;
+    }
     const catalog = catalogOf(loaded);
     if (cache.isLasting && recent.unshift({ loaded, catalog }) > MAX_RECENT) recent.pop();
     return catalog;
@@ -68,6 +72,9 @@ export class SkillLoader {
 function sourcePath(source: string, backend: BackendProtocol): string {
   return canonicalPath(source, { base: backend.workingDirectory ?? "/" }).path ?? source;
 }
+
+/** A list of candidates that a backend gives twice is of files that did not change. */
+const loadedBefore = new WeakMap<readonly Candidate[], LoadedSource>();
 
 async function loadSource(
   backend: BackendProtocol,
@@ -80,13 +87,24 @@ async function loadSource(
     isKnown: (stamp) => cache.has(stamp),
     signal,
   });
+  const before = loadedBefore.get(candidates);
+  if (before?.source === source) return before;
   const known = candidates.map((candidate) => cache.get(candidate));
+  if (isComplete(known)) {
+    const loaded = { source, candidates, heads: known, warnings };
+    loadedBefore.set(candidates, loaded);
+    return loaded;
+  }
   const unknown = candidates.filter((_, index) => known[index] === undefined);
-  const read = unknown.length === 0 ? [] : await readHeads(backend, unknown, signal);
+  const read = await readHeads(backend, unknown, signal);
   for (const [index, head] of read.entries()) cache.keep(unknown[index] as Candidate, head, now);
   let next = 0;
   const heads = known.map((head) => head ?? (read[next++] as Head));
   return { source, candidates, heads, warnings };
+}
+
+function isComplete(heads: readonly (Head | undefined)[]): heads is readonly Head[] {
+  return !heads.includes(undefined);
 }
 
 /** By the very objects in the cache, which stand for one content. */
@@ -95,6 +113,7 @@ function isSame(before: readonly LoadedSource[], after: readonly LoadedSource[])
 }
 
 function isSameSource(one: LoadedSource, other: LoadedSource): boolean {
+  if (one === other) return one.warnings.length === 0;
   return (
     one.source === other.source &&
     one.heads.length === other.heads.length &&

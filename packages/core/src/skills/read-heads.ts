@@ -1,5 +1,6 @@
 /** The front matter of many SKILL.md files, read with as few calls and bytes as the backend allows. */
 import type { BackendProtocol, FileErrorCode, OperationOptions } from "../backends/backend.ts";
+import { asHarness } from "../backends/harness-call.ts";
 import { decodeText } from "../text/mime.ts";
 import { type Candidate, HEAD_BYTES } from "./find-skills.ts";
 import { frontMatterOf, MAX_FRONT_MATTER_LENGTH } from "./front-matter.ts";
@@ -24,7 +25,7 @@ export async function readHeads(
   candidates: readonly Candidate[],
   signal: AbortSignal | undefined,
 ): Promise<Head[]> {
-  const options = signal ? { signal } : {};
+  const options: OperationOptions = asHarness(signal ? { signal } : {});
   const texts = await downloaded(backend, candidates, options);
   const heads: Head[] = [];
   for (let start = 0; start < candidates.length; start += AT_ONCE) {

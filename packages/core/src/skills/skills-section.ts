@@ -44,18 +44,52 @@ interface Listed {
   readonly left: number;
 }
 
-/** A skill with what its parts cost, so that trying another length costs nothing. */
-interface Entry {
+/** A skill with what its parts cost, each counted when it is first asked for. */
+class Entry {
   readonly skill: SkillMetadata;
   /** It lies where its name and its source say. */
   readonly isUsual: boolean;
-  readonly nameTokens: number;
-  readonly pathTokens: number;
-  readonly wordTokens: number;
+  #nameTokens: number | undefined;
+  #pathTokens: number | undefined;
+  #wordTokens: number | undefined;
+
+  constructor(skill: SkillMetadata, directory: string) {
+    this.skill = skill;
+    this.isUsual = skill.path === `${directory}/${skill.name}/${SKILL_FILE}`;
+  }
+
+  /** With the path, and all of the description. */
+  wholeTokens(): number {
+    return LINE_TOKENS + this.#name() + this.#path() + this.#words();
+  }
+
+  /** With so many characters of the description. */
+  tokens(length: number): number {
+    const least = LINE_TOKENS + this.#name() + (this.isUsual ? 0 : this.#path());
+    if (length === 0) return least;
+    return least + this.#words() * Math.min(1, length / Math.max(1, this.skill.description.length));
+  }
+
+  #name(): number {
+    this.#nameTokens ??= estimateTokens(this.skill.name);
+    return this.#nameTokens;
+  }
+
+  #path(): number {
+    this.#pathTokens ??= estimateTokens(this.skill.path);
+    return this.#pathTokens;
+  }
+
+  #words(): number {
+    const { description, allowedTools = [] } = this.skill;
+    this.#wordTokens ??= estimateTokens(`${description} ${allowedTools.join(", ")}`);
+    return this.#wordTokens;
+  }
 }
 
 interface EntryGroup {
   readonly title: string;
+  readonly titleTokens: number;
   readonly entries: readonly Entry[];
 }
 
@@ -63,49 +97,41 @@ interface EntryGroup {
 const LINE_TOKENS = 4;
 
 function listed({ groups }: Catalog, listTokens: number): Listed {
-  const filled = groups.filter(({ skills }) => skills.length > 0).map(measured);
+  const filled = groups.filter(({ skills }) => skills.length > 0).map(groupOf);
   const whole = filled.flatMap(({ entries }) => entries);
-  const tokens = sum(whole, (entry) => LINE_TOKENS + entry.nameTokens + entry.pathTokens + entry.wordTokens);
-  if (tokens <= listTokens) return { lines: whole.map(({ skill }) => line(skill, skill.path)), left: 0 };
-  const fitting = DESCRIPTION_LENGTHS.find(
-    (length) => sum(filled, (group) => groupTokens(group, length)) <= listTokens,
-  );
+  if (fits(whole, listTokens, (entry) => entry.wholeTokens()))
+    return { lines: whole.map(({ skill }) => line(skill, skill.path)), left: 0 };
+  const room = listTokens - filled.reduce((total, { titleTokens }) => total + titleTokens, 0);
+  const fitting = DESCRIPTION_LENGTHS.find((length) => fits(whole, room, (entry) => entry.tokens(length)));
   if (fitting === undefined) return namesThatFit(filled, listTokens);
   return { lines: filled.flatMap((group) => groupLines(group, fitting)), left: 0 };
 }
 
-function measured({ source, skills }: SkillGroup): EntryGroup {
+/** Of a list that is too long only the beginning is counted. */
+function fits(entries: readonly Entry[], room: number, tokensOf: (entry: Entry) => number): boolean {
+  let tokens = 0;
+  for (const entry of entries) {
+    tokens += tokensOf(entry);
+    if (tokens > room) return false;
+  }
+  return tokens <= room;
+}
+
+function groupOf({ source, skills }: SkillGroup): EntryGroup {
   const directory = source === "/" ? "" : source;
-  const entries = skills.map((skill): Entry => {
-    const { name, path, description, allowedTools = [] } = skill;
-    return {
-      skill,
-      isUsual: path === `${directory}/${name}/${SKILL_FILE}`,
-      nameTokens: estimateTokens(name),
-      pathTokens: estimateTokens(path),
-      wordTokens: estimateTokens(`${description} ${allowedTools.join(", ")}`),
-    };
-  });
-  return { title: `In ${shown(showPath(directory))}/NAME/${SKILL_FILE}:`, entries };
-}
-
-function groupTokens({ title, entries }: EntryGroup, length: number): number {
-  return estimateTokens(title) + sum(entries, (entry) => entryTokens(entry, length));
-}
-
-function entryTokens({ skill, isUsual, nameTokens, pathTokens, wordTokens }: Entry, length: number): number {
-  const share = Math.min(1, length / Math.max(1, skill.description.length));
-  return LINE_TOKENS + nameTokens + (isUsual ? 0 : pathTokens) + wordTokens * share;
+  const title = `In ${shown(showPath(directory))}/NAME/${SKILL_FILE}:`;
+  const entries = skills.map((skill) => new Entry(skill, directory));
+  return { title, titleTokens: estimateTokens(title), entries };
 }
 
 function namesThatFit(groups: readonly EntryGroup[], listTokens: number): Listed {
   const lines: string[] = [];
   let tokens = 0;
-  let left = sum(groups, ({ entries }) => entries.length);
-  for (const { title, entries } of groups) {
-    tokens += estimateTokens(title);
+  let left = groups.reduce((total, { entries }) => total + entries.length, 0);
+  for (const { title, titleTokens, entries } of groups) {
+    tokens += titleTokens;
     for (const [index, entry] of entries.entries()) {
-      tokens += entryTokens(entry, 0);
+      tokens += entry.tokens(0);
       if (tokens > listTokens) return { lines, left };
       if (index === 0) lines.push(title);
       lines.push(shortLine(entry, 0));
@@ -123,10 +149,6 @@ function groupLines({ title, entries }: EntryGroup, length: number): string[] {
 function shortLine({ skill, isUsual }: Entry, length: number): string {
   const description = length === 0 ? "" : cut(skill.description, length);
   return line({ ...skill, description }, isUsual ? undefined : skill.path);
-}
-
-function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
-  return items.reduce((total, item) => total + amount(item), 0);
 }
 
 /** One skill on one line. */

@@ -1,5 +1,6 @@
 /** The common form of our tools: whatever a model sends, the call gets an answer and does not throw. */
 
+import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DynamicStructuredTool, ToolInputParsingException } from "@langchain/core/tools";
@@ -31,9 +32,15 @@ export function builtInTool<Schema extends z.ZodType>(
   const { run, ...fields } = definition;
   return new AnsweringTool({
     ...fields,
-    func: async (args: unknown, _manager: unknown, runtime: unknown) =>
-      run(args as z.output<Schema>, (runtime ?? {}) as ToolCallRuntime),
+    func: async (args: unknown, manager: CallbackManagerForToolRun | undefined, runtime: unknown) =>
+      run(args as z.output<Schema>, heardAs(manager, (runtime ?? {}) as ToolCallRuntime)),
   } as never);
+}
+
+/** What the tool starts is part of its run for those who listen. */
+function heardAs(manager: CallbackManagerForToolRun | undefined, runtime: ToolCallRuntime): ToolCallRuntime {
+  const child = manager?.getChild();
+  return child === undefined || child.handlers.length === 0 ? runtime : { ...runtime, callbacks: child };
 }
 
 /** Arguments that do not fit the schema are answered like any other mistake of the model. */

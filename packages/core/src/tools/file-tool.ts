@@ -9,6 +9,7 @@ import type {
   FilesUpdate,
   SkippedFile,
 } from "../backends/backend.ts";
+import { withPathArguments } from "../loop/call-shape.ts";
 import { type CanonicalPath, canonicalPath, showPath } from "../paths.ts";
 import {
   type BuiltInTool,
@@ -60,7 +61,7 @@ interface FileToolDefinition<Schema extends z.ZodType> {
 
 export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinition<Schema>): BuiltInTool {
   const { name, schema, options, run } = definition;
-  return builtInTool({
+  const tool = builtInTool({
     name,
     schema,
     description: options.description ?? definition.description,
@@ -74,7 +75,10 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
       return answer(name, runtime, withPlace(await run(args, call), backend));
     },
   });
+  return withPathArguments(tool, PATH_ARGUMENTS);
 }
+
+const PATH_ARGUMENTS = ["file_path", "path"];
 
 function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unknown {
   if (typeof given === "string") return given;

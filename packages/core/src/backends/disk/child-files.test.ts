@@ -95,4 +95,76 @@ describe.each(["path", undefined] as const)("files in the directories of a direc
     write(root, "a/X.md", "x");
     expect((await list(root, "/", strategy)).files.map(({ path }) => path)).toEqual(["/a/X.md"]);
   });
+
+  describe("that are looked at again", () => {
+    /** Long enough ago that a date tells one change from the next. */
+    const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 120));
+    const always = (): boolean => true;
+
+    async function seenTwice(): Promise<{ root: string; before: ChildFiles }> {
+      const root = directory();
+      write(root, "s/a/X.md", "one");
+      write(root, "s/b/X.md", "two");
+      mkdirSync(join(root, "s/empty"));
+      write(root, "s/plain.md", "no");
+      await settled();
+      await list(root, "/s", strategy, always);
+      return { root, before: await list(root, "/s", strategy, always) };
+    }
+
+    const again = (root: string): Promise<ChildFiles> => list(root, "/s", strategy, always);
+    const pathsOf = ({ files }: ChildFiles): string[] => files.map(({ path }) => path);
+
+    test("are the very same list while nothing changes", async () => {
+      const { root, before } = await seenTwice();
+      expect(pathsOf(before)).toEqual(["/s/a/X.md", "/s/b/X.md"]);
+      expect(await again(root)).toBe(before);
+    });
+
+    test("come with their beginning for whoever does not know them", async () => {
+      const { root } = await seenTwice();
+      const { files } = await list(root, "/s", strategy, () => false);
+      expect(files.map(({ head }) => head)).toEqual(["one", "two"]);
+    });
+
+    test.each<[what: string, change: (root: string) => void, paths: string[]]>([
+      ["is edited", (root) => write(root, "s/b/X.md", "two and more"), ["/s/a/X.md", "/s/b/X.md"]],
+      ["is edited to the same length", (root) => write(root, "s/b/X.md", "TWO"), ["/s/a/X.md", "/s/b/X.md"]],
+      [
+        "appears in a directory that had none",
+        (root) => write(root, "s/empty/X.md", "new"),
+        ["/s/a/X.md", "/s/b/X.md", "/s/empty/X.md"],
+      ],
+      [
+        "comes with a new directory",
+        (root) => write(root, "s/c/X.md", "new"),
+        ["/s/a/X.md", "/s/b/X.md", "/s/c/X.md"],
+      ],
+      ["is removed", (root) => rmSync(join(root, "s/b/X.md")), ["/s/a/X.md"]],
+      ["goes with its directory", (root) => rmSync(join(root, "s/a"), { recursive: true }), ["/s/b/X.md"]],
+    ])("are another list when one %s", async (_, change, paths) => {
+      const { root, before } = await seenTwice();
+      change(root);
+      const after = await again(root);
+      expect(after).not.toBe(before);
+      expect(pathsOf(after)).toEqual(paths);
+      const stampsOf = ({ files }: ChildFiles): string[] => files.map(({ stamp }) => stamp);
+      expect(stampsOf(after)).not.toEqual(stampsOf(before));
+    });
+
+    test("are none where a directory was swapped for a link", async () => {
+      const { root } = await seenTwice();
+      const outside = directory();
+      write(outside, "X.md", "secret");
+      rmSync(join(root, "s/a"), { recursive: true });
+      symlinkSync(outside, join(root, "s/a"));
+      expect(await again(root)).toMatchObject({ files: [{ path: "/s/b/X.md" }], others: ["/s/a"] });
+    });
+
+    test("are not looked for once the directory has one itself", async () => {
+      const { root } = await seenTwice();
+      write(root, "s/X.md", "own");
+      expect(await again(root)).toMatchObject({ own: { path: "/s/X.md" } });
+    });
+  });
 });

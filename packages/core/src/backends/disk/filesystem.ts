@@ -10,6 +10,7 @@ import { closeSync, type Stats } from "node:fs";
 import { canonicalPath, isWithin, showPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { decodeText, mimeTypeOfBytes } from "../../text/mime.ts";
+import { isApprovedCall } from "../approved-call.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
@@ -62,6 +63,8 @@ const HARNESS_AREAS = ["/.deepwright", "/large_tool_results", "/conversation_his
 
 export class FilesystemBackend implements BackendProtocol {
   readonly workingDirectory: string;
+  /** As the volumes of these systems usually do. */
+  readonly ignoresCase = process.platform === "darwin" || process.platform === "win32";
   protected readonly settings: FilesystemSettings;
   readonly #root: ContainedRoot;
 
@@ -273,12 +276,16 @@ export class FilesystemBackend implements BackendProtocol {
 
   #change(path: string, options: OperationOptions | undefined): ChangeRequest {
     const current = running.getStore();
-    const log = current?.backend === this ? undoLogOf(current.runtime) : undefined;
+    const runtime = current?.backend === this ? current.runtime : undefined;
+    const log = runtime && undoLogOf(runtime);
+    const isApproved = runtime !== undefined && isApprovedCall(runtime);
     return {
       root: this.#root,
       path,
       signal: options?.signal,
-      refuse: (target) => this.#refuse(target, isHarnessCall(options)),
+      // What a person agreed to is the path they saw, not all that lies below it.
+      refuse: async (target) =>
+        isApproved && target === path ? undefined : this.#refuse(target, isHarnessCall(options)),
       record:
         log && !this.#isHarnessFile(path)
           ? (change) => log.record({ before: change.before, after: change.after, ...this.#placeOf(change) })

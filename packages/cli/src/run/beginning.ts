@@ -1,0 +1,52 @@
+/** What a run begins with: a task, answers to what the thread waits for, or a run that was broken off. */
+import { usageError } from "../command-error.ts";
+import { ASKED } from "./asked-tools.ts";
+import { type AgentState, type RunnableAgent, taskInput } from "./run-agent.ts";
+import type { RunOptions } from "./run-options.ts";
+import { isAi, isMessage } from "./stream-part.ts";
+
+export interface Beginning {
+  readonly input: unknown;
+  /** Questions the thread waits with; there is no input then. */
+  readonly open: readonly unknown[];
+  /** What is to be said about it. */
+  readonly note?: string;
+}
+
+/** Throws where there is nothing to do. `asks` is kept with the thread. */
+export async function beginningOf(
+  { agent, asks }: { readonly agent: RunnableAgent; readonly asks: readonly string[] | undefined },
+  config: Record<string, unknown>,
+  task: string | undefined,
+  { answer, thread }: Pick<RunOptions, "answer" | "thread">,
+): Promise<Beginning> {
+  const state = thread === undefined ? undefined : await agent.getState?.(config as never);
+  const open = openQuestions(state);
+  if (answer !== undefined && task !== undefined)
+    throw usageError("A thread is given an answer or a task, not both: a task closes what is open.");
+  if (answer !== undefined && open.length === 0)
+    throw usageError("This thread waits for no answer: it was given, or a new task closed the question.");
+  if (task !== undefined)
+    return {
+      input: { ...taskInput(task), ...(asks === undefined ? {} : { [ASKED]: asks }) },
+      open: [],
+      ...(open.length > 0 ? { note: "What waited for approval is cancelled by the new task." } : {}),
+    };
+  if (open.length > 0) return { input: null, open };
+  if (state === undefined || state.tasks.length > 0) return { input: null, open };
+  // A run that was stopped at a limit ends behind the results of its last turn.
+  if (isCutOff(state)) return { input: { messages: [] }, open };
+  throw usageError(
+    "The last run of this thread is finished: there is nothing to go on with.",
+    'Say what to do next: deepwright run --thread ID "task".',
+  );
+}
+
+function openQuestions(state: AgentState | undefined): readonly unknown[] {
+  return (state?.tasks ?? []).flatMap(({ interrupts = [] }) => interrupts);
+}
+
+function isCutOff({ values }: AgentState): boolean {
+  const last = values.messages?.at(-1);
+  return isMessage(last) && !isAi(last);
+}

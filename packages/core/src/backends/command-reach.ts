@@ -1,0 +1,49 @@
+/** Which files commands of a backend may reach: some lie where no shell leads, in a state, a store or a map. */
+import { isWithin } from "../paths.ts";
+import type { BackendProtocol } from "./backend.ts";
+import { isSandboxProtocol } from "./is-sandbox.ts";
+import { type BackendSource, mayExecute } from "./resolve.ts";
+
+const COMMAND_REACH: unique symbol = Symbol.for("deepwright.command-reach") as never;
+
+/** Whether commands may reach a canonical path or something below it; undefined: a run will tell. */
+export type CommandReach = (path: string) => boolean | undefined;
+
+export interface WithCommandReach {
+  readonly [COMMAND_REACH]?: CommandReach;
+}
+
+/** The same backend, which now says how far its commands lead. */
+export function withCommandReach<Backend extends object>(backend: Backend, reach: CommandReach): Backend {
+  return Object.defineProperty(backend, COMMAND_REACH, { value: reach });
+}
+
+/** One that says nothing has commands that reach everything. */
+export function commandReachOf(backend: object): CommandReach {
+  return (backend as WithCommandReach)[COMMAND_REACH] ?? (() => true);
+}
+
+export interface SourceMount {
+  /** Canonical. */
+  readonly prefix: string;
+  readonly source: BackendSource;
+}
+
+/** Of a composite whose default runs the commands. `mounts` are the others, longest first. */
+export function reachOfMounts(mounts: readonly SourceMount[]): CommandReach {
+  return (path) => {
+    const own = mounts.find(({ prefix }) => isWithin(path, prefix));
+    if (own === undefined) return true;
+    const below = mounts.filter(({ prefix }) => isWithin(prefix, path));
+    const found = [own, ...below].map(({ source }) =>
+      typeof source === "function" ? undefined : liesOnHost(source as BackendProtocol),
+    );
+    return found.includes(true) || (found.includes(undefined) ? undefined : false);
+  };
+}
+
+/** A disk, or a machine: somewhere programs run. A shell is not held to the directory it starts in. */
+function liesOnHost(backend: BackendProtocol): boolean {
+  if (isSandboxProtocol(backend) || mayExecute(backend)) return true;
+  return backend.workingDirectory !== undefined || backend.realPath !== undefined;
+}

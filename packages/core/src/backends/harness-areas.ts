@@ -1,0 +1,70 @@
+/** Where the harness keeps what it moved out of a conversation, and how a thread knows its own part of it. */
+import { isWithin } from "../paths.ts";
+import type { BackendProtocol, BackendRuntime } from "./backend.ts";
+
+export type Area = "large_tool_results" | "conversation_history";
+
+const AREAS: readonly Area[] = ["large_tool_results", "conversation_history"];
+/** The directory of the areas where files have real paths; elsewhere they lie in `/`. */
+const OWN_DIRECTORY = ".deepwright";
+
+/** What stages remember in a message is under this key of its `additional_kwargs`. */
+export const MARKS = "deepwright";
+/** The private key of the state with what is known of compactions. */
+export const COMPACTION = "_compaction";
+
+/** A backend whose files belong to one thread as a whole says so. */
+export interface OfThread {
+  readonly isOfThread?: boolean;
+}
+
+export function areasDirectory({
+  workingDirectory = "/",
+}: Pick<BackendProtocol, "workingDirectory">): string {
+  return workingDirectory === "/" ? "" : `${workingDirectory}/${OWN_DIRECTORY}`;
+}
+
+/** The area a canonical path lies in or is, or the directory of the areas if it is that. */
+export function areaOf(backend: Pick<BackendProtocol, "workingDirectory">, path: string): string | undefined {
+  const directory = areasDirectory(backend);
+  if (directory !== "" && path === directory) return directory;
+  return AREAS.map((area) => `${directory}/${area}`).find((area) => isWithin(path, area));
+}
+
+/** Whether a message of the thread says that the harness put something of it there. */
+export function isPutAside({ state }: Pick<BackendRuntime, "state">, path: string): boolean {
+  const messages = (state as { messages?: unknown } | undefined)?.messages;
+  return Array.isArray(messages) && messages.some((message) => marksName(message, path));
+}
+
+/** Whether the record of what was removed from the conversation is there. */
+export function isOwnRecord({ state }: Pick<BackendRuntime, "state">, path: string): boolean {
+  const compaction = (state as Record<string, { historyPath?: unknown } | undefined> | undefined)?.[
+    COMPACTION
+  ];
+  return isRecord(compaction?.historyPath, path);
+}
+
+/** Numbered parts are told of as `name.part-*.md`. */
+function isRecord(told: unknown, path: string): boolean {
+  if (typeof told !== "string") return false;
+  if (!told.endsWith("*.md")) return told === path;
+  const start = told.slice(0, -"*.md".length);
+  return path.startsWith(start) && /^\d+\.md$/.test(path.slice(start.length));
+}
+
+interface Marked {
+  readonly additional_kwargs?: Readonly<Record<string, unknown>>;
+}
+
+interface Marks {
+  readonly offloaded?: { readonly path?: unknown };
+  readonly arguments?: readonly { readonly path?: unknown }[];
+}
+
+function marksName(message: unknown, path: string): boolean {
+  const marks = (message as Marked | undefined)?.additional_kwargs?.[MARKS] as Marks | undefined;
+  if (typeof marks !== "object" || marks === null) return false;
+  if (marks.offloaded?.path === path) return true;
+  return Array.isArray(marks.arguments) && marks.arguments.some((one) => one?.path === path);
+}

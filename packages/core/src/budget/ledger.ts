@@ -1,0 +1,268 @@
+/**
+ * What the runs of a tree may use, reserve and have used.
+ *
+ * Every run has a ledger; that of a run inside another charges those above it, too. Before a model is asked, what
+ * the call will need is reserved in each of them, and afterwards what it used takes the place of that. A call that
+ * would fit if only the calls in flight stay below what they reserved waits for them: none is refused too early, and
+ * many at once use no more than one at a time would.
+ */
+import { TOOLS_NODE } from "../loop/loop.ts";
+import type { Usage } from "../loop/run-usage.ts";
+import type { Limits } from "./limits.ts";
+import { type ModelPrice, type ModelPrices, priceOf } from "./prices.ts";
+import { addByAgent, addUsage, NO_USAGE, totalOf, type UsageByAgent } from "./usage.ts";
+
+/** What a call is expected to use. */
+export interface Need {
+  readonly inputTokens: number;
+  readonly tokens: number;
+  readonly inputCost: number;
+  readonly cost: number;
+}
+
+export type LimitName = "tokens" | "cost" | "steps" | "seconds";
+
+export interface Refusal {
+  readonly limit: LimitName;
+  readonly used: number;
+  readonly allowed: number;
+  /** What the refused call would have needed at least; undefined where that is one, or no question. */
+  readonly needed?: number;
+  /** The agent whose budget it is. */
+  readonly owner: readonly string[];
+}
+
+/** Room for one call. Either end is for once. */
+export interface Hold {
+  release(): void;
+  settle(usage: Usage): void;
+}
+
+/** What is kept with a thread: how much of the budget its run has used. */
+export interface StoredUsage {
+  readonly agents: UsageByAgent;
+  readonly seconds: number;
+}
+
+export interface LedgerOptions {
+  readonly parent?: Ledger | undefined;
+  readonly limits?: Limits | undefined;
+  readonly agentPath: readonly string[];
+  /** The task of the run around this one in which it runs. */
+  readonly place: string;
+}
+
+export class Ledger {
+  readonly agentPath: readonly string[];
+  readonly parent: Ledger | undefined;
+  /** Of the outermost run: a model without a price that was asked although the cost is limited. */
+  unpricedModel: string | undefined;
+  readonly #limits: Limits | undefined;
+  readonly #place: string;
+  readonly #key: string;
+  readonly #began = performance.now();
+  #earlierSeconds = 0;
+  #agents: UsageByAgent = {};
+  #used: Usage = NO_USAGE;
+  #inFlight = 0;
+  #reservedTokens = 0;
+  #reservedCost = 0;
+  #refused: LimitName | undefined;
+  #adopted = false;
+  /** What runs inside used, by the task they run in, until that task ends. */
+  readonly #inside = new Map<string, UsageByAgent>();
+  /** Used by this agent itself, and not yet handed to the thread. */
+  #own: UsageByAgent = {};
+  #waiting: (() => void)[] = [];
+  /** Of the outermost run: the ledgers of the runs inside it, by place. */
+  readonly #inner = new Map<string, Ledger>();
+
+  constructor({ parent, limits, agentPath, place }: LedgerOptions) {
+    this.parent = parent;
+    this.#limits = limits;
+    this.agentPath = agentPath;
+    this.#place = place;
+    this.#key = JSON.stringify(agentPath);
+    if (parent !== undefined) this.outermost.#inner.set(place, this);
+  }
+
+  get used(): Usage {
+    return this.#used;
+  }
+
+  get agents(): UsageByAgent {
+    return this.#agents;
+  }
+
+  get seconds(): number {
+    return this.#earlierSeconds + (performance.now() - this.#began) / 1000;
+  }
+
+  /** Whether somebody set a limit on what may be spent. */
+  get limitsCost(): boolean {
+    return this.#chain().some((ledger) => ledger.#limits !== undefined && ledger.#limits.maxCost < Infinity);
+  }
+
+  /** As the nearest budget states it, else from the built-in table. */
+  priceOf(model: string): ModelPrice | undefined {
+    const stated: ModelPrices = Object.assign(
+      {},
+      ...this.#chain()
+        .toReversed()
+        .map((ledger) => ledger.#limits?.prices),
+    );
+    return priceOf(model, stated);
+  }
+
+  /** Takes over what the thread says was used before in this run; only the first time. */
+  adopt(stored: StoredUsage | undefined): void {
+    if (this.#adopted) return;
+    this.#adopted = true;
+    if (stored === undefined) return;
+    this.#earlierSeconds += stored.seconds;
+    this.#add(stored.agents);
+  }
+
+  /** Waits where calls in flight may leave enough. */
+  async reserve(need: Need, signal?: AbortSignal): Promise<Hold | Refusal> {
+    const chain = this.#chain();
+    for (;;) {
+      signal?.throwIfAborted();
+      const refusing = chain.find((ledger) => ledger.#refusal(need) !== undefined);
+      if (refusing !== undefined) return refusing.#refuse(need);
+      const full = chain.find((ledger) => !ledger.#hasRoom(need));
+      if (full === undefined) return this.#hold(need);
+      await full.#change(signal);
+    }
+  }
+
+  /** The engine shows the config of a run in its debug stream; this is nothing to show. */
+  toJSON(): undefined {
+    return undefined;
+  }
+
+  /** What the thread is to remember since this was last taken: used by this agent itself. */
+  takeOwn(): StoredUsage | undefined {
+    const agents = this.#own;
+    this.#own = {};
+    return Object.keys(agents).length === 0 ? undefined : { agents, seconds: this.seconds };
+  }
+
+  /** The same of the runs inside one task of this run, which is over. */
+  takeInside(place: string): StoredUsage | undefined {
+    let agents: UsageByAgent | undefined;
+    for (const [key, usage] of this.#inside) {
+      if (key !== place && !key.startsWith(`${place}|`)) continue;
+      agents = agents === undefined ? usage : addByAgent(agents, usage);
+      this.#inside.delete(key);
+      this.outermost.#inner.delete(key);
+    }
+    return agents === undefined ? undefined : { agents, seconds: this.seconds };
+  }
+
+  /** Charges the run that a task belongs to, for a call nothing was reserved for. To be asked of the outermost. */
+  chargeAt(place: string, usage: Usage): void {
+    let found: Ledger = this;
+    for (const [key, ledger] of this.#inner)
+      if (place.startsWith(`${key}|`) && key.length > found.#place.length) found = ledger;
+    const task = place.slice(found.#place === "" ? 0 : found.#place.length + 1);
+    const agents = { [found.#key]: usage };
+    if (task.startsWith(`${TOOLS_NODE}:`)) {
+      found.#inside.set(place, addByAgent(found.#inside.get(place) ?? {}, agents));
+      found.#add(agents);
+    } else found.#charge(agents);
+  }
+
+  get outermost(): Ledger {
+    return this.parent === undefined ? this : this.parent.outermost;
+  }
+
+  #chain(): readonly Ledger[] {
+    return this.parent === undefined ? [this] : [this, ...this.parent.#chain()];
+  }
+
+  #add(agents: UsageByAgent): void {
+    this.#agents = addByAgent(this.#agents, agents);
+    this.#used = addUsage(this.#used, totalOf(agents));
+    if (this.parent === undefined) return;
+    const inside = this.parent.#inside;
+    inside.set(this.#place, addByAgent(inside.get(this.#place) ?? {}, agents));
+    this.parent.#add(agents);
+  }
+
+  #hold(need: Need): Hold {
+    const chain = this.#chain();
+    let isOpen = true;
+    for (const ledger of chain) ledger.#reserveOne(need, 1);
+    const end = (usage?: Usage): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      for (const ledger of chain) ledger.#reserveOne(need, -1);
+      if (usage !== undefined) this.#charge({ [this.#key]: usage });
+      for (const ledger of chain) ledger.#wake();
+    };
+    return { release: () => end(), settle: end };
+  }
+
+  #charge(agents: UsageByAgent): void {
+    this.#own = addByAgent(this.#own, agents);
+    this.#add(agents);
+  }
+
+  #reserveOne(need: Need, sign: 1 | -1): void {
+    this.#inFlight += sign;
+    this.#reservedTokens += sign * need.tokens;
+    this.#reservedCost += sign * need.cost;
+  }
+
+  /** Why the call cannot be made, whatever those in flight turn out to use. */
+  #refusal({ inputTokens, inputCost }: Need): Refusal | undefined {
+    if (this.#limits === undefined) return undefined;
+    const { maxTokens, maxCost, maxSteps, maxSeconds } = this.#limits;
+    const { tokens, cost, calls } = this.#used;
+    const seconds = maxSeconds < Infinity ? this.seconds : 0;
+    const owner = this.agentPath;
+    if (calls + 1 > maxSteps) return { limit: "steps", used: calls, allowed: maxSteps, owner };
+    if (seconds >= maxSeconds) return { limit: "seconds", used: seconds, allowed: maxSeconds, owner };
+    if (this.#refused === "tokens" || tokens + inputTokens >= maxTokens)
+      return { limit: "tokens", used: tokens, allowed: maxTokens, needed: inputTokens, owner };
+    if (this.#refused === "cost" || cost + inputCost >= maxCost)
+      return { limit: "cost", used: cost, allowed: maxCost, needed: inputCost, owner };
+    return undefined;
+  }
+
+  /** One refusal is the end for all: what is left would not be enough for the work it was refused to. */
+  #refuse(need: Need): Refusal {
+    const refusal = this.#refusal(need) as Refusal;
+    this.#refused = refusal.limit;
+    this.#wake();
+    return refusal;
+  }
+
+  #hasRoom({ tokens, cost }: Need): boolean {
+    if (this.#limits === undefined || this.#inFlight === 0) return true;
+    const { maxTokens, maxCost, maxSteps } = this.#limits;
+    return (
+      this.#used.tokens + this.#reservedTokens + tokens <= maxTokens &&
+      this.#used.cost + this.#reservedCost + cost <= maxCost &&
+      this.#used.calls + this.#inFlight + 1 <= maxSteps
+    );
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
+  }
+
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        signal?.removeEventListener("abort", go);
+        resolve();
+      };
+      this.#waiting.push(go);
+      signal?.addEventListener("abort", go, { once: true });
+    });
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Model calls that do not pass through the loop: of graphs that are not ours, of tools and of hooks. What they used
+ * is counted when they are answered; nothing is reserved for them, since nobody asks first.
+ */
+import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { LLMResult } from "@langchain/core/outputs";
+import { estimateTokens } from "../tokens.ts";
+import type { Ledger } from "./ledger.ts";
+import { usageOfReply } from "./usage.ts";
+
+/** The places (`checkpoint_ns`) of tasks that wait for a model they are charged for in the loop. */
+const charging = new Map<string, number>();
+
+/** While `body` runs, the calls of the task at this place are charged for elsewhere. */
+export async function chargedElsewhere<T>(place: string, body: () => Promise<T>): Promise<T> {
+  charging.set(place, (charging.get(place) ?? 0) + 1);
+  try {
+    return await body();
+  } finally {
+    const left = (charging.get(place) ?? 1) - 1;
+    if (left > 0) charging.set(place, left);
+    else charging.delete(place);
+  }
+}
+
+interface OpenCall {
+  readonly place: string;
+  readonly model: string;
+  readonly inputTokens: number;
+}
+
+/** Listens to all calls of a run and of the runs inside it, and charges those nobody else does. */
+export class OtherCalls extends BaseCallbackHandler {
+  override readonly name = "deepwright_budget";
+  override readonly awaitHandlers = true;
+  override readonly ignoreChain = true;
+  override readonly ignoreAgent = true;
+  override readonly ignoreRetriever = true;
+  override readonly ignoreCustomEvent = true;
+  readonly #ledger: Ledger;
+  readonly #open = new Map<string, OpenCall>();
+
+  constructor(ledger: Ledger) {
+    super();
+    this.#ledger = ledger;
+  }
+
+  override handleChatModelStart(
+    _: unknown,
+    messages: BaseMessage[][],
+    runId: string,
+    ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
+  ): void {
+    const { langgraph_checkpoint_ns: place = "", ls_model_name: model = "" } = metadata ?? {};
+    if (charging.has(String(place))) return;
+    const inputTokens = messages.flat().reduce((sum, { text }) => sum + estimateTokens(text), 0);
+    this.#open.set(runId, { place: String(place), model: String(model), inputTokens });
+  }
+
+  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
+    const call = this.#open.get(runId);
+    if (!this.#open.delete(runId) || call === undefined) return;
+    const reply = (generations[0]?.[0] as { message?: unknown } | undefined)?.message;
+    if (!AIMessage.isInstance(reply)) return;
+    const price = this.#ledger.priceOf(call.model);
+    if (price === undefined && this.#ledger.limitsCost) this.#ledger.unpricedModel ??= call.model;
+    this.#ledger.chargeAt(call.place, usageOfReply(reply, price, call.inputTokens));
+  }
+
+  override handleLLMError(_: unknown, runId: string): void {
+    this.#open.delete(runId);
+  }
+}

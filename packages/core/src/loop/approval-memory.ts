@@ -1,0 +1,183 @@
+/**
+ * Approvals that hold longer than one call: those of a thread in a private channel, those of a project in the store.
+ *
+ * What is remembered is one call exactly, never a tool or a pattern: the same agent, tool and arguments. The
+ * channel also knows the calls a person refused, so that no later step can run them.
+ */
+import { type BaseStore, BinaryOperatorAggregate } from "@langchain/langgraph";
+import { treeOf } from "../backends/run-tree.ts";
+import { readChannel, type TaskConfig } from "../engine.ts";
+import { DeepwrightError } from "../errors.ts";
+import type { CallShape } from "./call-shape.ts";
+
+/** Nobody but the loop writes it: neither callers nor hooks, tools and `updateState`. */
+export const APPROVALS = "_approvals";
+
+/** Where a packet for the approval node carries what it found out; no key of a state may be called so. */
+export const APPROVAL_PLAN = "__deepwright_approval_plan";
+
+/** One remembered approval. */
+export interface RememberedApproval {
+  /** What `revokeApproval` takes. */
+  readonly id: string;
+  readonly tool: string;
+  /** The tool and its arguments, for people; long ones are cut. */
+  readonly call: string;
+  /** The agent it holds for; absent: the outermost. */
+  readonly agentPath?: readonly string[];
+  /** ISO 8601. */
+  readonly approvedAt: string;
+}
+
+/** What a thread remembers. */
+export interface ThreadApprovals {
+  readonly remembered: readonly RememberedApproval[];
+  /** Ids of calls a person rejected or answered. */
+  readonly refused: readonly string[];
+}
+
+const NONE: ThreadApprovals = { remembered: [], refused: [] };
+/** The oldest are forgotten: what was remembered is then asked about again. */
+const MOST_REMEMBERED = 500;
+const MOST_REFUSED = 2_000;
+const MOST_CHARACTERS = 2_000;
+
+export function approvalsChannel(): BinaryOperatorAggregate<ThreadApprovals, Partial<ThreadApprovals>> {
+  return new BinaryOperatorAggregate<ThreadApprovals, Partial<ThreadApprovals>>(merged, () => NONE);
+}
+
+function merged(known: ThreadApprovals, added: Partial<ThreadApprovals> | undefined): ThreadApprovals {
+  const ids = new Set(known.remembered.map(({ id }) => id));
+  const fresh = (added?.remembered ?? []).filter(({ id }) => !ids.has(id) && ids.add(id));
+  const refused = (added?.refused ?? []).filter((id) => !known.refused.includes(id));
+  if (fresh.length === 0 && refused.length === 0) return known;
+  return {
+    remembered: [...known.remembered, ...fresh].slice(-MOST_REMEMBERED),
+    refused: [...known.refused, ...refused].slice(-MOST_REFUSED),
+  };
+}
+
+export function rememberedCall(
+  { id, text }: CallShape,
+  tool: string,
+  agentPath: readonly string[],
+): RememberedApproval {
+  const more = text.length - MOST_CHARACTERS;
+  return {
+    id,
+    tool,
+    call: more > 0 ? `${text.slice(0, MOST_CHARACTERS)}… (${more} characters more)` : text,
+    ...(agentPath.length > 0 ? { agentPath } : {}),
+    approvedAt: new Date().toISOString(),
+  };
+}
+
+const SHARED = "__deepwright_approvals";
+
+/** What the runs inside a call know of the thread they belong to, and what they add to it. */
+interface SharedApprovals {
+  readonly remembered: readonly RememberedApproval[];
+  readonly added: Map<string, RememberedApproval>;
+}
+
+function sharedWith(config: TaskConfig): SharedApprovals | undefined {
+  return config.configurable?.[SHARED] as SharedApprovals | undefined;
+}
+
+/** What this thread remembers, that of the runs around included. They learn what this one knows and they do not. */
+export function threadApprovals(config: TaskConfig): ThreadApprovals {
+  const own = (readChannel(config, APPROVALS) as ThreadApprovals | undefined) ?? NONE;
+  const shared = sharedWith(config);
+  if (shared === undefined) return own;
+  shareApprovals(config, own.remembered);
+  return { remembered: [...shared.remembered, ...own.remembered], refused: own.refused };
+}
+
+/** The config of a call with a place for what the runs inside it remember; `added` is to be written afterwards. */
+export function sharingApprovals(config: TaskConfig): {
+  readonly config: TaskConfig;
+  added(): readonly RememberedApproval[];
+} {
+  const { remembered } = threadApprovals(config);
+  const shared: SharedApprovals = { remembered, added: new Map() };
+  const known = new Set(remembered.map(({ id }) => id));
+  return {
+    config: { ...config, configurable: { ...config.configurable, [SHARED]: shared } },
+    added: () => {
+      const added = [...shared.added.values()].filter(({ id }) => !known.has(id));
+      shareApprovals(config, added);
+      return added;
+    },
+  };
+}
+
+/** Adds to what the threads around this run remember. */
+export function shareApprovals(config: TaskConfig, added: readonly RememberedApproval[]): void {
+  const shared = sharedWith(config);
+  for (const approval of added) shared?.added.set(approval.id, approval);
+}
+
+/** Whether a person has agreed to this call for longer than once. */
+export async function isRemembered({ id }: CallShape, config: TaskConfig): Promise<boolean> {
+  if (threadApprovals(config).remembered.some((approval) => approval.id === id)) return true;
+  const store = storeOf(config);
+  if (store === undefined) return false;
+  const item = await store.get(placeOf(projectOf(config)), id);
+  return (item?.value as RememberedApproval | undefined)?.id === id;
+}
+
+export function storeOf(config: TaskConfig): BaseStore | undefined {
+  return config.store as BaseStore | undefined;
+}
+
+/** Keeps it for all threads of the run's project. */
+export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<void> {
+  await storeOf(config)?.put(placeOf(projectOf(config)), approval.id, { ...approval }, false);
+}
+
+const DEFAULT_PROJECT = "default";
+
+/** `configurable.project`, else the assistant a server names, else `"default"`. */
+export function projectOf({ configurable = {}, metadata = {} }: TaskConfig): string {
+  const candidates = [configurable.project, metadata.assistant_id, configurable.assistant_id];
+  const named = candidates.find((name) => typeof name === "string" && name !== "");
+  return (named as string | undefined) ?? DEFAULT_PROJECT;
+}
+
+/** The agent a task belongs to, for the shape of its calls. */
+export function agentPathOf(config: TaskConfig): readonly string[] {
+  return treeOf(config).agentPath;
+}
+
+function placeOf(project: string): string[] {
+  if (typeof project !== "string" || project === "")
+    throw new DeepwrightError("INVALID_NAMESPACE", "The project of remembered approvals must be a name.");
+  // Stores forbid periods in a part of a namespace.
+  return ["approvals", encodeURIComponent(project.toWellFormed()).replaceAll(".", "%2E")];
+}
+
+const PAGE = 100;
+
+/** The approvals given with `remember: "always"` in a project, oldest first. */
+export async function listApprovals(
+  store: BaseStore,
+  project: string = DEFAULT_PROJECT,
+): Promise<readonly RememberedApproval[]> {
+  const found: RememberedApproval[] = [];
+  const place = placeOf(project);
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.search(place, { limit: PAGE, offset });
+    const own = page.filter((item) => item.namespace.length === place.length);
+    found.push(...own.map((item) => item.value as RememberedApproval));
+    if (page.length < PAGE) break;
+  }
+  return found.sort((one, other) => (one.approvedAt < other.approvedAt ? -1 : 1));
+}
+
+/** Calls of this shape are asked about again. False: there was no such approval. */
+export async function revokeApproval(store: BaseStore, project: string, id: string): Promise<boolean> {
+  const place = placeOf(project);
+  if (!(await store.get(place, id))) return false;
+  await store.delete(place, id);
+  return true;
+}

@@ -1,0 +1,23 @@
+/** A signal for one run, of which nothing is left on the caller's when the run is over. */
+export interface LinkedSignal {
+  /** Undefined when there is nothing to follow. */
+  readonly signal: AbortSignal | undefined;
+  release(): void;
+}
+
+const UNLINKED: LinkedSignal = { signal: undefined, release: () => undefined };
+
+/**
+ * The engine listens to the signal it is given and never stops: on one that outlives the run this would add up. A
+ * signal of its own is dropped with all who listen to it. Node warns of many listeners on one signal, so each run
+ * listens to a view of it.
+ */
+export function linkedSignal(signal: AbortSignal | undefined): LinkedSignal {
+  if (signal === undefined) return UNLINKED;
+  const own = new AbortController();
+  const follow = (): void => own.abort(signal.reason);
+  if (signal.aborted) follow();
+  const view = AbortSignal.any([signal]);
+  view.addEventListener("abort", follow, { once: true });
+  return { signal: own.signal, release: () => view.removeEventListener("abort", follow) };
+}

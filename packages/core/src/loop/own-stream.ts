@@ -1,0 +1,26 @@
+/** The stream of a run without the runs inside it, where the engine does not keep them apart. */
+import { isBaseMessage } from "@langchain/core/messages";
+
+interface StreamOptions {
+  readonly streamMode?: string | readonly string[];
+  readonly subgraphs?: boolean;
+  readonly version?: string;
+}
+
+/** The engine streams the tokens of runs inside also to those who did not ask for subgraphs. */
+export function mixesInChildren({ streamMode, subgraphs, version }: StreamOptions): boolean {
+  return !subgraphs && version !== "v3" && [streamMode].flat().includes("messages");
+}
+
+export async function* withoutChildren<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) if (!isTokenOfChild(chunk)) yield chunk;
+}
+
+/** A chunk is the payload, or the mode and the payload behind whatever else. */
+function isTokenOfChild(chunk: unknown): boolean {
+  if (!Array.isArray(chunk)) return false;
+  const [message, metadata] = chunk.at(-2) === "messages" ? (chunk.at(-1) as unknown[]) : chunk;
+  if (!isBaseMessage(message)) return false;
+  const { langgraph_checkpoint_ns: namespace } = (metadata ?? {}) as { langgraph_checkpoint_ns?: unknown };
+  return typeof namespace === "string" && namespace.includes("|");
+}

@@ -1,0 +1,31 @@
+/** What model calls used. Numbers are as providers reported them, and each call is counted once. */
+export interface Usage {
+  /** Model calls that were answered. */
+  readonly calls: number;
+  /** All tokens, in and out. */
+  readonly tokens: number;
+  /** With what came from a cache and what was written to one. */
+  readonly inputTokens: number;
+  /** With the reasoning. */
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Dollars, for the calls whose price is known. */
+  readonly cost: number;
+  /** Calls of models whose price is not known. */
+  readonly unpricedCalls: number;
+  /** Calls whose provider reported nothing: their tokens are our own estimate. */
+  readonly estimatedCalls: number;
+}
+
+export interface AgentUsage extends Usage {
+  /** The names of the agents from the outermost one's child down; `[]` for the outermost itself. */
+  readonly agentPath: readonly string[];
+}
+
+/** What a run used with all the runs inside it. */
+export interface RunUsage extends Usage {
+  readonly seconds: number;
+  readonly agents: readonly AgentUsage[];
+}

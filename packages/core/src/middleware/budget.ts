@@ -1,0 +1,60 @@
+/** Holds a run, with all the runs inside it, to a budget of tokens, cost, model calls and time. */
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { z } from "zod";
+import { addStored, createBudgetStages } from "../budget/budget-stages.ts";
+import { type CallFacts, USED } from "../budget/charge.ts";
+import { type Budget, limitsOf } from "../budget/limits.ts";
+import { modelName } from "../context/known-windows.ts";
+import { requestTokens } from "../context/token-meter.ts";
+import { ConfigurationError } from "../errors.ts";
+import { type ChatModel, innermostModel } from "../loop/model-source.ts";
+import { type Outgoing, STAGES, type WithStages } from "../loop/stages.ts";
+
+export type BudgetMiddleware = AgentMiddleware & WithStages;
+
+const usedSchema = z.any();
+
+/** Without a budget of its own an agent still counts towards that of a run around it. */
+export function createBudgetMiddleware(budget?: Budget | null): BudgetMiddleware {
+  const stages = createBudgetStages({ limits: limitsOf(budget), factsOf });
+  return {
+    name: "BudgetMiddleware",
+    stateSchema: new StateSchema({
+      [USED]: new ReducedValue(usedSchema, { reducer: addStored }),
+    }) as never,
+    beforeAgent: refuseOtherLoop,
+    [STAGES]: stages,
+  };
+}
+
+/** Only a loop that does not know stages calls this. */
+function refuseOtherLoop(): never {
+  throw new ConfigurationError(
+    "NOT_SUPPORTED",
+    "BudgetMiddleware works in the loop of createDeepAgent only.",
+  );
+}
+
+function factsOf({ model, messages, tools, settings }: Outgoing): CallFacts {
+  const [first, ...rest] = messages;
+  const isSystem = first?.type === "system";
+  const inputTokens = requestTokens({
+    system: isSystem ? (first as never) : undefined,
+    messages: isSystem ? rest : messages,
+    tools,
+    model,
+  });
+  return { model: modelName(model), inputTokens, maxOutputTokens: outputLimit(model, settings) };
+}
+
+const OUTPUT_SETTINGS = ["maxTokens", "max_tokens", "maxOutputTokens", "maxCompletionTokens"] as const;
+
+function outputLimit(model: ChatModel, settings: Readonly<Record<string, unknown>>): number | undefined {
+  const inner = innermostModel(model) as unknown as Readonly<Record<string, unknown>>;
+  const { maxOutputTokens } = (inner.profile ?? {}) as { maxOutputTokens?: unknown };
+  const stated = [settings, inner].flatMap((place) => OUTPUT_SETTINGS.map((name) => place[name]));
+  return [...stated, maxOutputTokens].find(
+    (value): value is number => typeof value === "number" && value > 0,
+  );
+}

@@ -1,0 +1,70 @@
+/** Lets an agent hand tasks to others: the tool `task`, and a few words about it. */
+import type { AgentMiddleware } from "langchain";
+import { AgentGraph } from "../loop/agent-graph.ts";
+import { mayAskByOptions } from "../loop/approval-policy.ts";
+import type { LoopSpec } from "../loop/build.ts";
+import { asksPeople, type Loop } from "../loop/loop.ts";
+import {
+  appendSection,
+  PROMPT_SECTION,
+  type PromptSection,
+  type WithPromptSection,
+} from "../loop/prompt-section.ts";
+import { isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
+import type { Team } from "../subagents/team.ts";
+import { TASK_SYSTEM_PROMPT, TASK_TOOL } from "../subagents/words.ts";
+import { createTaskTool } from "../tools/task.ts";
+
+export const SUBAGENT_MIDDLEWARE = "subAgentMiddleware";
+
+/** By this the middleware is told of the loop it is part of, and others of the subagents it has. */
+export const TEAM: unique symbol = Symbol.for("deepwright.team") as never;
+
+export interface WithTeam {
+  readonly [TEAM]?: Team;
+}
+
+export interface DelegationOptions {
+  readonly team: Team;
+  /** Replaces our section of the system prompt; `""` removes it. */
+  readonly systemPrompt?: string | undefined;
+  readonly taskDescription?: string | undefined;
+}
+
+/** An agent that has nobody to hand tasks to has no tool for it. */
+export function delegationMiddleware(
+  options: DelegationOptions,
+): AgentMiddleware & WithPromptSection & WithTeam {
+  const { team, systemPrompt = TASK_SYSTEM_PROMPT, taskDescription } = options;
+  const section: PromptSection = (visible) => (visible.has(TASK_TOOL) ? systemPrompt : "");
+  return {
+    name: SUBAGENT_MIDDLEWARE,
+    tools: team.members.length === 0 ? [] : [createTaskTool({ team, description: taskDescription })],
+    wrapModelCall: appendSection(section),
+    [PROMPT_SECTION]: section,
+    [TEAM]: team,
+  };
+}
+
+/** Tells each team of a loop whom it works for. */
+export function introduceTeams(loop: Loop, spec: LoopSpec): void {
+  for (const middleware of loop.middleware) (middleware as WithTeam)[TEAM]?.worksFor({ loop, spec });
+}
+
+/** Whether a person may be asked by an agent inside one with this middleware. */
+export function teamsMayAsk(middleware: readonly object[]): boolean {
+  return middleware.some((one) => {
+    const team = (one as WithTeam)[TEAM];
+    return team !== undefined && (team.mayAsk || team.members.some(memberMayAsk));
+  });
+}
+
+function memberMayAsk(member: LocalSubAgent): boolean {
+  if (!isCompiled(member)) return mayAskByOptions(member) || teamsMayAsk(member.middleware ?? []);
+  const { runnable } = member;
+  return runnable instanceof AgentGraph && (asksPeople(runnable.loop) || runnable.loop.asksInside);
+}
+
+export function subAgentsOf(loop: Loop): readonly LocalSubAgent[] {
+  return loop.middleware.flatMap((middleware) => (middleware as WithTeam)[TEAM]?.members ?? []);
+}

@@ -1,0 +1,96 @@
+/** Writes OpenTelemetry spans of an agent's runs, of the runs inside them, of model requests and of tool calls. */
+import type { AIMessage, BaseMessage, SystemMessage, ToolCall } from "@langchain/core/messages";
+import { getConfig } from "@langchain/langgraph";
+import { type Attributes, type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
+import type { AgentMiddleware } from "langchain";
+import { checkKind, checkNames } from "../check-options.ts";
+import type { TaskConfig } from "../engine.ts";
+import { ConfigurationError } from "../errors.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+import { once } from "../once.ts";
+import { type Redact, Redaction } from "../telemetry/redaction.ts";
+import { Telemetry, type TelemetrySettings } from "../telemetry/telemetry.ts";
+
+/** null means absent. */
+export interface TelemetryMiddlewareOptions {
+  /** Writes the spans; default: one named `deepwright` of `tracerProvider`, or of the global provider. */
+  readonly tracer?: Tracer | null;
+  readonly tracerProvider?: TracerProvider | null;
+  /** Whether spans have messages, arguments, results and the words of errors, without secrets; default false. */
+  readonly captureContent?: boolean | null;
+  /** What of a text may be shown, after secrets were struck out; one that throws hides the text. */
+  readonly redact?: Redact | null;
+  /** Said in every span. */
+  readonly attributes?: Attributes | null;
+}
+
+export type TelemetryMiddleware = AgentMiddleware & WithStages;
+
+/** Holds for all runs inside those of the agent, also of agents without it. */
+export function createTelemetryMiddleware(given?: TelemetryMiddlewareOptions | null): TelemetryMiddleware {
+  const options = given ?? {};
+  checkOptions(options);
+  const settings: TelemetrySettings = {
+    tracer: options.tracer ?? (options.tracerProvider ?? trace).getTracer("deepwright"),
+    captureContent: options.captureContent ?? false,
+    redact: options.redact ?? undefined,
+    attributes: options.attributes ?? {},
+  };
+  const stages: Stages = {
+    tree: ({ observer }) => ({
+      observer: observer instanceof Telemetry ? observer.with(settings) : begun(settings),
+    }),
+  };
+  return { name: "TelemetryMiddleware", ...hooksFor(settings), [STAGES]: stages };
+}
+
+function begun(settings: TelemetrySettings): Telemetry {
+  return new Telemetry(settings, new Redaction().and(settings.redact));
+}
+
+interface ModelRequest {
+  readonly model: unknown;
+  readonly messages: readonly BaseMessage[];
+  readonly systemMessage?: SystemMessage;
+}
+
+interface ToolRequest {
+  readonly toolCall: ToolCall;
+  readonly tool?: unknown;
+}
+
+/** For a loop that does not know stages. It tells nothing of runs: there, requests and calls have spans. */
+function hooksFor(settings: TelemetrySettings): Pick<AgentMiddleware, "wrapModelCall" | "wrapToolCall"> {
+  const telemetry = once(() => begun(settings));
+  return {
+    wrapModelCall: ((request: ModelRequest, handler: (request: ModelRequest) => Promise<AIMessage>) => {
+      const { model, systemMessage: system } = request;
+      const messages = system?.text ? [system, ...request.messages] : request.messages;
+      return telemetry().ask({ model, messages }, getConfig() as TaskConfig, async () => handler(request));
+    }) as never,
+    wrapToolCall: ((request: ToolRequest, handler: (request: ToolRequest) => Promise<any>) =>
+      telemetry().call(
+        { call: request.toolCall, isKnown: request.tool !== undefined },
+        getConfig() as TaskConfig,
+        async () => handler(request),
+      )) as never,
+  };
+}
+
+const OPTION_NAMES = ["tracer", "tracerProvider", "captureContent", "redact", "attributes"];
+
+function checkOptions(options: TelemetryMiddlewareOptions): void {
+  checkNames("createTelemetryMiddleware", options, OPTION_NAMES);
+  const { tracer, tracerProvider, captureContent, redact, attributes } = options;
+  checkKind("boolean", { captureContent });
+  checkKind("function", { redact });
+  if (tracer != null && typeof tracer.startSpan !== "function")
+    throw new ConfigurationError("INVALID_OPTION", "The option 'tracer' must be a tracer of OpenTelemetry.");
+  if (tracerProvider != null && typeof tracerProvider.getTracer !== "function")
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "The option 'tracerProvider' must be a provider of tracers of OpenTelemetry.",
+    );
+  if (attributes != null && (typeof attributes !== "object" || Array.isArray(attributes)))
+    throw new ConfigurationError("INVALID_OPTION", "The option 'attributes' must be a record of attributes.");
+}

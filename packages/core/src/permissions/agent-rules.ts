@@ -1,0 +1,18 @@
+/** From the option `permissions` of an agent or subagent to what enforces it. */
+import type { BackendSource } from "../backends/resolve.ts";
+import { type PermissionGate, permissionGate } from "./gate.ts";
+import { checkPermissions, type Rules } from "./rules.ts";
+import { warnAbout } from "./warnings.ts";
+
+/** Checked; what is hardly meant is told on the console, once. */
+export function permissionsOption({ permissions }: { readonly permissions?: unknown }): Rules {
+  const rules = checkPermissions(permissions);
+  warnAbout(rules);
+  return rules;
+}
+
+/** Who asks a person where a rule says so. `backend` as it was given to the agent. */
+export function gatesFor(backend: unknown, rules: Rules): readonly PermissionGate[] {
+  const gate = permissionGate((backend ?? undefined) as BackendSource | undefined, rules);
+  return gate === undefined ? [] : [gate];
+}

@@ -1,0 +1,38 @@
+import { ChatAnthropic } from "@langchain/anthropic";
+import { describe, expect, test } from "vitest";
+import { modelSource } from "../loop/model-source.ts";
+import { newProvider } from "./profiles-for-tests.ts";
+import { getProviderProfile, registerProviderProfile } from "./provider.ts";
+
+describe("a provider profile", () => {
+  test("is merged option by option: of the provider, of the model, one after the other", () => {
+    const provider = newProvider();
+    registerProviderProfile(provider, { initOptions: { temperature: 0, topP: 1 } });
+    registerProviderProfile(`${provider}:one`, { init_kwargs: { reasoning_effort: "medium" } });
+    registerProviderProfile(provider, { initKwargs: { topP: 0.5 } });
+    expect(getProviderProfile(`${provider}:one`)).toEqual({
+      initOptions: { temperature: 0, topP: 0.5, reasoning_effort: "medium" },
+    });
+    expect(getProviderProfile(`${provider}:two`)).toEqual({ initOptions: { temperature: 0, topP: 0.5 } });
+    expect(getProviderProfile("nobody:nothing")).toEqual({ initOptions: {} });
+  });
+
+  test("makes models that are named by a string, and leaves instances as they are", async () => {
+    registerProviderProfile("anthropic", { initOptions: { apiKey: "k", temperature: 0.25 } });
+    registerProviderProfile("anthropic:claude-test", { initOptions: { maxTokens: 77 } });
+    const named = await modelSource("anthropic:claude-test").resolve();
+    expect(named).toMatchObject({ model: "claude-test", temperature: 0.25, maxTokens: 77 });
+    const other = await modelSource("anthropic:claude-other").resolve();
+    expect(other).toMatchObject({ model: "claude-other", temperature: 0.25 });
+    expect(other).not.toMatchObject({ maxTokens: 77 });
+    const given = new ChatAnthropic({ model: "claude-test", apiKey: "k", maxTokens: 5 });
+    expect(await modelSource(given).resolve()).toMatchObject({ maxTokens: 5 });
+    expect(given.temperature).toBeUndefined();
+  });
+
+  test.each([[{ options: {} }], [{ initOptions: [] }], [null]])("%j is refused", (profile) => {
+    expect(() => registerProviderProfile("anthropic", profile as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_PROFILE" }),
+    );
+  });
+});

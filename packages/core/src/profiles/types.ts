@@ -1,0 +1,57 @@
+/** What a profile says about a model: how an agent on it is put together, and how the model is made. */
+import type { AgentMiddleware } from "langchain";
+
+/** The subagent every agent has unless told otherwise. Absent: as it is without a profile. */
+export interface GeneralPurposeSubagentConfig {
+  readonly enabled?: boolean;
+  readonly name?: string;
+  /** What the model reads when it chooses whom to give a task. */
+  readonly description?: string;
+  readonly systemPrompt?: string;
+}
+
+export type ExtraMiddleware = readonly AgentMiddleware[] | (() => readonly AgentMiddleware[]);
+
+/** As people write it. Absent and null: inherited from a wider profile, else as without one. */
+export interface HarnessProfileOptions {
+  /** Takes the place of our base prompt; `""` leaves it out. */
+  readonly baseSystemPrompt?: string | null;
+  /** The last words of the system prompt; `""` takes those of a wider profile away. */
+  readonly systemPromptSuffix?: string | null;
+  /** By the name of the tool, built-in or not. Names of tools an agent does not have are passed over. */
+  readonly toolDescriptionOverrides?: Readonly<Record<string, string>> | null;
+  /** Neither offered nor callable, wherever they come from. */
+  readonly excludedTools?: Iterable<string> | null;
+  /** By name, in any case. Those of `REQUIRED_MIDDLEWARE_NAMES` are refused. */
+  readonly excludedMiddleware?: Iterable<string> | null;
+  /** After the user's; a function is called for each agent, for middleware that keeps something. */
+  readonly extraMiddleware?: ExtraMiddleware | null;
+  readonly generalPurposeSubagent?: GeneralPurposeSubagentConfig | null;
+}
+
+/** Checked and frozen. An undefined field is inherited. */
+export interface HarnessProfile {
+  readonly baseSystemPrompt: string | undefined;
+  readonly systemPromptSuffix: string | undefined;
+  readonly toolDescriptionOverrides: Readonly<Record<string, string>>;
+  readonly excludedTools: ReadonlySet<string>;
+  readonly excludedMiddleware: ReadonlySet<string>;
+  readonly extraMiddleware: ExtraMiddleware;
+  readonly generalPurposeSubagent: GeneralPurposeSubagentConfig | undefined;
+}
+
+/** Options `initChatModel` gets for models named by a `provider:model` string; an instance is used as it is. */
+export interface ProviderProfile {
+  readonly initOptions?: Readonly<Record<string, unknown>> | null;
+  /** Another name for the same. */
+  readonly initKwargs?: Readonly<Record<string, unknown>> | null;
+  readonly init_kwargs?: Readonly<Record<string, unknown>> | null;
+}
+
+/** What no profile takes away: files and subagents, and what its user holds the agent to. */
+export const REQUIRED_MIDDLEWARE_NAMES: ReadonlySet<string> = new Set([
+  "FilesystemMiddleware",
+  "SubAgentMiddleware",
+  "PermissionsMiddleware",
+  "BudgetMiddleware",
+]);

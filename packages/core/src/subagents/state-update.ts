@@ -1,0 +1,49 @@
+/**
+ * What a child made of a value, as an update for the reducer of its parent.
+ *
+ * A child hands back a whole value, but reducers take what is new: given the whole list, one that appends
+ * would have everything twice, and of two children that each add an entry to a map the later would undo the
+ * other's. So the smallest update is looked for that makes the parent's value into the child's.
+ */
+import type { BaseChannel } from "@langchain/langgraph";
+import { onTheSide } from "../channel-values.ts";
+import { isPlain, sameValue } from "./same-value.ts";
+
+/** `channel` is the parent's, of which only the reducer is used; absent where a loop does not show it. */
+export function updateFor(channel: BaseChannel | undefined, before: unknown, after: unknown): unknown {
+  if (channel === undefined) return after;
+  const candidates = [...additions(before, after)];
+  return candidates.find((update) => sameValue(reduced(channel, before, update), after)) ?? after;
+}
+
+function* additions(before: unknown, after: unknown): Generator<unknown> {
+  if (Array.isArray(before) && Array.isArray(after) && after.length > before.length) {
+    const added = after.slice(before.length);
+    if (before.every((item, i) => sameValue(item, after[i]))) {
+      yield added;
+      if (added.length === 1) yield added[0];
+    }
+  } else if (isPlain(before) && isPlain(after))
+    yield Object.fromEntries(Object.entries(after).filter(([key, value]) => !sameValue(before[key], value)));
+  yield after;
+  if (typeof before === "number" && typeof after === "number") yield after - before;
+}
+
+/** undefined when the reducer has no use for the update. */
+function reduced(channel: BaseChannel, before: unknown, update: unknown): unknown {
+  return onTheSide(() => {
+    try {
+      const copy = channel.fromCheckpoint(shallowCopy(before) as never) as BaseChannel;
+      copy.update([update]);
+      return copy.isAvailable() ? copy.get() : undefined;
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+/** A reducer that changes what it is given changes this. */
+function shallowCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value];
+  return isPlain(value) ? { ...value } : value;
+}
