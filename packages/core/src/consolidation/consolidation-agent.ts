@@ -62,7 +62,7 @@ export function createConsolidationAgent(options: ConsolidationAgentOptions): Co
     backend: agentFiles(settings.backend, settings.memory, (path) => written.add(path)),
     tools: [createSearchConversationsTool(settings.conversations), ...(tools ?? [])],
     middleware: [
-      { todoListMiddleware: false },
+      { todoListMiddleware: false, subAgentMiddleware: false },
       createFilesystemMiddleware({ tools: ["read_file", "edit_file", "write_file"] }),
       ...(middleware ?? []),
     ],
