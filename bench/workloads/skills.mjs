@@ -18,8 +18,6 @@ export async function measure(contender, { skills, times = 15 }) {
   const invoke = (source) => run(create, backend, source);
   for (let i = 0; i < times; i += 1) await invoke(i % 2 === 0 ? "/few/" : undefined);
   const plain = await cheapest(times, () => invoke(undefined));
-  // A collection of what the runs before it left behind is none of it.
-  globalThis.gc();
   const cold = await invoke("/many/");
   const again = await cheapest(times, () => invoke("/many/"));
   const bytes = (await stored(create, backend, "/many/")) - (await stored(create, backend, undefined));
