@@ -7,7 +7,7 @@ import type { Outcome } from "../loop/outcome.ts";
 import { RunEnded } from "../loop/run-ended.ts";
 import type { RunUsage } from "../loop/run-usage.ts";
 import { type Hold, Ledger, type Need, type Refusal, type StoredUsage } from "./ledger.ts";
-import { chargedElsewhere } from "./other-calls.ts";
+import { chargedPlaces } from "./other-calls.ts";
 import { costOf, type ModelPrice } from "./prices.ts";
 import { agentUsages, usageOfReply } from "./usage.ts";
 
@@ -55,7 +55,7 @@ export async function charged(
   if (!isHold(hold)) throw new RunEnded(outcomeOfRefusal(hold, ledger));
   let reply: AIMessage;
   try {
-    reply = await chargedElsewhere(String(config.configurable?.checkpoint_ns ?? ""), ask);
+    reply = await chargedPlaces.during(String(config.configurable?.checkpoint_ns ?? ""), ask);
   } catch (error) {
     hold.release();
     throw error;

@@ -5,24 +5,13 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
+import { Places } from "../loop/places.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Ledger } from "./ledger.ts";
 import { usageOfReply } from "./usage.ts";
 
-/** The places (`checkpoint_ns`) of tasks that wait for a model they are charged for in the loop. */
-const charging = new Map<string, number>();
-
-/** While `body` runs, the calls of the task at this place are charged for elsewhere. */
-export async function chargedElsewhere<T>(place: string, body: () => Promise<T>): Promise<T> {
-  charging.set(place, (charging.get(place) ?? 0) + 1);
-  try {
-    return await body();
-  } finally {
-    const left = (charging.get(place) ?? 1) - 1;
-    if (left > 0) charging.set(place, left);
-    else charging.delete(place);
-  }
-}
+/** Tasks that wait for a model they are charged for in the loop. */
+export const chargedPlaces = new Places();
 
 interface OpenCall {
   readonly place: string;
@@ -53,7 +42,7 @@ export class OtherCalls extends BaseCallbackHandler {
     ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
   ): void {
     const { langgraph_checkpoint_ns: place = "", ls_model_name: model = "" } = metadata ?? {};
-    if (charging.has(String(place))) return;
+    if (chargedPlaces.has(String(place))) return;
     const inputTokens = messages.flat().reduce((sum, { text }) => sum + estimateTokens(text), 0);
     this.#open.set(runId, { place: String(place), model: String(model), inputTokens });
   }

@@ -1,22 +1,5 @@
-/** Places (`checkpoint_ns`) of tasks in which the loop itself writes a span, so that listeners do not write another. */
-class Places {
-  readonly #counts = new Map<string, number>();
-
-  has(place: string): boolean {
-    return this.#counts.has(place);
-  }
-
-  async during<T>(place: string, body: () => Promise<T>): Promise<T> {
-    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
-    try {
-      return await body();
-    } finally {
-      const left = (this.#counts.get(place) ?? 1) - 1;
-      if (left > 0) this.#counts.set(place, left);
-      else this.#counts.delete(place);
-    }
-  }
-}
+/** Tasks in which the loop itself writes a span, so that listeners do not write another. */
+import { Places } from "../loop/places.ts";
 
 export const askedPlaces = new Places();
 export const calledPlaces = new Places();
