@@ -30,6 +30,8 @@ export interface ChildFiles {
 export interface ChildFilesRequest extends OperationOptions {
   readonly name: string;
   readonly headBytes: number;
+  /** What follows the first place of this text is not wanted. */
+  readonly headUntil?: string;
   isKnown(stamp: string): boolean;
 }
 

@@ -24,7 +24,15 @@ export function filesReducer(
   left: FilesState | undefined,
   right: FilesStateUpdate | undefined | null,
 ): FilesState {
-  const changes = right ? Object.entries(right) : [];
+  return mergeFiles(left, [right]);
+}
+
+/** As `filesReducer` for one update after the other, with one new record for all of them. */
+export function mergeFiles(
+  left: FilesState | undefined,
+  updates: readonly (FilesStateUpdate | undefined | null)[],
+): FilesState {
+  const changes = updates.flatMap((update) => (update ? Object.entries(update) : []));
   if (changes.length === 0) return left ?? {};
   const files = { ...left };
   let changed = left === undefined;

@@ -102,6 +102,9 @@ function withoutData(_key: string, value: unknown): unknown {
 }
 
 const toolTallies = new WeakMap<object, number>();
+/** By schema, then by name and description: the built-in tools of every agent share their schemas. */
+const definitionTallies = new WeakMap<object, Map<string, number>>();
+const MOST_OF_ONE_SCHEMA = 64;
 
 /** Each tool is converted once, whatever lists it is in. */
 export function toolsTally(tools: readonly unknown[]): Tally {
@@ -113,11 +116,26 @@ export function toolsTally(tools: readonly unknown[]): Tally {
 function toolTokens(tool: object): number {
   const known = toolTallies.get(tool);
   if (known !== undefined) return known;
-  const tokens = tallyTokens(JSON.stringify(definition(tool)) ?? "").reduce((sum, count) => sum + count, 0);
+  const tokens = isTool(tool) ? definitionTokens(tool) : jsonTokens(tool);
   toolTallies.set(tool, tokens);
   return tokens;
 }
 
-function definition(tool: object): unknown {
-  return "schema" in tool && "name" in tool ? convertToOpenAITool(tool as StructuredToolInterface) : tool;
+function isTool(tool: object): tool is StructuredToolInterface {
+  return "schema" in tool && "name" in tool;
+}
+
+function definitionTokens(tool: StructuredToolInterface): number {
+  const { schema, name, description } = tool;
+  if (typeof schema !== "object" || schema === null) return jsonTokens(convertToOpenAITool(tool));
+  const ofSchema = definitionTallies.get(schema) ?? new Map<string, number>();
+  const key = `${name}\0${description}`;
+  const tokens = ofSchema.get(key) ?? jsonTokens(convertToOpenAITool(tool));
+  if (ofSchema.size >= MOST_OF_ONE_SCHEMA) ofSchema.clear();
+  definitionTallies.set(schema, ofSchema.set(key, tokens));
+  return tokens;
+}
+
+function jsonTokens(value: unknown): number {
+  return tallyTokens(JSON.stringify(value) ?? "").reduce((sum, count) => sum + count, 0);
 }

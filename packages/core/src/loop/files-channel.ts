@@ -1,6 +1,6 @@
 /** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
-import { type FilesState, type FilesStateUpdate, filesReducer } from "../backends/files-value.ts";
+import { type FilesState, type FilesStateUpdate, filesReducer, mergeFiles } from "../backends/files-value.ts";
 import { cameIn, forSavers, fromSavers, handedDown, isMadeByLoop, madeByLoop } from "../channel-values.ts";
 import { overwritten } from "./overwrite.ts";
 
@@ -34,7 +34,11 @@ export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
       this.value = handed;
       return this.update(values.slice(1)) || true;
     }
-    return super.update(values.map((value) => wholeRecord(value) ?? value));
+    if (values.length === 0) return false;
+    if (values.some((value) => overwritten(value) !== undefined))
+      return super.update(values.map((value) => wholeRecord(value) ?? value));
+    this.value = mergeFiles(this.value as FilesState | undefined, values as FilesStateUpdate[]);
+    return true;
   }
 }
 

@@ -13,6 +13,8 @@ import { type SkillWarning, warning } from "./skill-metadata.ts";
 export const SKILL_FILE = "SKILL.md";
 /** Enough for nearly every front matter. */
 export const HEAD_BYTES = 4096;
+/** As nearly all files write it; the others are given to their full length. */
+const END_OF_FRONT_MATTER = "\n---\n";
 
 /** A SKILL.md that is there, or may be there. */
 export interface Candidate {
@@ -50,6 +52,7 @@ export async function findSkillFiles(
   const request: ChildFilesRequest = {
     name: SKILL_FILE,
     headBytes: HEAD_BYTES,
+    headUntil: END_OF_FRONT_MATTER,
     isKnown,
     ...(signal && { signal }),
   };

@@ -4,7 +4,7 @@ import type { FileError } from "../backend.ts";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
 import type { ContainedRoot } from "./contained-root.ts";
 import { systemCode } from "./file-errors.ts";
-import { type Child, KnownChildren, stampOf } from "./known-children.ts";
+import { type Child, KnownChildren, type SeenFile, stampOf } from "./known-children.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
@@ -28,7 +28,7 @@ export async function listChildFiles(
     const known = new KnownChildren(directory, prefix, request);
     const unchanged = await known.unchanged();
     if (unchanged !== undefined) return unchanged;
-    const own = search.fileIn(directory, "");
+    const own = search.fileIn(directory);
     if (own === "unclear") return { files: [], others: [path] };
     if (own !== undefined) return { own, files: [], others: [] };
     for (const [index, entry] of directory.entries().entries()) {
@@ -42,6 +42,9 @@ export async function listChildFiles(
     directory.close();
   }
 }
+
+/** Undefined: nothing is there. */
+type Seen = SeenFile | "unclear" | undefined;
 
 class Search {
   /** Of these it is known whether they have the file. */
@@ -69,8 +72,8 @@ class Search {
       this.#others.push(`${this.#prefix}${entry.name}`.normalize("NFC"));
       return;
     }
-    this.children.push({ name: entry.name, file: found });
-    if (found !== undefined) this.#files.push(found);
+    this.children.push({ name: entry.name, seen: found });
+    if (found !== undefined) this.#files.push(found.file);
   }
 
   result(): ChildFiles {
@@ -80,53 +83,60 @@ class Search {
     };
   }
 
-  #fileBelow(directory: OpenDirectory, name: string): ChildFile | "unclear" | undefined {
-    const known = this.#expectsKnown ? this.#knownFile(directory, name) : undefined;
+  #fileBelow(directory: OpenDirectory, name: string): Seen {
+    this.#hostPath ??= directory.hostPath();
+    const known = this.#expectsKnown ? this.#knownFile(this.#hostPath, name) : undefined;
     if (known !== undefined) return known;
-    let child: OpenDirectory | undefined;
-    try {
-      child = directory.child(name);
-      const file = this.fileIn(child, `${name}/`);
-      if (typeof file === "object") this.#expectsKnown = file.head === undefined;
-      return file;
-    } catch (error) {
-      return unclear(error);
-    } finally {
-      child?.close();
-    }
+    const hostPath = this.#hostPath;
+    const seen = this.#look(`${name}/`, () => directory.openFileIn(name, this.#request.name, hostPath));
+    if (typeof seen === "object") this.#expectsKnown = seen.file.head === undefined;
+    return seen;
   }
 
   /**
    * A stamp alone may be looked up by path: wherever that leads, nothing is read there. The plain path takes the
    * system half as long as one through a descriptor.
    */
-  #knownFile(directory: OpenDirectory, name: string): ChildFile | undefined {
+  #knownFile(hostPath: string, name: string): SeenFile | undefined {
     try {
-      this.#hostPath ??= directory.hostPath();
-      const stats = lstatSync(`${this.#hostPath}/${name}/${this.#request.name}`, { throwIfNoEntry: false });
-      const file = stats?.isFile() ? this.#described(stats, `${name}/`) : undefined;
-      return file && this.#request.isKnown(file.stamp) ? file : undefined;
+      const stats = lstatSync(`${hostPath}/${name}/${this.#request.name}`, { throwIfNoEntry: false });
+      if (!stats?.isFile()) return undefined;
+      const file = this.#described(stats, `${name}/`);
+      return this.#request.isKnown(file.stamp) ? { file, stats } : undefined;
     } catch (error) {
       unclear(error);
       return undefined;
     }
   }
 
-  fileIn(directory: OpenDirectory, inner: string): ChildFile | "unclear" | undefined {
+  /** The one that lies in the directory itself. */
+  fileIn(directory: OpenDirectory): ChildFile | "unclear" | undefined {
+    const seen = this.#look("", () => directory.openFile(this.#request.name));
+    return typeof seen === "object" ? seen.file : seen;
+  }
+
+  #look(inner: string, open: () => number): Seen {
     let descriptor: number | undefined;
     try {
-      descriptor = directory.openFile(this.#request.name);
+      descriptor = open();
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return "unclear";
       const file = this.#described(stats, inner);
-      if (this.#request.isKnown(file.stamp)) return file;
+      if (this.#request.isKnown(file.stamp)) return { file, stats };
       const length = readSync(descriptor, this.#buffer, 0, this.#buffer.length, 0);
-      return { ...file, head: this.#buffer.toString("utf8", 0, length) };
+      const head = this.#buffer.toString("utf8", 0, this.#wanted(length));
+      return { file: { ...file, head }, stats };
     } catch (error) {
       return systemCode(error) === "ENOENT" ? undefined : unclear(error);
     } finally {
       if (descriptor !== undefined) closeSync(descriptor);
     }
+  }
+
+  #wanted(length: number): number {
+    const { headUntil } = this.#request;
+    const place = headUntil === undefined ? -1 : this.#buffer.subarray(0, length).indexOf(headUntil);
+    return place < 0 ? length : place + Buffer.byteLength(headUntil as string);
   }
 
   #described(stats: Stats, inner: string): ChildFile {

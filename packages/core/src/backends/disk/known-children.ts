@@ -15,20 +15,29 @@ const MOST_CHILDREN = 10_000;
 /** Milliseconds. A directory changed twice in such a time may show the same dates both times. */
 const UNSETTLED = 50;
 const BETWEEN_BREATHS = 64;
+const QUIET = { throwIfNoEntry: false } as const;
 
 /** A directory in the directory, and the file that is there, if any. */
 export interface Child {
   readonly name: string;
-  readonly file: ChildFile | undefined;
+  readonly seen: SeenFile | undefined;
+}
+
+export interface SeenFile {
+  readonly file: ChildFile;
+  readonly stats: Stats;
 }
 
 interface Known {
   readonly stamp: string;
   readonly hostPaths: readonly string[];
   /** Of the files, in the same order. */
-  readonly stamps: readonly (string | undefined)[];
+  readonly marks: readonly (Mark | undefined)[];
   readonly result: ChildFiles;
 }
+
+/** The stamp with what it is made of: comparing numbers is cheaper than writing them down. */
+type Mark = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs"> & { readonly stamp: string };
 
 const known = new Map<string, Known>();
 
@@ -54,11 +63,11 @@ export class KnownChildren {
   async unchanged(): Promise<ChildFiles | undefined> {
     const before = known.get(this.#key);
     if (before === undefined || before.stamp !== this.#stamp) return undefined;
-    const { hostPaths, stamps, result } = before;
+    const { hostPaths, marks, result } = before;
     for (let i = 0; i < hostPaths.length; i += 1) {
-      const stamp = stamps[i];
-      if (stampAt(hostPaths[i] as string) !== stamp) return undefined;
-      if (stamp !== undefined && !this.#request.isKnown(stamp)) return undefined;
+      const mark = marks[i];
+      if (!isAsMarked(hostPaths[i] as string, mark)) return undefined;
+      if (mark !== undefined && !this.#request.isKnown(mark.stamp)) return undefined;
       if (i % BETWEEN_BREATHS === 0) await breathe(this.#request.signal);
     }
     return result;
@@ -72,7 +81,7 @@ export class KnownChildren {
     known.set(this.#key, {
       stamp: this.#stamp,
       hostPaths: children.map(({ name }) => `${this.#hostPath}/${name}/${this.#request.name}`),
-      stamps: children.map(({ file }) => file?.stamp),
+      marks: children.map(({ seen }) => seen && markOf(seen)),
       // Their beginnings were for whoever asked then.
       result: { ...result, files: result.files.map(({ head: _, ...file }) => file) },
     });
@@ -84,13 +93,24 @@ export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-/** Undefined where nothing is, and no stamp where that cannot be said. */
-function stampAt(hostPath: string): string | undefined {
+function markOf({ file: { stamp }, stats: { dev, ino, size, mtimeMs, ctimeMs } }: SeenFile): Mark {
+  return { dev, ino, size, mtimeMs, ctimeMs, stamp };
+}
+
+/** Without a mark: whether nothing is there. */
+function isAsMarked(hostPath: string, mark: Mark | undefined): boolean {
   try {
-    const stats = lstatSync(hostPath, { throwIfNoEntry: false });
-    return stats && stampOf(stats);
+    const stats = lstatSync(hostPath, QUIET);
+    if (stats === undefined || mark === undefined) return stats === mark;
+    return (
+      stats.mtimeMs === mark.mtimeMs &&
+      stats.ctimeMs === mark.ctimeMs &&
+      stats.size === mark.size &&
+      stats.ino === mark.ino &&
+      stats.dev === mark.dev
+    );
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return "";
+    return false;
   }
 }

@@ -128,6 +128,28 @@ export class OpenDirectory {
     return descriptor;
   }
 
+  /**
+   * As `openFile`, for a file in the directory `name` of this one, which `hostPath` says where it is. Where the
+   * system tells what was opened, that is asked once and no directory is opened on the way.
+   */
+  openFileIn(name: string, file: string, hostPath: string): number {
+    const path = `${hostPath}/${name}/${file}`;
+    if (this.#descriptor === undefined || path.includes("\uFFFD")) return this.#openThrough(name, file);
+    const descriptor = openSync(path, NO_FOLLOW | NON_BLOCKING);
+    if (whatIsOpen(descriptor) === path) return descriptor;
+    closeSync(descriptor);
+    throw changed();
+  }
+
+  #openThrough(name: string, file: string): number {
+    const child = this.child(name);
+    try {
+      return child.openFile(file);
+    } finally {
+      child.close();
+    }
+  }
+
   /** What lies in it, in no order. A name that is not UTF-8 has U+FFFD in it; see `rawEntries`. */
   entries(): Dirent[] {
     return this.#checked(() => readdirSync(this.at || "/", { withFileTypes: true }));
@@ -181,6 +203,14 @@ export class OpenDirectory {
     }
     for (const { path, stats } of this.#chain)
       if (!sameFile(stats, lstatSync(path, { bigint: true }))) throw changed();
+  }
+}
+
+function whatIsOpen(descriptor: number): string | undefined {
+  try {
+    return readlinkSync(`${descriptors}/${descriptor}`);
+  } catch {
+    return undefined;
   }
 }
 
