@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureBenchInstalled } from "../bench/install.mjs";
 import { findPostgres } from "./test-postgres.mjs";
+import { ensureSystemPrograms } from "./test-system.mjs";
 
 const bin = (name) => join("node_modules", ".bin", name);
 const scratch = mkdtempSync(join(tmpdir(), "deepwright-test-"));
@@ -23,6 +24,7 @@ function step(title, command, args) {
 }
 
 try {
+  ensureSystemPrograms();
   findPostgres();
   ensureBenchInstalled();
   if (filters.length === 0) {

@@ -52,7 +52,17 @@ export type SandboxErrorCode =
   | "INVALID_COMMAND"
   | "COMMAND_TIMEOUT"
   | "COMMAND_FAILED"
-  | "FILE_OPERATION_FAILED";
+  | "FILE_OPERATION_FAILED"
+  /** It was there and is gone; what was in it may be lost. The thread can go on with a new one. */
+  | "SANDBOX_LOST"
+  /** It cannot be opened here: something is missing, or the place does not answer. */
+  | "SANDBOX_UNAVAILABLE"
+  /** Its set-up script failed. */
+  | "SETUP_FAILED"
+  /** The key is wrong or may not do this. */
+  | "ACCESS_DENIED"
+  /** Too much at once, or more than the account may use. */
+  | "QUOTA_EXCEEDED";
 
 export interface ErrorDetails {
   /** What the reader can do about it, one sentence. */

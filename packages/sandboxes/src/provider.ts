@@ -1,0 +1,57 @@
+/**
+ * The contract between a place that has sandboxes and whoever leases them.
+ *
+ * A provider opens places and ends them. Tools get the `Sandbox`, files and commands; who may end it is said by
+ * the lease, which only the harness holds. See `lease/`.
+ */
+import type { SandboxBackendProtocol } from "deepwright";
+
+/** What tools get: files and commands, and no way to end or to keep the place. */
+export type Sandbox = SandboxBackendProtocol;
+
+/** What commands in a sandbox can reach: nothing, hosts on a list, or whatever there is. */
+export type NetworkReach = "none" | "allow-list" | "open";
+
+export interface OpenRequest {
+  /** Stands for the thread or assistant, `[a-z0-9-]{1,63}`: a place that can is labelled with it, under `LEASE_LABEL`. */
+  readonly key: string;
+  /** What every command sees beside the provider's own variables. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Seconds without use after which the place may end by itself, where it can; absent: the provider's own. */
+  readonly ttl?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A place that is there, held by this process. */
+export interface OpenedSandbox {
+  /** By which it can be found again, also from another process. */
+  readonly id: string;
+  readonly sandbox: Sandbox;
+  /** Tells the place that it is still needed; absent: it need not be told. */
+  keepAlive?(): Promise<void>;
+  /** Lets go of it in this process and leaves the place as it is. Safe twice. */
+  detach(): Promise<void>;
+  /** Ends it with all that runs in it and all its files, except what was lent to it. Safe twice; no error when it is gone. */
+  destroy(): Promise<void>;
+}
+
+export interface SandboxProvider {
+  /** As in `--sandbox`: `os`, `docker`, `modal`, … */
+  readonly name: string;
+  readonly network: NetworkReach;
+  /** Where commands start, and relative paths lie. */
+  readonly workingDirectory: string;
+  /** Words for the model about how commands see the files; absent: at the same paths. */
+  readonly commandNote?: string;
+  /** Throws a `SandboxError`; then nothing of what was begun is left. */
+  open(request: OpenRequest): Promise<OpenedSandbox>;
+  /** Undefined: it is gone. Absent: a place cannot be found again. */
+  reattach?(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined>;
+  /** Ends a place that nobody holds; no error when it is gone. */
+  destroy?(id: string): Promise<void>;
+  /** Places with this key that are there, for what a crashed process left before it could note the id. */
+  find?(key: string): Promise<readonly string[]>;
+}
+
+/** The label or tag that holds `OpenRequest.key`. */
+export const LEASE_LABEL = "deepwright-lease";
