@@ -27,6 +27,7 @@ const ENTRIES = {
     "agentcore.ts",
     "e2b.ts",
     "command-rules.ts",
+    "testing.ts",
   ],
   "packages/checkpoint": ["index.ts", "sqlite/index.ts", "sqlite/worker.ts", "postgres/index.ts"],
   "packages/cli": ["main.ts"],

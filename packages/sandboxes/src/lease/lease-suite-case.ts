@@ -1,0 +1,140 @@
+/** What a case of the lease suite is, and what it gets to work with. */
+import { randomBytes } from "node:crypto";
+import { SandboxError } from "deepwright";
+import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
+
+export interface LeaseSuiteOptions {
+  /** Stands over all cases. */
+  readonly name: string;
+  /** Called more than once a case, always for the same account or place: the second is what another process has. */
+  provider(): SandboxProvider;
+  /** Seconds that ending, finding and answering may take: raise it for a place far away; default 5. */
+  readonly slackSeconds?: number;
+  /** The shortest `ttl` in seconds after which a place ends, or is ended by the next `open`; true: 1. Absent: it does not. */
+  readonly endsByItself?: number | boolean;
+  /** All places of one provider work on the same files, which outlive them; default false. */
+  readonly sharesFiles?: boolean;
+  /** Milliseconds for one case; default 60,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface LeaseCase {
+  /** A sentence about behaviour. */
+  readonly name: string;
+  /** Absent: for every provider. */
+  needs?(provider: SandboxProvider, options: LeaseSuiteOptions): boolean;
+  run(scene: LeaseScene): Promise<void>;
+}
+
+/** Opens places and sees to it that none is left when the case is over. */
+export class LeaseScene {
+  readonly provider: SandboxProvider;
+  readonly options: LeaseSuiteOptions;
+  readonly #opened: OpenedSandbox[] = [];
+
+  constructor(options: LeaseSuiteOptions) {
+    this.options = options;
+    this.provider = options.provider();
+  }
+
+  get slack(): number {
+    return this.options.slackSeconds ?? 5;
+  }
+
+  /** Seconds. */
+  get ttl(): number {
+    return Number(this.options.endsByItself ?? 0);
+  }
+
+  /** As another process has it. */
+  another(): SandboxProvider {
+    return this.options.provider();
+  }
+
+  request(given: Partial<OpenRequest> = {}): OpenRequest {
+    return { key: `suite-${randomBytes(6).toString("hex")}`, env: {}, ...given };
+  }
+
+  async open(given: Partial<OpenRequest> = {}, provider = this.provider): Promise<OpenedSandbox> {
+    return this.keep(await provider.open(this.request(given)));
+  }
+
+  /** Found again by another process. */
+  async reattach(id: string, given: Partial<OpenRequest> = {}): Promise<OpenedSandbox | undefined> {
+    const opened = await this.another().reattach?.(id, this.request(given));
+    return opened === undefined ? undefined : this.keep(opened);
+  }
+
+  keep(opened: OpenedSandbox): OpenedSandbox {
+    this.#opened.push(opened);
+    return opened;
+  }
+
+  /** The path of a file of the working directory, for the file methods. */
+  at(name: string): string {
+    const { workingDirectory } = this.provider;
+    return workingDirectory === "/" ? `/${name}` : `${workingDirectory}/${name}`;
+  }
+
+  async close(): Promise<void> {
+    for (const opened of this.#opened.reverse()) await opened.destroy();
+  }
+
+  /** Waits until it holds, at most for the slack and `seconds`. */
+  async until(what: string, holds: () => Promise<boolean>, seconds = 0): Promise<void> {
+    const end = Date.now() + (seconds + this.slack) * 1000;
+    while (!(await holds())) {
+      check(Date.now() < end, `${what} did not happen within ${seconds + this.slack} s`);
+      await pause(50);
+    }
+  }
+
+  /** The answer, which has to come within the slack. */
+  async soon<Value>(what: string, value: Promise<Value>): Promise<Value> {
+    const late = Symbol();
+    const first = await Promise.race([value, pause(this.slack * 1000).then(() => late)]);
+    check(first !== late, `${what} did not happen within ${this.slack} s`);
+    return first as Value;
+  }
+}
+
+/** The output of a command that has to succeed. */
+export async function outputOf({ sandbox }: OpenedSandbox, command: string): Promise<string> {
+  const { output, exitCode } = await sandbox.execute(command);
+  check(exitCode === 0, `'${command}' has exit code ${exitCode}: ${output}`);
+  return output;
+}
+
+/** What was thrown. */
+export async function thrownBy(action: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await action();
+  } catch (error) {
+    return error;
+  }
+  throw new LeaseSuiteFailure("It should have thrown, and did not.");
+}
+
+export function checkLost(error: unknown): void {
+  check(
+    SandboxError.isInstance(error) && error.code === "SANDBOX_LOST",
+    `expected a SandboxError with code SANDBOX_LOST, got ${String(error)}`,
+  );
+}
+
+export function check(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new LeaseSuiteFailure(message);
+}
+
+export function checkSame(actual: unknown, expected: unknown, what: string): void {
+  const [one, other] = [JSON.stringify(actual), JSON.stringify(expected)];
+  check(one === other, `${what}: expected ${other}, got ${one}`);
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+class LeaseSuiteFailure extends Error {
+  override readonly name = "LeaseSuiteFailure";
+}

@@ -1,0 +1,242 @@
+/** How a place comes to be, is found again, and ends. */
+import {
+  check,
+  checkLost,
+  checkSame,
+  type LeaseCase,
+  type LeaseScene,
+  outputOf,
+  pause,
+  thrownBy,
+} from "./lease-suite-case.ts";
+
+const ODD_VALUES = {
+  SUITE_PLAIN: "plain",
+  SUITE_ODD: 'it\'s "odd" $HOME `x` \\n; é€😀',
+  SUITE_LINES: "one\ntwo",
+};
+
+export const openingCases: readonly LeaseCase[] = [
+  {
+    name: "says what it is before anything is opened",
+    run: async ({ provider }) => {
+      check(/^[a-z0-9-]+$/.test(provider.name), `the name '${provider.name}' is not one for a command line`);
+      check(["none", "allow-list", "open"].includes(provider.network), `network is '${provider.network}'`);
+      check(provider.workingDirectory.startsWith("/"), "the working directory is not absolute");
+    },
+  },
+  {
+    name: "opens a place that has an id and runs commands",
+    run: async (scene) => {
+      const opened = await scene.open();
+      check(opened.id !== "", "the id is empty");
+      check(opened.sandbox.id !== "", "the id of the sandbox is empty");
+      checkSame(await outputOf(opened, "echo hello"), "hello\n", "output");
+    },
+  },
+  {
+    name: "commands start in the working directory, where relative paths lie",
+    run: async (scene) => {
+      const opened = await scene.open();
+      const { provider } = scene;
+      if (provider.commandNote === undefined)
+        checkSame((await outputOf(opened, "pwd")).trim(), provider.workingDirectory, "directory");
+      await outputOf(opened, "echo here > suite-note.txt");
+      const read = await opened.sandbox.readRaw(scene.at("suite-note.txt"));
+      checkSame(read.data?.content, "here\n", "content");
+    },
+  },
+  {
+    name: "every command sees the variables it was opened with, byte for byte",
+    run: async (scene) => {
+      const opened = await scene.open({ env: ODD_VALUES });
+      for (const [name, value] of Object.entries(ODD_VALUES))
+        for (const _ of ["first", "again"])
+          checkSame(await outputOf(opened, `printf '%s' "$${name}"`), value, name);
+    },
+  },
+  {
+    name: "places that are opened at once are places of their own",
+    run: async (scene) => {
+      const opened = await Promise.all([scene.open(), scene.open(), scene.open()]);
+      checkSame(new Set(opened.map(({ id }) => id)).size, 3, "ids");
+      if (scene.options.sharesFiles) return;
+      await Promise.all(opened.map((one, index) => outputOf(one, `echo ${index} > suite-own.txt`)));
+      const found = await Promise.all(opened.map((one) => outputOf(one, "cat suite-own.txt")));
+      checkSame(found, ["0\n", "1\n", "2\n"], "content");
+    },
+  },
+  {
+    name: "a request that was stopped before it began opens nothing",
+    run: async (scene) => {
+      const request = scene.request({ signal: AbortSignal.abort(new Error("stopped before")) });
+      const error = await thrownBy(() => scene.open(request));
+      checkSame((error as Error).message, "stopped before", "reason");
+      await checkNothingLeft(scene, request.key);
+    },
+  },
+  ...[1, 20, 100].map(
+    (milliseconds): LeaseCase => ({
+      name: `a request that is stopped after ${milliseconds} ms leaves nothing behind`,
+      run: async (scene) => {
+        const controller = new AbortController();
+        const request = scene.request({ signal: controller.signal });
+        const opening = scene.provider.open(request);
+        const timer = setTimeout(() => controller.abort(new Error("stopped meanwhile")), milliseconds);
+        const outcome = await opening.then(
+          (opened) => scene.keep(opened),
+          (error: Error) => error,
+        );
+        clearTimeout(timer);
+        if (outcome instanceof Error) checkSame(outcome.message, "stopped meanwhile", "reason");
+        else await outcome.destroy();
+        await checkNothingLeft(scene, request.key);
+      },
+    }),
+  ),
+];
+
+export const findingCases: readonly LeaseCase[] = [
+  {
+    name: "what was let go of is found again with its files, by another process",
+    needs: (provider) => provider.reattach !== undefined,
+    run: async (scene) => {
+      const opened = await scene.open();
+      await outputOf(opened, "echo kept > suite-kept.txt");
+      await opened.detach();
+      await opened.detach();
+      const again = await scene.reattach(opened.id);
+      check(again !== undefined, "it is gone");
+      checkSame(again.id, opened.id, "id");
+      checkSame(await outputOf(again, "cat suite-kept.txt"), "kept\n", "content");
+    },
+  },
+  {
+    name: "what is found again has the variables of the one who found it",
+    needs: (provider) => provider.reattach !== undefined,
+    run: async (scene) => {
+      const opened = await scene.open({ env: { SUITE_ENV: "first" } });
+      await opened.detach();
+      const again = await scene.reattach(opened.id, { env: { SUITE_ENV: "second" } });
+      check(again !== undefined, "it is gone");
+      checkSame(await outputOf(again, 'echo "$SUITE_ENV"'), "second\n", "variable");
+    },
+  },
+  {
+    name: "it can be found by its key, and by no other",
+    needs: (provider) => provider.find !== undefined,
+    run: async (scene) => {
+      const request = scene.request();
+      checkSame(await scene.provider.find?.(request.key), [], "places before");
+      const opened = await scene.open(request);
+      await scene.open();
+      await scene.until("that it is found", async () => {
+        const found = await scene.another().find?.(request.key);
+        return found?.length === 1 && found[0] === opened.id;
+      });
+    },
+  },
+  {
+    name: "one that was destroyed is gone",
+    needs: (provider) => provider.reattach !== undefined,
+    run: async (scene) => {
+      const opened = await scene.open();
+      await opened.destroy();
+      checkSame((await scene.reattach(opened.id))?.id, undefined, "place that was destroyed");
+    },
+  },
+];
+
+export const endingCases: readonly LeaseCase[] = [
+  {
+    name: "destroying twice is safe, and nothing is left to find",
+    run: async (scene) => {
+      const request = scene.request();
+      const opened = await scene.open(request);
+      await Promise.all([opened.destroy(), opened.destroy()]);
+      await opened.destroy();
+      await opened.detach();
+      await checkNothingLeft(scene, request.key);
+    },
+  },
+  {
+    name: "a place that nobody holds can be ended by its id, and once more",
+    needs: (provider) => provider.destroy !== undefined && provider.reattach !== undefined,
+    run: async (scene) => {
+      const opened = await scene.open();
+      await opened.detach();
+      await scene.another().destroy?.(opened.id);
+      await scene.another().destroy?.(opened.id);
+      await scene.until("that it is gone", async () => (await scene.reattach(opened.id)) === undefined);
+    },
+  },
+  {
+    name: "R-38 a command that runs when its place ends is a SANDBOX_LOST, soon",
+    run: async (scene) => {
+      const opened = await scene.open();
+      const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
+      await pause(300);
+      await opened.destroy();
+      checkLost(await scene.soon("the end of the command", running));
+    },
+  },
+  {
+    name: "R-38 a command that runs when another process ends its place is a SANDBOX_LOST, soon",
+    needs: (provider) => provider.destroy !== undefined,
+    run: async (scene) => {
+      const opened = await scene.open();
+      const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
+      await pause(300);
+      await scene.another().destroy?.(opened.id);
+      checkLost(await scene.soon("the end of the command", running));
+      checkLost(await thrownBy(async () => opened.sandbox.execute("echo later")));
+    },
+  },
+  {
+    name: "commands and files of a place that ended are a SANDBOX_LOST",
+    run: async (scene) => {
+      const opened = await scene.open();
+      await opened.destroy();
+      checkLost(await thrownBy(async () => opened.sandbox.execute("echo later")));
+      checkLost(await thrownBy(async () => opened.sandbox.readRaw(scene.at("later.txt"))));
+    },
+  },
+  {
+    name: "it can be told that it is still needed",
+    run: async (scene) => {
+      const opened = await scene.open({ ttl: 600 });
+      await opened.keepAlive?.();
+      await opened.keepAlive?.();
+      checkSame(await outputOf(opened, "echo awake"), "awake\n", "output");
+    },
+  },
+  {
+    name: "a place without use ends after its time, at the latest when the next one is opened",
+    needs: (provider, { endsByItself }) => Boolean(endsByItself) && provider.find !== undefined,
+    run: async (scene) => {
+      const request = scene.request({ ttl: scene.ttl });
+      const opened = await scene.open(request);
+      await opened.detach();
+      await pause(scene.ttl * 1000 + 200);
+      await scene.open();
+      await checkNothingLeft(scene, request.key);
+    },
+  },
+  {
+    name: "a place that is told so in time stays longer than its time",
+    needs: (_, { endsByItself }) => Boolean(endsByItself),
+    run: async (scene) => {
+      const opened = await scene.open({ ttl: scene.ttl });
+      for (let told = 0; told < 6; told++) {
+        await opened.keepAlive?.();
+        await pause(scene.ttl * 300);
+      }
+      checkSame(await outputOf(opened, "echo awake"), "awake\n", "output");
+    },
+  },
+];
+
+async function checkNothingLeft(scene: LeaseScene, key: string): Promise<void> {
+  if (scene.provider.find === undefined) return;
+  await scene.until("that nothing is found", async () => (await scene.another().find?.(key))?.length === 0);
+}
