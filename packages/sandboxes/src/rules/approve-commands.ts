@@ -1,0 +1,38 @@
+/** Rules about commands in the places of an agent's options where they belong. */
+import { type InterruptOnConfig, PolicyBackend, type WhenRequest } from "deepwright";
+import type { CommandRules } from "./create-command-rules.ts";
+
+/** Whatever an agent takes as its backend. */
+type BackendSource = ConstructorParameters<typeof PolicyBackend>[0];
+
+export interface CommandApproval {
+  /** Refuses what the rules deny, for the agent and all its subagents; the model reads why. */
+  readonly backend: PolicyBackend;
+  /** Asks a person about what the rules neither allow nor deny. */
+  readonly interruptOn: { readonly execute: InterruptOnConfig };
+}
+
+/** To be spread into the options of an agent; it needs a checkpointer, as all approvals do. */
+export function approveCommands(rules: CommandRules, backend: BackendSource): CommandApproval {
+  const check = (operation: string, command: string): string | undefined => {
+    if (operation !== "execute") return undefined;
+    const { decision, reason } = rules.judge(command);
+    return decision === "deny" ? reason : undefined;
+  };
+  return {
+    backend: new PolicyBackend(backend, { check, allowExecute: true }),
+    interruptOn: { execute: { when: asksAbout(rules), description: (call) => reasonFor(rules, call) } },
+  };
+}
+
+function asksAbout(rules: CommandRules): (request: WhenRequest) => boolean {
+  return ({ toolCall }) => rules.judge(String(toolCall.args.command)).decision === "ask";
+}
+
+/** Of the call as the model wrote it, by the name of the argument or its other one. */
+function reasonFor(
+  rules: CommandRules,
+  { args }: { readonly args: { readonly command?: unknown; readonly cmd?: unknown } },
+): string {
+  return rules.judge(String(args.command ?? args.cmd)).reason;
+}
