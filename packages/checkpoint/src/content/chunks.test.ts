@@ -36,7 +36,9 @@ function fresh(before: readonly string[], after: readonly string[]): string[] {
   return after.filter((piece) => !known.has(piece));
 }
 
-const LENGTHS = [0, 1, 4_095, 4_096, 4_097, 8_192, 16_384, 20_000, 100_000, 1_048_575, 1_048_576, 3_000_000];
+const LENGTHS = [
+  0, 1, 4_095, 4_096, 4_097, 8_192, 16_384, 20_000, 100_000, 262_144, 1_048_575, 1_048_576, 3_000_000,
+];
 
 describe("pieces of texts and bytes", () => {
   test.each(LENGTHS)("%i units joined again are what they were", (length) => {
@@ -48,9 +50,12 @@ describe("pieces of texts and bytes", () => {
 
   test("short content stays whole, long content has pieces of a bounded size", () => {
     expect(textPieces(words(4_096, 1))).toHaveLength(1);
-    const fine = textPieces(words(500_000, 2)).map(({ length }) => length);
+    const fine = textPieces(words(250_000, 2)).map(({ length }) => length);
     expect(Math.max(...fine)).toBeLessThanOrEqual(8_193);
-    expect(fine.length).toBeLessThan(400);
+    expect(fine.length).toBeLessThan(200);
+    const middle = textPieces(words(1_000_000, 2)).map(({ length }) => length);
+    expect(Math.max(...middle)).toBeLessThanOrEqual(32_769);
+    expect(middle.length).toBeLessThan(150);
     const coarse = textPieces(words(5_000_000, 3)).map(({ length }) => length);
     expect(Math.max(...coarse)).toBeLessThanOrEqual(131_073);
     expect(coarse.length).toBeLessThan(400);

@@ -5,7 +5,8 @@
 
 /** Below this, content is one piece. */
 const SMALL = 12_288;
-/** From this length on pieces are larger, so that their list stays short. */
+/** From these lengths on pieces are larger, so that their list stays short. */
+const MEDIUM = 262_144;
 const LARGE = 1_048_576;
 
 interface Sizes {
@@ -16,6 +17,7 @@ interface Sizes {
 }
 
 const FINE: Sizes = { least: 512, most: 8_192, mask: 0x7ff << 16 };
+const MIDDLE: Sizes = { least: 4_096, most: 32_768, mask: 0x1fff << 16 };
 const COARSE: Sizes = { least: 8_192, most: 131_072, mask: 0x7fff << 16 };
 
 /** Fixed for ever: other numbers would cut elsewhere and share nothing with what is stored. */
@@ -45,7 +47,8 @@ function pieceEnd(units: Uint8Array, start: number, length: number, { least, mos
 }
 
 function sizesFor(length: number): Sizes {
-  return length < LARGE ? FINE : COARSE;
+  if (length < MEDIUM) return FINE;
+  return length < LARGE ? MIDDLE : COARSE;
 }
 
 /** `units[place]` to `units[place + end - start - 1]` are the lower bytes of the code units from `start` to `end`. */

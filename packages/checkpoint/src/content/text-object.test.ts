@@ -50,7 +50,7 @@ describe("a text as an object", () => {
 
   test.each(["", " né"])("that was edited takes over the pieces of before (%s)", (ending) => {
     const memory = new ThreadMemory(1);
-    const before = lines(300_000, ending);
+    const before = lines(250_000, ending);
     const old = new Set(refsOf(textHandle(before, memory)));
     const after = refsOf(textHandle(`${before.slice(0, 150_000)}EDITED${before.slice(150_000)}`, memory));
     expect(after.filter((piece) => !old.has(piece)).length).toBeLessThanOrEqual(3);
