@@ -36,11 +36,12 @@ import { editBytes } from "../disk/edit-bytes.ts";
 import { changedMeanwhile, FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes, encodeText } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
+import { commonEnds } from "./common-ends.ts";
 import { listingOf } from "./listing.ts";
 import { PUT, type PutMode } from "./put-script.ts";
-import { readFile, readWhole, type WholeFile } from "./read-file.ts";
+import { readFile, readWhole, type WholeFile, wholeOf } from "./read-file.ts";
 import { failureOf, writeFailureOf } from "./refusal.ts";
-import { type AskOptions, lockName, ScriptRunner } from "./script-runner.ts";
+import { type AskOptions, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
 import { DELETE, REAL_PATH } from "./scripts.ts";
 import { globFiles, grepFiles, type SearchOptions } from "./search.ts";
 import { LIST } from "./walk-scripts.ts";
@@ -120,7 +121,8 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
     return this.#change(path, options, async (ask) => {
-      await this.#put(ask, Buffer.from(content), options?.overwrite ? "replace" : "create");
+      const reply = await this.#put(ask, Buffer.from(content), options?.overwrite ? "replace" : "create");
+      if (reply.kind === "E") throw writeFailureOf(reply.bytes.toString("utf8"), ask.path);
       return { path: ask.path };
     });
   }
@@ -128,11 +130,10 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   /** The text gets the encoding the file has. */
   async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
     return this.#change(path, options, async (ask) => {
-      const bytes = Buffer.from(content);
-      const isPlain = bytes.length === content.length;
-      const refusal = isPlain ? await this.#tryPut(ask, bytes, "append") : "ENCODED";
-      if (refusal === "ENCODED") await this.#appendEncoded(ask, content);
-      else if (refusal !== undefined) throw failureOf(refusal, ask.path);
+      const reply = await this.#put(ask, Buffer.from(content), "append", { isWide: !isAscii(content) });
+      if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), ask.path);
+      if (reply.kind !== "R")
+        await this.#appendEncoded(ask, content, await wholeOf(reply, this.#runner, ask));
       return { path: ask.path };
     });
   }
@@ -202,52 +203,54 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return { ...ask, ignoreFiles: this.#ignoreFiles };
   }
 
-  async #appendEncoded(ask: AskOptions, content: string): Promise<void> {
-    const created = await this.#tryPut(ask, Buffer.from(content), "create");
-    if (created === undefined) return;
-    if (created !== "FILE_EXISTS") throw failureOf(created, ask.path);
-    await this.#rewrite(ask, ({ bytes }) => {
-      const format = decodeBytes(bytes);
-      if (format === undefined) throw failureOf("NOT_TEXT", ask.path);
-      const addition = encodeText(content, format.encoding, false);
-      if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
-      return { bytes: Buffer.concat([bytes, addition.bytes]), result: undefined };
-    });
+  async #appendEncoded(ask: AskOptions, content: string, known: WholeFile): Promise<void> {
+    await this.#rewrite(
+      ask,
+      ({ bytes }) => {
+        const format = decodeBytes(bytes);
+        if (format === undefined) throw failureOf("NOT_TEXT", ask.path);
+        const addition = encodeText(content, format.encoding, false);
+        if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
+        return { bytes: Buffer.concat([bytes, addition.bytes]), result: undefined };
+      },
+      known,
+    );
   }
 
   /** Replaces a file by what `change` makes of it, again from the start where someone else was faster. */
   async #rewrite<Result>(
     ask: AskOptions,
     change: (file: WholeFile) => { readonly bytes: Buffer; readonly result: Result },
+    known?: WholeFile,
   ): Promise<Result> {
+    let file = known;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const file = await readWhole(this.#runner, ask);
+      file ??= await readWhole(this.#runner, ask);
       const { bytes, result } = change(file);
-      const refusal = await this.#tryPut(ask, bytes, "swap", file);
-      if (refusal === undefined) return result;
+      const reply = await this.#swap(ask, file, bytes);
+      if (reply.kind === "R") return result;
+      const refusal = reply.bytes.toString("utf8");
       if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
+      file = undefined;
     }
     const { error, code } = changedMeanwhile(ask.path);
     throw new FileFailure(code, error);
   }
 
-  async #put(ask: AskOptions, bytes: Buffer, mode: PutMode): Promise<void> {
-    const refusal = await this.#tryPut(ask, bytes, mode);
-    if (refusal !== undefined) throw writeFailureOf(refusal, ask.path);
+  /** Sends the part that is new, and leaves the rest of the file where it is. */
+  async #swap(ask: AskOptions, file: WholeFile, bytes: Buffer): Promise<Reply> {
+    const { before, behind } = commonEnds(file.bytes, bytes);
+    const middle = bytes.subarray(before, bytes.length - behind);
+    return this.#put(ask, middle, "swap", { file, before, behind, result: sumOf(bytes) });
   }
 
-  /** Undefined when it is done, else the code of the script. */
-  async #tryPut(
-    ask: AskOptions,
-    bytes: Buffer,
-    mode: PutMode,
-    before?: WholeFile,
-  ): Promise<string | undefined> {
-    const sum = before === undefined ? "" : createHash("sha256").update(before.bytes).digest("hex");
-    return this.#runner.withUpload(bytes, ask, async (upload) => {
-      const values = [ask.path, upload, mode, sum, before?.facts ?? "", lockName(ask.path)];
-      const reply = await this.#runner.ask(PUT, values, { ...ask, repeatable: false });
-      return reply.kind === "E" ? reply.bytes.toString("utf8") : undefined;
+  async #put(ask: AskOptions, content: Buffer, mode: PutMode, details: PutDetails = {}): Promise<Reply> {
+    const { file, before = "", behind = "", result = "", isWide = false } = details;
+    return this.#runner.withContent(content, ask, ({ upload, word }) => {
+      const sum = file === undefined ? "" : sumOf(file.bytes);
+      const values = [ask.path, upload, mode, sum, file?.facts ?? "", lockName(ask.path), word];
+      const more = [before, behind, result, isWide ? "yes" : ""];
+      return this.#runner.ask(PUT, [...values, ...more], { ...ask, repeatable: false });
     });
   }
 
@@ -275,4 +278,24 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
       throw error;
     }
   }
+}
+
+/** What a script needs to know beside the content. */
+interface PutDetails {
+  /** What the file has to be still. */
+  readonly file?: WholeFile;
+  /** Bytes of it that stay. */
+  readonly before?: number;
+  readonly behind?: number;
+  /** The SHA-256 of all of it afterwards. */
+  readonly result?: string;
+  readonly isWide?: boolean;
+}
+
+function sumOf(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }

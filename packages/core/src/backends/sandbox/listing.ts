@@ -18,6 +18,8 @@ export interface Tree {
   readonly files: Entry[];
   /** Whether `files` are only those that hold the text looked for. */
   readonly searched: boolean;
+  /** Whether the path that was to be walked is a file: the only one. */
+  readonly isAlone: boolean;
   /** The text of each ignore file by the directory it lies in. */
   readonly ignoreFiles: ReadonlyMap<string, string>;
   readonly skipped: SkippedFile[];
@@ -106,14 +108,16 @@ export function treeOf(reply: Reply): Tree {
   const ignoreFiles = new Map<string, string>();
   const found = new Set<string>();
   let searched = false;
+  let isAlone = false;
   let directory: Buffer = Buffer.from("/");
   for (let record = records.next(); record !== undefined; record = records.next()) {
     const rest = record.subarray(1);
     const kind = record[0];
     if (kind === Q) searched = true;
+    else if (kind === A) isAlone = true;
     else if (kind === C) directory = rest;
     else if (kind === B) collector.group(records, Number(rest.toString("latin1")), directory);
-    else if (kind === F) addFile(collector, rest);
+    else if (kind === F) addFile(collector, found, rest);
     else if (kind === T) collector.skip(rest, "TOO_LARGE");
     else if (kind === S) collector.skip(rest, "PERMISSION_DENIED");
     else if (kind === I) ignoreFiles.set(rest.toString("utf8") || "/", records.demand().toString("utf8"));
@@ -124,10 +128,10 @@ export function treeOf(reply: Reply): Tree {
   const files = [...collector.entries.values()].filter(
     ({ path, type }) => type === "file" && (!searched || found.has(path)),
   );
-  return { files: files.sort(byPath), searched, ignoreFiles, skipped: collector.skipped };
+  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, skipped: collector.skipped };
 }
 
-const [B, C, F, I, K, Q, S, T, SLASH] = Buffer.from("BCFIKQST/");
+const [A, B, C, F, I, K, Q, S, T, SLASH] = Buffer.from("ABCFIKQST/");
 
 export function infoOf({ path, type, size, modified }: Entry): FileInfo {
   if (type === "directory") return { path: `${path}/`, is_dir: true };
@@ -148,14 +152,15 @@ function replaceLink(collector: Collector, path: Buffer, facts: Buffer): void {
 }
 
 /** `size seconds path`, the seconds with a fraction. */
-function addFile(collector: Collector, record: Buffer): void {
+function addFile(collector: Collector, found: Set<string>, record: Buffer): void {
   const first = record.indexOf(32);
   const second = record.indexOf(32, first + 1);
   const size = Number(record.toString("latin1", 0, first));
   const modified = isoOf(Number(record.toString("latin1", first + 1, second)));
   const path = collector.spell(record.subarray(second + 1));
-  if (path !== undefined && !isUnfinished(record))
-    collector.entries.set(path, { path, type: "file", size, modified });
+  if (path === undefined || isUnfinished(record)) return;
+  found.add(path);
+  collector.entries.set(path, { path, type: "file", size, modified });
 }
 
 function addNamed(collector: Collector, found: Set<string>, record: Buffer): void {

@@ -28,7 +28,7 @@ import type {
 import { systemCode } from "../disk/file-errors.ts";
 import { BaseSandbox, type BaseSandboxOptions } from "./base-sandbox.ts";
 
-/** `full`: what this machine has; `core`: a POSIX shell and the core utilities; `busybox`: that alone. */
+/** `full`: the usual tools; `core`: a POSIX shell and the core utilities; `busybox`: that alone. */
 export type Tools = "full" | "core" | "busybox";
 
 /** With TEST_BUSYBOX=1 also what an installed busybox has. */
@@ -54,6 +54,8 @@ const CORE_UTILITIES = (
   "pathchk pr printenv printf pwd readlink realpath rm rmdir seq sha1sum sha256sum shred shuf sleep sort split stat " +
   "sum sync tac tail tee test timeout touch tr true truncate tsort tty uname unexpand uniq unlink wc yes"
 ).split(" ");
+
+const MORE = ["find", "xargs", "grep", "gzip", "awk"];
 
 const NOBODY = 65534;
 
@@ -95,6 +97,11 @@ export class LocalSandbox extends BaseSandbox {
     return readdirSync(this.temporary, { recursive: true })
       .map(String)
       .filter((name) => !/^\.deepwright-files-\w+$/.test(name));
+  }
+
+  /** Directories for uploads. */
+  temporaryDirectories(): string[] {
+    return readdirSync(this.temporary).filter((name) => /^\.deepwright-files-\w+$/.test(name));
   }
 
   close(): void {
@@ -201,7 +208,7 @@ function linkTools(directory: string, tools: Tools, without: readonly string[]):
     execFileSync(whereIs("busybox") as string, ["--install", "-s", directory]);
     return;
   }
-  const names = tools === "core" ? ["sh", ...CORE_UTILITIES] : ["sh", ...CORE_UTILITIES, "find", "grep"];
+  const names = tools === "core" ? ["sh", ...CORE_UTILITIES] : ["sh", ...CORE_UTILITIES, ...MORE];
   for (const name of names) {
     const place = whereIs(name);
     if (place !== undefined && !without.includes(name)) symlinkSync(place, join(directory, name));

@@ -1,4 +1,4 @@
-/** The script that puts an uploaded file in its place. */
+/** The script that puts content in its place: uploaded, or part of the command. */
 import { PRELUDE } from "./scripts.ts";
 
 /** `create` refuses what exists, `replace` does not, `swap` only where the content is still what it was. */
@@ -6,9 +6,11 @@ export type PutMode = "create" | "replace" | "append" | "swap";
 
 /**
  * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, the facts it must have
- * where there is no `sha256sum`, a name for the lock.
- * Body: `R`; codes besides those of files: `CHANGED` for a lost race and `ENCODED` for a file that cannot
- * be appended to byte by byte; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
+ * where there is no `sha256sum`, a name for the lock; as they stand: the content where it was not uploaded, `o`
+ * and octal or `b` and base64; for `swap` how many bytes of the file stay before and behind the content, and
+ * the SHA-256 of what comes out; for `append` whether the text is more than ASCII.
+ * Body: `R`; `W` or `D` as in `READ` for a file that cannot be appended to byte by byte; codes besides those of
+ * files: `CHANGED` for a lost race; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
  *
  * New content is written beside its place and then linked (which fails where something is) or renamed, so
  * that no reader sees half a file and of many creators one wins. The lock holds off other scripts of ours
@@ -21,11 +23,27 @@ decode "$3"; mode=$value
 decode "$4"; sum=$value
 decode "$5"; facts=$value
 decode "$6"; lock=$scratch/.deepwright-lock-$value
+content=$7 before=$8 behind=$9
+shift 9
+result=$1 wide=$2
 target=$path part='' locked=''
 main() {
   trap 'rm -f "$upload" "$part"; [ -z "$locked" ] || rmdir "$lock"' EXIT
   trap 'exit 1' HUP INT TERM
   place
+}
+emit() {
+  case $content in
+    o*) printf '%b' "\${content#o}" ;;
+    b*) printf '%s' "\${content#b}" | base64 -d ;;
+    *) cat <"$upload" ;;
+  esac
+}
+compose() {
+  if [ -z "$before" ]; then emit; return; fi
+  if [ "$before" -gt 0 ]; then head -c "$before" <"$target" || return; fi
+  emit || return
+  if [ "$behind" -gt 0 ]; then tail -c "$behind" <"$target"; fi
 }
 place() {
   if [ -L "$path" ] && [ "$mode" != create ]; then
@@ -49,17 +67,17 @@ create() {
   if fasten; then printf R.
   elif exists "$target"; then
     if [ "$mode" = create ]; then fail FILE_EXISTS; else change; fi
-  elif why=$( { set -C; cat <"$upload" >"$target"; } 2>&1 ); then printf R.
+  elif why=$( { set -C; emit >"$target"; } 2>&1 ); then printf R.
   elif exists "$target"; then fail FILE_EXISTS
   else failure "$why"
   fi
 }
 fasten() {
-  if command -v link >/dev/null 2>&1; then link "$part" "$target"; else ln "$part" "$target"; fi
+  if has link; then link "$part" "$target"; else ln "$part" "$target"; fi
 }
 copy() {
   part=\${target%/*}/.deepwright-$call.part
-  why=$( { set -C; cat <"$upload" >"$part"; } 2>&1 ) && return 0
+  why=$( { set -C; compose >"$part"; } 2>&1 ) && return 0
   failure "$why"
   return 1
 }
@@ -71,17 +89,30 @@ change() {
   [ "$owner" = "$(stat -c %u:%g "$part")" ] || chown "$owner" "$part"
   chmod "$(stat -c %a "$target")" "$part"
   hold_lock
-  if [ "$mode" = swap ] && ! unchanged; then fail CHANGED; return; fi
+  if [ "$mode" = swap ] && ! { unchanged && composed; }; then fail CHANGED; return; fi
   if why=$(mv -f "$part" "$target" 2>&1); then printf R.; else failure "$why"; fi
 }
 extend() {
-  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') fail ENCODED; return ;; esac
+  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') encoded; return ;; esac
   if [ "$(head -c 8192 <"$target" | tr -dc '\\000' | wc -c)" -gt 0 ]; then fail NOT_TEXT; return; fi
+  if [ -n "$wide" ] && [ "$(tr -d '\\000-\\177' <"$target" | head -c 1 | wc -c)" -gt 0 ]; then encoded; return; fi
   hold_lock
-  if why=$( { cat <"$upload" >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
+  if why=$( { emit >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
+}
+encoded() {
+  [ -r "$target" ] || { fail PERMISSION_DENIED; return; }
+  known=$(stat -L -c '%s %Y %i' "$target") || { fail UNAVAILABLE; return; }
+  if [ "\${known%% *}" -gt "$inline" ]; then printf 'D%s\\n.' "$known"; return; fi
+  printf 'W%s\\n' "$known"
+  cat <"$target" && printf .
+}
+composed() {
+  if [ -z "$before" ] || ! has sha256sum; then return 0; fi
+  now=$(sha256sum <"$part")
+  [ "\${now%% *}" = "$result" ]
 }
 unchanged() {
-  if command -v sha256sum >/dev/null 2>&1; then
+  if has sha256sum; then
     now=$(sha256sum <"$target")
     [ "\${now%% *}" = "$sum" ]
   else

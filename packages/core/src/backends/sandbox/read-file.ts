@@ -39,9 +39,18 @@ interface Window {
 
 /** Throws a `FileFailure` when there is no such file or it is too large. */
 export async function readWhole(runner: ScriptRunner, options: AskOptions): Promise<WholeFile> {
-  const reply = await runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options);
+  return wholeOf(
+    await runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options),
+    runner,
+    options,
+  );
+}
+
+/** The file that a script has printed, or named to be downloaded. */
+export async function wholeOf(reply: Reply, runner: ScriptRunner, options: AskOptions): Promise<WholeFile> {
   const { facts, rest } = headerOf(reply);
-  if (reply.kind !== "W" && reply.kind !== "D") throw tooLarge(options.path, facts[0], MAX_WHOLE_BYTES);
+  if ((reply.kind !== "W" && reply.kind !== "D") || facts[0] > MAX_WHOLE_BYTES)
+    throw tooLarge(options.path, facts[0], MAX_WHOLE_BYTES);
   const bytes = reply.kind === "W" ? rest : await runner.download(options.path, signalOf(options));
   const modified = new Date(facts[1] * 1000).toISOString();
   return { bytes, facts: facts.slice(0, 3).join(" "), modified };

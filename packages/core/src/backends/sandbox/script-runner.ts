@@ -10,9 +10,9 @@ import type {
   OperationOptions,
 } from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
-import { type Answer, answerIn, commandOf, type Value } from "./command.ts";
+import { type Answer, answerIn, commandOf, encodeValue, Spelled, type Value } from "./command.ts";
 import { failureOf } from "./refusal.ts";
-import { DISCARD, STAGE, SWEEP } from "./scripts.ts";
+import { DISCARD, NOTHING, SWEEP } from "./scripts.ts";
 
 /** What a sandbox has to do itself. */
 export interface SandboxCalls {
@@ -48,18 +48,37 @@ export class OutOfTime extends FileFailure {}
 
 /** Bytes of an answer that are printed rather than downloaded: in base64 less than providers cut off. */
 const INLINE_BYTES = 48 * 1024;
+/**
+ * Characters of content that travel in a command. With the script it stays under the 64 KB that every sandbox
+ * takes, and far under the 128 KiB Linux has for one argument.
+ */
+const CONTENT_CHARACTERS = 48 * 1024;
+/** Answers that wait to be removed by the next command, at most: each is a word of it. */
+const MAX_READ = 100;
+
+/** Content on its way: in the sandbox already, or as a word of the command. */
+export interface Sent {
+  /** Empty where there is none. */
+  readonly upload: string;
+  readonly word: Spelled;
+}
 
 export class ScriptRunner {
   readonly #calls: SandboxCalls;
   #inlineBytes = INLINE_BYTES;
-  #stage: Promise<string> | undefined;
+  #hasBase64 = false;
+  /** The private directory for uploads. */
+  #stage: string | undefined;
+  #making: Promise<unknown> | undefined;
+  /** What the next command removes: answers in files that were read, by the names of their calls. */
+  #read: string[] = [];
 
   constructor(calls: SandboxCalls) {
     this.#calls = calls;
   }
 
   /** The body of the answer; throws a `FileFailure` when there is none. A refusal is a body too: `E`. */
-  async ask(script: string, values: readonly Value[], options: AskOptions): Promise<Reply> {
+  async ask(script: string, values: readonly (Value | Spelled)[], options: AskOptions): Promise<Reply> {
     const first = await this.#run(script, values, this.#inlineBytes, options);
     if (first !== undefined) return replyIn(first);
     if (options.repeatable === false) throw noAnswer("its answer was cut short");
@@ -99,15 +118,17 @@ export class ScriptRunner {
     });
   }
 
-  /** Puts bytes into the private directory, hands their path to `use`, and sees that they are gone after it. */
-  async withUpload<Result>(
+  /** Gets bytes on their way, hands them to `use`, and sees that an upload is gone after it. */
+  async withContent<Result>(
     bytes: Uint8Array,
     options: AskOptions,
-    use: (upload: string) => Promise<Result>,
+    use: (sent: Sent) => Promise<Result>,
   ): Promise<Result> {
+    const word = this.#wordOf(bytes);
+    if (word !== undefined) return use({ upload: "", word });
     const upload = await this.#upload(bytes, options);
     try {
-      return await use(upload);
+      return await use({ upload, word: new Spelled("") });
     } catch (error) {
       await this.#discard(upload, options);
       throw error;
@@ -118,44 +139,58 @@ export class ScriptRunner {
   async removeTemporaryFiles(options: AskOptions): Promise<void> {
     const stage = this.#stage;
     this.#stage = undefined;
-    if (stage !== undefined) await this.#discard(await stage, options);
+    if (stage !== undefined) await this.#discard(stage, options);
+    else if (this.#read.length > 0) await this.#best(NOTHING, "", options);
+  }
+
+  /** Undefined where the bytes are too many for a command. */
+  #wordOf(bytes: Uint8Array): Spelled | undefined {
+    if (bytes.length > CONTENT_CHARACTERS) return undefined;
+    const octal = encodeValue(bytes);
+    if (octal.length < CONTENT_CHARACTERS / 4 || !this.#hasBase64)
+      return octal.length < CONTENT_CHARACTERS ? new Spelled(`o${octal}`) : undefined;
+    const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+    return digits.length < CONTENT_CHARACTERS ? new Spelled(`b${digits}`) : undefined;
   }
 
   async #upload(bytes: Uint8Array, options: AskOptions): Promise<string> {
     for (let attempt = 0; ; attempt++) {
-      this.#stage ??= this.#makeStage(options);
-      const upload = `${await this.#stage}/${randomBytes(16).toString("hex")}`;
+      const stage = this.#stage ?? (await this.#makeStage(options));
+      const upload = `${stage}/${randomBytes(16).toString("hex")}`;
       const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
       options.signal?.throwIfAborted();
       if (response?.error === null) return upload;
-      this.#stage = undefined;
+      if (this.#stage === stage) this.#stage = undefined;
       if (attempt > 0) throw noAnswer(`it did not take an upload: ${response?.error ?? "no reason given"}`);
     }
   }
 
   async #makeStage(options: AskOptions): Promise<string> {
-    try {
-      const reply = await this.demand(STAGE, [], { ...options, repeatable: false });
-      return reply.bytes.toString("utf8");
-    } catch (error) {
-      this.#stage = undefined;
-      throw error;
-    }
+    this.#making ??= this.demand(NOTHING, [], options).finally(() => {
+      this.#making = undefined;
+    });
+    await this.#making;
+    if (this.#stage === undefined) throw noAnswer("it has no directory for temporary files");
+    return this.#stage;
   }
 
   /** Undefined when the answer was cut short. */
   async #run(
     script: string,
-    values: readonly Value[],
+    values: readonly (Value | Spelled)[],
     inlineBytes: number,
     options: AskOptions,
   ): Promise<Buffer | undefined> {
     const call = randomBytes(16).toString("hex");
     const { timeout } = options;
     options.signal?.throwIfAborted();
-    const command = commandOf(script, call, [inlineBytes, ...values]);
+    const read = this.#read.splice(0, MAX_READ);
+    const makes = this.#stage === undefined ? "yes" : "";
+    const command = commandOf(script, call, [inlineBytes, makes, read.join(" "), ...values]);
     const response = await this.#execute(command, call, options);
     const answer = answerIn(response.output, call);
+    if (answer.kind === "none") this.#read.push(...read);
+    else this.#learn(answer, call);
     if (answer.kind === "data") return answer.bytes;
     if (answer.kind === "file") return this.#fetch(answer, call, options);
     if (response.exitCode === 124) {
@@ -175,11 +210,15 @@ export class ScriptRunner {
     const { directory } = answer;
     if (!directory.startsWith("/") || !directory.endsWith(`/.deepwright-${call}`))
       throw noAnswer("it named a place that is not ours");
-    try {
-      return await this.download(`${directory}/answer`, signalOf(options));
-    } finally {
-      await this.#discard(directory, options);
-    }
+    this.#read.push(call);
+    return this.download(`${directory}/answer`, signalOf(options));
+  }
+
+  #learn({ hasBase64, stage }: Answer, call: string): void {
+    this.#hasBase64 ||= hasBase64 === true;
+    if (stage === undefined) return;
+    if (this.#stage !== undefined) this.#read.push(`files-${call}`);
+    else if (stage.startsWith("/")) this.#stage = stage;
   }
 
   async #execute(command: string, call: string, options: AskOptions): Promise<ExecuteResponse> {
@@ -200,7 +239,8 @@ export class ScriptRunner {
 
   /** Best effort to clean up. After an abort nobody waits for it. */
   async #best(script: string, value: string, { timeout, signal }: AskOptions): Promise<void> {
-    const command = commandOf(script, randomBytes(16).toString("hex"), [0, value]);
+    const read = this.#read.splice(0, MAX_READ).join(" ");
+    const command = commandOf(script, randomBytes(16).toString("hex"), [0, "", read, value]);
     const done = Promise.resolve()
       .then(() => this.#calls.execute(command, { timeout }))
       .then(

@@ -5,17 +5,27 @@
  * answer: `E` and a code when it failed, and a `.` as the last byte when all of it was written.
  */
 
-/** `$1` names the call, `$2` is how many bytes of answer may be printed; the rest are values. */
+/**
+ * `$1` names the call, `$2` is how many bytes of answer may be printed, `$3` whether to make the directory for
+ * uploads, `$4` which earlier answers that lie in files are done with; the rest are values.
+ */
 export const PRELUDE = `
 unset CDPATH
 call=$1
 decode() { value=$(printf '%bx' "$1"); value=\${value%x}; }
 decode "$2"; inline=$value
-shift 2
+decode "$3"; makes=$value
+decode "$4"; read=$value
+shift 4
 scratch=\${TMPDIR:-/tmp}
 case $scratch in /*) ;; *) scratch=/tmp ;; esac
+if [ -n "$makes" ] && (umask 077 && mkdir "$scratch/.deepwright-files-$call") 2>/dev/null; then
+  printf 'dw:%s:made:%s\\n' "$call" "$(printf '%s' "$scratch" | od -An -v -tx1 | tr -d ' \\n')"
+fi
+for old in $read; do rm -rf "$scratch/.deepwright-$old"; done
+has() { command -v "$1" >/dev/null 2>&1; }
 frame() {
-  if command -v base64 >/dev/null 2>&1; then
+  if has base64; then
     printf 'dw:%s:64:%s\\n' "$call" "$1"
     base64
   else
@@ -25,6 +35,10 @@ frame() {
   printf '\\ndw:%s:end\\n' "$call"
 }
 reply() { main 2>/dev/null | frame data; }
+packs() {
+  has gzip && [ "$(wc -c <"$1")" -le $((inline * 16)) ] &&
+    [ "$(gzip -c <"$1" 2>/dev/null | head -c $((inline + 1)) | wc -c)" -le "$inline" ]
+}
 answer() {
   hold=$scratch/.deepwright-$call
   if ! (umask 077 && mkdir "$hold") 2>/dev/null; then
@@ -36,6 +50,8 @@ answer() {
   main >"$hold/answer" 2>/dev/null
   if [ "$(wc -c <"$hold/answer")" -le "$inline" ]; then
     frame data <"$hold/answer"
+  elif packs "$hold/answer"; then
+    gzip -c <"$hold/answer" | frame pack
   else
     trap - EXIT
     printf '%s' "$hold" | frame file
@@ -76,7 +92,7 @@ failure() {
 
 /**
  * Values: path, offset, limit, bytes up to which the whole file is wanted, most bytes of a page.
- * Body: `W` facts and the content; `D` facts: to be downloaded; `B` facts: binary; or `P` facts, how many
+ * Body: `W` facts and the content; `D` facts: to be downloaded, too long to be printed even when packed; `B` facts: binary; or `P` facts, how many
  * `\r`, `\r\n` and lines were skipped, whether the file ends with a line end, the first 4096 bytes, and the
  * page with one line more.
  * Facts: size, modification time, inode.
@@ -93,7 +109,7 @@ main() {
   facts=$(stat -L -c '%s %Y %i' "$path") || { fail UNAVAILABLE; return; }
   size=\${facts%% *}
   if [ "$size" -le "$whole" ]; then
-    if [ "$size" -gt "$inline" ]; then printf 'D%s\\n.' "$facts"; return; fi
+    if [ "$size" -gt "$inline" ] && [ -z "$packed" ]; then printf 'D%s\\n.' "$facts"; return; fi
     printf 'W%s\\n' "$facts"
     cat <"$path" && printf .
   elif [ "$(head -c 8192 <"$path" | tr -dc '\\000' | wc -c)" -gt 0 ]; then printf 'B%s\\n.' "$facts"
@@ -116,8 +132,14 @@ page() {
   tail -n "+$((offset + 1))" <"$path" | head -n "$((limit + 1))" | head -c "$most"
   printf .
 }
+packed=''
 length=$(stat -L -c %s "$path" 2>/dev/null)
-if [ "\${length:-0}" -gt "$whole" ]; then answer; else reply; fi
+if [ "\${length:-0}" -gt "$whole" ]; then answer
+elif [ "\${length:-0}" -gt "$inline" ] && [ -f "$path" ] && [ -r "$path" ] && packs "$path"; then
+  packed=yes
+  main 2>/dev/null | gzip -c | frame pack
+else reply
+fi
 `;
 
 /** Values: path. Body: `R` and the path that links lead to; what does not exist yet keeps its name. */
@@ -147,12 +169,9 @@ main() {
 reply
 `;
 
-/** Makes a directory that only its owner can enter. Body: `R` and its path. */
-export const STAGE = `${PRELUDE}
-main() {
-  place=$scratch/.deepwright-files-$call
-  if (umask 077 && mkdir "$place"); then printf 'R%s.' "$place"; else fail UNAVAILABLE; fi
-}
+/** Does nothing but what every script does. Body: `R`. */
+export const NOTHING = `${PRELUDE}
+main() { printf R.; }
 reply
 `;
 

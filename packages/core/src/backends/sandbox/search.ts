@@ -15,7 +15,6 @@ import type { FileErrorCode, GlobResult, GrepMatch, GrepResult, SkippedFile } fr
 import { FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes } from "../disk/text-codec.ts";
 import { type Entry, infoOf, type Tree, treeOf } from "./listing.ts";
-import { readWhole } from "./read-file.ts";
 import { failureOf } from "./refusal.ts";
 import { type AskOptions, OutOfTime, type ScriptRunner } from "./script-runner.ts";
 import { searchHint } from "./search-hint.ts";
@@ -24,7 +23,7 @@ import { LIST, WALK } from "./walk-scripts.ts";
 /** Bytes of a file that is searched; larger ones are reported as skipped. */
 export const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
 /** Files and bytes downloaded at once. */
-const BATCH_FILES = 64;
+const BATCH_FILES = 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** What a file counts whose size is not known. */
 const USUAL_BYTES = 64 * 1024;
@@ -74,7 +73,8 @@ export async function grepFiles(
   const end = Date.now() + options.timeout * 1000;
   const search = new Search(request);
   try {
-    const tree = await walk(runner, options.path, searchHint(request.pattern), options);
+    const tree = await walk(runner, options.path, searchHint(request.pattern), options, true);
+    if (tree.isAlone) return await searchFiles(runner, search, alone(tree, request), end, options);
     const glob = globOf(request.glob, options.path);
     const isSearched = fileFilter(tree, options.path, glob, options);
     search.skipped.push(...tree.skipped.filter(({ path, code }) => code !== "TOO_LARGE" || isSearched(path)));
@@ -82,23 +82,15 @@ export async function grepFiles(
     return await searchFiles(runner, search, files, end, options);
   } catch (error) {
     if (error instanceof OutOfTime) return search.result({ truncated: true, timedOut: true });
-    if (!(error instanceof FileFailure) || error.result.code !== "NOT_A_DIRECTORY") throw error;
-    return grepOne(runner, search, request, options);
+    if (error instanceof FileFailure && error.result.code === "NOT_A_DIRECTORY")
+      throw failureOf("SPECIAL_FILE", options.path);
+    throw error;
   }
 }
 
 /** A file given as the path is searched whatever ignore files say. */
-async function grepOne(
-  runner: ScriptRunner,
-  search: Search,
-  { glob }: GrepRequest,
-  options: SearchOptions,
-): Promise<GrepResult> {
-  const { path } = options;
-  if (globOf(glob, parentPath(path)).matches?.(path) === false) return search.result({});
-  const { bytes } = await readWhole(runner, options);
-  const isDone = bytes.length > MAX_SEARCHED_BYTES ? search.skip(path, "TOO_LARGE") : search.add(path, bytes);
-  return search.result(isDone ? {} : { truncated: true });
+function alone({ files }: Tree, { glob }: GrepRequest): Entry[] {
+  return files.filter(({ path }) => globOf(glob, parentPath(path)).matches?.(path) !== false);
 }
 
 async function searchFiles(
@@ -155,8 +147,15 @@ class Search {
   }
 }
 
-async function walk(runner: ScriptRunner, path: string, hint: Buffer, options: SearchOptions): Promise<Tree> {
-  const reply = await runner.ask(WALK, [path, hint, MAX_SEARCHED_BYTES], options);
+async function walk(
+  runner: ScriptRunner,
+  path: string,
+  hint: Buffer,
+  options: SearchOptions,
+  mayBeFile = false,
+): Promise<Tree> {
+  const values = [path, hint, MAX_SEARCHED_BYTES, mayBeFile ? "yes" : ""];
+  const reply = await runner.ask(WALK, values, options);
   if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), path);
   return treeOf(reply);
 }

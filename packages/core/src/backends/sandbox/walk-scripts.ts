@@ -60,10 +60,10 @@ answer
 
 /**
  * Values: path; what to look for, a list of basic regular expressions, or nothing to list all files; the size
- * in bytes over which a file is not searched.
+ * in bytes over which a file is not searched; whether the path may be a file.
  *
- * Body: `L`, then records that end with NUL. `Q`: files were searched, and each that holds one of them comes
- * as its path, which begins with `/`. `C` directory: the groups that follow lie in it. `F` size, time and path
+ * Body: `L`, then records that end with NUL. `A`: the path is a file, the one that follows. `Q`: files were
+ * searched, and each that holds one of them comes as `F`, or as its path, which begins with `/`. `C` directory: the groups that follow lie in it. `F` size, time and path
  * of a file. `T` path of one too large. `S` path of what cannot be read. `I` directory, then the text of its
  * ignore file; those of the directories above `path` too.
  */
@@ -71,10 +71,16 @@ export const WALK = `${PRELUDE}${GROUPS}
 decode "$1"; path=$value
 decode "$2"; text=$value
 decode "$3"; most=$value
-has() { command -v "$1" >/dev/null 2>&1; }
+decode "$4"; alone=$value
 finds() { has find && [ "$(find / -maxdepth 0 -readable -printf x)" = x ]; }
+measures() { has xargs && [ "$(printf '/\\000' | xargs -0 stat --printf=%n)" = / ]; }
 marks() { has grep && printf 'a\\n' | grep -lZ -e a >/dev/null; }
 main() {
+  if [ -f "$path" ] && [ -n "$alone" ]; then
+    [ -r "$path" ] || { fail PERMISSION_DENIED; return; }
+    printf 'LA\\000F%s %s\\000.' "$(stat -L -c '%s %Y' "$path")" "$path"
+    return
+  fi
   enter || return
   printf L
   above "$path"
@@ -115,7 +121,11 @@ quickly() {
   printf 'Q\\000'
   pruned -type d ! '(' -readable -executable ')' -printf 'S%p\\000' \\
     -o -type f ! -readable -printf 'S%p\\000' -o -type f -size "+\${most}c" -printf 'T%p\\000'
-  pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' +
+  if measures; then
+    pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' + | xargs -0 stat --printf='F%s %Y %n\\000'
+  else
+    pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' +
+  fi
 }
 walk() {
   rules . "$1"
