@@ -78,8 +78,10 @@ describe("file operations of a sandbox", () => {
     expect(await calls(() => sandbox.append(path, `${large}\n`))).toBe("upload execute");
     expect(await calls(() => sandbox.append(path, "end\n"))).toBe("execute");
     expect(await calls(() => sandbox.readRaw(path))).toBe("execute download");
+    expect(await calls(() => sandbox.edit(path, "end\n", "END\nend\n"))).toBe("execute execute");
+    expect(await calls(() => sandbox.edit(path, "end", "fin", true))).toBe("execute execute");
     expect(await calls(() => sandbox.read(path, 0, 2))).toBe("execute download");
-    expect(readFileSync(path, "utf8")).toBe(`start\n${large}\n${large}\nend\n`);
+    expect(readFileSync(path, "utf8")).toBe(`start\n${large}\n${large}\nEND\nfin\n`);
     const many = join(sandbox.root, "many");
     mkdirSync(many);
     for (let n = 0; n < 800; n++) writeFileSync(join(many, `${noise(180)}.txt`), `needle ${n}\n`);

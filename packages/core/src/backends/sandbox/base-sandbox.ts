@@ -5,10 +5,19 @@
  * ever part of a command's code: see `command.ts`. Paths are real paths of the sandbox, links lead where
  * they lead, and the sandbox itself is the boundary.
  *
- * Calls it takes: `ls`, `read`, `glob`, `delete`, `realPath` one command; `write` and `append` an upload and a command;
- * `edit` a command, an upload and a command; `grep` a command and a download for every 64 files that may match.
- * Answers and files over 48 KiB add a download, and answers one more command to remove them. The first upload is
- * preceded by a command that makes the private directory for uploads.
+ * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `delete`,
+ * `realPath`, and for `write` and `append` of up to 36 KiB (48 KiB in base64, which go with the command); two for
+ * `edit` and `grep`, and for larger writes, an upload and a command. Answers over 48 KiB are packed; those that are
+ * longer even then, and files, add a download: two in all. What lies in the sandbox for a download is removed by
+ * the next command.
+ *
+ * It is more where: a larger write is the first operation of all (three, one of them makes the private directory for
+ * uploads); an edit's file does not pack into 48 KiB and cannot be edited where it lies, because there is no `awk`
+ * and `sha256sum`, it has more than 32 MiB, control characters, an encoding other than UTF-8 (which takes `iconv` to
+ * tell), CRLF with an edit across lines, or the text is not found (three or four); text beyond ASCII is appended to
+ * such a file over 48 KiB (three); a page of over 1 MB behind a lone `\r` (three); `grep` finds candidates of more
+ * than 8 MB or 1024 files (one for each of those); someone else changed the file meanwhile, the time was up, a
+ * provider cut an answer short (one more each).
  */
 import { createHash } from "node:crypto";
 import { canonicalPath } from "../../paths.ts";
@@ -36,10 +45,12 @@ import { editBytes } from "../disk/edit-bytes.ts";
 import { changedMeanwhile, FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes, encodeText } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
+import type { Value } from "./command.ts";
 import { commonEnds } from "./common-ends.ts";
 import { listingOf } from "./listing.ts";
+import { plainEdit } from "./plain-edit.ts";
 import { PUT, type PutMode } from "./put-script.ts";
-import { readFile, readWhole, type WholeFile, wholeOf } from "./read-file.ts";
+import { askWhole, readFile, readWhole, type WholeFile, wholeOf } from "./read-file.ts";
 import { failureOf, writeFailureOf } from "./refusal.ts";
 import { type AskOptions, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
 import { DELETE, REAL_PATH } from "./scripts.ts";
@@ -55,6 +66,8 @@ export interface BaseSandboxOptions {
 
 /** How often an edit is made again because the file was changed meanwhile. */
 const MAX_ATTEMPTS = 20;
+/** Occurrences that are replaced where the file lies; each costs a pass over it. */
+const MAX_THERE = 100;
 
 export abstract class BaseSandbox implements SandboxBackendProtocol {
   abstract readonly id: string;
@@ -146,14 +159,23 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     replaceAll = false,
     options?: OperationOptions,
   ): Promise<EditResult> {
-    return this.#change(path, options, (ask) =>
-      this.#rewrite(ask, ({ bytes }) => {
-        const edited = editBytes(bytes, oldString, newString, replaceAll, ask.path);
-        if (edited.error !== undefined) throw new FileFailure(edited.code, edited.error);
-        const { occurrences } = edited;
-        return { bytes: edited.bytes, result: { path: ask.path, occurrences } };
-      }),
-    );
+    return this.#change(path, options, async (ask) => {
+      const read = await askWhole(this.#runner, ask);
+      if (read.kind === "D") {
+        const occurrences = await this.#editThere(ask, oldString, newString, replaceAll);
+        if (occurrences !== undefined) return { path: ask.path, occurrences };
+      }
+      return this.#rewrite(
+        ask,
+        ({ bytes }) => {
+          const edited = editBytes(bytes, oldString, newString, replaceAll, ask.path);
+          if (edited.error !== undefined) throw new FileFailure(edited.code, edited.error);
+          const { occurrences } = edited;
+          return { bytes: edited.bytes, result: { path: ask.path, occurrences } };
+        },
+        await wholeOf(read, this.#runner, ask),
+      );
+    });
   }
 
   async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
@@ -203,6 +225,26 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return { ...ask, ignoreFiles: this.#ignoreFiles };
   }
 
+  /** How often it was replaced where the file lies; undefined where it has to be done here. */
+  async #editThere(
+    ask: AskOptions,
+    oldString: string,
+    newString: string,
+    replaceAll: boolean,
+  ): Promise<number | undefined> {
+    const edit = plainEdit(oldString, newString);
+    if (edit === undefined) return undefined;
+    const more = [edit.needle, replaceAll ? MAX_THERE : "", edit.hasLines ? "yes" : ""];
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const reply = await this.#put(ask, edit.replacement, "edit", { more });
+      if (reply.kind === "R") return Number(reply.bytes.toString("latin1"));
+      const refusal = reply.bytes.toString("utf8");
+      if (refusal === "HARD") return undefined;
+      if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
+    }
+    return undefined;
+  }
+
   async #appendEncoded(ask: AskOptions, content: string, known: WholeFile): Promise<void> {
     await this.#rewrite(
       ask,
@@ -245,11 +287,11 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   }
 
   async #put(ask: AskOptions, content: Buffer, mode: PutMode, details: PutDetails = {}): Promise<Reply> {
-    const { file, before = "", behind = "", result = "", isWide = false } = details;
+    const { file, before = "", behind = "", result = "", isWide = false, more: others = [] } = details;
     return this.#runner.withContent(content, ask, ({ upload, word }) => {
       const sum = file === undefined ? "" : sumOf(file.bytes);
       const values = [ask.path, upload, mode, sum, file?.facts ?? "", lockName(ask.path), word];
-      const more = [before, behind, result, isWide ? "yes" : ""];
+      const more = [before, behind, result, isWide ? "yes" : "", ...others];
       return this.#runner.ask(PUT, [...values, ...more], { ...ask, repeatable: false });
     });
   }
@@ -290,6 +332,8 @@ interface PutDetails {
   /** The SHA-256 of all of it afterwards. */
   readonly result?: string;
   readonly isWide?: boolean;
+  /** For an edit where the file lies. */
+  readonly more?: readonly Value[];
 }
 
 function sumOf(bytes: Buffer): string {

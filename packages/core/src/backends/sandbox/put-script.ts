@@ -1,16 +1,20 @@
 /** The script that puts content in its place: uploaded, or part of the command. */
 import { PRELUDE } from "./scripts.ts";
 
-/** `create` refuses what exists, `replace` does not, `swap` only where the content is still what it was. */
-export type PutMode = "create" | "replace" | "append" | "swap";
+/**
+ * `create` refuses what exists, `replace` does not, `swap` only where the content is still what it was; `edit`
+ * replaces a text where it stands.
+ */
+export type PutMode = "create" | "replace" | "append" | "swap" | "edit";
 
 /**
  * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, the facts it must have
  * where there is no `sha256sum`, a name for the lock; as they stand: the content where it was not uploaded, `o`
  * and octal or `b` and base64; for `swap` how many bytes of the file stay before and behind the content, and
- * the SHA-256 of what comes out; for `append` whether the text is more than ASCII.
- * Body: `R`; `W` or `D` as in `READ` for a file that cannot be appended to byte by byte; codes besides those of
- * files: `CHANGED` for a lost race; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
+ * the SHA-256 of what comes out; for `append` whether the text is more than ASCII; for `edit` the old text with
+ * `\\001` for its line ends, whether every occurrence counts, and whether the texts have line ends.
+ * Body: `R`, for `edit` with the number of occurrences; `W` or `D` as in `READ` for a file that cannot be appended to byte by byte; codes besides those of
+ * files: `CHANGED` for a lost race; `HARD` for an edit that needs more thought than a shell has; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
  *
  * New content is written beside its place and then linked (which fails where something is) or renamed, so
  * that no reader sees half a file and of many creators one wins. The lock holds off other scripts of ours
@@ -26,7 +30,9 @@ decode "$6"; lock=$scratch/.deepwright-lock-$value
 content=$7 before=$8 behind=$9
 shift 9
 result=$1 wide=$2
-target=$path part='' locked=''
+decode "$3"; needle=$value
+every=$4 ends=$5
+target=$path part='' locked='' count=''
 main() {
   trap 'rm -f "$upload" "$part"; [ -z "$locked" ] || rmdir "$lock"' EXIT
   trap 'exit 1' HUP INT TERM
@@ -40,6 +46,7 @@ emit() {
   esac
 }
 compose() {
+  if [ "$mode" = edit ]; then replace_all; return; fi
   if [ -z "$before" ]; then emit; return; fi
   if [ "$before" -gt 0 ]; then head -c "$before" <"$target" || return; fi
   emit || return
@@ -54,7 +61,7 @@ place() {
   elif [ -e "$target" ] && [ ! -f "$target" ]; then fail SPECIAL_FILE
   elif [ "$mode" = create ] && exists "$target"; then fail FILE_EXISTS
   elif [ -e "$target" ]; then change
-  elif [ "$mode" = swap ]; then fail CHANGED
+  elif [ "$mode" = swap ] || [ "$mode" = edit ]; then fail CHANGED
   else create
   fi
 }
@@ -84,13 +91,14 @@ copy() {
 change() {
   if [ ! -w "$target" ]; then fail PERMISSION_DENIED; return; fi
   if [ "$mode" = append ]; then extend; return; fi
+  if [ "$mode" = edit ]; then locate || { fail HARD; return; }; fi
   if [ -z "$part" ]; then copy || return; fi
   owner=$(stat -c %u:%g "$target")
   [ "$owner" = "$(stat -c %u:%g "$part")" ] || chown "$owner" "$part"
   chmod "$(stat -c %a "$target")" "$part"
   hold_lock
-  if [ "$mode" = swap ] && ! { unchanged && composed; }; then fail CHANGED; return; fi
-  if why=$(mv -f "$part" "$target" 2>&1); then printf R.; else failure "$why"; fi
+  case $mode in swap | edit) if ! { unchanged && composed; }; then fail CHANGED; return; fi ;; esac
+  if why=$(mv -f "$part" "$target" 2>&1); then printf 'R%s.' "$count"; else failure "$why"; fi
 }
 extend() {
   case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') encoded; return ;; esac
@@ -136,6 +144,35 @@ blocked() {
     if [ -n "$above" ] && exists "$above" && [ ! -d "$above" ]; then fail "NOT_A_DIRECTORY $levels"; return; fi
   done
   failure "$why"
+}
+counted() { [ "$(tr -dc "$1" <"$target" | head -c 1 | wc -c)" -gt 0 ]; }
+locate() {
+  has awk && has sha256sum && [ -r "$target" ] && [ "$(wc -c <"$target")" -le 33554432 ] || return 1
+  sum=$(sha256sum <"$target") && sum=\${sum%% *}
+  if counted '\\000-\\010\\016-\\037\\364'; then return 1; fi
+  if [ -n "$ends" ] && counted '\\r'; then return 1; fi
+  if counted '\\200-\\377'; then has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null || return 1; fi
+  offsets=$(tr '\\n' '\\001' <"$target" | needle=$needle awk -v most="\${every:-1}" '{
+    needle = ENVIRON["needle"]; rest = $0; at = 0; count = 0
+    while ((found = index(rest, needle)) > 0) {
+      if (++count > most) { print "many"; exit }
+      print at + found - 1
+      at += found - 1 + length(needle)
+      rest = substr(rest, found + length(needle))
+    }
+    print "all"
+  }')
+  case $offsets in *many | '' | all) return 1 ;; *all) offsets=\${offsets%all} ;; *) return 1 ;; esac
+  count=$(printf '%s' "$offsets" | wc -l) && count=$((count)) length=$(printf '%s' "$needle" | wc -c)
+}
+replace_all() {
+  from=0
+  for at in $offsets; do
+    if [ "$at" -gt "$from" ]; then tail -c "+$((from + 1))" <"$target" | head -c $((at - from)); fi
+    emit || return
+    from=$((at + length))
+  done
+  tail -c "+$((from + 1))" <"$target"
 }
 (main) 2>/dev/null | frame data
 `;

@@ -39,11 +39,12 @@ interface Window {
 
 /** Throws a `FileFailure` when there is no such file or it is too large. */
 export async function readWhole(runner: ScriptRunner, options: AskOptions): Promise<WholeFile> {
-  return wholeOf(
-    await runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options),
-    runner,
-    options,
-  );
+  return wholeOf(await askWhole(runner, options), runner, options);
+}
+
+/** The file as the script gives it: `W` with its content, `D` to be downloaded, another letter where it is too large. */
+export function askWhole(runner: ScriptRunner, options: AskOptions): Promise<Reply> {
+  return runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options);
 }
 
 /** The file that a script has printed, or named to be downloaded. */
