@@ -1,5 +1,11 @@
 /** How a sandbox on this machine reaches the few hosts it may reach. */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { EgressOptions } from "../egress/egress-options.ts";
+import { type EgressProxy, type EgressProxyRequest, startEgressProxy } from "../egress/proxy.ts";
+import { BRIDGE_PROGRAM } from "./network-bridge.ts";
+import { trustBundle, trustVariables } from "./network-trust.ts";
 
 /** A file or directory of this machine and where it is in the sandbox. */
 export interface Bind {
@@ -10,12 +16,99 @@ export interface Bind {
 
 /** What the command line of a sandbox needs so that its commands reach the proxy. */
 export interface SandboxNetwork {
+  /** In this order: the second lies in the first. */
   readonly binds: readonly Bind[];
   /** Stands before the command that is run in the sandbox. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Ends the proxy and removes its files. Safe twice. */
   close(): Promise<void>;
+}
+
+export interface NetworkPlace {
+  /** Private to this process's user; a directory of its own is made in it. */
+  readonly directory: string;
+  /** For tests: see `EgressProxyRequest`. */
+  readonly parts?: EgressProxyRequest["parts"];
+}
+
+/** Where it all lies in a sandbox. */
+const INSIDE = "/run/deepwright-egress";
+/** On the loopback of the sandbox, for HTTP and SOCKS 5 alike. */
+const PORT = 3128;
+/** The longest path of a Unix socket on Linux. */
+const MAX_SOCKET_PATH = 107;
+/** A relay needs no threads of V8 and little memory. */
+const NODE_FLAGS = ["--v8-pool-size=0", "--max-old-space-size=64", "--no-warnings"];
+
+/**
+ * Starts the proxy for one sandbox that has no network but its own loopback. Throws a `ConfigurationError` for
+ * options that are not understood; then nothing is left.
+ */
+export async function openSandboxNetwork(
+  options: EgressOptions,
+  place: NetworkPlace,
+): Promise<SandboxNetwork> {
+  const directory = await privateDirectory(place.directory);
+  let proxy: EgressProxy | undefined;
+  const close = async () => {
+    await proxy?.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    // The sandbox may run as another user, who then sees this and nothing above it.
+    const shared = join(directory, "in");
+    await mkdir(shared);
+    await chmod(shared, 0o755);
+    const socketPath = join(shared, "socket");
+    proxy = await startEgressProxy({ socketPath, options, ...(place.parts ? { parts: place.parts } : {}) });
+    await writeShared(shared, "bridge.cjs", BRIDGE_PROGRAM);
+    await writeShared(shared, "node", "");
+    const trust = proxy.caCertificate === undefined ? {} : await writeTrust(shared, proxy.caCertificate);
+    return {
+      binds: [
+        { from: shared, to: INSIDE },
+        { from: process.execPath, to: `${INSIDE}/node` },
+      ],
+      argv: [`${INSIDE}/node`, ...NODE_FLAGS, `${INSIDE}/bridge.cjs`, `${INSIDE}/socket`, String(PORT)],
+      env: { ...proxyVariables(), ...trust },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Elsewhere when the path would be too long for a socket. */
+async function privateDirectory(parent: string): Promise<string> {
+  const longest = join(parent, "egress-XXXXXX", "in", "socket");
+  const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH;
+  return mkdtemp(join(isShort ? parent : tmpdir(), "egress-"));
+}
+
+async function writeShared(directory: string, name: string, content: string): Promise<void> {
+  const path = join(directory, name);
+  await writeFile(path, content);
+  await chmod(path, 0o644);
+}
+
+async function writeTrust(directory: string, certificate: string): Promise<Record<string, string>> {
+  await writeShared(directory, "ca.pem", certificate);
+  await writeShared(directory, "ca-bundle.pem", await trustBundle(certificate));
+  return trustVariables(`${INSIDE}/ca-bundle.pem`, `${INSIDE}/ca.pem`);
+}
+
+/** An HTTP proxy for everything: more programs know it than SOCKS, and some fail when they are told of SOCKS. */
+function proxyVariables(): Record<string, string> {
+  const url = `http://127.0.0.1:${PORT}`;
+  const local = "localhost,127.0.0.1,::1";
+  const variables: Record<string, string> = { NODE_USE_ENV_PROXY: "1" };
+  for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]) {
+    variables[name] = url;
+    variables[name.toLowerCase()] = url;
+  }
+  return { ...variables, NO_PROXY: local, no_proxy: local };
 }
 
 export type { EgressOptions };

@@ -1,0 +1,32 @@
+/** Which certificate authorities programs in a sandbox trust. */
+import { readFile } from "node:fs/promises";
+import { rootCertificates } from "node:tls";
+
+/** Where distributions keep them, all in one file. */
+const BUNDLES = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/ca-bundle.pem",
+  "/etc/ssl/cert.pem",
+];
+
+/** Those of this machine and one more, as PEM; those of Node where the machine has none. */
+export async function trustBundle(certificate: string): Promise<string> {
+  for (const path of BUNDLES) {
+    const bundle = await readFile(path, "utf8").catch(() => "");
+    if (bundle.includes("BEGIN CERTIFICATE")) return `${bundle.trimEnd()}\n${certificate}`;
+  }
+  return `${rootCertificates.join("\n")}\n${certificate}`;
+}
+
+/** Variables by which programs find the file with all of them, and Node the one that is added to its own. */
+export function trustVariables(bundlePath: string, certificatePath: string): Record<string, string> {
+  return {
+    SSL_CERT_FILE: bundlePath,
+    REQUESTS_CA_BUNDLE: bundlePath,
+    CURL_CA_BUNDLE: bundlePath,
+    GIT_SSL_CAINFO: bundlePath,
+    NODE_EXTRA_CA_CERTS: certificatePath,
+  };
+}
