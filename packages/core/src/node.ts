@@ -1,10 +1,14 @@
 /** The public names that need Node: files on disk, and commands. */
-export { isControlPath } from "./backends/disk/control-files.ts";
+export { CONTROL_NAMES, isControlPath } from "./backends/disk/control-files.ts";
 export { type DiskPlace, diskPlaceName, openDiskPlace } from "./backends/disk/disk-place.ts";
 export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
+export { noteCommand } from "./backends/disk/note-command.ts";
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
 export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";
+export { type OutputPipe, openOutputPipe } from "./backends/shell/output-pipe.ts";
+export { type CollectedOutput, OutputRing } from "./backends/shell/output-ring.ts";
+export { type CommandLaunch, type RunCommandOptions, runCommand } from "./backends/shell/run-command.ts";
 export { type AgentMemoryMiddlewareOptions, createAgentMemoryMiddleware } from "./middleware/agent-memory.ts";
 export { loadHarnessProfile, loadProviderProfile } from "./profiles/node/load-profile.ts";
 export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./settings.ts";

@@ -10,12 +10,11 @@ import { mkdir } from "node:fs/promises";
 import { ConfigurationError } from "../../errors.ts";
 import { SandboxError } from "../../sandbox-error.ts";
 import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backend.ts";
-import { diskPlaceName } from "../disk/disk-place.ts";
 import { systemCode } from "../disk/file-errors.ts";
 import { FilesystemBackend } from "../disk/filesystem.ts";
 import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/filesystem-options.ts";
+import { noteCommand } from "../disk/note-command.ts";
 import type { WithCommandNote } from "../is-sandbox.ts";
-import { undoLogOf } from "../undo-log.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /** null means absent. */
@@ -39,8 +38,6 @@ interface CommandSettings {
   readonly inheritEnv: boolean;
   readonly initialFiles: Readonly<Record<string, string>>;
 }
-
-const MAX_NOTED_CHARACTERS = 2000;
 
 export class LocalShellBackend extends FilesystemBackend implements SandboxBackendProtocol, WithCommandNote {
   /** Begins with `local-`: where it runs, nothing is isolated. */
@@ -126,20 +123,11 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   /** In a run, each command is noted with the thread: what it changed cannot be taken back. */
   override withRuntime(runtime: BackendRuntime): this {
     const execute = async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
-      await this.#note(command, runtime);
+      await noteCommand(command, this.settings.rootDir, runtime);
       return this.execute(command, options);
     };
     return new Proxy(super.withRuntime(runtime), {
       get: (backend, key) => (key === "execute" ? execute : Reflect.get(backend, key)),
-    });
-  }
-
-  async #note(command: string, runtime: BackendRuntime): Promise<void> {
-    await undoLogOf(runtime)?.record({
-      place: diskPlaceName(this.settings.rootDir).replace("disk:", "command:"),
-      path: command.slice(0, MAX_NOTED_CHARACTERS),
-      before: undefined,
-      after: undefined,
     });
   }
 
