@@ -1,12 +1,13 @@
 /** Builds the agents that run inside another: from what they were given as and what they take over. */
 import { SystemMessage } from "@langchain/core/messages";
+import { approvalDemandOf } from "./backends/approval-demand.ts";
 import { ConfigurationError } from "./errors.ts";
 import { AgentGraph, attachNodes, graphFields } from "./loop/agent-graph.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import { buildLoop, type LoopSpec } from "./loop/build.ts";
 import type { Loop } from "./loop/loop.ts";
 import { type ModelSource, modelSource } from "./loop/model-source.ts";
-import { introduceTeams, teamsMayAsk } from "./middleware/subagents.ts";
+import { buildTeams, introduceTeams, teamsMayAsk } from "./middleware/subagents.ts";
 import { splitMiddleware } from "./options.ts";
 import { gatesFor, permissionsOption } from "./permissions/agent-rules.ts";
 import { resolveHarnessProfile, withExtraMiddleware } from "./profiles/resolve.ts";
@@ -19,6 +20,7 @@ import type { BuildChild, Parent } from "./subagents/team.ts";
 export function buildAgentLoop(spec: LoopSpec): Loop {
   const loop = buildLoop({ ...spec, asksInside: teamsMayAsk(spec.middleware) });
   introduceTeams(loop, spec);
+  if (spec.middleware.some((one) => approvalDemandOf(one) !== undefined)) buildTeams(loop);
   return loop;
 }
 

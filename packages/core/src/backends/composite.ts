@@ -2,6 +2,7 @@
 import { DeepwrightError } from "../errors.ts";
 import { adaptBackendProtocol } from "./adapt.ts";
 import { ambientRuntime } from "./ambient-runtime.ts";
+import { sameDemand } from "./approval-demand.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
@@ -68,6 +69,7 @@ export class CompositeBackend implements BackendProtocol {
     this.mayExecute = mayExecute(defaultBackend);
     const sources = [defaultBackend, ...this.#routes.map(([, source]) => source)];
     this.usesState = sources.some(mayUseState);
+    Object.assign(this, sameDemand(...sources));
     const mounts = instanceMounts(defaultBackend, this.#routes);
     this.#instances = mounts === undefined ? undefined : new MountedBackends(mounts);
     for (const method of OPTIONAL)

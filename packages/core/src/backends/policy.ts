@@ -1,6 +1,7 @@
 /** Rules around any backend: what may not be changed, how often, and who is told. */
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
+import { sameDemand } from "./approval-demand.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
@@ -113,6 +114,7 @@ export class PolicyBackend implements BackendProtocol {
     };
     this.mayExecute = mayExecute(inner);
     this.usesState = mayUseState(inner);
+    Object.assign(this, sameDemand(inner));
     if (typeof inner === "function") return;
     const backend = makeBackend(inner, { state: {} }) as BackendProtocol;
     this.#instance = backend;

@@ -1,6 +1,7 @@
 /** Seeing what an agent would do to files without letting it: reads go through, changes stay here. */
 import { canonicalPath, parentPath } from "../paths.ts";
 import { type AnyBackendProtocol, adaptBackendProtocol } from "./adapt.ts";
+import { sameDemand } from "./approval-demand.ts";
 import type {
   AnyFileData,
   BackendProtocol,
@@ -48,6 +49,7 @@ class Preview implements PreviewBackend {
     this.#inner = inner;
     this.#overlay = overlay;
     this.#turns = turns;
+    Object.assign(this, sameDemand(inner));
     if (inner.realPath) this.realPath = (path, options) => inner.realPath?.(path, options) ?? path;
   }
 

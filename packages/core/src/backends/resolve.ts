@@ -1,5 +1,6 @@
 /** From what a user gave as a backend to the one that serves a task. */
 import { type AnyBackendProtocol, adaptBackendProtocol, type BackendProtocolV1 } from "./adapt.ts";
+import { approvalDemandOf, sameDemand } from "./approval-demand.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 import { treeOf } from "./run-tree.ts";
 import { StateBackend } from "./state.ts";
@@ -41,7 +42,8 @@ export function resolveBackend(
 export function makeBackend(source: BackendSource, runtime: BackendRuntime): Awaitable<BackendProtocol> {
   if (typeof source !== "function") return adaptBackendProtocol(source);
   if (isBackendClass(source)) return adaptBackendProtocol(new source(runtime));
-  return then(source(runtime), adaptBackendProtocol);
+  const told = approvalDemandOf(source) === undefined ? runtime : { ...runtime, ...sameDemand(source) };
+  return then(source(told), adaptBackendProtocol);
 }
 
 /** Its form for one task, where it has one. */

@@ -2,7 +2,9 @@
 import { SystemMessage } from "@langchain/core/messages";
 import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
 import type { AgentMiddleware } from "langchain";
+import { approvalDemandOf } from "../backends/approval-demand.ts";
 import { ConfigurationError } from "../errors.ts";
+import { demandGate, refuseUnasked } from "./approval-demand.ts";
 import { APPROVALS, approvalsChannel } from "./approval-memory.ts";
 import { approvalPolicy, type CallGate, type InterruptOn } from "./approval-policy.ts";
 import { buildState } from "./channels.ts";
@@ -48,7 +50,13 @@ export function buildLoop(spec: LoopSpec): Loop {
   const tools = shapedTools(collectTools(spec.tools, middleware, response?.toolNames ?? []), toolShape);
   const stages = middleware.map(stagesOf).filter((stage) => stage !== undefined);
   const hooked = middleware.filter((m) => stagesOf(m) === undefined);
-  const asking = { approvals: approvalPolicy(spec.interruptOn), gates: spec.gates ?? [] };
+  const approvals = approvalPolicy(spec.interruptOn);
+  const demand = middleware.map(approvalDemandOf).find((why) => why !== undefined);
+  if (demand !== undefined) refuseUnasked(tools, approvals, demand);
+  const asking = {
+    approvals,
+    gates: [...(spec.gates ?? []), ...(demand === undefined ? [] : [demandGate(demand)])],
+  };
   const state = buildState(
     [spec.stateSchema, ...middleware.map((m) => m.stateSchema)],
     asksPeople(asking) ? { [APPROVALS]: approvalsChannel() } : {},

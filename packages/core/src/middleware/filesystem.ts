@@ -2,6 +2,7 @@
 
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
+import { sameDemand } from "../backends/approval-demand.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
@@ -102,6 +103,7 @@ export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions 
     tools,
     ...(mayUseState(backend) ? { stateSchema: new StateSchema({ files: filesValue }) } : {}),
     ...hooksOf(options, backend, tools, limits),
+    ...sameDemand(backend),
     [INHERIT]: (defaults: AgentDefaults) =>
       createFilesystemMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
   };

@@ -51,6 +51,14 @@ export function introduceTeams(loop: Loop, spec: LoopSpec): void {
   for (const middleware of loop.middleware) (middleware as WithTeam)[TEAM]?.worksFor({ loop, spec });
 }
 
+/** Builds all children now: what is wrong with one is said before any is called. */
+export function buildTeams(loop: Loop): void {
+  for (const middleware of loop.middleware) {
+    const team = (middleware as WithTeam)[TEAM];
+    for (const member of team?.members ?? []) team?.runnable(member);
+  }
+}
+
 /** Whether a person may be asked by an agent inside one with this middleware. */
 export function teamsMayAsk(middleware: readonly object[]): boolean {
   return middleware.some((one) => {

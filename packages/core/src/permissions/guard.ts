@@ -1,4 +1,5 @@
 /** A backend with permissions in front of it: the one place where rules are enforced, below every tool. */
+import { sameDemand } from "../backends/approval-demand.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
@@ -60,7 +61,7 @@ export function guardBackend(
   if (typeof source !== "function") {
     const instance = makeBackend(source, { state: {} }) as BackendProtocol;
     if (goesAround(instance, rules) === true) throw new ConfigurationError(...WITH_EXECUTE);
-    return new GuardedBackend(instance, rules);
+    return Object.assign(new GuardedBackend(instance, rules), sameDemand(source));
   }
   const guard = (made: BackendProtocol): BackendProtocol => new GuardedBackend(made, rules);
   const factory = (runtime: BackendRuntime): BackendProtocol | Promise<BackendProtocol> => {
@@ -68,7 +69,7 @@ export function guardBackend(
     return made instanceof Promise ? made.then(guard) : guard(made);
   };
   const known: KnownFactory = { usesState: mayUseState(source), mayExecute: mayExecute(source) };
-  return Object.assign(factory, known);
+  return Object.assign(factory, known, sameDemand(source));
 }
 
 const WITH_EXECUTE = [

@@ -1,0 +1,44 @@
+/** What a sandbox is found by: a key made of whose it is. No list of sandboxes is kept anywhere. */
+import { createHash, randomBytes } from "node:crypto";
+import { type BackendRuntime, DeepwrightError } from "deepwright";
+import type { Settings } from "./options.ts";
+
+type Owner = Pick<Settings, "scope" | "name">;
+
+/** Throws INVALID_INPUT for a run that belongs to no thread or assistant: nobody gets what is another's. */
+export function keyOfRun(owner: Owner, { config, serverInfo }: BackendRuntime): string {
+  if (owner.scope === "assistant") return keyOfAssistant(owner, serverInfo?.assistantId);
+  const { configurable } = (config ?? {}) as { readonly configurable?: Record<string, unknown> };
+  const thread = configurable?.thread_id;
+  if (thread !== undefined && thread !== null && thread !== "") return keyFor(owner, String(thread));
+  throw new DeepwrightError(
+    "INVALID_INPUT",
+    "The sandbox of this agent belongs to a thread, and this run has none.",
+    {
+      hint: "Run the agent with {configurable: {thread_id}}, or hand it the sandbox of a lease of your own.",
+    },
+  );
+}
+
+/** `given` is the id of a thread or assistant; absent: the named assistant, or nobody else's. */
+export function keyOfLease(owner: Owner, given: string | undefined): string {
+  if (owner.scope === "assistant") return keyOfAssistant(owner, given);
+  return given === undefined ? `own-${randomBytes(16).toString("hex")}` : keyFor(owner, given);
+}
+
+function keyOfAssistant(owner: Owner, assistant: string | undefined): string {
+  if (assistant !== undefined || owner.name !== undefined) return keyFor(owner, assistant ?? "");
+  throw new DeepwrightError(
+    "INVALID_INPUT",
+    "The sandbox belongs to an assistant, and it is not known which.",
+    {
+      hint: "Give createSandbox a 'name'.",
+    },
+  );
+}
+
+/** A name of any length and any characters becomes one that every place takes as a label. */
+function keyFor({ scope, name = "" }: Owner, id: string): string {
+  const hash = createHash("sha256").update(JSON.stringify([scope, name, id]));
+  return `${scope}-${hash.digest("hex").slice(0, 40)}`;
+}

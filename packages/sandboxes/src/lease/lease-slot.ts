@@ -1,0 +1,191 @@
+/** The sandbox of one key in this process: opened when it is first needed, kept while it is used, ended in time. */
+import { SandboxError } from "deepwright";
+import type { OpenedSandbox, Sandbox, SandboxProvider } from "../provider.ts";
+import type { NotedIds } from "./noted-id.ts";
+import { isLost, openPlace, type Place } from "./open-place.ts";
+import type { Settings } from "./options.ts";
+import { SharedTask } from "./shared-task.ts";
+import { type Upkeep, upkeepOf } from "./upkeep.ts";
+
+/** What an operation gets to work with. */
+export interface HeldSandbox {
+  readonly sandbox: Sandbox;
+  /** Counts the sandboxes of this key in this process. */
+  readonly generation: number;
+  readonly isFresh: boolean;
+  readonly isReplacement: boolean;
+}
+
+interface Held extends HeldSandbox {
+  readonly opened: OpenedSandbox;
+  readonly upkeep: Upkeep;
+  /** Something was done in it. */
+  hasWorked: boolean;
+}
+
+export interface Use {
+  readonly signal?: AbortSignal | undefined;
+  readonly noted?: NotedIds | undefined;
+}
+
+export class LeaseSlot {
+  readonly key: string;
+  readonly provider: SandboxProvider;
+  readonly #settings: Settings;
+  readonly #opening: SharedTask<Held>;
+  /** Ids of places that are there and answer nothing. */
+  readonly #dead = new Set<string>();
+  /** What is being let go of or ended; nobody waits for it but who closes. */
+  readonly #endings = new Set<Promise<void>>();
+  #noted: NotedIds | undefined;
+  #held: Held | undefined;
+  #lastId: string | undefined;
+  #generation = 0;
+  #isReleased = false;
+  #releasing: Promise<void> | undefined;
+
+  constructor(key: string, provider: SandboxProvider, settings: Settings) {
+    this.key = key;
+    this.provider = provider;
+    this.#settings = settings;
+    this.#opening = new SharedTask((signal) => this.#open(signal));
+  }
+
+  /** Absent: none is open. */
+  get id(): string | undefined {
+    return this.#held?.opened.id;
+  }
+
+  /** Neither open nor about to be. */
+  get isIdle(): boolean {
+    return this.#held === undefined && !this.#opening.isRunning;
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** Opens it if it is not. */
+  async ready({ signal, noted }: Use = {}): Promise<HeldSandbox> {
+    return this.#acquire(signal, noted);
+  }
+
+  /** Works in the sandbox. One that is lost meanwhile is thrown; who comes next gets another. */
+  async use<Result>(use: Use, act: (held: HeldSandbox) => Promise<Result>): Promise<Result> {
+    const held = await this.#acquire(use.signal, use.noted);
+    held.upkeep.begin();
+    try {
+      const result = await act(held);
+      held.hasWorked = true;
+      return result;
+    } catch (error) {
+      if (isLost(error)) this.#lose(held);
+      throw error;
+    } finally {
+      held.upkeep.end();
+    }
+  }
+
+  /** Tells the place that it is needed, and begins its time without use anew. */
+  async keepAlive(): Promise<void> {
+    const held = await this.#acquire(undefined, undefined);
+    held.upkeep.begin();
+    try {
+      await held.opened.keepAlive?.();
+    } finally {
+      held.upkeep.end();
+    }
+  }
+
+  /** Ends it, or with `keep` lets go of it where it can be found again. Safe twice; after a failure it tries again. */
+  async release({ keep }: { readonly keep: boolean }): Promise<void> {
+    this.#isReleased = true;
+    this.#releasing ??= this.#end(keep).finally(() => {
+      this.#releasing = undefined;
+    });
+    await this.#releasing;
+  }
+
+  async #end(keep: boolean): Promise<void> {
+    await this.#opening.stop(released());
+    const held = this.#held;
+    if (held !== undefined) await this.#letGo(held, keep);
+    this.#held = undefined;
+    await Promise.all(this.#endings);
+  }
+
+  async #letGo(held: Held, keep: boolean): Promise<void> {
+    held.upkeep.stop();
+    const canBeFound =
+      this.provider.reattach !== undefined && (this.provider.find ?? this.#noted) !== undefined;
+    await (keep && canBeFound ? held.opened.detach() : held.opened.destroy());
+  }
+
+  async #acquire(signal: AbortSignal | undefined, noted: NotedIds | undefined): Promise<Held> {
+    signal?.throwIfAborted();
+    if (this.#isReleased) throw released();
+    this.#noted ??= noted;
+    return this.#held ?? this.#opening.join(signal);
+  }
+
+  async #open(signal: AbortSignal): Promise<Held> {
+    const place = await openPlace({
+      key: this.key,
+      settings: this.#settings,
+      provider: this.provider,
+      lastId: this.#lastId,
+      dead: this.#dead,
+      noted: this.#noted,
+      signal,
+    });
+    return this.#hold(place);
+  }
+
+  #hold({ opened, isFresh, isReplacement }: Place): Held {
+    if (isFresh) this.#generation += 1;
+    const upkeep = upkeepOf(opened, this.#settings.ttl, () => this.#expire(held));
+    const { sandbox } = opened;
+    const held: Held = {
+      opened,
+      sandbox,
+      upkeep,
+      isFresh,
+      isReplacement,
+      generation: this.#generation,
+      hasWorked: false,
+    };
+    this.#held = held;
+    this.#lastId = opened.id;
+    if (isReplacement) this.#settings.onReplaced?.({ key: this.key, id: opened.id });
+    return held;
+  }
+
+  /** One that worked may be there still, only out of reach: it is looked for. One that never did is given up. */
+  #lose(held: Held): void {
+    if (this.#held !== held) return;
+    this.#held = undefined;
+    held.upkeep.stop();
+    if (!held.hasWorked) this.#dead.add(held.opened.id);
+    this.#inBackground(held.hasWorked ? held.opened.detach() : held.opened.destroy());
+  }
+
+  /** Another process may be using what is shared: that is for the provider to end. */
+  #expire(held: Held): void {
+    if (this.#held !== held) return;
+    this.#held = undefined;
+    this.#inBackground(this.#letGo(held, this.#settings.scope === "assistant"));
+  }
+
+  #inBackground(ending: Promise<void>): void {
+    const quiet = ending
+      .catch(() => {
+        // It has gone, or its own time will end it.
+      })
+      .finally(() => this.#endings.delete(quiet));
+    this.#endings.add(quiet);
+  }
+}
+
+function released(): SandboxError {
+  return new SandboxError("The sandbox was released.", "NOT_INITIALIZED");
+}

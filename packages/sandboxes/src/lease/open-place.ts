@@ -1,0 +1,134 @@
+/** Finds the sandbox of a key again, or opens a fresh one. Whatever fails or is stopped on the way leaves nothing open. */
+import { SandboxError } from "deepwright";
+import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
+import type { NotedIds } from "./noted-id.ts";
+import type { Settings } from "./options.ts";
+import { setUp, setupText } from "./set-up.ts";
+
+export interface PlaceRequest {
+  readonly key: string;
+  readonly settings: Settings;
+  readonly provider: SandboxProvider;
+  /** The one this process held last. */
+  readonly lastId: string | undefined;
+  /** Those that are there and of no use. */
+  readonly dead: ReadonlySet<string>;
+  readonly noted: NotedIds | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Place {
+  readonly opened: OpenedSandbox;
+  readonly isFresh: boolean;
+  /** There was one before, and it is gone with what was in it. */
+  readonly isReplacement: boolean;
+}
+
+export async function openPlace(request: PlaceRequest): Promise<Place> {
+  const { provider, settings, signal, noted, lastId } = request;
+  const script = await setupText(settings);
+  const notedId = await noted?.read();
+  const found = await findAgain(request, notedId, script);
+  if (found !== undefined) return { opened: found, isFresh: false, isReplacement: false };
+  signal.throwIfAborted();
+  const opened = await provider.open(openRequest(request));
+  return orDestroyed(opened, async () => {
+    signal.throwIfAborted();
+    if (script !== undefined && !(await setUp(opened, { script, settings, signal }))) throw cannotNote();
+    await noted?.write(opened.id);
+    const before = await older(request, opened, script);
+    if (before !== undefined) return { opened: before, isFresh: false, isReplacement: false };
+    signal.throwIfAborted();
+    return { opened, isFresh: true, isReplacement: (notedId ?? lastId) !== undefined };
+  });
+}
+
+function openRequest({ key, settings, signal }: PlaceRequest): OpenRequest {
+  const { env, ttl } = settings;
+  return { key, env, signal, ...(Number.isFinite(ttl) && { ttl }) };
+}
+
+/** The first that is there and set up. In a thread, which has one, any others were left by a crash and are ended. */
+async function findAgain(
+  request: PlaceRequest,
+  notedId: string | undefined,
+  script: string | undefined,
+): Promise<OpenedSandbox | undefined> {
+  const { provider, key, dead, lastId, settings, signal } = request;
+  if (provider.reattach === undefined) return undefined;
+  const labelled = [...((await provider.find?.(key)) ?? [])].sort();
+  const ids = [...new Set([lastId, notedId, ...labelled])].filter((id) => id !== undefined && !dead.has(id));
+  let taken: OpenedSandbox | undefined;
+  for (const id of ids as string[]) {
+    signal.throwIfAborted();
+    if (taken === undefined) taken = await takeUp(request, id, script);
+    else if (settings.scope === "thread") await provider.destroy?.(id);
+  }
+  return taken;
+}
+
+async function takeUp(
+  request: PlaceRequest,
+  id: string,
+  script: string | undefined,
+): Promise<OpenedSandbox | undefined> {
+  const { provider, settings, signal } = request;
+  const opened = await provider.reattach?.(id, openRequest(request));
+  if (opened === undefined) return undefined;
+  try {
+    signal.throwIfAborted();
+    if (script === undefined || (await setUp(opened, { script, settings, signal }))) return opened;
+  } catch (error) {
+    await (hasCode(error, "SETUP_FAILED") ? opened.destroy() : opened.detach());
+    if (isLost(error)) return undefined;
+    throw error;
+  }
+  await opened.destroy();
+  return undefined;
+}
+
+/** Where several processes share a sandbox, two may have opened one at once: all go on with the same of them. */
+async function older(
+  request: PlaceRequest,
+  own: OpenedSandbox,
+  script: string | undefined,
+): Promise<OpenedSandbox | undefined> {
+  const { provider, key, settings, noted, dead } = request;
+  if (settings.scope !== "assistant" || provider.reattach === undefined) return undefined;
+  const found = [...((await provider.find?.(key)) ?? [])].filter((id) => !dead.has(id)).sort();
+  if (!found.includes(own.id)) return undefined;
+  for (const id of found.slice(0, found.indexOf(own.id))) {
+    const other = await takeUp(request, id, script);
+    if (other === undefined) continue;
+    await own.destroy();
+    await noted?.write(id);
+    return other;
+  }
+  return undefined;
+}
+
+async function orDestroyed<Result>(opened: OpenedSandbox, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    await opened.destroy().catch(() => {
+      // Why it is not wanted says more than why it could not be ended.
+    });
+    throw error;
+  }
+}
+
+export function isLost(error: unknown): boolean {
+  return hasCode(error, "SANDBOX_LOST");
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return SandboxError.isInstance(error) && error.code === code;
+}
+
+function cannotNote(): SandboxError {
+  return new SandboxError(
+    "The sandbox has no directory for temporary files that can be written, so its set-up cannot be noted.",
+    "SETUP_FAILED",
+  );
+}

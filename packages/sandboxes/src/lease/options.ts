@@ -1,0 +1,176 @@
+/** Reads and checks the options of createSandbox: null means absent, an unknown option is an error. */
+import { ConfigurationError } from "deepwright";
+import type { SandboxProvider } from "../provider.ts";
+import { networkOfNamed, PROVIDER_NAMES, type ProviderName } from "./named-providers.ts";
+
+/** Whose sandbox it is: a thread has its own, or all threads of an assistant share one. */
+export type SandboxScope = "thread" | "assistant";
+
+/** Why a sandbox that was there before is not there any more. */
+export interface ReplacedSandbox {
+  /** Of the sandbox, as providers know it. */
+  readonly key: string;
+  /** Of the new one. */
+  readonly id: string;
+}
+
+/** null means absent. */
+export interface CreateSandboxOptions {
+  /** What makes the sandboxes, or the name of one of ours with its default options. */
+  readonly provider: SandboxProvider | ProviderName;
+  /** Default `thread`. */
+  readonly scope?: SandboxScope | null;
+  /** Tells several sandboxes of one thread apart; stands for the assistant where no server names one. */
+  readonly name?: string | null;
+  /** A shell script that is run once in every fresh sandbox before anything else is. */
+  readonly setupScript?: string | null;
+  /** The file of that script, read when a sandbox is opened. */
+  readonly setupScriptPath?: string | null;
+  /** Seconds the set-up may take; default 600. */
+  readonly setupTimeout?: number | null;
+  /** Seconds without use after which a sandbox is ended; default 3600, Infinity: only the provider ends it. */
+  readonly ttl?: number | null;
+  /** Variables every command sees. Nothing secret: the model can read them. */
+  readonly env?: Readonly<Record<string, string>> | null;
+  /**
+   * Secret variables. Needs a provider without network, and an agent whose `interruptOn` asks about every tool. Their
+   * values are struck out of what tools answer, which stops an accident and not an attempt.
+   */
+  readonly secrets?: Readonly<Record<string, string>> | null;
+  /** Told when a sandbox was gone and a fresh one took its place. What it throws, the call that needed it throws. */
+  readonly onReplaced?: ((event: ReplacedSandbox) => void) | null;
+}
+
+export interface Settings {
+  readonly provider: SandboxProvider | ProviderName;
+  readonly scope: SandboxScope;
+  readonly name: string | undefined;
+  readonly setupScript: string | undefined;
+  readonly setupScriptPath: string | undefined;
+  /** Seconds. */
+  readonly setupTimeout: number;
+  /** Seconds, or Infinity. */
+  readonly ttl: number;
+  /** With the secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly onReplaced: ((event: ReplacedSandbox) => void) | undefined;
+}
+
+const NAMES: readonly (keyof CreateSandboxOptions)[] = [
+  ...(["provider", "scope", "name", "setupScript", "setupScriptPath", "setupTimeout"] as const),
+  ...(["ttl", "env", "secrets", "onReplaced"] as const),
+];
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export function readOptions(given: CreateSandboxOptions): Settings {
+  const options = present(given);
+  const { setupScript, setupScriptPath } = options;
+  checkKind("string", { name: options.name, setupScript, setupScriptPath });
+  checkKind("function", { onReplaced: options.onReplaced });
+  checkSeconds({ setupTimeout: options.setupTimeout, ttl: options.ttl });
+  if (setupScript !== undefined && setupScriptPath !== undefined)
+    throw invalid("The set-up is a 'setupScript' or a 'setupScriptPath', not both.");
+  if (options.name?.trim() === "") throw invalid("The option 'name' must not be empty.");
+  const scope = options.scope ?? "thread";
+  if (scope !== "thread" && scope !== "assistant")
+    throw invalid(`The option 'scope' must be 'thread' or 'assistant', not '${String(scope)}'.`);
+  const provider = checkProvider(options.provider);
+  const secrets = variables("secrets", options.secrets);
+  const env = variables("env", options.env);
+  checkSecrets(provider, secrets, env);
+  return {
+    provider,
+    scope,
+    name: options.name,
+    setupScript,
+    setupScriptPath,
+    setupTimeout: options.setupTimeout ?? 600,
+    ttl: options.ttl ?? 3600,
+    env: { ...env, ...secrets },
+    secrets,
+    onReplaced: options.onReplaced,
+  };
+}
+
+type Present = { readonly [Name in keyof CreateSandboxOptions]?: NonNullable<CreateSandboxOptions[Name]> };
+
+function present(given: CreateSandboxOptions): Present {
+  const hint = `Its options are: ${NAMES.join(", ")}.`;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new ConfigurationError("INVALID_OPTION", "createSandbox takes one object of options.", { hint });
+  const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  const unknown = entries.find(([key]) => !(NAMES as readonly string[]).includes(key))?.[0];
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `createSandbox has no option '${unknown}'.`, { hint });
+  return Object.fromEntries(entries) as Present;
+}
+
+function checkProvider(provider: unknown): SandboxProvider | ProviderName {
+  if (typeof provider === "string" && (PROVIDER_NAMES as readonly string[]).includes(provider))
+    return provider as ProviderName;
+  const { open, name, network } = (provider ?? {}) as Partial<SandboxProvider>;
+  if (typeof open === "function" && typeof name === "string" && typeof network === "string")
+    return provider as SandboxProvider;
+  const what =
+    typeof provider === "string"
+      ? `There is no provider '${provider}'.`
+      : "The option 'provider' is missing.";
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    typeof provider === "object" && provider !== null
+      ? "The option 'provider' is not a provider of sandboxes."
+      : what,
+    {
+      hint: `Make one, such as osSandbox() of '@deepwright/sandboxes/os', or name one: ${PROVIDER_NAMES.join(", ")}.`,
+    },
+  );
+}
+
+function variables(option: string, given: unknown): Readonly<Record<string, string>> {
+  if (given === undefined) return {};
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw invalid(`The option '${option}' must be an object of texts.`);
+  for (const [name, value] of Object.entries(given)) {
+    if (!VARIABLE.test(name))
+      throw invalid(`The option '${option}' has '${name}', which is no name of a variable.`);
+    if (typeof value !== "string" || value.includes("\0"))
+      throw invalid(`The value of '${name}' in the option '${option}' must be text without NUL.`);
+  }
+  return { ...given };
+}
+
+/** Whoever can run a command can read its environment, and send it wherever a network leads. */
+function checkSecrets(
+  provider: SandboxProvider | ProviderName,
+  secrets: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>>,
+): void {
+  const names = Object.keys(secrets);
+  const twice = names.find((name) => Object.hasOwn(env, name));
+  if (twice !== undefined) throw invalid(`The variable '${twice}' is in 'env' and in 'secrets'.`);
+  if (names.length === 0) return;
+  const network = typeof provider === "string" ? networkOfNamed(provider) : provider.network;
+  if (network === "none") return;
+  throw new ConfigurationError("INVALID_OPTION", "Secrets in a sandbox need one without network.", {
+    hint:
+      "Turn its network off, or keep the secret outside: a tool of the host that holds it, or a header that the " +
+      "proxy of the sandbox adds.",
+  });
+}
+
+function checkKind(kind: "string" | "function", values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && typeof value !== kind)
+      throw invalid(`The option '${name}' must be ${kind === "string" ? "text" : "a function"}.`);
+}
+
+function checkSeconds(values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && !(typeof value === "number" && value > 0))
+      throw invalid(`The option '${name}' must be more than 0 seconds, not ${String(value)}.`);
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", message);
+}

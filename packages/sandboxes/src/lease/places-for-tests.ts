@@ -1,0 +1,39 @@
+/** A directory for the places of one test, removed with the processes in it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import {
+  type ProcessProvider,
+  type ProcessProviderOptions,
+  processProvider,
+} from "./process-provider-for-tests.ts";
+
+const roots: string[] = [];
+
+afterEach(async () => {
+  for (const root of roots.splice(0)) {
+    const provider = processProvider({ root });
+    for (const id of provider.places()) await provider.destroy?.(id);
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
+export function placesRoot(): string {
+  const root = mkdtempSync(join(tmpdir(), "places-"));
+  roots.push(root);
+  return root;
+}
+
+export function testProvider(options: Partial<ProcessProviderOptions> = {}): ProcessProvider {
+  return processProvider({ root: placesRoot(), ...options });
+}
+
+/** As a run of this thread hands it to a backend. */
+export function runOf(thread: string, state: unknown = {}, store?: unknown): never {
+  return { state, store, config: { configurable: { thread_id: thread } } } as never;
+}
+
+export function opensOf({ log }: ProcessProvider): number {
+  return log.filter((line) => line.startsWith("open ")).length;
+}
