@@ -1,1 +1,20 @@
-export {};
+/** Sandboxes at Daytona. `@daytonaio/sdk` is loaded when one is opened. */
+import {
+  type DaytonaHandleOptions,
+  type DaytonaSandboxOptions,
+  daytonaSettings,
+} from "./daytona/daytona-options.ts";
+import { DaytonaProvider, ownedDaytonaSandbox } from "./daytona/daytona-provider.ts";
+import type { SandboxProvider } from "./provider.ts";
+
+export type {
+  DaytonaCommandOptions,
+  DaytonaHandleOptions,
+  DaytonaSandboxOptions,
+} from "./daytona/daytona-options.ts";
+
+/** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
+export function daytonaSandbox(options: DaytonaSandboxOptions | DaytonaHandleOptions = {}): SandboxProvider {
+  if ("sandbox" in options && options.sandbox !== undefined) return ownedDaytonaSandbox(options);
+  return new DaytonaProvider(daytonaSettings(options as DaytonaSandboxOptions));
+}

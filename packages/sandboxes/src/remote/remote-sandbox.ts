@@ -20,6 +20,7 @@ import {
 } from "deepwright";
 import { boundOutput } from "./remote-output.ts";
 import { answerOf, runLine, stopLine } from "./run-script.ts";
+import { lostSandbox } from "./vendor-errors.ts";
 
 /** Why a file was not moved. `unclear`: the vendor does not say, and the sandbox is asked. */
 export type TransferFailure = TransferErrorCode | "unclear";
@@ -51,6 +52,8 @@ export interface RemoteMachine {
   /** Stores the bytes under an absolute canonical path; undefined: it is done. Missing directories may be `unclear`. */
   put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<TransferFailure | undefined>;
   get(path: string, signal?: AbortSignal): Promise<Uint8Array | TransferFailure>;
+  /** Whether the sandbox is over. Asked when a command gave no answer; absent: `run` throws it. */
+  isGone?(): Promise<boolean>;
 }
 
 export interface RemoteSandboxOptions extends BaseSandboxOptions {
@@ -164,7 +167,7 @@ export class RemoteSandbox extends BaseSandbox {
 
   /** The connection broke, not the sandbox: the command must not go on unseen. */
   async #afterFailure(mark: string, error: unknown): Promise<never> {
-    if (!SandboxError.isInstance(error) || error.code === ("SANDBOX_UNAVAILABLE" as string))
+    if (!SandboxError.isInstance(error) || error.code === "SANDBOX_UNAVAILABLE")
       await within(STOP_WAIT, this.#stop(mark));
     throw error;
   }
@@ -181,9 +184,10 @@ export class RemoteSandbox extends BaseSandbox {
     }
   }
 
-  #response({ output, exitCode }: MachineRunResult, mark: string): ExecuteResponse {
+  async #response({ output, exitCode }: MachineRunResult, mark: string): Promise<ExecuteResponse> {
     const answer = answerOf(output, mark, this.#maxOutputBytes);
     if (answer !== undefined) return answer;
+    if (await this.#machine.isGone?.()) throw lostSandbox(this.id);
     if (exitCode === 0 || exitCode === null) throw noAnswer(output);
     return { ...boundOutput(output, this.#maxOutputBytes), exitCode };
   }

@@ -8,7 +8,7 @@
  * A command gets a session of its own and a mark in its environment. Its output goes through a pipe that keeps the
  * beginning and the end; so a flood takes no room, and what is left in the background holds nothing up. A watch
  * inside ends it when its time is up, whatever the service makes of time-outs. The answer is base64 between two
- * lines with the mark: nothing a service adds, trims or decodes can change it.
+ * lines with the mark, six lines in all: nothing a service adds, trims, decodes or leaves out by lines can change it.
  */
 import { SandboxError } from "deepwright";
 import { cutOutput, wholeOutput } from "./remote-output.ts";
@@ -57,7 +57,9 @@ exec 3>&1 >/dev/null 2>&1 </dev/null
 m=$1 seconds=$2 n=$3 c= late=0
 d=\${TMPDIR:-/tmp}/.deepwright-$m
 if ! (umask 077; mkdir "$d"); then
-  if [ -d "$d" ]; then rm -rf "$d"; else printf "\\ndw:%s:no-room\\n" "$m" >&3; fi
+  if [ -e "$d/stop" ]; then rm -rf "$d"
+  elif [ -d "$d" ]; then printf "\\ndw:%s:twice\\n" "$m" >&3
+  else printf "\\ndw:%s:no-room\\n" "$m" >&3; fi
   exit 1
 fi
 ${SWEEP}
@@ -73,7 +75,7 @@ cd "$directory" || { mkdir -p "$directory" && cd "$directory"; } || {
 shell=$(command -v bash || command -v sh)
 leader=$(command -v setsid)
 eval "set -- $(plain "$5")"
-mkfifo "$d/in" "$d/out"
+mkfifo "$d/in" "$d/out" "$d/clock"
 cat <"$d/in" >"$d/out" 3>&- &
 k=$!
 {
@@ -84,13 +86,13 @@ k=$!
 r=$!
 (exec env "DEEPWRIGHT_CALL=$m" "$@" $leader "$shell" -c "$text" >"$d/in" 2>&1 3>&-) &
 c=$!
+sleep "$seconds" >"$d/clock" 3>&- &
+s=$!
 (
   exec 3>&-
-  trap "kill \\$s" TERM
-  sleep "$seconds" &
-  s=$!
-  wait "$s" || exit 0
-  [ -d "$d" ] || exit 0
+  trap - HUP INT TERM
+  read -r x <"$d/clock"
+  [ -d "$d" ] && [ ! -e "$d/over" ] || exit 0
   : >"$d/late"
   kill -TERM -- "-$c" "$c"
   sleep 0.5
@@ -101,24 +103,29 @@ echo "$c" >"$d/pid" || sweep
 [ -e "$d/stop" ] && sweep
 wait "$c"
 x=$?
-kill -TERM "$w"
+: >"$d/over"
+kill -KILL "$s" "$w"
 sweep
-i=0
-while [ ! -e "$d/read" ] && [ "$i" -lt 20 ]; do
-  if [ "$i" -lt 5 ]; then sleep 0.01; else sleep 0.1; fi
-  i=$((i + 1))
-done
+until_read() {
+  i=0
+  while [ ! -e "$d/read" ] && [ "$i" -lt "$1" ]; do
+    if [ "$i" -lt 5 ]; then sleep 0.01; else sleep 0.1; fi
+    i=$((i + 1))
+  done
+}
+until_read 20
 kill "$k"
-wait "$r"
+until_read 10
+kill -KILL "$r"
 [ -e "$d/late" ] && late=1
 {
   printf "\\ndw:%s:head\\n" "$m"
-  base64 <"$d/head"
+  base64 <"$d/head" | tr -d "\\\\n"
   if [ -s "$d/tail" ]; then
-    printf "dw:%s:tail\\n" "$m"
-    base64 <"$d/tail"
+    printf "\\ndw:%s:tail\\n" "$m"
+    base64 <"$d/tail" | tr -d "\\\\n"
   fi
-  printf "dw:%s:end:%s:%s\\n" "$m" "$x" "$late"
+  printf "\\ndw:%s:end:%s:%s\\n" "$m" "$x" "$late"
 } >&3
 rm -rf "$d"
 `;
@@ -128,7 +135,7 @@ const STOP = `
 exec >/dev/null 2>&1 </dev/null
 m=$1 c=
 d=\${TMPDIR:-/tmp}/.deepwright-$m
-if (umask 077; mkdir "$d"); then exit 0; fi
+if (umask 077; mkdir "$d"); then : >"$d/stop"; exit 0; fi
 ${SWEEP}
 : >"$d/stop"
 [ -e "$d/pid" ] && c=$(cat "$d/pid")
@@ -166,7 +173,7 @@ export function stopLine(mark: string): string {
 
 /** Undefined when there is no answer in it. Throws a `SandboxError` when the command could not be started. */
 export function answerOf(output: string, mark: string, maxOutputBytes: number): ScriptAnswer | undefined {
-  const refusal = new RegExp(`dw:${mark}:(no-room|no-directory)`).exec(output);
+  const refusal = new RegExp(`dw:${mark}:(no-room|no-directory|twice)`).exec(output);
   if (refusal !== null) throw notStarted(refusal[1] as string);
   const found = new RegExp(
     `dw:${mark}:head\\r?\\n([\\w+/=\\s]*?)(?:dw:${mark}:tail\\r?\\n([\\w+/=\\s]*?))?dw:${mark}:end:(\\d+):([01])`,
@@ -181,12 +188,14 @@ export function answerOf(output: string, mark: string, maxOutputBytes: number): 
   return { output: cutOutput(head, tail.subarray(-half)), exitCode, truncated: true };
 }
 
+const REFUSALS: Readonly<Record<string, string>> = {
+  "no-room": "the sandbox has no directory for temporary files that can be written to",
+  "no-directory": "the working directory is not there and cannot be made",
+  twice: "the service delivered it a second time while it ran",
+};
+
 function notStarted(reason: string): SandboxError {
-  const why =
-    reason === "no-room"
-      ? "the sandbox has no directory for temporary files that can be written to"
-      : "the working directory is not there and cannot be made";
-  return new SandboxError(`The command was not run: ${why}.`, "COMMAND_FAILED");
+  return new SandboxError(`The command was not run: ${REFUSALS[reason]}.`, "COMMAND_FAILED");
 }
 
 function lineOf(script: string, values: readonly (string | number)[]): string {

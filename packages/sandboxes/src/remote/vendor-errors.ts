@@ -50,6 +50,14 @@ export function vendorError(error: unknown, context: VendorContext): SandboxErro
   );
 }
 
+export function lostSandbox(id: string, cause?: unknown): SandboxError {
+  return new SandboxError(
+    `The sandbox '${id}' is gone, and what was in it. The thread can go on with a new one.`,
+    "SANDBOX_LOST",
+    cause,
+  );
+}
+
 /** Runs a call of the SDK; its failure is thrown as ours. An abort is thrown with the signal's reason. */
 export async function vendorCall<Result>(
   context: VendorContext,

@@ -1,0 +1,237 @@
+/** How Daytona's sandboxes are made, found and ended. */
+import { randomBytes } from "node:crypto";
+import type { Daytona, Sandbox } from "@daytonaio/sdk";
+import { SandboxError } from "deepwright";
+import { createOrUndo } from "../modal/create-or-undo.ts";
+import { reachOf } from "../modal/vendor-network.ts";
+import {
+  LEASE_LABEL,
+  type NetworkReach,
+  type OpenedSandbox,
+  type OpenRequest,
+  type SandboxProvider,
+} from "../provider.ts";
+import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import { loadVendor } from "../remote/vendor.ts";
+import { isNotFound } from "../remote/vendor-errors.ts";
+import { DaytonaCalls } from "./daytona-calls.ts";
+import { DaytonaMachine } from "./daytona-machine.ts";
+import { type DaytonaHandleOptions, type DaytonaSettings, daytonaDirectory } from "./daytona-options.ts";
+
+/** Holds a value made for one creation, by which it is found when its answer was lost. */
+const ATTEMPT_LABEL = "deepwright-attempt";
+/** Milliseconds a request may take that is no command and no transfer. */
+const REQUEST_WAIT = 60_000;
+const END_SECONDS = 60;
+const START_SECONDS = 300;
+
+export class DaytonaProvider implements SandboxProvider {
+  readonly name = "daytona";
+  readonly network: NetworkReach;
+  readonly workingDirectory: string;
+  readonly #settings: DaytonaSettings;
+  readonly #calls: DaytonaCalls;
+  #client: Promise<Daytona> | undefined;
+
+  constructor(settings: DaytonaSettings) {
+    this.#settings = settings;
+    this.network = reachOf(settings.network);
+    this.workingDirectory = settings.workingDirectory;
+    this.#calls = new DaytonaCalls([settings.apiKey ?? process.env.DAYTONA_API_KEY]);
+  }
+
+  async open(request: OpenRequest): Promise<OpenedSandbox> {
+    request.signal?.throwIfAborted();
+    const client = await this.#connect();
+    const attempt = randomBytes(12).toString("hex");
+    const sandbox = await createOrUndo({
+      create: () => this.#create(client, request, attempt),
+      end: (made) => this.#end(made),
+      sweep: () => this.#sweep(attempt),
+      timeout: this.#settings.openTimeout,
+      signal: request.signal,
+    });
+    return this.#opened(sandbox, this.#machineOf(sandbox), request);
+  }
+
+  /** One that was stopped is started; its files are there. */
+  async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
+    const sandbox = await this.#get(id, request.signal);
+    if (sandbox === undefined) return undefined;
+    const machine = this.#machineOf(sandbox);
+    const isThere = await machine.awake();
+    request.signal?.throwIfAborted();
+    return isThere ? this.#opened(sandbox, machine, request) : undefined;
+  }
+
+  async destroy(id: string): Promise<void> {
+    const sandbox = await this.#get(id);
+    if (sandbox !== undefined) await this.#end(sandbox);
+  }
+
+  async find(key: string): Promise<readonly string[]> {
+    return (await this.#findBy({ [LEASE_LABEL]: key })).map(({ id }) => id);
+  }
+
+  #create(client: Daytona, request: OpenRequest, attempt: string): Promise<Sandbox> {
+    const { image, snapshot, network, labels, openTimeout, create } = this.#settings;
+    const parameters = {
+      ...create,
+      ...(snapshot === undefined ? {} : { snapshot }),
+      labels: { ...labels, [LEASE_LABEL]: request.key, [ATTEMPT_LABEL]: attempt },
+      ...this.#lifeOf(request),
+      networkBlockAll: network === "none",
+      ...(typeof network === "string" ? {} : { domainAllowList: network.allow.join(",") }),
+    };
+    const options = { timeout: openTimeout };
+    return this.#calls.call("create a sandbox", () =>
+      image === undefined
+        ? client.create(parameters, options)
+        : client.create({ ...parameters, image }, options),
+    );
+  }
+
+  /** Stopped when idle, and deleted when the time without use is over; both in minutes. */
+  #lifeOf({ ttl }: OpenRequest): { autoStopInterval: number; autoDeleteInterval?: number } {
+    const idle = Math.ceil(this.#settings.idleTimeout / 60);
+    if (ttl === undefined) return { autoStopInterval: idle };
+    const life = Math.max(1, Math.ceil(ttl / 60));
+    const autoStopInterval = Math.min(idle, life);
+    return { autoStopInterval, autoDeleteInterval: life - autoStopInterval };
+  }
+
+  #machineOf(sandbox: Sandbox): DaytonaMachine {
+    return new DaytonaMachine(sandbox, this.#calls, this.workingDirectory, this.#settings.openTimeout);
+  }
+
+  #opened(sandbox: Sandbox, machine: DaytonaMachine, request: OpenRequest): OpenedSandbox {
+    const { env, timeout, maxOutputBytes } = this.#settings;
+    let ended: Promise<void> | undefined;
+    return {
+      id: sandbox.id,
+      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
+      keepAlive: () => this.#calls.call("keep the sandbox", () => sandbox.refreshActivity()),
+      detach: async () => undefined,
+      destroy: async () => {
+        machine.end();
+        ended ??= this.#end(sandbox).catch((error: unknown) => {
+          ended = undefined;
+          throw error;
+        });
+        await ended;
+      },
+    };
+  }
+
+  async #end(sandbox: Sandbox): Promise<void> {
+    await this.#calls.call("end the sandbox", async () => {
+      try {
+        await sandbox.delete(END_SECONDS);
+      } catch (error) {
+        if (!isNotFound(error) && !(await isOnItsWay(sandbox))) throw error;
+      }
+    });
+  }
+
+  async #sweep(attempt: string): Promise<void> {
+    for (const sandbox of await this.#findBy({ [ATTEMPT_LABEL]: attempt })) await this.#end(sandbox);
+  }
+
+  async #findBy(labels: Record<string, string>): Promise<readonly Sandbox[]> {
+    const client = await this.#connect();
+    return this.#calls.call("list sandboxes", async () => {
+      const found: Sandbox[] = [];
+      for await (const sandbox of client.list({ labels })) if (!isEnded(sandbox)) found.push(sandbox);
+      return found;
+    });
+  }
+
+  async #get(id: string, signal?: AbortSignal): Promise<Sandbox | undefined> {
+    const client = await this.#connect();
+    return this.#calls.call(
+      "find the sandbox",
+      () =>
+        client.get(id).catch((error: unknown) => {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        }),
+      signal,
+    );
+  }
+
+  #connect(): Promise<Daytona> {
+    this.#client ??= this.#makeClient().catch((error: unknown) => {
+      this.#client = undefined;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #makeClient(): Promise<Daytona> {
+    const { client, target } = this.#settings;
+    if (client !== undefined) return client;
+    const apiKey = this.#settings.apiKey ?? process.env.DAYTONA_API_KEY;
+    const apiUrl = this.#settings.apiUrl ?? process.env.DAYTONA_API_URL ?? "https://app.daytona.io/api";
+    if (!apiKey)
+      throw new SandboxError("Daytona needs a key. Set DAYTONA_API_KEY, or pass apiKey.", "ACCESS_DENIED");
+    const sdk = await loadVendor("@daytonaio/sdk", () => import("@daytonaio/sdk"));
+    // Without polling the client holds a connection open that nobody would own.
+    return this.#calls.call(
+      "be reached",
+      async () =>
+        new sdk.Daytona({
+          apiKey,
+          apiUrl,
+          target,
+          useDeprecatedPolling: true,
+          requestTimeoutMs: REQUEST_WAIT,
+        }),
+    );
+  }
+}
+
+/** One that its owner made and ends: it is used, and left alone. */
+export function ownedDaytonaSandbox(options: DaytonaHandleOptions): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes } = options;
+  const workingDirectory = daytonaDirectory(options);
+  const calls = new DaytonaCalls([]);
+  const open = (request: OpenRequest): OpenedSandbox => ({
+    id: sandbox.id,
+    sandbox: new RemoteSandbox(new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS), {
+      env: { ...env, ...request.env },
+      timeout,
+      maxOutputBytes,
+    }),
+    keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
+    detach: async () => undefined,
+    destroy: async () => undefined,
+  });
+  return {
+    name: "daytona",
+    network: reachOfHandle(sandbox),
+    workingDirectory,
+    open: async (request) => {
+      request.signal?.throwIfAborted();
+      return open(request);
+    },
+    reattach: async (id, request) => (id === sandbox.id ? open(request) : undefined),
+  };
+}
+
+function reachOfHandle({ networkBlockAll, networkAllowList, domainAllowList }: Sandbox): NetworkReach {
+  if (networkBlockAll) return "none";
+  return networkAllowList || domainAllowList ? "allow-list" : "open";
+}
+
+function isEnded({ state }: Sandbox): boolean {
+  return state === "destroyed" || state === "destroying";
+}
+
+async function isOnItsWay(sandbox: Sandbox): Promise<boolean> {
+  try {
+    await sandbox.refreshData();
+    return isEnded(sandbox);
+  } catch (error) {
+    return isNotFound(error);
+  }
+}
