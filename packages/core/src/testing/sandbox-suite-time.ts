@@ -11,6 +11,11 @@ const LONG: readonly (readonly [name: string, command: string])[] = [
   ["so is one that is busy", "while true; do :; done"],
   ["so is one that writes without end", "yes"],
   ["so is a pipeline", "sleep 60 | cat | cat"],
+  ["so is one that writes without end and does not want to end", "trap '' TERM HUP INT; yes"],
+  [
+    "so is one whose child does not want to end",
+    "sh -c \"trap '' TERM HUP INT; sleep 60; sleep 60\"; sleep 60",
+  ],
 ];
 
 export const timeCases: readonly SandboxCase[] = [
@@ -25,6 +30,33 @@ export const timeCases: readonly SandboxCase[] = [
     run: async (place) => {
       const { output } = await place.within(1, "echo early; sleep 60; echo late", { timeout: 1 });
       same(output, "early\n", "output");
+    },
+  },
+  {
+    name: "a time of part of a second is kept to",
+    run: async (place) => {
+      const start = Date.now();
+      same((await place.within(0.3, "sleep 60", { timeout: 0.3 })).exitCode, TIMED_OUT, "exit code");
+      ensure(Date.now() - start >= 250, `it was stopped after ${Date.now() - start} ms`);
+    },
+  },
+  {
+    name: "of a flood until the time was up the beginning is kept",
+    run: async (place) => {
+      const { output, exitCode } = await place.within(1, "echo first; yes 0123456789", { timeout: 1 });
+      same(exitCode, TIMED_OUT, "exit code");
+      ensure(output.startsWith("first\n0123456789\n"), `got ${show(output.slice(0, 40))}`);
+      ensure(output.length < 20_000_000, `${output.length} characters are kept`);
+    },
+  },
+  {
+    name: "what a stopped command had started is ended whatever signals it ignores",
+    run: async (place) => {
+      const stubborn = "trap '' TERM HUP INT; while true; do echo x > alive.txt; sleep 0.2; done";
+      await place.within(1, `(${stubborn}) & ${stubborn}`, { timeout: 1 });
+      await place.output("rm -f alive.txt");
+      await pause(1000);
+      ensure(!(await place.isThere("alive.txt")), "it is still alive");
     },
   },
   {

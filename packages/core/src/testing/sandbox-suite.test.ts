@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -8,12 +9,18 @@ import { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
 
 type Execute = (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
+/** What a sandbox does wrong: with commands, or with files. */
+type Fault = (execute: Execute) => Execute;
+type FileFault = (sandbox: FaultySandbox) => void;
+
 /** A sandbox that does one thing wrong. */
 class FaultySandbox extends LocalShellBackend {
-  readonly #fault: (execute: Execute) => Execute;
+  readonly #fault: Fault;
 
-  constructor(rootDir: string, fault: (execute: Execute) => Execute) {
-    super({ rootDir, virtualMode: true });
+  constructor(rootDir: string, fault: Fault) {
+    mkdirSync(join(rootDir, "tmp"));
+    mkdirSync(join(rootDir, "root"));
+    super({ rootDir: join(rootDir, "root"), virtualMode: true, env: { TMPDIR: join(rootDir, "tmp") } });
     this.#fault = fault;
   }
 
@@ -23,7 +30,7 @@ class FaultySandbox extends LocalShellBackend {
 }
 
 /** The cases by name, not run. */
-function casesOn(fault: (execute: Execute) => Execute): Map<string, () => Promise<void> | void> {
+function casesOn(fault: Fault, fileFault?: FileFault): Map<string, () => Promise<void> | void> {
   const cases = new Map<string, () => Promise<void> | void>();
   const runner = {
     describe: (_name: string, body: () => void) => body(),
@@ -35,7 +42,9 @@ function casesOn(fault: (execute: Execute) => Execute): Map<string, () => Promis
   const open = () => {
     const rootDir = mkdtempSync(join(tmpdir(), "deepwright-suite-"));
     const close = () => rmSync(rootDir, { recursive: true, force: true });
-    return { backend: new FaultySandbox(rootDir, fault), close };
+    const backend = new FaultySandbox(rootDir, fault);
+    fileFault?.(backend);
+    return { backend, close };
   };
   sandboxSuite(runner, { name: "faulty", open, slackSeconds: 1 });
   return cases;
@@ -52,7 +61,7 @@ const change =
 describe("sandboxSuite", () => {
   test("has the cases it says, each with a name of its own", () => {
     expect(casesOn((execute) => execute).size).toBe(SANDBOX_SUITE_SIZE);
-    expect(SANDBOX_SUITE_SIZE).toBeGreaterThanOrEqual(40);
+    expect(SANDBOX_SUITE_SIZE).toBeGreaterThanOrEqual(90);
   });
 
   test.each<[string, (execute: Execute) => Execute, string]>([
@@ -94,6 +103,112 @@ describe("sandboxSuite", () => {
     ],
   ])("finds a sandbox that %s", async (_name, fault, name) => {
     const body = casesOn(fault).get(name);
+    await expect((async () => body?.())()).rejects.toMatchObject({ name: "SuiteFailure" });
+  });
+
+  test.each<[string, Fault, string]>([
+    [
+      "counts time in whole seconds",
+      (execute) => (command, options) =>
+        execute(command, { ...options, timeout: (options?.timeout ?? 1) + 3 }),
+      "a time of part of a second is kept to",
+    ],
+    [
+      "asks a command to end and no more",
+      (execute) => (command, options) =>
+        execute(`${command.replaceAll("sleep 60", "sleep 3")}`, { signal: options?.signal }),
+      "so is one whose child does not want to end",
+    ],
+    [
+      "leaves a process of every command",
+      (execute) => (command, options) => {
+        spawn("sh", ["-c", "sleep 5; true", command], { detached: true, stdio: "ignore" }).unref();
+        return execute(command, options);
+      },
+      "many small commands one after the other leave no process behind",
+    ],
+    [
+      "leaves a file of every command",
+      (execute) => (command, options) => execute(`: > "$TMPDIR/left-$$"\n${command}`, options),
+      "many small commands one after the other leave no file behind",
+    ],
+    [
+      "mixes up what commands print at the same time",
+      (execute) => {
+        const running: Promise<ExecuteResponse>[] = [];
+        return async (command, options) => {
+          running.push(execute(command, options));
+          await Promise.allSettled(running);
+          return { ...(await (running[0] as Promise<ExecuteResponse>)) };
+        };
+      },
+      "commands with much output at the same time keep it apart",
+    ],
+  ])("finds a sandbox that %s", async (_name, fault, name) => {
+    // One and the same sandbox answers all commands of a case.
+    const made = new WeakMap<object, Execute>();
+    const body = casesOn((execute) => (command, options) => {
+      const kept = made.get(fault) ?? fault(execute);
+      made.set(fault, kept);
+      return kept(command, options);
+    }).get(name);
+    await expect((async () => body?.())()).rejects.toMatchObject({ name: "SuiteFailure" });
+  });
+
+  test.each<[string, FileFault, string]>([
+    [
+      "takes bytes for text",
+      (sandbox) => {
+        const upload = sandbox.uploadFiles.bind(sandbox);
+        sandbox.uploadFiles = (files, options) =>
+          upload(
+            files.map(([path, bytes]) => [path, Buffer.from(Buffer.from(bytes).toString("utf8"))] as const),
+            options,
+          );
+      },
+      "5 MB of bytes of every value arrive, and twice as many come back",
+    ],
+    [
+      "gives pages that are off by one",
+      (sandbox) => {
+        const read = sandbox.read.bind(sandbox);
+        sandbox.read = (path, offset = 0, limit, options) => read(path, offset + 1, limit, options);
+      },
+      "10 MB of text are written, and read in pages",
+    ],
+    [
+      "loses edits that come at the same time",
+      (sandbox) => {
+        sandbox.edit = async (path, oldString, newString) => {
+          const { data } = (await sandbox.readRaw(path)) as { data: { content: string } };
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          await sandbox.write(path, data.content.replace(oldString, newString), { overwrite: true });
+          return { path, occurrences: 1 };
+        };
+      },
+      "of edits of one file at the same time each lands or is told that it did not",
+    ],
+    [
+      "lets everyone create the same file",
+      (sandbox) => {
+        const write = sandbox.write.bind(sandbox);
+        sandbox.write = (path, content) => write(path, content, { overwrite: true });
+      },
+      "of those who create one file at the same time one wins, and the others are told",
+    ],
+    [
+      "forgets its copies",
+      (sandbox) => {
+        const write = sandbox.write.bind(sandbox);
+        sandbox.write = async (path, content, options) => {
+          await write(`${path}.part`, content);
+          return write(path, content, options);
+        };
+      },
+      "file operations leave nothing but the files",
+    ],
+  ])("finds a sandbox that %s", async (_name, fault, name) => {
+    const body = casesOn((execute) => execute, fault).get(name);
     await expect((async () => body?.())()).rejects.toMatchObject({ name: "SuiteFailure" });
   });
 });

@@ -7,6 +7,7 @@
 import { type SandboxCase, SandboxPlace, type SandboxSuiteOptions } from "./sandbox-suite-case.ts";
 import { commandCases } from "./sandbox-suite-commands.ts";
 import { fileCases } from "./sandbox-suite-files.ts";
+import { loadCases } from "./sandbox-suite-load.ts";
 import { outputCases } from "./sandbox-suite-output.ts";
 import { timeCases } from "./sandbox-suite-time.ts";
 import { CASE_TIMEOUT, type SuiteRunner } from "./suite-runner.ts";
@@ -16,6 +17,7 @@ const TOPICS: readonly (readonly [topic: string, cases: readonly SandboxCase[]])
   ["output", outputCases],
   ["time, abort and parallel commands", timeCases],
   ["commands and files", fileCases],
+  ["size and many at once", loadCases],
 ];
 
 /** How many cases the suite has. */
