@@ -17,7 +17,10 @@ export interface OpenRequest {
   readonly key: string;
   /** What every command sees beside the provider's own variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** Seconds without use after which the place may end by itself, where it can; absent: the provider's own. */
+  /**
+   * Seconds without use after which the place ends by itself; where it cannot, the next `open` of the provider, in any
+   * process, ends it. Absent: the provider's own.
+   */
   readonly ttl?: number;
   readonly signal?: AbortSignal;
 }
@@ -43,9 +46,11 @@ export interface SandboxProvider {
   readonly workingDirectory: string;
   /** Words for the model about how commands see the files; absent: at the same paths. */
   readonly commandNote?: string;
+  /** The files in the working directory are lent and outlive every place, so that nobody misses them in a fresh one. */
+  readonly lendsFiles?: boolean;
   /** Throws a `SandboxError`; then nothing of what was begun is left. */
   open(request: OpenRequest): Promise<OpenedSandbox>;
-  /** Undefined: it is gone. Absent: a place cannot be found again. */
+  /** Commands get the variables of this request. Undefined: it is gone. Absent: a place cannot be found again. */
   reattach?(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined>;
   /** Ends a place that nobody holds; no error when it is gone. */
   destroy?(id: string): Promise<void>;

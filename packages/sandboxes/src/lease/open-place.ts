@@ -19,6 +19,7 @@ export interface PlaceRequest {
 
 export interface Place {
   readonly opened: OpenedSandbox;
+  /** Nothing in it is from before. */
   readonly isFresh: boolean;
   /** There was one before, and it is gone with what was in it. */
   readonly isReplacement: boolean;
@@ -39,6 +40,7 @@ export async function openPlace(request: PlaceRequest): Promise<Place> {
     const before = await older(request, opened, script);
     if (before !== undefined) return { opened: before, isFresh: false, isReplacement: false };
     signal.throwIfAborted();
+    if (provider.lendsFiles) return { opened, isFresh: false, isReplacement: false };
     return { opened, isFresh: true, isReplacement: (notedId ?? lastId) !== undefined };
   });
 }
