@@ -26,6 +26,11 @@ import { withoutDecisions } from "./updates.ts";
 
 /** Supersteps nobody reaches by working; budgets and loop detection stop runs, not this. */
 export const RECURSION_LIMIT = 1_000_000;
+/**
+ * Calls of one turn that the engine begins at once. It looks at all it has begun whenever one ends: without a bound
+ * that is a good part of what hundreds of calls cost. Which of them run is decided by the gateway.
+ */
+const MOST_BEGUN = 128;
 
 export interface GraphSettings {
   readonly checkpointer?: unknown;
@@ -293,9 +298,15 @@ export function graphFields(
     streamTransformers: settings.streamTransformers,
     config: {
       recursionLimit: RECURSION_LIMIT,
+      maxConcurrency: mostBegun(loop),
       metadata: { ls_integration: "deepwright", ...(loop.name ? { lc_agent_name: loop.name } : {}) },
     },
   };
+}
+
+function mostBegun({ tools, concurrencyOf }: Loop): number {
+  const limits = tools.map((tool) => concurrencyOf((tool as { name?: string }).name ?? "").limit);
+  return Math.max(MOST_BEGUN, ...limits);
 }
 
 interface EngineNode {

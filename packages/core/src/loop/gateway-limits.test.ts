@@ -105,6 +105,16 @@ describe("R-26 many calls in one turn", () => {
     for (const [name, limit] of Object.entries(limits)) expect([name, most.get(name)]).toEqual([name, limit]);
   });
 
+  test("as many run at once as a user allows, however many these are", async () => {
+    const { most, measured } = gauge();
+    const { agent } = scripted([manyCalls(300, "a"), say("done")], {
+      tools: [measured("a")],
+      toolConcurrency: { a: 250 },
+    });
+    await agent.invoke(ask());
+    expect(most.get("a")).toBe(250);
+  });
+
   test("64 calls of task run at once", async () => {
     const { most, measured } = gauge();
     const { agent } = scripted([manyCalls(100, "task"), say("done")], { tools: [measured("task")] });
