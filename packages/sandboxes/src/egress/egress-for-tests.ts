@@ -139,6 +139,7 @@ export function send(socketPath: string, url: string, sent: SentRequest = {}): P
       method: sent.method ?? "GET",
       headers: sent.headers ?? {},
     });
+    if (over) outgoing.once("socket", () => over.resume());
     outgoing.on("response", (message) => readAnswer(message).then(resolve, reject));
     outgoing.on("error", reject);
     outgoing.end(sent.body);
@@ -164,8 +165,9 @@ export function openConnect(
       path: authority,
       headers: { host: authority },
     });
-    outgoing.on("connect", (answer, socket) => {
+    outgoing.on("connect", (answer, socket, head) => {
       socket.on("error", () => {});
+      if (head.length > 0) socket.unshift(head);
       resolve({ socket, status: answer.statusCode!, phrase: answer.statusMessage! });
     });
     outgoing.on("error", reject);

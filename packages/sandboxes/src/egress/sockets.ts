@@ -11,7 +11,7 @@ export function peek<T>(
   timeout: number,
 ): Promise<T | undefined> {
   return new Promise((resolve) => {
-    let bytes = Buffer.alloc(0);
+    let bytes: Buffer = Buffer.alloc(0);
     let timer: NodeJS.Timeout | undefined;
     const settle = (result: T | undefined) => {
       clearTimeout(timer);

@@ -2,17 +2,18 @@
  * A program that stands before a command in a sandbox without a network: it listens on the sandbox's own loopback
  * and leads each connection to the proxy's Unix socket.
  *
- * `node bridge.cjs <socket> <port> <command> [argument…]`. The command gets the same standard streams, its exit code
- * is the bridge's (128 and the number after a signal, 127 when there is no such program), signals are passed on, and
- * the bridge ends with it. It runs inside the sandbox and is trusted with nothing: who gets around it meets the same
- * socket. Its text is here because a published package has no file of its own that could be bound into a sandbox.
+ * `node bridge.cjs <socket> <port> <variables> <command> [argument…]`. The command gets the variables (JSON) beside
+ * its own and the same standard streams; its exit code is the bridge's (128 and the number after a signal, 127 when
+ * there is no such program), signals are passed on, and the bridge ends with it. It runs inside the sandbox and is
+ * trusted with nothing: who gets around it meets the same socket. Its text is here because a published package has no
+ * file of its own that could be bound into a sandbox.
  */
 export const BRIDGE_PROGRAM = `"use strict";
 const { spawn } = require("node:child_process");
 const { connect, createServer } = require("node:net");
 const { constants } = require("node:os");
 
-const [socketPath, port, file, ...args] = process.argv.slice(2);
+const [socketPath, port, variables, file, ...args] = process.argv.slice(2);
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGWINCH", "SIGCONT"];
 
 function lead(client) {
@@ -27,7 +28,8 @@ function lead(client) {
 
 function run() {
   // A session of its own, so that a signal for a whole group is passed on once.
-  const child = spawn(file, args, { stdio: "inherit", detached: true });
+  const env = { ...process.env, ...JSON.parse(variables) };
+  const child = spawn(file, args, { env, stdio: "inherit", detached: true });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => {
     process.stderr.write(file + ": " + (error.code === "ENOENT" ? "not found" : error.code) + "\\n");

@@ -20,13 +20,12 @@ export async function trustBundle(certificate: string): Promise<string> {
   return `${rootCertificates.join("\n")}\n${certificate}`;
 }
 
-/** Variables by which programs find the file with all of them, and Node the one that is added to its own. */
-export function trustVariables(bundlePath: string, certificatePath: string): Record<string, string> {
+/** Variables by which programs find the file with all of them; Node has one of its own, for what is added. */
+export function trustVariables(bundlePath: string): Record<string, string> {
   return {
     SSL_CERT_FILE: bundlePath,
     REQUESTS_CA_BUNDLE: bundlePath,
     CURL_CA_BUNDLE: bundlePath,
     GIT_SSL_CAINFO: bundlePath,
-    NODE_EXTRA_CA_CERTS: certificatePath,
   };
 }

@@ -20,6 +20,7 @@ export interface SandboxNetwork {
   readonly binds: readonly Bind[];
   /** Stands before the command that is run in the sandbox. */
   readonly argv: readonly string[];
+  /** What commands see beside what the bridge in `argv` hands to them. */
   readonly env: Readonly<Record<string, string>>;
   /** Ends the proxy and removes its files. Safe twice. */
   close(): Promise<void>;
@@ -34,12 +35,13 @@ export interface NetworkPlace {
 
 /** Where it all lies in a sandbox. */
 const INSIDE = "/run/deepwright-egress";
+const CERTIFICATE = `${INSIDE}/ca.pem`;
 /** On the loopback of the sandbox, for HTTP and SOCKS 5 alike. */
 const PORT = 3128;
 /** The longest path of a Unix socket on Linux. */
 const MAX_SOCKET_PATH = 107;
-/** A relay needs no threads of V8 and little memory. */
-const NODE_FLAGS = ["--v8-pool-size=0", "--max-old-space-size=64", "--no-warnings"];
+/** A relay needs no threads for V8, and a sandbox may be allowed few. */
+const NODE_FLAG = "--v8-pool-size=0";
 
 /**
  * Starts the proxy for one sandbox that has no network but its own loopback. Throws a `ConfigurationError` for
@@ -70,7 +72,7 @@ export async function openSandboxNetwork(
         { from: shared, to: INSIDE },
         { from: process.execPath, to: `${INSIDE}/node` },
       ],
-      argv: [`${INSIDE}/node`, ...NODE_FLAGS, `${INSIDE}/bridge.cjs`, `${INSIDE}/socket`, String(PORT)],
+      argv: bridgeCommand(proxy),
       env: { ...proxyVariables(), ...trust },
       close,
     };
@@ -78,6 +80,16 @@ export async function openSandboxNetwork(
     await close();
     throw error;
   }
+}
+
+/**
+ * The bridge hands Node's own variables to the command alone: with them in its environment Node takes twice as long
+ * to start.
+ */
+function bridgeCommand({ caCertificate }: EgressProxy): string[] {
+  const trust = caCertificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: CERTIFICATE };
+  const variables = JSON.stringify({ NODE_USE_ENV_PROXY: "1", ...trust });
+  return [`${INSIDE}/node`, NODE_FLAG, `${INSIDE}/bridge.cjs`, `${INSIDE}/socket`, String(PORT), variables];
 }
 
 /** Elsewhere when the path would be too long for a socket. */
@@ -96,14 +108,14 @@ async function writeShared(directory: string, name: string, content: string): Pr
 async function writeTrust(directory: string, certificate: string): Promise<Record<string, string>> {
   await writeShared(directory, "ca.pem", certificate);
   await writeShared(directory, "ca-bundle.pem", await trustBundle(certificate));
-  return trustVariables(`${INSIDE}/ca-bundle.pem`, `${INSIDE}/ca.pem`);
+  return trustVariables(`${INSIDE}/ca-bundle.pem`);
 }
 
 /** An HTTP proxy for everything: more programs know it than SOCKS, and some fail when they are told of SOCKS. */
 function proxyVariables(): Record<string, string> {
   const url = `http://127.0.0.1:${PORT}`;
   const local = "localhost,127.0.0.1,::1";
-  const variables: Record<string, string> = { NODE_USE_ENV_PROXY: "1" };
+  const variables: Record<string, string> = {};
   for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]) {
     variables[name] = url;
     variables[name.toLowerCase()] = url;

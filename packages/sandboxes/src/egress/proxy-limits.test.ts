@@ -1,0 +1,167 @@
+import { existsSync, statSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { ConfigurationError } from "deepwright";
+import { describe, expect, test } from "vitest";
+import { exchangeBytes, Opened, openConnect, openTestProxy, send } from "./egress-for-tests.ts";
+import { startEgressProxy } from "./proxy.ts";
+
+const HOST = "api.example.com";
+
+describe("limits", () => {
+  test("a client that sends its head too slowly, or nothing, is let go", async () => {
+    await using opened = new Opened();
+    const proxy = await openTestProxy(opened, { allow: [HOST], limits: { headerTimeout: 300 } });
+    const closed = (first: string) =>
+      new Promise<number>((resolve) => {
+        const begun = Date.now();
+        const socket = connect(proxy.socketPath);
+        const drip = setInterval(() => socket.writable && first && socket.write("x"), 50);
+        socket
+          .on("error", () => {})
+          .on("close", () => {
+            clearInterval(drip);
+            resolve(Date.now() - begun);
+          });
+        socket.resume();
+        if (first) socket.write(first);
+      });
+    const waits = await Promise.all(["", "GET http://", "\x05", "\x05\x01"].map(closed));
+    for (const wait of waits) expect(wait).toBeLessThan(5_000);
+    const { socket } = await openConnect(await secondHost(opened), `${HOST}:443`);
+    socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
+    const begun = Date.now();
+    await new Promise((resolve) => socket.on("close", resolve).resume());
+    expect(Date.now() - begun).toBeLessThan(5_000);
+  });
+
+  test("a head that is too long is answered 431", async () => {
+    await using opened = new Opened();
+    const proxy = await openTestProxy(opened, { allow: [HOST], limits: { headerBytes: 4096 } });
+    const answer = await send(proxy.socketPath, `http://${HOST}/`, { headers: { long: "x".repeat(8000) } });
+    expect(answer.status).toBe(431);
+  });
+
+  test("so many connections and no more", async () => {
+    await using opened = new Opened();
+    const port = await opened.tcp((socket) => socket.resume());
+    const proxy = await openTestProxy(opened, {
+      allow: [`${HOST}:99`],
+      ports: { 99: port },
+      limits: { connections: 5 },
+    });
+    const attempts = Array.from({ length: 12 }, () => openConnect(proxy.socketPath, `${HOST}:99`));
+    const results = await Promise.allSettled(attempts);
+    const made = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.socket] : []));
+    expect(made).toHaveLength(5);
+    for (const socket of made) socket.destroy();
+    await expect
+      .poll(async () => (await openConnect(proxy.socketPath, `${HOST}:99`).catch(() => undefined))?.status)
+      .toBe(200);
+  });
+
+  test("requests sent ahead on one connection do not go out all at once", async () => {
+    await using opened = new Opened();
+    let open = 0;
+    let most = 0;
+    const port = await opened.http((_, response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        response.end("ok");
+      }, 100);
+    });
+    const proxy = await openTestProxy(opened, {
+      allow: [HOST],
+      ports: { 80: port },
+      limits: { connections: 4 },
+    });
+    const one = `GET http://${HOST}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const last = `GET http://${HOST}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const answers = (await exchangeBytes(proxy.socketPath, one.repeat(50) + last)).toString();
+    expect(most).toBeLessThanOrEqual(4);
+    expect(answers).toContain("503");
+  });
+
+  test("a connection without a byte for too long is ended", async () => {
+    await using opened = new Opened();
+    const port = await opened.tcp((socket) => socket.resume());
+    const proxy = await openTestProxy(opened, {
+      allow: [`${HOST}:99`],
+      ports: { 99: port },
+      limits: { idleTimeout: 200 },
+    });
+    const { socket } = await openConnect(proxy.socketPath, `${HOST}:99`);
+    const begun = Date.now();
+    await new Promise((resolve) => socket.on("close", resolve).resume());
+    expect(Date.now() - begun).toBeLessThan(5_000);
+  });
+
+  test("300 requests at once are all answered", async () => {
+    await using opened = new Opened();
+    const port = await opened.http((message, response) => response.end(message.url));
+    const proxy = await openTestProxy(opened, {
+      allow: [HOST],
+      ports: { 80: port },
+      limits: { connections: 400 },
+    });
+    const paths = Array.from({ length: 300 }, (_, index) => `/${index}`);
+    const answers = await Promise.all(paths.map((path) => send(proxy.socketPath, `http://${HOST}${path}`)));
+    expect(answers.map(({ body }) => body)).toEqual(paths);
+  });
+});
+
+describe("closing", () => {
+  test("ends every connection, removes the socket, and may be done twice", async () => {
+    await using opened = new Opened();
+    const upstream: Socket[] = [];
+    const port = await opened.tcp((socket) => upstream.push(socket.on("error", () => {})));
+    const proxy = await openTestProxy(opened, { allow: [`${HOST}:99`], ports: { 99: port } });
+    expect(statSync(proxy.socketPath).mode & 0o777).toBe(0o777);
+    const { socket } = await openConnect(proxy.socketPath, `${HOST}:99`);
+    const idle = connect(proxy.socketPath);
+    const ended = Promise.all(
+      [socket, idle].map(
+        (it) =>
+          new Promise((resolve) =>
+            it
+              .on("error", () => {})
+              .on("close", resolve)
+              .resume(),
+          ),
+      ),
+    );
+    await new Promise((resolve) => idle.once("connect", resolve));
+    await Promise.all([proxy.close(), proxy.close()]);
+    await proxy.close();
+    await ended;
+    expect(existsSync(proxy.socketPath)).toBe(false);
+    await expect(openConnect(proxy.socketPath, `${HOST}:99`)).rejects.toThrow();
+    await expect.poll(() => upstream.every((it) => it.readableEnded || it.destroyed)).toBe(true);
+  });
+
+  test("options that are not understood start nothing", async () => {
+    await using opened = new Opened();
+    const socketPath = `${opened.directory()}/s`;
+    await expect(startEgressProxy({ socketPath, options: { allow: ["*"] } })).rejects.toThrow(
+      ConfigurationError,
+    );
+    expect(existsSync(socketPath)).toBe(false);
+  });
+
+  test("a listener that throws does not break the connection", async () => {
+    await using opened = new Opened();
+    const port = await opened.http((_, response) => response.end("ok"));
+    const onConnection = () => {
+      throw new Error("listener");
+    };
+    const proxy = await openTestProxy(opened, { allow: [HOST], ports: { 80: port }, onConnection });
+    expect((await send(proxy.socketPath, `http://${HOST}/`)).status).toBe(200);
+  });
+});
+
+async function secondHost(opened: Opened): Promise<string> {
+  const port = await opened.tcp((socket) => socket.resume());
+  return (
+    await openTestProxy(opened, { allow: [HOST], ports: { 443: port }, limits: { headerTimeout: 300 } })
+  ).socketPath;
+}
