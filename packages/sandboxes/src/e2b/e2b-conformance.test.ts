@@ -1,0 +1,22 @@
+import { sandboxSuite } from "deepwright/testing";
+import { afterAll, describe, test } from "vitest";
+import { e2bSandbox } from "../e2b.ts";
+import { leaseSuite } from "../testing.ts";
+import { E2bServer } from "./server-for-tests.ts";
+
+const server = await E2bServer.start();
+afterAll(() => server.close());
+
+const provider = () => e2bSandbox({ apiKey: server.apiKey, apiUrl: server.url, sandboxUrl: server.url });
+const opened = await provider().open({ key: "suite", env: {} });
+let count = 0;
+
+async function open() {
+  const root = `/home/user/case-${++count}`;
+  const { machine } = server.sandboxes.get(opened.id)!;
+  await machine.makeDirectory(root);
+  return { backend: opened.sandbox, root, close: () => machine.remove(root) };
+}
+
+sandboxSuite({ describe, test }, { name: "a sandbox at E2B", open });
+leaseSuite({ describe, test }, { name: "leases at E2B", provider, endsByItself: 2 });

@@ -1,0 +1,150 @@
+/** An E2B sandbox as a machine that runs lines and moves files. */
+import type { CommandExitError, CommandHandle, Sandbox } from "e2b";
+import { atMost } from "../modal/create-or-undo.ts";
+import type {
+  MachineRunOptions,
+  MachineRunResult,
+  RemoteMachine,
+  TransferFailure,
+} from "../remote/remote-sandbox.ts";
+import { type E2bCalls, lostSandbox } from "./e2b-errors.ts";
+
+export interface E2bMachineOptions {
+  readonly workingDirectory: string;
+  readonly user?: string;
+  /** Called before a command with the milliseconds it may take; absent: the sandbox's time is its owner's matter. */
+  prolong?(milliseconds: number): Promise<void>;
+}
+
+/** Milliseconds for the question whether the sandbox is still there. */
+const PROBE_WAIT = 5000;
+const START_WAIT = 60_000;
+const MAX_RECONNECTIONS = 3;
+/** A transfer may take so many milliseconds, and longer the more there is to move. */
+const TRANSFER_WAIT = 60_000;
+const SLOWEST_BYTES_PER_MILLISECOND = 100;
+const LONGEST_READ = 600_000;
+
+/** Where the SDK does not say why, the sandbox is asked. */
+const UNCLEAR = new Set(["InvalidArgumentError", "NotFoundError", "FileNotFoundError"]);
+
+export class E2bMachine implements RemoteMachine {
+  readonly id: string;
+  readonly workingDirectory: string;
+  readonly #sandbox: Sandbox;
+  readonly #calls: E2bCalls;
+  readonly #options: E2bMachineOptions;
+  #isOver = false;
+
+  constructor(sandbox: Sandbox, calls: E2bCalls, options: E2bMachineOptions) {
+    this.id = sandbox.sandboxId;
+    this.workingDirectory = options.workingDirectory;
+    this.#sandbox = sandbox;
+    this.#calls = calls;
+    this.#options = options;
+  }
+
+  /** From now on everything is a `SANDBOX_LOST`. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
+    return this.#attempt("run a command", async () => {
+      await this.#options.prolong?.(timeoutSeconds * 1000);
+      const process = await this.#sandbox.commands.run(line, {
+        background: true,
+        cwd: "/",
+        user: this.#options.user,
+        timeoutMs: timeoutSeconds * 1000,
+        requestTimeoutMs: Math.min(START_WAIT, timeoutSeconds * 1000),
+        signal,
+      });
+      return this.#result(process, { timeoutSeconds, signal });
+    });
+  }
+
+  /** A connection that broke before there was output is made again: the process goes on without it. */
+  async #result(
+    process: CommandHandle,
+    { timeoutSeconds, signal }: MachineRunOptions,
+  ): Promise<MachineRunResult> {
+    let handle = process;
+    for (let broken = 0; ; broken++) {
+      try {
+        const { stdout, exitCode } = await handle.wait();
+        return { output: stdout, exitCode };
+      } catch (error) {
+        if ((error as Error).name === "CommandExitError") {
+          const { stdout, exitCode } = error as CommandExitError;
+          return { output: stdout, exitCode };
+        }
+        const canGoOn = broken < MAX_RECONNECTIONS && handle.stdout === "" && !signal.aborted;
+        if (!canGoOn || (error as Error).name === "TimeoutError") throw error;
+        const connecting = this.#sandbox.commands.connect(process.pid, {
+          timeoutMs: timeoutSeconds * 1000,
+          requestTimeoutMs: PROBE_WAIT,
+          signal,
+        });
+        handle = await connecting.catch(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  put(path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<TransferFailure | undefined> {
+    return this.#transfer("store a file", async () => {
+      const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+      await this.#sandbox.files.write(path, buffer, {
+        user: this.#options.user,
+        useOctetStream: true,
+        requestTimeoutMs: Math.ceil(TRANSFER_WAIT + bytes.length / SLOWEST_BYTES_PER_MILLISECOND),
+        signal,
+      });
+      return undefined;
+    });
+  }
+
+  get(path: string, signal?: AbortSignal): Promise<Uint8Array | TransferFailure> {
+    return this.#transfer("read a file", () =>
+      this.#sandbox.files.read(path, {
+        format: "bytes",
+        user: this.#options.user,
+        requestTimeoutMs: LONGEST_READ,
+        signal,
+      }),
+    );
+  }
+
+  #transfer<Value>(action: string, move: () => Promise<Value>): Promise<Value | TransferFailure> {
+    return this.#attempt(action, async () => {
+      try {
+        return await move();
+      } catch (error) {
+        if (error instanceof Error && (UNCLEAR.has(error.name) || /^500: /.test(error.message)))
+          return "unclear";
+        throw error;
+      }
+    });
+  }
+
+  /** A failure is a `SANDBOX_LOST` when the sandbox is over, whatever the call said. */
+  async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
+    if (this.#isOver) throw lostSandbox(this.id);
+    try {
+      return await act();
+    } catch (error) {
+      if (this.#isOver || (await this.#isGone())) {
+        this.#isOver = true;
+        throw lostSandbox(this.id, this.#calls.error(action, error));
+      }
+      throw this.#calls.error(action, error);
+    }
+  }
+
+  async #isGone(): Promise<boolean> {
+    const isRunning = await atMost(PROBE_WAIT, this.#sandbox.isRunning({ requestTimeoutMs: PROBE_WAIT }));
+    return isRunning === false;
+  }
+}

@@ -1,0 +1,23 @@
+import { sandboxSuite } from "deepwright/testing";
+import { afterAll, describe, test } from "vitest";
+import { modalSandbox } from "../modal.ts";
+import { leaseSuite } from "../testing.ts";
+import { ModalServer } from "./server-for-tests.ts";
+
+const server = await ModalServer.start();
+Object.assign(process.env, { MODAL_SERVER_URL: server.url, MODAL_LOGLEVEL: "error" });
+afterAll(() => server.close());
+
+const provider = () => modalSandbox({ tokenId: server.tokenId, tokenSecret: server.tokenSecret });
+const opened = await provider().open({ key: "suite", env: {} });
+let count = 0;
+
+async function open() {
+  const root = `/workspace/case-${++count}`;
+  const { machine } = server.sandboxes.get(opened.id)!;
+  await machine.makeDirectory(root);
+  return { backend: opened.sandbox, root, close: () => machine.remove(root) };
+}
+
+sandboxSuite({ describe, test }, { name: "a sandbox at Modal", open });
+leaseSuite({ describe, test }, { name: "leases at Modal", provider, endsByItself: 2 });
