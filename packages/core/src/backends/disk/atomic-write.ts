@@ -24,6 +24,7 @@ import {
   writeSync,
 } from "node:fs";
 import { promisify } from "node:util";
+import { ownerForRoot } from "./directory-owner.ts";
 import { systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { breathe } from "./time-slices.ts";
@@ -78,6 +79,7 @@ async function createInPlace(
   const descriptor = directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL, NEW_FILE_MODE);
   try {
     await writePieces(descriptor, pieces);
+    giveToOwner(directory, descriptor);
   } catch (error) {
     removeQuietly(directory, name);
     throw error;
@@ -156,6 +158,7 @@ async function writeTemporary(
   try {
     await writePieces(descriptor, pieces);
     if (like !== undefined) resemble(descriptor, like);
+    else giveToOwner(directory, descriptor);
   } catch (error) {
     removeQuietly(directory, name);
     throw error;
@@ -175,6 +178,11 @@ function resemble(descriptor: number, like: BigIntStats): void {
       if (!["EPERM", "EINVAL", "ENOSYS"].includes(systemCode(error) ?? "")) throw error;
     }
   fchmodSync(descriptor, Number(like.mode & KEPT_MODE));
+}
+
+function giveToOwner(directory: OpenDirectory, descriptor: number): void {
+  const owner = ownerForRoot(directory);
+  if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid);
 }
 
 function removeQuietly(directory: OpenDirectory, name: string): void {

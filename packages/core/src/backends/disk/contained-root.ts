@@ -5,10 +5,11 @@
  * refused in the same words whether or not there is something out there. What was resolved is held open, so
  * that what was checked is what is used.
  */
-import { closeSync, constants as flagsOf, fstatSync, mkdirSync, type Stats } from "node:fs";
+import { closeSync, constants as flagsOf, fstatSync, lchownSync, mkdirSync, type Stats } from "node:fs";
 import { isAbsolute } from "node:path";
 import { isWithin, showPath } from "../../paths.ts";
 import type { FileError } from "../backend.ts";
+import { ownerForRoot } from "./directory-owner.ts";
 import {
   asFileError,
   changedMeanwhile,
@@ -285,6 +286,8 @@ class Walk {
   #make(name: string): void {
     try {
       mkdirSync(this.#here.path(name), 0o755);
+      const owner = ownerForRoot(this.#here);
+      if (owner !== undefined) lchownSync(this.#here.path(name), owner.uid, owner.gid);
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw error;
     }

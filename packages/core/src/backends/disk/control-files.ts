@@ -73,6 +73,12 @@ const FILES = new Set([
 const OWN = ".deepwright";
 const OWN_AREA = /^\/\.deepwright\/(?:\.gitignore|(?:large_tool_results|conversation_history)\/.+)$/s;
 
+/** The names in lower case, for places that shut them by other means than judging paths; the harness's own is among them. */
+export const CONTROL_NAMES: {
+  readonly directories: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+} = { directories: new Set([...DIRECTORIES, OWN]), files: FILES };
+
 /** Judges a canonical path by its names alone, ignoring case as some disks do. */
 export function isControlPath(path: string): boolean {
   const names = path.toLowerCase().split("/").slice(1).map(withoutDisguise);

@@ -9,6 +9,8 @@ export interface CommandProcess {
   readonly pid: number;
   /** In the mark of every process of the command. */
   readonly callId: string;
+  /** All it starts ends with it: there is nothing else to look for. */
+  readonly isAlone?: boolean;
 }
 
 /** The variable that marks the processes of a call; those of a call within a call carry both ids. */
@@ -56,8 +58,8 @@ interface Found {
 }
 
 /** Those of the command that are alive, the shell itself aside. */
-function find({ pid: shell, callId }: CommandProcess): Found {
-  if (process.platform !== "linux") return { alive: [], unclear: false };
+function find({ pid: shell, callId, isAlone }: CommandProcess): Found {
+  if (process.platform !== "linux" || isAlone) return { alive: [], unclear: false };
   const parents = new Map<number, number>();
   const found = new Set<number>();
   let unclear = false;

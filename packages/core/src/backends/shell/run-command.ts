@@ -27,6 +27,22 @@ export interface RunCommandOptions {
   readonly shell?: string;
   /** Where the output goes; what gives no pipe leaves two sockets, whose order is that of arrival. */
   readonly openPipe?: () => Promise<OutputPipe | undefined>;
+  /** Puts another program before the shell. Absent: the shell is started as it is. */
+  readonly launch?: (shell: readonly string[]) => CommandLaunch;
+}
+
+/** A program that runs the shell in a place of its own, where it ends with that program. */
+export interface CommandLaunch {
+  /** An absolute path. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What it gets as 3, 4, … and nobody else; they stay the caller's to close. */
+  readonly descriptors?: readonly number[];
+  /** On whose behalf it is started; only root can name somebody else. */
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Told the process id as soon as there is one. */
+  readonly onStart?: (pid: number) => void;
 }
 
 /** What Linux takes as one argument of a program. */
@@ -110,7 +126,8 @@ async function start(
       pipe,
     );
     const exited = exitOf(child);
-    if (child.pid !== undefined) return { child, process: { pid: child.pid, callId }, exited };
+    const isAlone = options.launch !== undefined;
+    if (child.pid !== undefined) return { child, process: { pid: child.pid, callId, isAlone }, exited };
     await exited;
     throw new Error("The shell has no process id.");
   } catch (error) {
@@ -127,12 +144,13 @@ async function start(
 function spawnShell(
   command: string,
   env: Record<string, string>,
-  { cwd, shell = usualShell() }: RunCommandOptions,
+  { cwd, shell = usualShell(), launch }: RunCommandOptions,
   pipe: OutputPipe | undefined,
 ): ChildProcess {
   const output = pipe === undefined ? "pipe" : pipe.writeEnd;
   // A shell takes what begins with `-` or `+` for options of its own.
   const words = /^[-+]/.test(command) ? ` ${command}` : command;
+  if (launch !== undefined) return spawnLaunch(launch([shell, "-c", words]), cwd, env, output);
   return spawn(shell, ["-c", words], {
     cwd,
     env,
@@ -140,6 +158,24 @@ function spawnShell(
     detached: true,
     stdio: ["ignore", output, output],
   });
+}
+
+function spawnLaunch(
+  { program, args, descriptors = [], uid, gid, onStart }: CommandLaunch,
+  cwd: string,
+  env: Record<string, string>,
+  output: number | "pipe",
+): ChildProcess {
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ["ignore", output, output, ...descriptors],
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+  });
+  if (child.pid !== undefined) onStart?.(child.pid);
+  return child;
 }
 
 let foundShell: string | undefined;

@@ -1,0 +1,15 @@
+/** What root makes in somebody's directory is theirs, as if they had made it. */
+import { statSync } from "node:fs";
+import type { OpenDirectory } from "./open-directory.ts";
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** To whom something new in this directory has to be given; undefined: we are not root, or the directory is root's. */
+export function ownerForRoot(directory: OpenDirectory): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = statSync(directory.path("."));
+  return uid === 0 ? undefined : { uid, gid };
+}
