@@ -30,6 +30,8 @@ const ENTRIES = {
     "testing.ts",
   ],
   "packages/checkpoint": ["index.ts", "sqlite/index.ts", "sqlite/worker.ts", "postgres/index.ts"],
+  "packages/protocol": ["index.ts"],
+  "packages/server": ["index.ts"],
   "packages/cli": ["main.ts"],
 };
 
