@@ -1,1 +1,22 @@
-export {};
+/** Sandboxes at LangSmith. `langsmith` is loaded when one is opened. */
+import {
+  type LangSmithHandleOptions,
+  type LangSmithSandboxOptions,
+  langSmithSettings,
+} from "./langsmith/langsmith-options.ts";
+import { LangSmithProvider, ownedLangSmithSandbox } from "./langsmith/langsmith-provider.ts";
+import type { SandboxProvider } from "./provider.ts";
+
+export type {
+  LangSmithCommandOptions,
+  LangSmithHandleOptions,
+  LangSmithSandboxOptions,
+} from "./langsmith/langsmith-options.ts";
+
+/** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
+export function langsmithSandbox(
+  options: LangSmithSandboxOptions | LangSmithHandleOptions = {},
+): SandboxProvider {
+  if ("sandbox" in options && options.sandbox !== undefined) return ownedLangSmithSandbox(options);
+  return new LangSmithProvider(langSmithSettings(options as LangSmithSandboxOptions));
+}

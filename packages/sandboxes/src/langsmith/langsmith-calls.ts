@@ -1,0 +1,61 @@
+/** Calls of LangSmith's SDK, with their failures as ours. */
+import type { SandboxError } from "deepwright";
+import { statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+
+/** The SDK tells by the class what the service told by a status. */
+const STATUS_BY_NAME: Readonly<Record<string, number>> = {
+  LangSmithSandboxAuthenticationError: 401,
+  LangSmithResourceNotFoundError: 404,
+  LangSmithQuotaExceededError: 429,
+  LangSmithResourceNameConflictError: 409,
+  LangSmithResourceAlreadyExistsError: 409,
+  LangSmithValidationError: 400,
+  LangSmithResourceTimeoutError: 503,
+  LangSmithSandboxCreationError: 503,
+  LangSmithResourceCreationError: 503,
+  LangSmithSandboxAPIError: 500,
+};
+
+export class LangSmithCalls {
+  readonly #secrets: readonly (string | undefined)[];
+
+  constructor(secrets: readonly (string | undefined)[]) {
+    this.#secrets = secrets;
+  }
+
+  /** Of a sandbox that is there. */
+  error(action: string, error: unknown): SandboxError {
+    return vendorError(withStatus(error), { ...this.#context(action), aboutSandbox: true });
+  }
+
+  call<Result>(action: string, act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const told = () =>
+      act().catch((error: unknown) => {
+        throw withStatus(error);
+      });
+    return vendorCall(this.#context(action), told, signal);
+  }
+
+  #context(action: string) {
+    return {
+      vendor: "LangSmith",
+      action,
+      keyHint: "Set LANGSMITH_API_KEY, or pass apiKey, to a key that may do this.",
+      secrets: this.#secrets,
+    };
+  }
+}
+
+/** Whether the service said that there is no such thing. */
+export function isMissing(error: unknown): boolean {
+  const status = statusOf(withStatus(error));
+  return status === 404 || status === 410;
+}
+
+/** A refused socket tells its status in words alone. */
+function withStatus(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const told = /\(HTTP (\d{3})\)|^HTTP (\d{3})\b/.exec(error.message);
+  const status = STATUS_BY_NAME[error.name] ?? Number(told?.[1] ?? told?.[2] ?? Number.NaN);
+  return Number.isNaN(status) ? error : Object.assign(error, { status });
+}

@@ -1,0 +1,129 @@
+/** A LangSmith sandbox as a machine that runs lines and moves files. */
+import type { Sandbox } from "langsmith/sandbox";
+import { atMost } from "../modal/create-or-undo.ts";
+import type {
+  MachineRunOptions,
+  MachineRunResult,
+  RemoteMachine,
+  TransferFailure,
+} from "../remote/remote-sandbox.ts";
+import { lostSandbox } from "../remote/vendor-errors.ts";
+import { isMissing, type LangSmithCalls } from "./langsmith-calls.ts";
+
+/** Milliseconds for the question whether the sandbox is still there. */
+const PROBE_WAIT = 5000;
+/** Milliseconds between such questions while a command runs: the SDK tries to reach one that is gone for a while. */
+const WATCH_EVERY = 3000;
+const TRANSFER_SECONDS = 600;
+
+/** What may be about the file: the sandbox is asked. */
+const ABOUT_THE_FILE = new Set(["LangSmithSandboxOperationError", "LangSmithResourceNotFoundError"]);
+
+export class LangSmithMachine implements RemoteMachine {
+  readonly id: string;
+  readonly workingDirectory: string;
+  readonly #sandbox: Sandbox;
+  readonly #calls: LangSmithCalls;
+  readonly #state: (() => Promise<string>) | undefined;
+  #isOver = false;
+  readonly #ended = new Set<() => void>();
+
+  /** `state` asks the service; absent: only the sandbox itself can be asked. */
+  constructor(
+    sandbox: Sandbox,
+    calls: LangSmithCalls,
+    workingDirectory: string,
+    state?: () => Promise<string>,
+  ) {
+    this.id = sandbox.name;
+    this.workingDirectory = workingDirectory;
+    this.#sandbox = sandbox;
+    this.#calls = calls;
+    this.#state = state;
+  }
+
+  /** From now on everything is a `SANDBOX_LOST`, what runs too. */
+  end(): void {
+    this.#isOver = true;
+    for (const tell of [...this.#ended]) tell();
+  }
+
+  /** The SDK's call knows no signal: what nobody waits for ends with the command. */
+  run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
+    return this.#attempt("run a command", async () => {
+      const running = this.#sandbox
+        .run(line, { timeout: timeoutSeconds, shell: "/bin/sh" })
+        .then(({ stdout, exit_code }) => ({ output: stdout, exitCode: exit_code }));
+      return this.#watched(running, signal);
+    });
+  }
+
+  put(path: string, bytes: Uint8Array): Promise<TransferFailure | undefined> {
+    return this.#transfer("store a file", async () => {
+      await this.#sandbox.write(path, bytes, TRANSFER_SECONDS);
+      return undefined;
+    });
+  }
+
+  get(path: string): Promise<Uint8Array | TransferFailure> {
+    return this.#transfer("read a file", () => this.#sandbox.read(path, TRANSFER_SECONDS));
+  }
+
+  #transfer<Value>(action: string, move: () => Promise<Value>): Promise<Value | TransferFailure> {
+    return this.#attempt(action, async () => {
+      try {
+        return await move();
+      } catch (error) {
+        if (error instanceof Error && ABOUT_THE_FILE.has(error.name) && !(await this.#isGone()))
+          return "unclear";
+        throw error;
+      }
+    });
+  }
+
+  /** Rejects as soon as it is known that the sandbox is over. */
+  async #watched<Result>(running: Promise<Result>, signal: AbortSignal): Promise<Result> {
+    running.catch(() => undefined);
+    let tell = (): void => undefined;
+    const over = new Promise<never>((_, reject) => {
+      tell = () => reject(lostSandbox(this.id));
+    });
+    over.catch(() => undefined);
+    this.#ended.add(tell);
+    const watch = setInterval(() => {
+      if (signal.aborted) clearInterval(watch);
+      else void this.#isGone().then((isGone) => isGone && this.end());
+    }, WATCH_EVERY);
+    try {
+      return await Promise.race([running, over]);
+    } finally {
+      clearInterval(watch);
+      this.#ended.delete(tell);
+    }
+  }
+
+  /** A failure is a `SANDBOX_LOST` when the sandbox is over, whatever the call said. */
+  async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
+    if (this.#isOver) throw lostSandbox(this.id);
+    try {
+      return await act();
+    } catch (error) {
+      if (this.#isOver || (await this.#isGone())) {
+        this.end();
+        throw lostSandbox(this.id, this.#calls.error(action, error));
+      }
+      throw this.#calls.error(action, error);
+    }
+  }
+
+  /** False also where LangSmith does not say. */
+  async #isGone(): Promise<boolean> {
+    if (this.#isOver) return true;
+    if (this.#state === undefined) return false;
+    const state = await atMost(
+      PROBE_WAIT,
+      this.#state().catch((error: unknown) => (isMissing(error) ? "gone" : "unknown")),
+    );
+    return state === "gone" || state === "failed";
+  }
+}

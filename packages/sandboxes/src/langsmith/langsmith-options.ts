@@ -1,0 +1,79 @@
+/** What a user says about sandboxes at LangSmith, and what is said by nobody. */
+import { ConfigurationError } from "deepwright";
+import type { CreateSandboxOptions, Sandbox, SandboxClient } from "langsmith/sandbox";
+import { checkNetwork, type VendorNetwork } from "../modal/vendor-network.ts";
+import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+
+export interface LangSmithCommandOptions {
+  /** Where commands start, and relative paths lie; made when it is not there. Default `/root`. */
+  readonly workingDirectory?: string;
+  /** Variables every command sees. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Seconds a command may take when the call names none; default 120. */
+  readonly timeout?: number;
+  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
+  readonly maxOutputBytes?: number;
+}
+
+export interface LangSmithSandboxOptions extends LangSmithCommandOptions {
+  /** Default: LANGSMITH_API_KEY or LANGCHAIN_API_KEY of this process. */
+  readonly apiKey?: string;
+  /** The sandbox API, with its `/v2/sandboxes`; default: that of LANGSMITH_ENDPOINT, else LangSmith's own. */
+  readonly apiUrl?: string;
+  /** A client that is used instead of one made of the above; its owner keeps it. */
+  readonly client?: SandboxClient;
+  /** The id of a snapshot with a POSIX shell and core utilities; default LangSmith's own. Not with `snapshotName`. */
+  readonly snapshot?: string;
+  readonly snapshotName?: string;
+  /** What commands can reach; default `open`: LangSmith cannot cut a sandbox off. A list is kept to for HTTPS. */
+  readonly network?: Exclude<VendorNetwork, "none">;
+  /** Seconds a creation or a start may take; default 120. */
+  readonly openTimeout?: number;
+  /** What else LangSmith takes: processors, memory, mounts, credentials added by its proxy, … */
+  readonly create?: Omit<CreateSandboxOptions, OwnParameters>;
+}
+
+/** A sandbox its owner made: it is used, and never stopped by us. */
+export interface LangSmithHandleOptions extends LangSmithCommandOptions {
+  readonly sandbox: Sandbox;
+}
+
+type OwnParameters =
+  | "name"
+  | "snapshotName"
+  | "timeout"
+  | "waitForReady"
+  | "idleTtlSeconds"
+  | "deleteAfterStopSeconds";
+
+type Settled = "network" | "openTimeout" | "workingDirectory";
+
+export type LangSmithSettings = Omit<LangSmithSandboxOptions, Settled> &
+  Required<Pick<LangSmithSandboxOptions, Settled>>;
+
+export function langSmithSettings(options: LangSmithSandboxOptions): LangSmithSettings {
+  const { openTimeout = 120 } = options;
+  checkSeconds("openTimeout", openTimeout, 86_400);
+  if (options.snapshot !== undefined && options.snapshotName !== undefined)
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "snapshot and snapshotName are two ways to say the same.",
+      {
+        hint: "Leave one of them out.",
+      },
+    );
+  const network = checkNetwork(options.network ?? "open");
+  if (network === "none")
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "network: LangSmith cannot cut a sandbox off the network.",
+      {
+        hint: 'Write network: { allow: ["pypi.org"] }, or take a provider that can: osSandbox, dockerSandbox.',
+      },
+    );
+  return { ...options, openTimeout, network, workingDirectory: langSmithDirectory(options) };
+}
+
+export function langSmithDirectory({ workingDirectory }: LangSmithCommandOptions): string {
+  return checkDirectory(workingDirectory ?? "/root");
+}
