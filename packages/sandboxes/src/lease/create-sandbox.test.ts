@@ -176,7 +176,7 @@ describe("opening", () => {
     const provider = testProvider({ delay: 5000 });
     const source = createSandbox({ provider });
     const sandbox = await source(runOf("a"));
-    const running = sandbox.execute("echo no");
+    const running = Promise.resolve(sandbox.execute("echo no"));
     running.catch(() => {});
     await pause(50);
     await source.close();
