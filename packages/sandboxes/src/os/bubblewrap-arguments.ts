@@ -1,0 +1,103 @@
+/** The command line of `bwrap`: which parts of this machine a command gets, and nothing by default. */
+import { existsSync, lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { ControlMount } from "./control-mounts.ts";
+import type { Bind } from "./network.ts";
+import { HIDDEN_SYSTEM, SANDBOX_HOST, SANDBOX_ID } from "./policy.ts";
+import { DEVICES, type MountPlace, systemMounts } from "./root-skeleton.ts";
+
+export interface BubblewrapPlan {
+  /** The directory that is `/`. */
+  readonly skeleton: string;
+  /** Directories of this machine, and where they are. */
+  readonly workspace: Bind;
+  readonly temporary: string;
+  readonly visible: readonly string[];
+  readonly binds: readonly Bind[];
+  /** The number of the descriptor the filter is read from; undefined: there is none. */
+  readonly filter: number | undefined;
+  /** Where the devices are on this machine. */
+  readonly devices: string;
+  /** Whether the processes are those of root on this machine. */
+  readonly isRoot: boolean;
+  /** Variables that are set inside. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What is the same for all commands of a sandbox; what belongs to one command follows. */
+export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
+  return [
+    ...NAMESPACES,
+    ...(plan.filter === undefined ? [] : ["--seccomp", String(plan.filter)]),
+    ...["--ro-bind", plan.skeleton, "/"],
+    ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
+    ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) => ["--tmpfs", path]),
+    ...["--proc", "/proc"],
+    ...DEVICES.flatMap((name) => ["--dev-bind", join(plan.devices, name), `/dev/${name}`]),
+    ...["--perms", "1777", "--tmpfs", "/dev/shm"],
+    ...(plan.isRoot ? withoutRootsRights() : []),
+    ...plan.visible.flatMap((path) => ["--ro-bind", path, path]),
+    ...["--bind", plan.temporary, "/tmp"],
+    ...["--bind", plan.workspace.from, plan.workspace.to],
+    ...plan.binds.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
+    ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...["--chdir", plan.workspace.to],
+  ];
+}
+
+const NAMESPACES = [
+  ...["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"],
+  ...["--unshare-cgroup-try", "--new-session", "--die-with-parent", "--cap-drop", "ALL"],
+  ...["--uid", String(SANDBOX_ID), "--gid", String(SANDBOX_ID), "--hostname", SANDBOX_HOST],
+];
+
+/** Where something is mounted that the root has to have a place for. */
+export function mountPlaces(plan: Pick<BubblewrapPlan, "workspace" | "visible" | "binds">): MountPlace[] {
+  return [
+    { path: plan.workspace.to, isDirectory: true },
+    ...plan.visible.map((path) => ({ path, isDirectory: isRealDirectory(path) })),
+    ...plan.binds.map(({ from, to }) => ({ path: to, isDirectory: isRealDirectory(from) })),
+  ];
+}
+
+export function controlArguments(mounts: readonly ControlMount[], { from, to }: Bind): string[] {
+  return mounts.flatMap(({ path, kind }) => {
+    const inside = join(to, path);
+    if (kind === "closed") return ["--perms", "0555", "--tmpfs", inside];
+    if (kind === "masked") return ["--ro-bind", "/dev/null", inside];
+    return [kind === "pin" ? "--bind" : "--ro-bind", join(from, path), inside];
+  });
+}
+
+/** Parts of `/proc` that root may write, or read, without any capability. */
+const ROOTS_WRITABLE = ["sys", "sysrq-trigger", "irq", "bus", "fs", "mtrr"];
+const ROOTS_READABLE = [
+  ...[
+    "keys",
+    "key-users",
+    "kcore",
+    "kmsg",
+    "kallsyms",
+    "timer_list",
+    "sched_debug",
+    "slabinfo",
+    "vmallocinfo",
+  ],
+  ...["pagetypeinfo", "kpagecgroup", "kpagecount", "kpageflags", "iomem", "ioports"],
+];
+
+/** A process of root's without capabilities is still the owner of what is root's, such as the settings of the kernel. */
+function withoutRootsRights(): string[] {
+  return [
+    ...ROOTS_WRITABLE.map((name) => `/proc/${name}`)
+      .filter(existsSync)
+      .flatMap((path) => ["--ro-bind", path, path]),
+    ...ROOTS_READABLE.map((name) => `/proc/${name}`)
+      .filter(existsSync)
+      .flatMap((path) => ["--ro-bind", "/dev/null", path]),
+  ];
+}
+
+function isRealDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,143 @@
+/** Runs the commands of one sandbox on this machine, and ends those that run when it is closed. */
+import { closeSync, existsSync, fchownSync, openSync } from "node:fs";
+import {
+  type CommandLaunch,
+  type ExecuteOptions,
+  type ExecuteResponse,
+  type OutputPipe,
+  openOutputPipe,
+  runCommand,
+  SandboxError,
+} from "deepwright";
+import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease-directory.ts";
+import { NOT_LIMITED } from "./limit-words.ts";
+import type { Limits } from "./os-options.ts";
+import { type UsageWatch, watchUsage } from "./usage-watch.ts";
+
+export interface CommandPlace {
+  readonly lease: LeaseDirectory;
+  /** On this machine; without it the sandbox is lost. */
+  readonly workspace: string;
+  /** Variables of the programs that set the sandbox up, which hand them on. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whose processes they are; absent: ours. */
+  readonly owner?: Owner;
+  /** A file whose content is handed in as descriptor 3. */
+  readonly filter?: string;
+  /** Looked at from time to time, where nothing else bounds memory and processes. */
+  readonly watched?: Limits;
+  readonly timeout: number;
+  readonly maxOutputBytes: number;
+  /** What is put before the shell, for one command; `leave` when that has ended. */
+  enter(): { readonly launch: Launcher; readonly leave: () => void };
+}
+
+export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "program" | "args" | "uid" | "gid">;
+
+export class Commands {
+  readonly #place: CommandPlace;
+  readonly #running = new Map<AbortController, Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(place: CommandPlace) {
+    this.#place = place;
+  }
+
+  async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
+    const { signal, timeout = this.#place.timeout } = options;
+    if (!(timeout > 0))
+      throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
+    signal?.throwIfAborted();
+    this.#checkThere(timeout);
+    const controller = new AbortController();
+    const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+    const running = this.#run(command, timeout, stop);
+    this.#running.set(controller, running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(controller);
+      noteLeaseUse(this.#place.lease);
+    }
+  }
+
+  /** Resolves when no command is running any more. Safe twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const running = [...this.#running];
+    for (const [controller] of running) controller.abort(released());
+    await Promise.allSettled(running.map(([, command]) => command));
+  }
+
+  #checkThere(seconds: number): void {
+    if (this.#isClosed) throw released();
+    if (noteLeaseUse(this.#place.lease, seconds) && existsSync(this.#place.workspace)) return;
+    throw new SandboxError("The sandbox is gone: its directory was removed.", "SANDBOX_LOST");
+  }
+
+  async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
+    const { owner, env, maxOutputBytes, filter, watched } = this.#place;
+    const { launch, leave } = this.#place.enter();
+    let descriptors: readonly number[] = [];
+    let watch: UsageWatch | undefined;
+    const closeAll = (): void => {
+      for (const descriptor of descriptors) closeSync(descriptor);
+      descriptors = [];
+    };
+    try {
+      const response = await runCommand(command, {
+        cwd: "/",
+        env,
+        timeoutSeconds,
+        maxOutputBytes,
+        signal,
+        openPipe: () => pipeOf(owner),
+        launch: (shell) => {
+          descriptors = filter === undefined ? [] : [openSync(filter, "r")];
+          const onStart = (pid: number): void => {
+            closeAll();
+            if (watched !== undefined) watch = watchUsage(pid, watched);
+          };
+          return { ...launch(shell), descriptors, onStart };
+        },
+      });
+      return explained(response, watch);
+    } finally {
+      watch?.stop();
+      closeAll();
+      leave();
+    }
+  }
+}
+
+/** A command may open its output by name, so it has to be its own. */
+async function pipeOf(owner: Owner | undefined): Promise<OutputPipe | undefined> {
+  const pipe = await openOutputPipe();
+  if (pipe !== undefined && owner !== undefined) fchownSync(pipe.writeEnd, owner.uid, owner.gid);
+  return pipe;
+}
+
+function released(): SandboxError {
+  return new SandboxError("The sandbox was released.", "NOT_INITIALIZED");
+}
+
+const SET_UP_WORDS = /^bwrap: [^\n]*\n$/;
+const LIMIT_WORDS = /^(?:\S*sh: [^\n]*(?:ulimit|cgroup)[^\n]*\n)+$/;
+
+/** Words of the programs before the shell are no output of the command. */
+function explained(response: ExecuteResponse, watch: UsageWatch | undefined): ExecuteResponse {
+  const { exitCode, output } = response;
+  const reason = watch?.exceeded();
+  if (reason !== undefined)
+    return {
+      ...response,
+      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}[ended: ${reason}]\n`,
+    };
+  const isSetUp = exitCode === 1 && SET_UP_WORDS.test(output);
+  if (isSetUp || (exitCode === NOT_LIMITED && LIMIT_WORDS.test(output)))
+    throw new SandboxError(
+      `The command was not run, the sandbox could not be set up: ${output.trim()}`,
+      "COMMAND_FAILED",
+    );
+  return response;
+}

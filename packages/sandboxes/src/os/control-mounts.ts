@@ -1,0 +1,201 @@
+/**
+ * How the files that steer other programs are shut for commands: what is there is seen read-only, and where nothing is
+ * there yet lies an empty directory that cannot be written, moved or removed.
+ *
+ * This holds for the names at the top of the workspace, and for the repositories that were found in it when the
+ * sandbox was opened. What a command makes in new directories of its own is not looked at.
+ */
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { CONTROL_NAMES, SandboxError } from "deepwright";
+
+export interface ControlMounts {
+  /** Paths relative to the workspace, in the order in which they are mounted. */
+  readonly mounts: readonly ControlMount[];
+  /** Those among them where nothing is yet: a directory has to be made there first. */
+  readonly missing: readonly string[];
+}
+
+export interface ControlMount {
+  readonly path: string;
+  /**
+   * `pin` keeps the name and lets the content be changed; `closed` is an empty directory over the directory that is
+   * there, `masked` a file that cannot be opened over the file.
+   */
+  readonly kind: "pin" | "readOnly" | "closed" | "masked";
+}
+
+/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
+const GIT_PARTS = ["hooks", "config", "modules", "worktrees"];
+/** May lead git to another `config`; only a linked work tree has it, and it has no place of its own to be shut. */
+const GIT_LEADS = ["commondir", "config.worktree"];
+
+/** Those that mean something on the disks of Linux. */
+const CLOSED_NAMES = [...CONTROL_NAMES.directories, ...CONTROL_NAMES.files].filter(
+  (name) => !name.includes("~"),
+);
+
+export interface ControlRequest {
+  /** A real path. */
+  readonly rootDir: string;
+  readonly repositories: readonly string[];
+  readonly readOnly: readonly string[];
+  readonly hidden: readonly string[];
+  readonly protectsControlFiles: boolean;
+  /** Empty directories of ours that lie where nothing was. */
+  readonly isPlaceholder: (path: string) => boolean;
+}
+
+export function controlMounts(request: ControlRequest): ControlMounts {
+  const found = new Found(request);
+  if (request.protectsControlFiles) {
+    found.addTop();
+    for (const repository of request.repositories) found.addRepository(repository);
+  }
+  for (const path of request.readOnly) found.addWithin(path, "readOnly");
+  for (const path of request.hidden) found.addWithin(path, "closed");
+  return { mounts: [...found.mounts.values()], missing: found.missing };
+}
+
+class Found {
+  readonly mounts = new Map<string, ControlMount>();
+  readonly missing: string[] = [];
+  readonly #request: ControlRequest;
+
+  constructor(request: ControlRequest) {
+    this.#request = request;
+  }
+
+  addTop(): void {
+    const present = new Map<string, Dirent>();
+    for (const entry of readdirSync(this.#request.rootDir, { withFileTypes: true }))
+      if (isControlName(entry.name)) present.set(entry.name, entry);
+    for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name);
+    for (const [name, entry] of present) {
+      if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name);
+      else if (entry.isSymbolicLink()) throw isLink(name);
+      else if (name.toLowerCase() === ".git") this.addRepository(name);
+      else this.#add(name, "readOnly");
+    }
+  }
+
+  /** `path` is a `.git`: a directory, or a file that names one. */
+  addRepository(path: string): void {
+    const stats = this.#stats(path);
+    if (stats === undefined) return;
+    for (const parent of parentsOf(path)) this.#add(parent, "pin");
+    if (stats.isSymbolicLink()) throw isLink(path);
+    if (!stats.isDirectory()) {
+      this.#add(path, "readOnly");
+      const elsewhere = this.#named(path);
+      if (elsewhere !== undefined && !this.mounts.has(elsewhere)) this.addRepository(elsewhere);
+      return;
+    }
+    this.#add(path, "pin");
+    for (const part of GIT_PARTS) this.addWithin(`${path}/${part}`, "readOnly");
+    for (const part of GIT_LEADS)
+      if (this.#stats(`${path}/${part}`) !== undefined) this.addWithin(`${path}/${part}`, "readOnly");
+  }
+
+  addWithin(path: string, kind: "readOnly" | "closed"): void {
+    for (const parent of parentsOf(path)) {
+      const stats = this.#stats(parent);
+      if (stats === undefined) {
+        this.#close(parent);
+        return;
+      }
+      if (stats.isSymbolicLink()) throw isLink(parent);
+      this.#add(parent, "pin");
+    }
+    const stats = this.#stats(path);
+    const isOurs = stats?.isDirectory() === true && this.#request.isPlaceholder(path);
+    if (stats?.isSymbolicLink()) throw isLink(path);
+    if (stats === undefined || isOurs) this.#close(path);
+    else this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
+  }
+
+  /** The directory that a `.git` file names, if it lies in the workspace. */
+  #named(path: string): string | undefined {
+    const { rootDir } = this.#request;
+    const file = join(rootDir, path);
+    const [, target] = /^gitdir: (.+?)\s*$/.exec(readFileSync(file, "utf8")) ?? [];
+    if (target === undefined) return undefined;
+    try {
+      const inside = relative(rootDir, realpathSync.native(resolve(dirname(file), target)));
+      return inside === "" || inside.startsWith("..") ? undefined : inside;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #close(path: string): void {
+    if (this.mounts.has(path)) return;
+    if (this.#stats(path) === undefined) this.missing.push(path);
+    this.mounts.set(path, { path, kind: "closed" });
+  }
+
+  #add(path: string, kind: ControlMount["kind"]): void {
+    const known = this.mounts.get(path);
+    if (known === undefined || (known.kind === "pin" && kind !== "pin"))
+      this.mounts.set(path, { path, kind });
+  }
+
+  #stats(path: string) {
+    return lstatSync(join(this.#request.rootDir, path), { throwIfNoEntry: false });
+  }
+}
+
+function isControlName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return CONTROL_NAMES.directories.has(lower) || CONTROL_NAMES.files.has(lower);
+}
+
+/** `a`, `a/b` for `a/b/c`. */
+function parentsOf(path: string): string[] {
+  const names = path.split("/");
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+function isLink(path: string): SandboxError {
+  return new SandboxError(
+    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or allow control files to be changed.`,
+    "COMMAND_FAILED",
+  );
+}
+
+const MAX_DEPTH = 3;
+const MAX_ENTRIES = 4000;
+const MAX_REPOSITORIES = 16;
+/** Full of packages, which are nobody's work. */
+const NOT_SEARCHED = new Set(["node_modules", ".venv", "venv", "vendor", "target", "dist"]);
+
+/** The repositories below the top of the workspace, as far as they are found at little cost: each path ends in `.git`. */
+export function findRepositories(rootDir: string): string[] {
+  const found: string[] = [];
+  let queue = [""];
+  let left = MAX_ENTRIES;
+  for (let depth = 0; depth <= MAX_DEPTH && queue.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const directory of queue) {
+      const entries = entriesOf(join(rootDir, directory));
+      left -= entries.length;
+      if (left < 0) return found;
+      for (const entry of entries) {
+        const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
+        if (entry.name.toLowerCase() === ".git") {
+          if (directory !== "" && found.length < MAX_REPOSITORIES) found.push(path);
+        } else if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
+      }
+    }
+    queue = next;
+  }
+  return found;
+}
+
+function entriesOf(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,201 @@
+/** Sets a sandbox up on Linux: what its commands get to see, whose processes they are and what bounds them. */
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxError } from "deepwright";
+import { bubblewrapArguments, controlArguments, mountPlaces } from "./bubblewrap-arguments.ts";
+import { type Cgroup, makeCgroup } from "./cgroup.ts";
+import type { CommandPlace, Launcher } from "./commands.ts";
+import { controlMounts, findRepositories } from "./control-mounts.ts";
+import { findProgram, isProgram } from "./find-program.ts";
+import type { LeaseDirectory, Owner } from "./lease-directory.ts";
+import { limitWords } from "./limit-words.ts";
+import type { Bind, SandboxNetwork } from "./network.ts";
+import type { OsSettings } from "./os-options.ts";
+import { Placeholders } from "./placeholders.ts";
+import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
+import { rootDevices } from "./root-devices.ts";
+import { rootSkeleton } from "./root-skeleton.ts";
+import { seccompFilter } from "./seccomp.ts";
+import { stateSubdirectory } from "./state-directory.ts";
+
+export interface LinuxPlace {
+  readonly place: CommandPlace;
+  /** The directory of this machine that is `/` for commands. */
+  readonly skeleton: string;
+  readonly hasFilter: boolean;
+  /** Takes away what commands need in the workspace, if none is running. */
+  tidy(): void;
+  /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
+  close(): void;
+}
+
+export interface LinuxRequest {
+  readonly settings: OsSettings;
+  readonly state: string;
+  readonly lease: LeaseDirectory;
+  /** Real. */
+  readonly workspace: string;
+  /** Whose processes commands are; absent: ours. */
+  readonly owner: Owner | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: SandboxNetwork | undefined;
+}
+
+/** Where no control group can be made, processes of root's are counted by nobody but us. */
+export function openLinuxPlace(request: LinuxRequest): LinuxPlace {
+  const { settings, state, lease, workspace, owner, network } = request;
+  const bwrap = findBubblewrap(settings, workspace);
+  const bind: Bind = { from: workspace, to: settings.workingDirectory, isWritable: true };
+  const visible = settings.visible.filter(existsSync);
+  const shared = { workspace: bind, visible, binds: network?.binds ?? [] };
+  const skeleton = rootSkeleton(state, mountPlaces(shared));
+  const filter = filterFile(state);
+  const env = splitEnvironment(sandboxEnvironment(settings.env, request.env, network?.env ?? {}));
+  const isRoot = process.getuid?.() === 0 && owner === undefined;
+  const args = bubblewrapArguments({
+    ...shared,
+    skeleton,
+    temporary: lease.temporary,
+    filter: filter === undefined ? undefined : 3,
+    devices: isRoot ? rootDevices(lease.path) : "/dev",
+    isRoot,
+    env: env.inside,
+  });
+  const cgroup = makeCgroup(lease.id, settings.limits, owner?.uid);
+  const wrap = commandWrapper({ settings, bwrap, args, cgroup, owner, network });
+  const guard = guardOf(request, bind);
+  return {
+    skeleton,
+    hasFilter: filter !== undefined,
+    place: {
+      lease,
+      workspace,
+      env: env.outside,
+      owner,
+      filter,
+      watched: cgroup === undefined ? settings.limits : undefined,
+      timeout: settings.timeout,
+      maxOutputBytes: settings.maxOutputBytes,
+      enter: () => {
+        const { control, leave } = guard.enter();
+        return { launch: (shell) => wrap(control, shell), leave };
+      },
+    },
+    tidy: () => guard.close(),
+    close: () => {
+      cgroup?.kill();
+      cgroup?.remove();
+      guard.close();
+    },
+  };
+}
+
+interface Wrapping {
+  readonly settings: OsSettings;
+  readonly bwrap: string;
+  readonly args: readonly string[];
+  readonly cgroup: Cgroup | undefined;
+  readonly owner: Owner | undefined;
+  readonly network: SandboxNetwork | undefined;
+}
+
+/** One shell sets the limits: before the sandbox where it enters a control group, else in it, where processes are counted. */
+function commandWrapper(
+  given: Wrapping,
+): (control: readonly string[], shell: readonly string[]) => ReturnType<Launcher> {
+  const { settings, bwrap, args, cgroup, owner, network } = given;
+  const prefix = network?.argv ?? [];
+  const as = owner === undefined ? {} : { uid: owner.uid, gid: owner.gid };
+  if (cgroup === undefined) {
+    const limited = ["/bin/sh", "-c", limitWords(settings.limits, { countsProcesses: true }), "sh"];
+    return (control, shell) => ({
+      ...as,
+      program: bwrap,
+      args: [...args, ...control, "--", ...prefix, ...limited, ...shell],
+    });
+  }
+  const before = cgroup.entrances.map((path) => `echo 0 > '${path}'`);
+  const words = limitWords(settings.limits, { countsProcesses: false, before });
+  const become = owner !== undefined && cgroup.needsRoot ? becoming(owner) : [];
+  return (control, shell) => ({
+    ...(cgroup.needsRoot ? {} : as),
+    program: "/bin/sh",
+    args: ["-c", words, "sh", ...become, bwrap, ...args, ...control, "--", ...prefix, ...shell],
+  });
+}
+
+function becoming({ uid, gid }: Owner): string[] {
+  const { path } = findProgram("setpriv", []);
+  if (path === undefined)
+    throw new SandboxError(
+      "The os sandbox cannot be used here: there is no setpriv (util-linux).",
+      "SANDBOX_UNAVAILABLE",
+    );
+  return [path, "--reuid", String(uid), "--regid", String(gid), "--clear-groups", "--"];
+}
+
+interface Guard {
+  enter(): { readonly control: readonly string[]; readonly leave: () => void };
+  close(): void;
+}
+
+function guardOf({ settings, state, workspace }: LinuxRequest, bind: Bind): Guard {
+  const { protectsControlFiles, readOnly, hidden } = settings;
+  const isNeeded = protectsControlFiles || readOnly.length > 0 || hidden.length > 0;
+  if (!isNeeded) return { enter: () => ({ control: [], leave: () => {} }), close: () => {} };
+  const placeholders = new Placeholders(workspace, state);
+  const repositories = protectsControlFiles ? findRepositories(workspace) : [];
+  const isPlaceholder = (path: string): boolean => placeholders.has(path);
+  const request = { rootDir: workspace, repositories, readOnly, hidden, protectsControlFiles, isPlaceholder };
+  return {
+    enter: () => {
+      const leave = placeholders.use();
+      try {
+        const { mounts, missing } = controlMounts(request);
+        const impossible = placeholders.make(missing);
+        return {
+          control: controlArguments(
+            mounts.filter(({ path }) => !impossible.has(path)),
+            bind,
+          ),
+          leave,
+        };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    close: () => placeholders.close(),
+  };
+}
+
+/** The filter as a file, made once for all processes; undefined where there is none for the architecture. */
+function filterFile(state: string): string | undefined {
+  const bytes = seccompFilter();
+  if (bytes === undefined) return undefined;
+  const name = `${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}.bpf`;
+  const path = join(stateSubdirectory(state, "filters"), name);
+  if (statSync(path, { throwIfNoEntry: false })?.size !== bytes.length)
+    writeFileSync(path, bytes, { mode: 0o600 });
+  return path;
+}
+
+/** Never one from where the agent works: neither the workspace nor the directory of this process. */
+function findBubblewrap(settings: OsSettings, workspace: string): string {
+  const given = settings.bubblewrap;
+  if (given !== undefined) {
+    if (isProgram(given)) return realpathSync.native(given);
+    throw missing(`'${given}' is not a program that can be run`);
+  }
+  const { path, unusable } = findProgram("bwrap", [workspace, process.cwd()]);
+  if (path !== undefined) return path;
+  throw missing(unusable === undefined ? "bubblewrap is not installed" : `'${unusable}' cannot be run`);
+}
+
+function missing(reason: string): SandboxError {
+  return new SandboxError(
+    `The os sandbox cannot be used here: ${reason}. Install it (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap), or use ${ALTERNATIVES}.`,
+    "SANDBOX_UNAVAILABLE",
+  );
+}

@@ -1,0 +1,210 @@
+/** Opens a sandbox on this machine, or one that is there already, and refuses where it would not hold. */
+import { chmodSync, existsSync, lchownSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CompositeBackend, FilesystemBackend, PolicyBackend, SandboxError } from "deepwright";
+import type { OpenedSandbox, OpenRequest, Sandbox } from "../provider.ts";
+import { Commands } from "./commands.ts";
+import { endLease } from "./end-lease.ts";
+import {
+  DEFAULT_TTL,
+  type LeaseDirectory,
+  makeLeaseDirectory,
+  noteLeaseUse,
+  type Owner,
+  removeLease,
+} from "./lease-directory.ts";
+import { type LinuxPlace, openLinuxPlace } from "./linux-place.ts";
+import type { SandboxNetwork } from "./network.ts";
+import type { OsSettings } from "./os-options.ts";
+import { commandNote } from "./policy.ts";
+import { judgeSelfTest, selfTestCommand } from "./self-test.ts";
+import { stateSubdirectory } from "./state-directory.ts";
+import { withCommands, withPreparation } from "./with-commands.ts";
+
+/** Whose a private directory is when we are root: an id that no system gives to anybody. */
+const NOBODY: Owner = { uid: 60_606, gid: 60_606 };
+
+export async function openOsSandbox(
+  settings: OsSettings,
+  state: string,
+  request: OpenRequest,
+  existing?: LeaseDirectory,
+): Promise<OpenedSandbox> {
+  const rootDir = settings.rootDir === undefined ? undefined : realDirectory(settings.rootDir);
+  const network = await openNetwork(settings, state);
+  try {
+    const opening = { settings, state, request, rootDir, network, existing };
+    const candidates = owners(rootDir, existing);
+    for (const [index, owner] of candidates.entries()) {
+      try {
+        return await openAs(opening, owner);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (index === candidates.length - 1) throw error;
+      }
+    }
+    throw new Error("There is always somebody.");
+  } catch (error) {
+    await network?.close();
+    throw error;
+  }
+}
+
+interface Opening {
+  readonly settings: OsSettings;
+  readonly state: string;
+  readonly request: OpenRequest;
+  readonly rootDir: string | undefined;
+  readonly network: SandboxNetwork | undefined;
+  readonly existing: LeaseDirectory | undefined;
+}
+
+async function openAs(opening: Opening, owner: Owner | undefined): Promise<OpenedSandbox> {
+  const { settings, state, request, rootDir, network, existing } = opening;
+  const note = {
+    key: request.key,
+    ttl: request.ttl ?? DEFAULT_TTL,
+    ...(rootDir === undefined ? {} : { rootDir }),
+  };
+  const lease = existing ?? makeLeaseDirectory(state, note, owner);
+  const workspace = rootDir ?? lease.workspace;
+  let linux: LinuxPlace | undefined;
+  try {
+    if (network !== undefined && owner !== undefined) shareNetwork(network, owner);
+    linux = openLinuxPlace({ settings, state, lease, workspace, owner, env: request.env, network });
+    const commands = new Commands(linux.place);
+    await selfTest(commands, linux, settings, owner, request.signal);
+    noteLeaseUse(lease);
+    return opened(opening, lease, linux, commands, filesOf(settings, lease, linux));
+  } catch (error) {
+    linux?.close();
+    if (existing === undefined) removeLease(state, lease.id);
+    throw error;
+  }
+}
+
+function opened(
+  { settings, state, network }: Opening,
+  lease: LeaseDirectory,
+  linux: LinuxPlace,
+  commands: Commands,
+  files: FileParts,
+): OpenedSandbox {
+  let letGo: Promise<void> | undefined;
+  const detach = (): Promise<void> => {
+    letGo ??= commands.close().then(async () => {
+      linux.close();
+      await network?.close();
+      noteLeaseUse(lease);
+    });
+    return letGo;
+  };
+  const added = withCommands(files.base, {
+    id: lease.id,
+    commandNote: commandNote(settings),
+    noted: linux.place.workspace,
+    execute: (command, options) => commands.execute(command, options),
+    ...(settings.files === undefined ? { workingDirectory: settings.workingDirectory } : {}),
+  });
+  return {
+    id: lease.id,
+    sandbox:
+      files.mounts === undefined ? added : (new CompositeBackend(added, files.mounts) as unknown as Sandbox),
+    keepAlive: async () => {
+      if (!noteLeaseUse(lease)) throw new SandboxError("The sandbox is gone.", "SANDBOX_LOST");
+    },
+    detach,
+    destroy: async () => {
+      await detach();
+      await endLease(state, lease.id);
+    },
+  };
+}
+
+interface FileParts {
+  readonly base: FilesystemBackend | PolicyBackend | NonNullable<OsSettings["files"]>;
+  readonly mounts: Readonly<Record<string, FilesystemBackend>> | undefined;
+}
+
+/** Files are used on this machine, at the paths commands have for them: the workspace, `/tmp`, and what else can be read. */
+function filesOf(
+  settings: OsSettings,
+  lease: LeaseDirectory,
+  { place, skeleton, tidy }: LinuxPlace,
+): FileParts {
+  if (settings.files !== undefined) return { base: withPreparation(settings.files, tidy), mounts: undefined };
+  const elsewhere = new FilesystemBackend({ rootDir: skeleton, virtualMode: true });
+  const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
+  return {
+    base: new PolicyBackend(elsewhere, { readOnly: true }),
+    mounts: {
+      [settings.workingDirectory]: withPreparation(
+        new FilesystemBackend({ rootDir: place.workspace, virtualMode: true, approve }),
+        tidy,
+      ),
+      "/tmp": new FilesystemBackend({ rootDir: lease.temporary, virtualMode: true, approve: () => true }),
+    },
+  };
+}
+
+/**
+ * As whom commands may run, the best first. Root's commands in somebody's directory are that somebody's; in a private
+ * directory they are nobody's, and root's own only where that does not work.
+ */
+function owners(rootDir: string | undefined, existing: LeaseDirectory | undefined): (Owner | undefined)[] {
+  if (process.getuid?.() !== 0) return [undefined];
+  const directory = rootDir ?? existing?.workspace;
+  if (directory === undefined) return [NOBODY, undefined];
+  const { uid, gid } = statSync(directory);
+  return [uid === 0 ? undefined : { uid, gid }];
+}
+
+function realDirectory(path: string): string {
+  try {
+    const real = realpathSync.native(path);
+    if (statSync(real).isDirectory()) return real;
+  } catch {
+    // Said below.
+  }
+  throw new SandboxError(`The directory of the sandbox is not there: '${path}'.`, "SANDBOX_UNAVAILABLE");
+}
+
+async function openNetwork({ egress }: OsSettings, state: string): Promise<SandboxNetwork | undefined> {
+  if (egress === undefined) return undefined;
+  const { openSandboxNetwork } = await import("./network.ts");
+  return openSandboxNetwork(egress, { directory: stateSubdirectory(state, "egress") });
+}
+
+/** Who sets the sandbox up has to come through to what is shared, and may knock at the socket. */
+function shareNetwork({ binds }: SandboxNetwork, { uid, gid }: Owner): void {
+  for (const { from } of binds) {
+    const socket = join(from, "socket");
+    if (!existsSync(socket)) continue;
+    chmodSync(dirname(from), 0o711);
+    lchownSync(socket, uid, gid);
+  }
+}
+
+const tested = new Set<string>();
+
+/** Once for a process and the settings that matter. */
+async function selfTest(
+  commands: Commands,
+  { hasFilter, place }: LinuxPlace,
+  { rootDir, bubblewrap, egress, visible }: OsSettings,
+  owner: Owner | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const settings = JSON.stringify([
+    rootDir,
+    bubblewrap,
+    egress !== undefined,
+    visible,
+    owner,
+    place.watched === undefined,
+  ]);
+  if (tested.has(settings)) return;
+  const response = await commands.execute(selfTestCommand(), { timeout: 30, ...(signal ? { signal } : {}) });
+  judgeSelfTest(response, hasFilter);
+  tested.add(settings);
+}

@@ -1,0 +1,216 @@
+/** Reads and checks what `osSandbox` is given: null means absent, an unknown option is an error. */
+import { isAbsolute, resolve } from "node:path";
+import { type BackendProtocol, ConfigurationError } from "deepwright";
+import type { EgressOptions } from "../egress/egress-options.ts";
+
+/** null means absent. */
+export interface OsSandboxOptions {
+  /** A directory of this machine that commands may change; it outlives the sandbox. Default: a private one, which goes with it. */
+  readonly rootDir?: string | null;
+  /** Where that directory is in the sandbox. Default `/workspace`. */
+  readonly workingDirectory?: string | null;
+  /**
+   * Serves the file operations instead of the sandbox, by its own paths, for applications that have files on
+   * `rootDir` already; commands run in the sandbox all the same. Needs `rootDir`.
+   */
+  readonly files?: BackendProtocol | null;
+  /** Words for the model about how commands see the files; default: what `files` and `workingDirectory` say. */
+  readonly commandNote?: string | null;
+  /** Variables for commands, besides the few harmless ones they get anyway. */
+  readonly env?: Readonly<Record<string, string>> | null;
+  /** Absolute paths of this machine that commands may read where they are, besides `/usr` and what belongs to it. */
+  readonly visible?: readonly string[] | null;
+  /** Paths in `rootDir` that commands cannot change, relative to it; made impossible also where nothing is there yet. */
+  readonly readOnly?: readonly string[] | null;
+  /** Paths in `rootDir` whose content commands cannot see, relative to it. */
+  readonly hidden?: readonly string[] | null;
+  /** Whether commands may change files that steer other programs. Default: protect in `rootDir`, allow in a private directory. */
+  readonly controlFiles?: "protect" | "allow" | null;
+  /** Asked before a file operation changes such a file; absent: refused. */
+  readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
+  /** What commands may reach; absent: nothing. */
+  readonly egress?: EgressOptions | null;
+  readonly limits?: OsLimits | null;
+  /** Seconds a command may take when the call names none; default 120. */
+  readonly timeout?: number | null;
+  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
+  readonly maxOutputBytes?: number | null;
+  /** The absolute path of `bwrap`; default: found in `PATH`. */
+  readonly bubblewrap?: string | null;
+  /** Where private directories are; default: a directory of ours among the temporary files. */
+  readonly stateDir?: string | null;
+}
+
+/** null means absent. */
+export interface OsLimits {
+  /** Of all commands of a sandbox together; default 4096. */
+  readonly memoryMb?: number | null;
+  /** Processes and threads; default 1024. */
+  readonly processes?: number | null;
+  /** Of one process; default 3600. */
+  readonly cpuSeconds?: number | null;
+  /** Of one file; default 2048. */
+  readonly fileSizeMb?: number | null;
+  /** Of one process; default 4096. */
+  readonly openFiles?: number | null;
+}
+
+export interface OsSettings {
+  readonly rootDir: string | undefined;
+  readonly workingDirectory: string;
+  readonly files: BackendProtocol | undefined;
+  readonly commandNote: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly visible: readonly string[];
+  readonly readOnly: readonly string[];
+  readonly hidden: readonly string[];
+  readonly protectsControlFiles: boolean;
+  readonly approve: ((path: string) => boolean | Promise<boolean>) | undefined;
+  readonly egress: EgressOptions | undefined;
+  readonly limits: Limits;
+  readonly timeout: number;
+  readonly maxOutputBytes: number;
+  readonly bubblewrap: string | undefined;
+  readonly stateDir: string | undefined;
+}
+
+export interface Limits {
+  readonly memoryMb: number;
+  readonly processes: number;
+  readonly cpuSeconds: number;
+  readonly fileSizeMb: number;
+  readonly openFiles: number;
+}
+
+const DEFAULT_LIMITS: Limits = {
+  memoryMb: 4096,
+  processes: 1024,
+  cpuSeconds: 3600,
+  fileSizeMb: 2048,
+  openFiles: 4096,
+};
+
+const KINDS: Readonly<Record<keyof OsSandboxOptions, string>> = {
+  rootDir: "string",
+  workingDirectory: "string",
+  files: "object",
+  commandNote: "string",
+  env: "object",
+  visible: "list",
+  readOnly: "list",
+  hidden: "list",
+  controlFiles: "string",
+  approve: "function",
+  egress: "object",
+  limits: "object",
+  timeout: "number",
+  maxOutputBytes: "number",
+  bubblewrap: "string",
+  stateDir: "string",
+};
+
+export function osSettings(options: OsSandboxOptions): OsSettings {
+  for (const [name, value] of Object.entries(options)) check(name, value);
+  const rootDir = options.rootDir == null ? undefined : resolve(options.rootDir);
+  if (options.files != null && rootDir === undefined)
+    throw invalid("files needs rootDir: commands have to see the same directory.");
+  if (options.controlFiles != null && !["protect", "allow"].includes(options.controlFiles))
+    throw invalid(`controlFiles must be "protect" or "allow", got "${options.controlFiles}".`);
+  return {
+    rootDir,
+    workingDirectory: checkedPlace(options.workingDirectory ?? "/workspace"),
+    files: options.files ?? undefined,
+    commandNote: options.commandNote ?? undefined,
+    env: options.env ?? {},
+    visible: (options.visible ?? []).map((path) => absolute("visible", path)),
+    readOnly: (options.readOnly ?? []).map((path) => inside("readOnly", path, rootDir)),
+    hidden: (options.hidden ?? []).map((path) => inside("hidden", path, rootDir)),
+    protectsControlFiles:
+      options.controlFiles == null ? rootDir !== undefined : options.controlFiles === "protect",
+    approve: options.approve ?? undefined,
+    egress: options.egress ?? undefined,
+    limits: limitsOf(options.limits ?? {}),
+    timeout: options.timeout ?? 120,
+    maxOutputBytes: Math.floor(options.maxOutputBytes ?? 100_000),
+    bubblewrap: options.bubblewrap == null ? undefined : absolute("bubblewrap", options.bubblewrap),
+    stateDir: options.stateDir == null ? undefined : absolute("stateDir", options.stateDir),
+  };
+}
+
+function check(name: string, value: unknown): void {
+  if (!Object.hasOwn(KINDS, name))
+    throw new ConfigurationError("UNKNOWN_OPTION", `osSandbox has no option '${name}'.`, {
+      hint: `It has ${Object.keys(KINDS).join(", ")}.`,
+    });
+  if (value === null || value === undefined) return;
+  const kind = KINDS[name as keyof OsSandboxOptions];
+  const fits =
+    kind === "number"
+      ? typeof value === "number" && value > 0
+      : kind === "list"
+        ? Array.isArray(value) && value.every((one) => typeof one === "string")
+        : typeof value === kind;
+  if (!fits) throw invalid(`${name} must be a ${kind === "number" ? "positive number" : kind}.`);
+}
+
+function limitsOf(limits: OsLimits): Limits {
+  const given: Partial<Record<keyof Limits, number>> = {};
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name))
+      throw new ConfigurationError("UNKNOWN_OPTION", `limits has no option '${name}'.`, {
+        hint: `It has ${Object.keys(DEFAULT_LIMITS).join(", ")}.`,
+      });
+    if (value === null || value === undefined) continue;
+    if (!Number.isInteger(value) || value <= 0)
+      throw invalid(`limits.${name} must be a positive whole number.`);
+    given[name as keyof Limits] = value;
+  }
+  return { ...DEFAULT_LIMITS, ...given };
+}
+
+/** Names that the sandbox needs for itself. */
+const TAKEN = [
+  "usr",
+  "bin",
+  "sbin",
+  "lib",
+  "lib32",
+  "lib64",
+  "libx32",
+  "proc",
+  "dev",
+  "etc",
+  "sys",
+  "tmp",
+  "var",
+  "run",
+];
+
+function checkedPlace(path: string): string {
+  const names = path.split("/");
+  const isClean =
+    path.startsWith("/") && names.length > 1 && names.slice(1).every((name) => /^[\w.-]+$/.test(name));
+  if (!isClean || names.includes("..") || names.includes(".") || TAKEN.includes(names[1] ?? ""))
+    throw invalid(`workingDirectory must be an absolute path outside /${TAKEN.join(", /")}, got "${path}".`);
+  return path;
+}
+
+function absolute(name: string, path: string): string {
+  if (!isAbsolute(path) || path.includes("\0"))
+    throw invalid(`${name} must be an absolute path, got "${path}".`);
+  return resolve(path);
+}
+
+/** Without a slash at either end. */
+function inside(name: string, path: string, rootDir: string | undefined): string {
+  if (rootDir === undefined)
+    throw invalid(`${name} needs rootDir: a private directory has nothing in it yet.`);
+  const names = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (names.length === 0 || names.includes("..") || path.includes("\0") || isAbsolute(path))
+    throw invalid(`${name} must be a path in rootDir, relative to it, got "${path}".`);
+  return names.join("/");
+}
+
+function invalid(message: string): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", message);
+}

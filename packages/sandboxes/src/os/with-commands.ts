@@ -1,0 +1,79 @@
+/** A backend for files that runs commands too. */
+import {
+  type BackendProtocol,
+  type BackendRuntime,
+  type ExecuteOptions,
+  type ExecuteResponse,
+  noteCommand,
+} from "deepwright";
+import type { Sandbox } from "../provider.ts";
+
+/** Before each file operation `prepare` is called. */
+export function withPreparation<Backend extends BackendProtocol>(
+  files: Backend,
+  prepare: () => void,
+): Backend {
+  return new Proxy(files, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || key === "constructor") return value;
+      if (key === "withRuntime")
+        return (runtime: BackendRuntime) => {
+          const bound = value.call(target, runtime) as Backend | Promise<Backend>;
+          return bound instanceof Promise
+            ? bound.then((backend) => withPreparation(backend, prepare))
+            : withPreparation(bound, prepare);
+        };
+      return (...given: unknown[]) => {
+        prepare();
+        return value.apply(target, given);
+      };
+    },
+  });
+}
+
+export interface AddedCommands {
+  readonly id: string;
+  readonly commandNote: string | undefined;
+  /** Absent: that of the files. */
+  readonly workingDirectory?: string;
+  /** The directory that commands change, by which they are noted with a thread. */
+  readonly noted: string;
+  execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse>;
+}
+
+type Bindable = BackendProtocol & {
+  withRuntime?(runtime: BackendRuntime): BackendProtocol | Promise<BackendProtocol>;
+};
+
+/** All that `files` offers, and commands; in a run, each command is noted with the thread. */
+export function withCommands(files: BackendProtocol, commands: AddedCommands): Sandbox {
+  const { id, commandNote, workingDirectory = files.workingDirectory } = commands;
+  const own = {
+    id,
+    commandNote,
+    workingDirectory,
+    execute: (command: string, options?: ExecuteOptions) => commands.execute(command, options),
+    withRuntime: (runtime: BackendRuntime) => {
+      const noting: AddedCommands = {
+        ...commands,
+        execute: async (command, options) => {
+          await noteCommand(command, commands.noted, runtime);
+          return commands.execute(command, options);
+        },
+      };
+      const bound = (files as Bindable).withRuntime?.(runtime) ?? files;
+      return bound instanceof Promise
+        ? bound.then((backend) => withCommands(backend, noting))
+        : withCommands(bound, noting);
+    },
+  };
+  return new Proxy(files, {
+    get: (target, key) => {
+      if (Object.hasOwn(own, key)) return Reflect.get(own, key);
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" && key !== "constructor" ? value.bind(target) : value;
+    },
+    has: (target, key) => Object.hasOwn(own, key) || Reflect.has(target, key),
+  }) as Sandbox;
+}
