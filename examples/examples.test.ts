@@ -43,6 +43,13 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     /^4 messages: Planned\.\n8 messages: Moved\.\n-Begin on Monday\.\n\+Begin on Friday\.\nput back: \/plan\.md$/,
   "guarded-backend.ts":
     /not allowed under \/policies[\s\S]*notes\.md[\s\S]*error: 'Edits are not allowed under \/archive',\s+code: 'PERMISSION_DENIED'/,
+  "host-side-tool.ts": [
+    "from the host: [12,30,58]",
+    "from the sandbox: 100",
+    "the key is in the sandbox: false",
+    "the service can be reached from the sandbox: false",
+    "The orders make 100.",
+  ],
   "middleware.ts": /→ ls\n2 turns, outcome done$/,
   "model-switching.ts": [
     "message 2, from quick: About forty.",
@@ -65,6 +72,23 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     "task: It should be 2. I cannot mend it: Error: permission denied for write on /workspace/app.ts",
   ],
   "postgres-backend.ts": /^\/100%\/plan\.md[\s\S]*path: '\/100%\/plan\.md', content: 'Begin on Friday\.\\n'/,
+  "production.ts": [
+    "approved: write_file /workspace/sort.sh",
+    /^approved: execute printf /,
+    "approved: execute seq 1 2000000 > big",
+    "approved: execute seq 1 20000",
+    "approved: write_file /notes/result.md",
+    "rejected: execute rm -rf /workspace",
+    "write_file: Successfully wrote to '/workspace/sort.sh'",
+    "execute: 1 9 10  [Succeeded: exit code 0]",
+    /^execute: .*File size limit exceeded/,
+    /^execute: \[This result is too long to be shown/,
+    "write_file: Successfully wrote to '/notes/result.md'",
+    /^execute: .*rejected by a person and did not run: Keep the files\.$/,
+    "It sorts; the note is in /notes/result.md.",
+    /^in the state: .*\/large_tool_results\/.*\/notes\/result\.md$/,
+    "in the workspace: big, sort.sh",
+  ],
   "profiles.ts": [
     "anthropic:claude-sonnet-4-6: profiles built-in claude; without nothing",
     /^ {2}last words: ./,
