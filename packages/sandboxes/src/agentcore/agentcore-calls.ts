@@ -1,0 +1,50 @@
+/** Calls of AgentCore's SDK, with their failures as ours. */
+import type { SandboxError } from "deepwright";
+import { statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+
+/** What comes within a stream has a name and no status. */
+const STATUS_BY_NAME: Readonly<Record<string, number>> = {
+  AccessDeniedException: 403,
+  UnrecognizedClientException: 403,
+  CredentialsProviderError: 401,
+  ConflictException: 409,
+  InternalServerException: 500,
+  ResourceNotFoundException: 404,
+  ServiceQuotaExceededException: 402,
+  ThrottlingException: 429,
+  ValidationException: 400,
+};
+
+const CONTEXT = {
+  vendor: "AgentCore",
+  keyHint:
+    "Check the credentials of AWS in use, and that they allow bedrock-agentcore:*CodeInterpreter* in this region.",
+};
+
+/** Of a session that is there. */
+export function sessionError(action: string, error: unknown): SandboxError {
+  return vendorError(withStatus(error), { ...CONTEXT, action, aboutSandbox: true });
+}
+
+export function agentCoreCall<Result>(
+  action: string,
+  act: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const told = () =>
+    act().catch((error: unknown) => {
+      throw withStatus(error);
+    });
+  return vendorCall({ ...CONTEXT, action }, told, signal);
+}
+
+/** Whether the service said that there is no such session. */
+export function isMissing(error: unknown): boolean {
+  return statusOf(withStatus(error)) === 404;
+}
+
+function withStatus(error: unknown): unknown {
+  if (!(error instanceof Error) || statusOf(error) !== undefined) return error;
+  const status = STATUS_BY_NAME[error.name];
+  return status === undefined ? error : Object.assign(error, { status });
+}
