@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { leaseSuite } from "../testing.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
 
@@ -19,3 +20,91 @@ leaseSuite(
     provider: () => processProvider({ root, delay: 50, forgets: true }),
   },
 );
+
+describe("the suite", () => {
+  const casesOf = (provider: () => SandboxProvider): Map<string, () => unknown> => {
+    const bodies = new Map<string, () => unknown>();
+    const runner = {
+      describe: (_: string, body: () => void) => body(),
+      test: (name: string, body: () => unknown) => void bodies.set(name, body),
+    };
+    leaseSuite(runner as never, { name: "faults", provider, slackSeconds: 0.5 });
+    return bodies;
+  };
+  const opening =
+    (change: (opened: OpenedSandbox, request: OpenRequest) => Partial<OpenedSandbox>) =>
+    (provider: SandboxProvider): Partial<SandboxProvider> => ({
+      open: async (request) => {
+        const opened = await provider.open(request);
+        return { ...opened, ...change(opened, request) };
+      },
+    });
+
+  test.each<[fault: string, change: (provider: SandboxProvider) => Partial<SandboxProvider>, name: string]>([
+    [
+      "does not end what it destroys",
+      opening(() => ({ destroy: async () => {} })),
+      "destroying twice is safe, and nothing is left to find",
+    ],
+    [
+      "fails when it destroys a second time",
+      opening((opened) => {
+        let count = 0;
+        return { destroy: async () => (count++ > 0 ? Promise.reject(new Error("gone")) : opened.destroy()) };
+      }),
+      "destroying twice is safe, and nothing is left to find",
+    ],
+    [
+      "does not listen to the signal",
+      (provider) => ({ open: ({ signal: _, ...request }) => provider.open(request) }),
+      "a request that was stopped before it began opens nothing",
+    ],
+    [
+      "forgets the variables",
+      (provider) => ({ open: (request) => provider.open({ ...request, env: {} }) }),
+      "every command sees the variables it was opened with, byte for byte",
+    ],
+    [
+      "does not label what it opens",
+      (provider) => ({ open: (request) => provider.open({ ...request, key: "none" }) }),
+      "it can be found by its key, and by no other",
+    ],
+    [
+      "takes letting go for the end",
+      opening((opened) => ({ detach: opened.destroy })),
+      "what was let go of is found again with its files, by another process",
+    ],
+    [
+      "answers for a place that is gone",
+      opening((opened) => ({
+        sandbox: new Proxy(opened.sandbox, {
+          get: (sandbox, key) =>
+            key === "execute"
+              ? async (command: string) => {
+                  try {
+                    return await sandbox.execute(command);
+                  } catch {
+                    return { output: "", exitCode: 1, truncated: false };
+                  }
+                }
+              : Reflect.get(sandbox, key),
+        }),
+      })),
+      "commands and files of a place that ended are a SANDBOX_LOST",
+    ],
+    [
+      "opens one place for all",
+      (provider) => {
+        const one = provider.open({ key: "one", env: {} });
+        return { open: () => one };
+      },
+      "places that are opened at once are places of their own",
+    ],
+  ])("finds a provider that %s", async (_fault, change, name) => {
+    const cases = casesOf(() => {
+      const provider = processProvider({ root });
+      return { ...provider, ...change(provider) };
+    });
+    await expect((async () => cases.get(name)?.())()).rejects.toThrow();
+  });
+});

@@ -7,11 +7,13 @@
 import type { SuiteRunner } from "deepwright/testing";
 import { type LeaseCase, LeaseScene, type LeaseSuiteOptions } from "./lease-suite-case.ts";
 import { endingCases, findingCases, openingCases } from "./lease-suite-life.ts";
+import { sourceCases } from "./lease-suite-source.ts";
 
 const TOPICS: readonly (readonly [topic: string, cases: readonly LeaseCase[]])[] = [
   ["opening", openingCases],
   ["finding again", findingCases],
   ["ending", endingCases],
+  ["leases", sourceCases],
 ];
 
 /** How many cases the suite has. */
