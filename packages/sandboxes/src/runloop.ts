@@ -1,1 +1,21 @@
-export {};
+/** Devboxes at Runloop. `@runloop/api-client` is loaded when one is opened. */
+import type { SandboxProvider } from "./provider.ts";
+import {
+  type RunloopHandleOptions,
+  type RunloopSandboxOptions,
+  runloopSettings,
+} from "./runloop/runloop-options.ts";
+import { ownedRunloopSandbox, RunloopProvider } from "./runloop/runloop-provider.ts";
+
+export type {
+  RunloopCommandOptions,
+  RunloopHandleOptions,
+  RunloopNetwork,
+  RunloopSandboxOptions,
+} from "./runloop/runloop-options.ts";
+
+/** Constructs nothing and reaches nobody. A `sandbox` (a devbox) that is handed over is used, and never shut down. */
+export function runloopSandbox(options: RunloopSandboxOptions | RunloopHandleOptions = {}): SandboxProvider {
+  if ("sandbox" in options && options.sandbox !== undefined) return ownedRunloopSandbox(options);
+  return new RunloopProvider(runloopSettings(options as RunloopSandboxOptions));
+}

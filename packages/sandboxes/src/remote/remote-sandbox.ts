@@ -21,6 +21,7 @@ import {
 import { boundOutput } from "./remote-output.ts";
 import { answerOf, runLine, stopLine } from "./run-script.ts";
 import { lostSandbox } from "./vendor-errors.ts";
+import { within } from "./wait.ts";
 
 /** Why a file was not moved. `unclear`: the vendor does not say, and the sandbox is asked. */
 export type TransferFailure = TransferErrorCode | "unclear";
@@ -319,16 +320,6 @@ function stopOf(milliseconds: number, signal: AbortSignal | undefined): Stopped 
     };
   });
   return { promise, isOver: () => over, dispose };
-}
-
-/** Waits for `work`, but not longer. */
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }
 
 /** Rejects with the signal's reason as soon as it is aborted, whether or not the vendor's call knows signals. */

@@ -130,7 +130,10 @@ kill -KILL "$r"
 rm -rf "$d"
 `;
 
-/** `$1` the mark of a command. One that has not begun yet finds its place taken, and does not begin. */
+/**
+ * `$1` the mark of a command. One that has not begun yet finds its place taken, and does not begin; of one that was
+ * over already that place is left, with an empty file.
+ */
 const STOP = `
 exec >/dev/null 2>&1 </dev/null
 m=$1 c=

@@ -44,7 +44,7 @@ export function vendorError(error: unknown, context: VendorContext): SandboxErro
   const said = text === "" ? "" : `: ${text}`;
   const number = status === undefined ? "" : ` (status ${status})`;
   return new SandboxError(
-    `${context.vendor} could not ${context.action}${number}${said.replace(/[.\s]+$/, "")}. ${hintOf(code, context)}`,
+    `${context.vendor} could not ${context.action}${number}${said.replace(/[.\s]+$/, "")}. ${hintOf(code, status, context)}`,
     code,
     cleanCause(error, status, text),
   );
@@ -115,12 +115,17 @@ function isTimeout(error: unknown, status: number | undefined): boolean {
   return status === 408 || status === 504 || (status === undefined && /timeout/i.test(String(name)));
 }
 
-function hintOf(code: SandboxErrorCode, { keyHint, vendor }: VendorContext): string {
+function hintOf(
+  code: SandboxErrorCode,
+  status: number | undefined,
+  { keyHint, vendor }: VendorContext,
+): string {
   if (code === "ACCESS_DENIED") return keyHint;
   if (code === "QUOTA_EXCEEDED")
     return `End sandboxes that are not needed, wait, or raise the limit with ${vendor}.`;
   if (code === "SANDBOX_LOST") return "The sandbox is gone; the thread can go on with a new one.";
-  if (code === "COMMAND_FAILED") return "The request itself was refused: it does not help to repeat it.";
+  if (status !== undefined && status < 500 && status !== 408)
+    return "The request itself was refused: check the options; it does not help to repeat it.";
   return `Check the network and the state of ${vendor}, and try again.`;
 }
 

@@ -1,0 +1,31 @@
+import { sandboxSuite } from "deepwright/testing";
+import { afterAll, describe, test } from "vitest";
+import { DAYTONA_HOME, DAYTONA_KEY, startDaytonaServer } from "./daytona/daytona-server-for-tests.ts";
+import { daytonaSandbox } from "./daytona.ts";
+import { leaseSuite } from "./testing.ts";
+
+const server = await startDaytonaServer();
+const provider = () => daytonaSandbox({ apiKey: DAYTONA_KEY, apiUrl: server.apiUrl, target: "us" });
+const shared = await provider().open({ key: "suite", env: {} });
+afterAll(async () => {
+  await shared.destroy();
+  await server.close();
+});
+
+// Cases wait more than they work, and each has a directory of its own.
+const runner = { describe, test: test.concurrent };
+const slackSeconds = 10;
+
+let count = 0;
+sandboxSuite(runner, {
+  name: "a sandbox at Daytona",
+  slackSeconds,
+  open: async () => {
+    count += 1;
+    const root = `${DAYTONA_HOME}/case-${count}`;
+    await server.sandboxes.get(shared.id)?.machine.makeDirectory(root);
+    return { backend: shared.sandbox, root };
+  },
+});
+
+leaseSuite(runner, { name: "leases of sandboxes at Daytona", slackSeconds, provider });

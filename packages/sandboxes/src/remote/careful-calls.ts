@@ -1,0 +1,121 @@
+/**
+ * Calls of a vendor's SDK about one sandbox: what a failure means depends on how the sandbox is, so it is asked.
+ *
+ * One that is over makes every failure a `SANDBOX_LOST`. One that sleeps, with its files, is started, and what was
+ * refused for that reason is made again; a connection that broke is not: the command may have run.
+ */
+import type { SandboxError } from "deepwright";
+import type { TransferFailure } from "./remote-sandbox.ts";
+import { lostSandbox, statusOf } from "./vendor-errors.ts";
+import { within } from "./wait.ts";
+
+/** Undefined: the vendor does not say. */
+export type MachineState = "gone" | "asleep" | "awake" | undefined;
+
+export interface Keeper {
+  readonly id: string;
+  /** May throw: then it is not known. */
+  state(): Promise<MachineState>;
+  /** Throws a `SandboxError`. */
+  start(): Promise<void>;
+  /** The vendor's failure as ours. */
+  error(action: string, error: unknown): SandboxError;
+}
+
+/** Milliseconds for the question how the sandbox is. */
+const PROBE_WAIT = 5000;
+/** With these a service may mean the file: then the sandbox is asked what is wrong with it. */
+const ABOUT_THE_FILE = new Set([400, 403, 404, 409, 422, 500]);
+
+export class CarefulCalls {
+  readonly #keeper: Keeper;
+  #isOver = false;
+  #starting: Promise<void> | undefined;
+
+  constructor(keeper: Keeper) {
+    this.#keeper = keeper;
+  }
+
+  /** From now on everything is a `SANDBOX_LOST`. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async isGone(): Promise<boolean> {
+    return (await this.#state()) === "gone";
+  }
+
+  /** Starts it when it is not running. False: it is gone. */
+  async awake(): Promise<boolean> {
+    const state = await this.#state();
+    if (state === "asleep") await this.#start();
+    return state !== "gone";
+  }
+
+  async attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
+    return this.#attempt(action, act, (error) => {
+      throw this.#keeper.error(action, error);
+    });
+  }
+
+  /** As `attempt`; `clear` knows what the vendor says about files. */
+  async transfer<Result>(
+    action: string,
+    act: () => Promise<Result>,
+    clear: (error: unknown) => TransferFailure | undefined = () => undefined,
+  ): Promise<Result | TransferFailure> {
+    return this.#attempt<Result | TransferFailure>(
+      action,
+      () =>
+        act().catch((error: unknown) => {
+          const failure = clear(error);
+          if (failure === undefined) throw error;
+          return failure;
+        }),
+      (error) => {
+        if (ABOUT_THE_FILE.has(statusOf(error) ?? 0)) return "unclear";
+        throw this.#keeper.error(action, error);
+      },
+    );
+  }
+
+  async #attempt<Result>(
+    action: string,
+    act: () => Promise<Result>,
+    failed: (error: unknown) => Result,
+  ): Promise<Result> {
+    if (this.#isOver) throw lostSandbox(this.#keeper.id);
+    try {
+      return await act();
+    } catch (error) {
+      const state = await this.#state();
+      if (state === "gone") throw lostSandbox(this.#keeper.id, this.#keeper.error(action, error));
+      if (state !== "asleep" || !isRefusal(error)) return failed(error);
+    }
+    await this.#start();
+    return await act().catch(failed);
+  }
+
+  async #state(): Promise<MachineState> {
+    if (this.#isOver) return "gone";
+    const state = await within(
+      PROBE_WAIT,
+      this.#keeper.state().catch(() => undefined),
+    );
+    if (state === "gone") this.#isOver = true;
+    return state;
+  }
+
+  #start(): Promise<void> {
+    this.#starting ??= this.#keeper.start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+}
+
+/** Whether the request was answered, and not carried out. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status < 500;
+}
