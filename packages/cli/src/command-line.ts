@@ -105,7 +105,16 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
       "--ask <tools>",
       "ask before these tools run: names with commas, changes, all or none; a thread keeps it",
     )
-    .option("--yes", "approve every call that would be asked about")
+    .option(
+      "--sandbox <kind>",
+      "where commands run: os (default), docker, modal, runloop, daytona, langsmith, agentcore, e2b; none: not isolated; off: no commands",
+    )
+    .option(
+      "--allow-host <host>",
+      "let commands in the os sandbox reach this host; may be repeated",
+      collected,
+    )
+    .option("--yes", "approve every call that would be asked about, commands included")
     .option("--wait", "ask nobody: leave the thread waiting for approval, and end with 4")
     .option("--approve", "approve what the thread waits for (with --thread)")
     .option("--reject <reason>", "reject what the thread waits for (with --thread)")
@@ -123,6 +132,11 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     .addHelpText("after", `\n${EXAMPLES}\n\n${EXIT_CODES}`);
 }
 
+/** Of an option that may be given several times. */
+function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 const EXAMPLES = `Examples:
   deepwright run "Summarise this project in report.md"
   deepwright run "Rename parse to read everywhere" --dry-run
@@ -130,7 +144,8 @@ const EXAMPLES = `Examples:
   git diff | deepwright run "Review this change" --quiet
   deepwright run "List the open questions" --json | jq -c .type
   deepwright run --thread 3f2a "Now shorten it"
-  deepwright run "Tidy the imports" --ask changes --max-cost 2`;
+  deepwright run "Tidy the imports" --ask changes --max-cost 2
+  deepwright run "Make the tests pass" --yes`;
 
 const EXIT_CODES = `Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 a limit was reached,

@@ -1,5 +1,7 @@
 /** The agent of a run, made of what the command line says. */
 import { Annotation } from "@langchain/langgraph";
+import { commandGate } from "../commands/command-gate.ts";
+import type { Commands } from "../commands/commands.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
@@ -21,29 +23,44 @@ export interface AgentParts {
   readonly workplace: Workplace;
   readonly thread: RunThread;
   readonly asked: Asked;
+  readonly commands: Commands | undefined;
 }
 
 export interface MadeAgent {
   readonly agent: RunnableAgent;
-  /** The tools a person is asked about. */
-  readonly asks: readonly string[];
+  /** The tools whose every call a person is asked about, to be kept; undefined: nothing was ever said about it. */
+  readonly asks: readonly string[] | undefined;
 }
 
 /** A name that --ask gives must be that of a tool: a slip would leave it unguarded. */
-export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
-  const { options, asked } = parts;
-  const settings = settingsOf(library, parts);
-  const plain = library.createDeepAgent(settings as never);
-  if (!mayAsk(options.ask, asked)) return { agent: plain as unknown as RunnableAgent, asks: [] };
-  const known = plain.describe().tools.map(({ name }) => name);
-  const asks = askedTools(options.ask, asked, known);
+export async function makeAgent(library: Library, parts: AgentParts): Promise<MadeAgent> {
+  const { options, commands } = parts;
+  const gate = commands ? { [EXECUTE]: await commandGate(commands) } : {};
+  const settings = { ...settingsOf(library, parts), interruptOn: gate };
+  const asked = commands ? withoutGated(parts.asked) : parts.asked;
+  if (!mayAsk(options.ask, asked)) {
+    const agent = library.createDeepAgent(settings as never);
+    return { agent: agent as unknown as RunnableAgent, asks: undefined };
+  }
+  const known = library
+    .createDeepAgent(settings as never)
+    .describe()
+    .tools.map(({ name }) => name);
+  const asks = askedTools(options.ask, asked, [...new Set([...known, EXECUTE])]);
   const agent = library.createDeepAgent({
     ...settings,
-    interruptOn: Object.fromEntries(asks.map((tool) => [tool, true])),
-    systemPrompt: promptOf(options, asks.length > 0),
+    interruptOn: { ...gate, ...Object.fromEntries(asks.map((tool) => [tool, true])) },
+    systemPrompt: promptOf(parts, asks.length > 0),
     middleware: [...settings.middleware, ASKED_STATE],
   } as never);
   return { agent: agent as unknown as RunnableAgent, asks };
+}
+
+const EXECUTE = "execute";
+
+/** A command that waits is known by the gate; it is no reason to ask about all of them from now on. */
+function withoutGated({ kept, waiting }: Asked): Asked {
+  return { kept, waiting: waiting.filter((tool) => tool !== EXECUTE) };
 }
 
 const ASKED_STATE = {
@@ -52,12 +69,12 @@ const ASKED_STATE = {
 };
 
 function settingsOf(library: Library, parts: AgentParts) {
-  const { options, choice, model, workplace, thread } = parts;
+  const { options, choice, model, workplace, thread, commands } = parts;
   return {
     model,
     backend: workplace.backend,
     ...knowledgeOptions(library, parts),
-    systemPrompt: promptOf(options, false),
+    systemPrompt: promptOf(parts, commands !== undefined && !options.yes),
     checkpointer: thread.saver,
     threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS } as const,
     budget: budgetOf(options.limits, choice) ?? null,
@@ -65,19 +82,31 @@ function settingsOf(library: Library, parts: AgentParts) {
 }
 
 function promptOf(
-  { system }: RunOptions,
+  { options: { system, yes }, commands }: Pick<AgentParts, "options" | "commands">,
   asks: boolean,
 ): { readonly prefix?: string; readonly suffix: string } {
-  const suffix = asks ? `${SITUATION} ${ASKING}` : SITUATION;
-  return { ...(system === undefined ? {} : { prefix: system }), suffix };
+  const words = [
+    commands?.files ? "" : OWN_DIRECTORY,
+    NOBODY,
+    asks ? ASKING : "",
+    commands && !yes ? (commands.kind === "none" ? ALL_COMMANDS : SOME_COMMANDS) : "",
+  ];
+  return { ...(system === undefined ? {} : { prefix: system }), suffix: words.filter(Boolean).join(" ") };
 }
 
-const SITUATION =
-  "The files under / are the user's own directory: what you write, edit or delete there is changed at once. " +
+const OWN_DIRECTORY =
+  "The files under / are the user's own directory: what you write, edit or delete there is changed at once.";
+
+const NOBODY =
   "Nobody can answer questions during this run: do the task as far as you can, then give your answer.";
 
 const ASKING =
   "Some tool calls need approval before they run. What was refused must not be reached in another way.";
+
+const ALL_COMMANDS = "Every command needs approval.";
+
+const SOME_COMMANDS =
+  "A command that only looks, such as `ls`, `cat` or `git log`, runs at once if it stands alone, without pipes, redirects, variables or wildcards; every other command needs approval.";
 
 /** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
 function knowledgeOptions(library: Library, { console, workplace }: AgentParts) {

@@ -1,6 +1,8 @@
 /** `deepwright run`: puts the pieces together. Returns the exit code. */
 import { Approver, isAttended } from "../approval/approver.ts";
 import { CommandError } from "../command-error.ts";
+import { type Commands, closeCommands } from "../commands/commands.ts";
+import type { NoCommands } from "../commands/open-commands.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel } from "../model/choose.ts";
@@ -8,7 +10,7 @@ import { endpoints } from "../model/endpoints.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { askedOf, mayAsk, NOT_ASKED } from "./asked-tools.ts";
+import { askedOf, NOT_ASKED } from "./asked-tools.ts";
 import { type Beginning, beginningOf } from "./beginning.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
@@ -41,6 +43,7 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     started: Date.now(),
     choice: undefined,
     thread: undefined,
+    commands: undefined,
   };
   try {
     return await execute(words, run);
@@ -48,7 +51,7 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     return failedEarly(error, run);
   } finally {
     stop.done();
-    await closeRunThread(run.thread);
+    await Promise.all([closeCommands(run.commands), closeRunThread(run.thread)]);
   }
 }
 
@@ -96,17 +99,56 @@ async function prepare(run: Run, directory: string): Promise<Prepared> {
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [library, { makeAgent }, model, workplace, thread] = await Promise.all([
+  const [library, { makeAgent }, model, { thread, commands }] = await Promise.all([
     import("deepwright"),
     import("./make-agent.ts"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    openWorkplace(directory, options, process.env),
-    openThread(run),
+    openThreadAndCommands(run, directory, choice),
   ]);
+  const workplace = await openWorkplace(directory, { ...options, commands }, process.env);
   const asked = thread.before ? await askedOf(thread.saver, thread.id) : NOT_ASKED;
-  const parts = { options, console, choice, model, workplace, thread, asked };
-  const { agent, asks } = makeAgent(library, parts);
-  return { agent, asks: mayAsk(options.ask, asked) ? asks : undefined, workplace, thread };
+  const parts = { options, console, choice, model, workplace, thread, asked, commands };
+  const { agent, asks } = await makeAgent(library, parts);
+  return { agent, asks, workplace, thread };
+}
+
+interface ThreadAndCommands {
+  readonly thread: RunThread;
+  readonly commands: Commands | undefined;
+}
+
+/** The offline model needs no commands, and what they do cannot be held back for a dry run. */
+async function openThreadAndCommands(
+  run: Run,
+  directory: string,
+  choice: ModelChoice,
+): Promise<ThreadAndCommands> {
+  const { options, stop } = run;
+  const thread = await openThread(run);
+  if (choice.kind === "offline" || options.dryRun || stop.signal.aborted)
+    return { thread, commands: undefined };
+  run.commands = (async () => {
+    const { openCommands } = await import("../commands/open-commands.ts");
+    const { id: threadId, isKept } = thread;
+    const opened = await openCommands({
+      ...options.sandbox,
+      directory,
+      threadId,
+      isKept,
+      signal: stop.signal,
+    });
+    sayCommands(run, opened);
+    return opened && "why" in opened ? undefined : opened;
+  })();
+  return { thread, commands: await run.commands };
+}
+
+function sayCommands({ options, console }: Run, opened: Commands | NoCommands | undefined): void {
+  if (opened === undefined) return;
+  const { red, yellow } = console.colours;
+  if ("why" in opened) console.line(yellow(safeLine(opened.why, 1_000)));
+  else if (opened.isWarning) console.line(red(opened.line));
+  else if (options.detail !== "quiet") console.line(safeLine(opened.line, 1_000));
 }
 
 async function openThread(run: Run): Promise<RunThread> {

@@ -1,11 +1,12 @@
 /** The options of `deepwright run`, checked. */
 import type { Decision } from "../approval/question.ts";
 import { usageError } from "../command-error.ts";
+import { type RawSandboxOptions, type SandboxOptions, sandboxOptions } from "../commands/sandbox-kind.ts";
 import type { Detail } from "./progress-view.ts";
 import { amount, type Limits, limitsOf, MAX_SECONDS, type RawLimits } from "./run-limits.ts";
 
 /** As the command line gives them. */
-export interface RawRunOptions extends RawLimits {
+export interface RawRunOptions extends RawLimits, RawSandboxOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly in?: string;
@@ -61,6 +62,8 @@ export interface RunOptions {
   /** The answer to what the thread waits for. */
   readonly answer: Decision | undefined;
   readonly limits: Limits;
+  /** Where commands run. */
+  readonly sandbox: SandboxOptions;
 }
 
 export function runOptions(raw: RawRunOptions): RunOptions {
@@ -95,6 +98,7 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     wait: raw.wait === true,
     answer: answerOf(raw),
     limits: limitsOf(raw),
+    sandbox: sandboxOptions(raw),
   };
 }
 

@@ -1,5 +1,7 @@
 /** What a run says at its end, to people and to programs. */
 import type { DeniedCall } from "../approval/approver.ts";
+import { commandWorkLines } from "../commands/command-work.ts";
+import type { Commands } from "../commands/commands.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import type { Console } from "../terminal/console.ts";
@@ -26,6 +28,8 @@ export interface Run {
   choice: ModelChoice | undefined;
   /** Absent while there is none yet. */
   thread: RunThread | undefined;
+  /** What runs its commands, as soon as it is being opened. */
+  commands: Promise<Commands | undefined> | undefined;
 }
 
 /** A run that had an agent, when it is over. */
@@ -66,7 +70,7 @@ async function workOf({ thread, console }: Run, workplace: Workplace, since: num
 }
 
 function sayWork({ options, console }: Run, work: WorkOutcome, { directory, notWritten }: Workplace): void {
-  const { changes, preview } = work;
+  const { changes, preview, commands } = work;
   const { colours } = console;
   const isQuiet = options.detail === "quiet";
   if (!isUnchanged(changes) && !isQuiet) {
@@ -77,6 +81,7 @@ function sayWork({ options, console }: Run, work: WorkOutcome, { directory, notW
     for (const line of previewLines(preview, colours)) console.line(line);
     console.line("Nothing was written: --dry-run");
   } else if (!isUnchanged(changes) && !isQuiet) console.line(writtenLine(changes, directory));
+  if (commands && !isQuiet) for (const line of commandWorkLines(commands, colours)) console.line(line);
   for (const line of notWrittenLines(notWritten)) console.line(colours.red(line));
 }
 
@@ -111,7 +116,7 @@ export function failureOf(run: Run, end: RunResult["end"]): string {
 function endPart(
   run: Run,
   { end, ledger, denied, workplace }: Finished,
-  { changes, preview }: WorkOutcome,
+  { changes, preview, commands }: WorkOutcome,
 ): StreamPart {
   const { directory, notWritten } = workplace;
   return {
@@ -132,6 +137,7 @@ function endPart(
       directory,
       changes,
       notWritten,
+      ...(commands ? { commands } : {}),
       ...(denied.length > 0 ? { denied } : {}),
       ...(preview
         ? { dryRun: true, patches: preview.map(({ path, patch = null }) => ({ path, patch })) }

@@ -1,7 +1,9 @@
 /** The directory of a run as the agent gets it, and what became of it. */
 import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
-import { type Changes, changesOf } from "./changes.ts";
+import type { CommandWork } from "../commands/command-work.ts";
+import type { Commands } from "../commands/commands.ts";
+import { type Changes, changesOf, NO_CHANGES } from "./changes.ts";
 import { findKnowledge, type Knowledge, type KnowledgeOptions, NO_KNOWLEDGE } from "./knowledge.ts";
 import { changesSince } from "./run-changes.ts";
 
@@ -30,11 +32,15 @@ export interface WorkOutcome {
   readonly changes: Changes;
   /** Of a dry run: what would have been written. */
   readonly preview: readonly FileChange[] | undefined;
+  /** Absent: no command ran in the directory. */
+  readonly commands?: CommandWork | undefined;
 }
 
 export interface WorkplaceOptions extends KnowledgeOptions {
   /** The directory is only read. */
   readonly dryRun: boolean;
+  /** Absent: the agent has none. With files of their own they take the place of the directory. */
+  readonly commands?: Commands | undefined;
 }
 
 /** `directory` is a real path. */
@@ -43,10 +49,11 @@ export async function openWorkplace(
   options: WorkplaceOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<Workplace> {
-  const [{ CompositeBackend, StateBackend }, { ProjectFiles }] = await Promise.all([
+  const [{ CompositeBackend, MapBackend, StateBackend }, { ProjectFiles }] = await Promise.all([
     import("deepwright"),
     import("./project-files.ts"),
   ]);
+  const { commands, dryRun } = options;
   const notWritten: NotWritten[] = [];
   // A file that steers other programs: nobody is here to agree.
   const approve = (path: string): boolean => {
@@ -55,8 +62,13 @@ export async function openWorkplace(
   };
   const disk = new ProjectFiles({ rootDir: directory, virtualMode: true, approve });
   const wanted = options.memory || options.skills;
-  const knowledge = wanted ? await findKnowledge(disk, options, environment) : NO_KNOWLEDGE;
-  const { files, outcome } = options.dryRun ? await previewOf(disk, approve) : await placeOf(disk, directory);
+  const project = commands?.files ? new MapBackend() : disk;
+  const knowledge = wanted ? await findKnowledge(project, options, environment) : NO_KNOWLEDGE;
+  const { files, outcome } = commands?.files
+    ? elsewhere(commands.files)
+    : dryRun
+      ? await previewOf(disk, approve)
+      : await placeOf(disk, directory, commands);
   const areas = AREAS.map((area) => [`/${area}/`, new StateBackend()] as const);
   const backend = new CompositeBackend(files, { ...knowledge.mounts, ...Object.fromEntries(areas) });
   return { directory, backend, knowledge, notWritten, outcome };
@@ -70,13 +82,28 @@ interface Place {
   readonly outcome: Workplace["outcome"];
 }
 
-async function placeOf(disk: BackendProtocol, directory: string): Promise<Place> {
-  const { diskPlaceName } = await import("deepwright");
+/** Files that are not on this machine: nothing here changes. */
+function elsewhere(files: BackendProtocol): Place {
+  return { files, outcome: async () => ({ changes: NO_CHANGES, preview: undefined }) };
+}
+
+async function placeOf(
+  disk: BackendProtocol,
+  directory: string,
+  commands: Commands | undefined,
+): Promise<Place> {
+  const [{ diskPlaceName }, { withCommands }, { commandWork }] = await Promise.all([
+    import("deepwright"),
+    import("../commands/with-commands.ts"),
+    import("../commands/command-work.ts"),
+  ]);
+  const place = diskPlaceName(directory);
   return {
-    files: disk,
+    files: commands ? withCommands(disk, commands, directory) : disk,
     outcome: async (saver, threadId, since) => ({
-      changes: await changesSince(saver, threadId, since, diskPlaceName(directory)),
+      changes: await changesSince(saver, threadId, since, place),
       preview: undefined,
+      commands: await commandWork(saver, threadId, since, place),
     }),
   };
 }

@@ -25,6 +25,8 @@ export interface BinaryOptions {
   readonly stdin?: string;
   /** Stdin is a pipe nobody writes to or closes, as some programs hand it on. */
   readonly idleStdin?: boolean;
+  /** A program and its words that start it in another surrounding; absent: it is started plainly. */
+  readonly launcher?: readonly string[];
 }
 
 export interface BinaryResult {
@@ -45,7 +47,8 @@ export interface RunningBinary {
 }
 
 export function startBinary(args: readonly string[], options: BinaryOptions): RunningBinary {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const [program = "", ...words] = [...(options.launcher ?? []), process.execPath, MAIN, ...args];
+  const child = spawn(program, words, {
     cwd: options.cwd,
     env: environmentFor(options),
     stdio: "pipe",

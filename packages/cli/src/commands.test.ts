@@ -1,0 +1,269 @@
+import { existsSync } from "node:fs";
+import { chmod, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
+import { type BinaryResult, directoryWith, runBinary, startBinary } from "./test-support/run-binary.ts";
+import { startAtTerminal, type Terminal } from "./test-support/terminal.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const DONE: Answer = { text: ["Done."] };
+const MENU = "decision: ";
+
+function runs(command: string, timeout?: number): Answer {
+  return { call: { name: "execute", args: { command, ...(timeout === undefined ? {} : { timeout }) } } };
+}
+
+interface Desk {
+  readonly cwd: string;
+  readonly server: ProviderServer;
+  readonly env: Record<string, string>;
+  headless(args: readonly string[], env?: Record<string, string>): Promise<BinaryResult>;
+  attended(args: readonly string[]): Terminal;
+  /** What the model was told last. */
+  told(): string;
+  files(): Promise<string[]>;
+}
+
+async function desk(answers: readonly Answer[], files: Record<string, string> = {}): Promise<Desk> {
+  const cwd = await directoryWith(files);
+  const server = await providerServer([...answers, DONE]);
+  onTestFinished(() => server.close());
+  const env = { ANTHROPIC_API_KEY: "key-key-key", ANTHROPIC_BASE_URL: server.url };
+  return {
+    cwd,
+    server,
+    env,
+    headless: (args, more) => runBinary(["run", ...args], { cwd, env: { ...env, ...more } }),
+    attended: (args) => {
+      const terminal = startAtTerminal(["run", ...args], { cwd, env });
+      onTestFinished(() => void terminal.child.kill());
+      return terminal;
+    },
+    told: () => JSON.stringify(server.asked().at(-1)?.body),
+    files: async () => (await readdir(cwd)).sort(),
+  };
+}
+
+function endOf({ stdout }: BinaryResult): Record<string, any> {
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "").data;
+}
+
+/** Whether a process has this text in its command line. */
+async function isAlive(text: string): Promise<boolean> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
+  return lines.some((line) => line.includes(text));
+}
+
+/** A time to sleep that no other process sleeps. */
+function ownSeconds(): string {
+  return `98${Math.floor(Math.random() * 1e9)}`;
+}
+
+describe("commands run in a sandbox", () => {
+  it("asks at a terminal, tells what a command can do, and runs it with no key in sight (SH-01)", async () => {
+    const command = "id -un; env; cat /etc/shadow /root/x; touch /x ../x; echo hi > made.txt";
+    const { attended, told, files, cwd } = await desk([runs(command)], { "a.txt": "a" });
+    const terminal = attended(["Work"]);
+    await terminal.shows("It runs in a sandbox: it can change this directory alone, and reaches no network.");
+    await terminal.answer(MENU, "y\r");
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen()).toContain(
+      "Commands: in a sandbox (they change this directory alone; no network)",
+    );
+    expect(terminal.screen()).toContain("1 command ran; 1 other file changed since");
+    expect([await files(), await readFile(join(cwd, "made.txt"), "utf8")]).toEqual([
+      ["a.txt", "made.txt"],
+      "hi\n",
+    ]);
+    expect(told()).toContain("PATH=/usr");
+    expect(told()).toMatch(/shadow: (No such file|Permission denied)/);
+    for (const secret of ["key-key-key", "ANTHROPIC", "DEEPWRIGHT_HOME", "root:"])
+      expect(told()).not.toContain(secret);
+  });
+
+  it("where nobody is, commands that only look run, the others are denied, and the code is 4", async () => {
+    const denied = "echo b > b.txt";
+    const { headless, server, files } = await desk([runs("cat a.txt"), runs("cat .env"), runs(denied)], {
+      "a.txt": "what is in a",
+      ".env": "KEY=sentinel",
+    });
+    const result = await headless(["Work"]);
+    expect(result.code).toBe(4);
+    const told = server.asked().map(({ body }) => JSON.stringify(body));
+    expect(told[1]).toContain("what is in a");
+    expect(told[2]).toContain("Nobody is here to approve it");
+    expect(told.at(-1)).not.toContain("sentinel");
+    expect(told[0]).toContain("every other command needs approval");
+    expect(await files()).toEqual([".env", "a.txt"]);
+    expect(result.stderr).toContain("Denied: execute (2 calls): nobody is here to approve it\n");
+  });
+
+  it("with --yes they run, and the end tells what they changed, as does --json and a rewind", async () => {
+    const { headless, cwd } = await desk([runs("echo b > b.txt; rm a.txt"), runs("true")], { "a.txt": "a" });
+    const result = await headless(["Work", "--yes", "--json"]);
+    const end = endOf(result);
+    expect(end).toMatchObject({ exitCode: 0, commands: { count: 2, changed: ["/b.txt"] } });
+    const rewound = await runBinary(["threads", "rewind", end.threadId, "0", "--yes", "--json"], { cwd });
+    expect(JSON.parse(rewound.stdout).notCovered).toMatchObject([
+      { command: "echo b > b.txt; rm a.txt" },
+      { command: "true" },
+      { path: "/b.txt" },
+    ]);
+  });
+
+  it("a command waits with the thread, and is approved from another process", async () => {
+    const { headless, files, server } = await desk([runs("echo b > b.txt"), runs("echo c > c.txt")]);
+    const waiting = await headless(["Work", "--wait"]);
+    expect([waiting.code, await files()]).toEqual([4, []]);
+    const [, id = ""] = waiting.stderr.match(/thread: (\S+)/) ?? [];
+    const later = await headless(["--thread", id, "--approve"]);
+    expect([later.code, await files(), server.asked().length]).toEqual([4, ["b.txt"], 3]);
+    expect(later.stderr).toContain("Denied: execute: nobody is here to approve it");
+  });
+
+  it("neither a .env nor programs of the directory take part (TR-01, SB-09)", async () => {
+    const evil = '#!/bin/sh\necho evil > "$(dirname "$0")/evil.txt"\n';
+    const names = ["bwrap", "rg", "git", "bash", "sh", "node", "prlimit"];
+    const settings = [
+      ...[
+        "BASH_ENV=./bash",
+        "ENV=./sh",
+        "LD_PRELOAD=./x.so",
+        "NODE_OPTIONS=--require ./x.js",
+        "PATH=.",
+        "SHELL=./sh",
+      ],
+      ...[
+        "GIT_SSH_COMMAND=./git",
+        "ANTHROPIC_BASE_URL=http://127.0.0.1:1",
+        "OPENAI_BASE_URL=http://127.0.0.1:1",
+      ],
+      ...[
+        "HTTPS_PROXY=http://127.0.0.1:1",
+        "HTTP_PROXY=http://127.0.0.1:1",
+        "DEEPWRIGHT_HOME=./home",
+        "MARK=sentinel",
+      ],
+    ].join("\n");
+    const { headless, cwd, told, files } = await desk([runs("env; git --version; bash -c true")], {
+      ...Object.fromEntries(names.map((name) => [name, evil])),
+      ".env": settings,
+      "x.js": "require('fs').writeFileSync('evil.txt', '')",
+    });
+    for (const name of names) await chmod(join(cwd, name), 0o755);
+    const result = await headless(["Work", "--yes"], { PATH: `.:${cwd}:${process.env.PATH}` });
+    expect([result.code, result.stdout]).toEqual([0, "Done.\n"]);
+    expect(await files()).toEqual([".env", "x.js", ...names].sort());
+    expect(told()).toContain("git version");
+    for (const mark of [
+      "sentinel",
+      "BASH_ENV",
+      "LD_PRELOAD",
+      "NODE_OPTIONS",
+      "GIT_SSH",
+      "_PROXY",
+      "BASE_URL",
+      cwd,
+    ])
+      expect(JSON.parse(told()).messages.at(-1).content[0].content).not.toContain(mark);
+  });
+});
+
+describe("nothing of a command is left", () => {
+  it.each<[string, NodeJS.Signals | "timeout", number | null]>([
+    ["after Ctrl-C", "SIGINT", 130],
+    ["after a kill that cannot be caught", "SIGKILL", null],
+    ["when --timeout is over", "timeout", 3],
+  ])("%s", async (_, how, code) => {
+    const seconds = ownSeconds();
+    const { cwd, env, files } = await desk([runs(`sleep ${seconds} & setsid sleep ${seconds}`)]);
+    const args = ["run", "Work", "--yes", ...(how === "timeout" ? ["--timeout", "15"] : [])];
+    const { child, result } = startBinary(args, { cwd, env });
+    await vi.waitFor(async () => expect(await isAlive(seconds)).toBe(true), { timeout: 60_000 });
+    if (how !== "timeout") child.kill(how);
+    expect((await result).code).toBe(code);
+    await sleep(2_000);
+    expect(await isAlive(seconds)).toBe(false);
+    if (how !== "SIGKILL") expect(await files()).toEqual([]);
+  });
+});
+
+describe("without a sandbox there are no commands", () => {
+  const BUBBLEWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"].find(existsSync) ?? "";
+  const offered = ({ server }: Desk): readonly string[] =>
+    server.asked()[0]?.body.tools.map(({ name }: { name: string }) => name);
+
+  it("says why and how to get one, and the run goes on; what was asked for must be there", async () => {
+    const one = await desk([]);
+    const { cwd, env } = one;
+    const launcher = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", BUBBLEWRAP];
+    const result = await runBinary(["run", "Work"], { cwd, env, launcher });
+    expect([result.code, result.stdout]).toEqual([0, "Done.\n"]);
+    expect(result.stderr).toMatch(/No commands in this run: .*bubblewrap/);
+    expect(offered(one)).not.toContain("execute");
+    const asked = await runBinary(["run", "Work", "--sandbox", "os"], { cwd, env, launcher });
+    expect([asked.code, asked.stderr]).toEqual([
+      1,
+      expect.stringMatching(/sandbox cannot be opened: .*bubblewrap/),
+    ]);
+  });
+
+  it("--dry-run and --sandbox off have none", async () => {
+    for (const args of [["--dry-run"], ["--sandbox", "off"]]) {
+      const one = await desk([]);
+      expect((await one.headless(["Work", ...args])).code).toBe(0);
+      expect(offered(one)).not.toContain("execute");
+    }
+  });
+
+  it("a sandbox there is none of, and hosts where they mean nothing, are wrong usage", async () => {
+    const { headless } = await desk([]);
+    for (const [args, words] of [
+      [["--sandbox", "osx"], "It can be os, docker, modal"],
+      [
+        ["--sandbox", "none", "--allow-host", "example.com"],
+        "--allow-host is for commands in the os sandbox",
+      ],
+      [["--allow-host", "*"], "--allow-host"],
+    ] as const) {
+      const result = await headless(["Work", ...args]);
+      expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
+  });
+});
+
+describe("--sandbox none", () => {
+  it("says in red what it means, also to those who want it quiet", async () => {
+    const { cwd, env } = await desk([]);
+    const args = ["run", "Work", "--sandbox", "none", "--quiet"];
+    const terminal = startAtTerminal(args, { cwd, env: { ...env, NO_COLOR: "" } });
+    onTestFinished(() => void terminal.child.kill());
+    await terminal.ended;
+    expect(terminal.screen()).toContain(
+      "\u001b[31mCommands: NOT ISOLATED (--sandbox none). They can read, change and send everything that you can.",
+    );
+  });
+
+  it("asks about every command, and runs it in the directory", async () => {
+    const { attended, cwd, told, files } = await desk([runs("pwd; echo hi > made.txt")]);
+    const terminal = attended(["Work", "--sandbox", "none"]);
+    await terminal.shows("It runs as you, with no isolation.");
+    await terminal.answer(MENU, "y\r");
+    expect(await terminal.ended).toBe(0);
+    expect([told().includes(`${cwd}\\n[Succeeded`), await files()]).toEqual([true, ["made.txt"]]);
+    expect(terminal.screen()).toContain(
+      "1 command ran; 1 other file changed since, what was deleted not counted:\n  ~ /made.txt\n",
+    );
+  });
+
+  it("denies commands where nobody is, also one that only looks", async () => {
+    const { headless, told } = await desk([runs("ls")]);
+    const result = await headless(["Work", "--sandbox", "none"]);
+    expect([result.code, told().includes("Nobody is here to approve it")]).toEqual([4, true]);
+    expect(result.stderr).toContain("Denied: execute: nobody is here to approve it\n");
+  });
+});

@@ -1,0 +1,35 @@
+/** The commands of a run: where they run, who asks about them, and who ends what is left of them. */
+import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "deepwright";
+import type { SandboxKind } from "./sandbox-kind.ts";
+
+export interface Commands {
+  readonly kind: SandboxKind;
+  readonly id: string;
+  execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse>;
+  /** How commands see the files, for the model. */
+  readonly note: string;
+  /** What a command can do, for the person who is asked about one. */
+  readonly reach: string;
+  /** In one line, what a run begins with. */
+  readonly line: string;
+  /** The line is a warning: it is said in red, and also to those who want it quiet. */
+  readonly isWarning?: boolean;
+  /** Of a sandbox with files of its own; absent: commands work in the directory. */
+  readonly files?: SandboxBackendProtocol;
+  /** Ends it with all that runs in it. Safe twice. */
+  close(): Promise<void>;
+}
+
+const CLOSING_MS = 5_000;
+
+/** `opening` may still be under way, or have failed. A sandbox that does not answer must not keep the process from ending. */
+export async function closeCommands(opening: Promise<Commands | undefined> | undefined): Promise<void> {
+  if (!opening) return;
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSING_MS);
+  });
+  const closing = opening.then((commands) => commands?.close()).catch(() => {});
+  await Promise.race([closing, patience]);
+  clearTimeout(timer);
+}

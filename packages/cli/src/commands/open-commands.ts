@@ -1,0 +1,139 @@
+/** Opens what runs the commands of a run. */
+import { basename, dirname, join } from "node:path";
+import { ConfigurationError, SandboxError } from "deepwright";
+import { CommandError, usageError } from "../command-error.ts";
+import type { Commands } from "./commands.ts";
+import { isCloud, type SandboxKind, type SandboxOptions } from "./sandbox-kind.ts";
+
+export interface CommandsRequest extends SandboxOptions {
+  /** Its real path. */
+  readonly directory: string;
+  readonly threadId: string;
+  /** The thread can be gone on with: a sandbox with files of its own is kept for it. */
+  readonly isKept: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Why there are none, in one line. */
+export interface NoCommands {
+  readonly why: string;
+}
+
+/** Where the default cannot be had the run goes on without commands; what was asked for must be there. */
+export async function openCommands(request: CommandsRequest): Promise<Commands | NoCommands | undefined> {
+  if (request.kind === "off") return undefined;
+  try {
+    return await opened(request);
+  } catch (error) {
+    if (error instanceof ConfigurationError && request.hosts.length > 0)
+      throw usageError(`--allow-host cannot be used so: ${error.message}`);
+    if (!SandboxError.isInstance(error)) throw error;
+    if (!request.isAskedFor) return { why: `No commands in this run: ${error.message}` };
+    throw new CommandError(`The sandbox cannot be opened: ${error.message}`, { cause: error });
+  }
+}
+
+async function opened(request: CommandsRequest): Promise<Commands> {
+  const { kind } = request;
+  if (kind === "none") return unisolated(request);
+  if (kind === "os") return inOs(request);
+  if (kind === "docker") return inDocker(request);
+  return inCloud(request);
+}
+
+const SAME_DIRECTORY =
+  "Commands start in the directory that file paths call `/`: in a command, write `./a/b` for the file `/a/b`.";
+
+async function unisolated({ kind, directory }: CommandsRequest): Promise<Commands> {
+  const { LocalShellBackend } = await import("deepwright");
+  const shell = new LocalShellBackend({ rootDir: directory, virtualMode: true });
+  return {
+    kind,
+    id: shell.id,
+    execute: (command, options) => shell.execute(command, options),
+    note: SAME_DIRECTORY,
+    reach: "It runs as you, with no isolation.",
+    line: "Commands: NOT ISOLATED (--sandbox none). They can read, change and send everything that you can.",
+    isWarning: true,
+    close: () => shell.close(),
+  };
+}
+
+async function inOs({ kind, directory, hosts, signal }: CommandsRequest): Promise<Commands> {
+  const [{ createSandbox }, { osSandbox }] = await Promise.all([
+    import("@deepwright/sandboxes"),
+    import("@deepwright/sandboxes/os"),
+  ]);
+  const egress = hosts.length > 0 ? { egress: { allow: hosts } } : {};
+  const source = createSandbox({ provider: osSandbox({ rootDir: directory, ...nodeOfRun(), ...egress }) });
+  const { sandbox, release } = await source.lease(null, { signal });
+  const network = hosts.length > 0 ? `of the network only ${hosts.join(", ")}` : "no network";
+  return {
+    kind,
+    id: sandbox.id,
+    execute: async (command, options) => sandbox.execute(command, options),
+    note: `${SAME_DIRECTORY} They can change that directory and /tmp only, and reach ${network}.`,
+    reach: `It runs in a sandbox: it can change this directory alone, and reaches ${network}.`,
+    line: `Commands: in a sandbox (they change this directory alone; ${network})`,
+    close: () => release(),
+  };
+}
+
+/**
+ * The Node this program runs on, for commands, where it is not among the system's programs: version managers have it
+ * below the home, in a directory of its own. Any other place may hold more than programs, and stays invisible.
+ */
+export function nodeOfRun(program = process.execPath): {
+  readonly visible?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+} {
+  const [home, name] = [dirname(dirname(program)), basename(dirname(dirname(program)))];
+  if (home.startsWith("/usr") || !/^(node-?)?v?\d+(\.\d+)*/.test(name)) return {};
+  return { visible: [home], env: { PATH: `${join(home, "bin")}:${SYSTEM_PATH}` } };
+}
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+async function inDocker({ kind, directory, signal }: CommandsRequest): Promise<Commands> {
+  const [{ createSandbox }, { dockerSandbox }] = await Promise.all([
+    import("@deepwright/sandboxes"),
+    import("@deepwright/sandboxes/docker"),
+  ]);
+  const source = createSandbox({ provider: dockerSandbox({ workspace: { directory } }) });
+  const { sandbox, release } = await source.lease(null, { signal });
+  return {
+    kind,
+    id: sandbox.id,
+    execute: async (command, options) => sandbox.execute(command, options),
+    note: `${SAME_DIRECTORY} They run in a container without network; what they change outside of it ends with the run.`,
+    reach:
+      "It runs in a container: of this machine it can change this directory alone, and reaches no network.",
+    line: "Commands: in a container, with this directory as its /workspace (no network)",
+    close: () => release(),
+  };
+}
+
+/** Seconds without use after which a sandbox that is kept for its thread ends. */
+const KEPT_SECONDS = 3600;
+
+/** Files and commands are there, and the directory is not. */
+async function inCloud({ kind, threadId, isKept, signal }: CommandsRequest): Promise<Commands> {
+  if (!isCloud(kind)) throw new Error(`No provider for ${kind satisfies never | SandboxKind}.`);
+  const { createSandbox } = await import("@deepwright/sandboxes");
+  const source = createSandbox({ provider: kind, ttl: KEPT_SECONDS });
+  const { sandbox, release } = await source.lease(threadId, { signal });
+  const until = isKept
+    ? "they stay for an hour without use, and --thread goes on with them"
+    : "they end with the run";
+  return {
+    kind,
+    id: sandbox.id,
+    execute: async (command, options) => sandbox.execute(command, options),
+    note: (sandbox as { readonly commandNote?: string }).commandNote ?? "",
+    reach: `It runs in a sandbox of ${kind}.`,
+    line: `Commands and files: in a sandbox of ${kind}; this directory is not copied there (${until})`,
+    isWarning: false,
+    files: sandbox,
+    close: () => release({ keep: isKept }),
+  };
+}

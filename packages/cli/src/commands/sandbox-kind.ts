@@ -1,0 +1,40 @@
+/** Where commands of a run are run: what --sandbox can say. */
+import { usageError } from "../command-error.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+
+/** Sandboxes with files of their own: the directory is not in them. */
+const CLOUDS = ["modal", "runloop", "daytona", "langsmith", "agentcore", "e2b"] as const;
+const KINDS = ["os", "docker", ...CLOUDS, "none", "off"] as const;
+
+export type CloudKind = (typeof CLOUDS)[number];
+/** `none`: commands run without isolation; `off`: there are no commands. */
+export type SandboxKind = (typeof KINDS)[number];
+
+export interface SandboxOptions {
+  readonly kind: SandboxKind;
+  /** The person named it: where it cannot be had the run does not begin. */
+  readonly isAskedFor: boolean;
+  /** Hosts that commands may reach; empty: none. */
+  readonly hosts: readonly string[];
+}
+
+export interface RawSandboxOptions {
+  readonly sandbox?: string;
+  readonly allowHost?: readonly string[];
+}
+
+export function sandboxOptions({ sandbox, allowHost = [] }: RawSandboxOptions): SandboxOptions {
+  const kind = KINDS.find((known) => known === (sandbox ?? "os"));
+  if (kind === undefined)
+    throw usageError(
+      `--sandbox is '${safeLine(sandbox ?? "", 60)}', which is none.`,
+      `It can be ${KINDS.join(", ")}.`,
+    );
+  if (allowHost.length > 0 && kind !== "os")
+    throw usageError(`--allow-host is for commands in the os sandbox; --sandbox is ${kind}.`);
+  return { kind, isAskedFor: sandbox !== undefined, hosts: allowHost };
+}
+
+export function isCloud(kind: SandboxKind): kind is CloudKind {
+  return (CLOUDS as readonly string[]).includes(kind);
+}

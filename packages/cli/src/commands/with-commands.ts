@@ -1,0 +1,44 @@
+import {
+  type BackendProtocol,
+  type BackendRuntime,
+  type ExecuteOptions,
+  type ExecuteResponse,
+  noteCommand,
+  type SandboxBackendProtocol,
+} from "deepwright";
+import type { Commands } from "./commands.ts";
+
+/**
+ * Files as `files` has them, and commands where `commands` runs them; both see one directory. In a run each command is
+ * noted with the thread before it runs.
+ */
+export function withCommands(
+  files: BackendProtocol,
+  commands: Pick<Commands, "id" | "execute" | "note">,
+  directory: string,
+): SandboxBackendProtocol {
+  const bound = (inner: BackendProtocol, runtime: BackendRuntime | undefined): SandboxBackendProtocol => {
+    const added: Record<PropertyKey, unknown> = {
+      id: commands.id,
+      commandNote: commands.note,
+      execute: async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
+        if (runtime) await noteCommand(command, directory, runtime);
+        return commands.execute(command, options);
+      },
+      withRuntime: async (now: BackendRuntime) => bound(await inRun(files, now), now),
+    };
+    return new Proxy(inner, {
+      get: (target, key) => {
+        if (Object.hasOwn(added, key)) return added[key];
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" && key !== "constructor" ? value.bind(target) : value;
+      },
+    }) as SandboxBackendProtocol;
+  };
+  return bound(files, undefined);
+}
+
+async function inRun(files: BackendProtocol, runtime: BackendRuntime): Promise<BackendProtocol> {
+  const { withRuntime } = files as { withRuntime?: (runtime: BackendRuntime) => unknown };
+  return withRuntime === undefined ? files : ((await withRuntime.call(files, runtime)) as BackendProtocol);
+}
