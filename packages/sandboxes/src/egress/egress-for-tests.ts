@@ -15,7 +15,7 @@ import { type CertificateAuthority, createCertificateAuthority } from "./certifi
 import type { EgressEvent, EgressOptions } from "./egress-options.ts";
 import type { EgressLimits } from "./gate.ts";
 import { connectTo } from "./gate.ts";
-import { type EgressProxy, startEgressProxy } from "./proxy.ts";
+import { type EgressProxy, type EgressProxyRequest, startEgressProxy } from "./proxy.ts";
 
 /** What was opened in a test, ended after it. */
 export class Opened implements AsyncDisposable {
@@ -84,29 +84,36 @@ export interface TestProxyOptions extends EgressOptions {
   readonly authority?: CertificateAuthority;
 }
 
-/** Takes every name for public and leads it to loopback. */
-export async function openTestProxy(opened: Opened, test: TestProxyOptions): Promise<TestProxy> {
-  const { ports = {}, limits = {}, authority, ...options } = test;
-  const socketPath = join(opened.directory(), "egress.sock");
-  const events: EgressEvent[] = [];
+/** Takes every name for public and leads it to loopback; tells what it was asked for. */
+export function loopbackParts(test: Pick<TestProxyOptions, "ports" | "limits" | "authority">) {
+  const { ports = {}, limits = {}, authority } = test;
   const lookups: string[] = [];
   const dialled: string[] = [];
+  const parts: NonNullable<EgressProxyRequest["parts"]> = {
+    limits,
+    extraAuthorities: authority ? [authority.certificate] : [],
+    isPublic: () => true,
+    lookup: async (host) => {
+      lookups.push(host);
+      return ["127.0.0.1"];
+    },
+    connect: (address, port) => {
+      dialled.push(`${address}:${port}`);
+      return connectTo(address, ports[port] ?? port);
+    },
+  };
+  return { parts, lookups, dialled };
+}
+
+export async function openTestProxy(opened: Opened, test: TestProxyOptions): Promise<TestProxy> {
+  const { ports: _, limits: __, authority: ___, ...options } = test;
+  const socketPath = join(opened.directory(), "egress.sock");
+  const events: EgressEvent[] = [];
+  const { parts, lookups, dialled } = loopbackParts(test);
   const proxy = await startEgressProxy({
     socketPath,
     options: { onConnection: (event) => events.push(event), ...options },
-    parts: {
-      limits,
-      extraAuthorities: authority ? [authority.certificate] : [],
-      isPublic: () => true,
-      lookup: async (host) => {
-        lookups.push(host);
-        return ["127.0.0.1"];
-      },
-      connect: (address, port) => {
-        dialled.push(`${address}:${port}`);
-        return connectTo(address, ports[port] ?? port);
-      },
-    },
+    parts,
   });
   opened.add(() => proxy.close());
   return { ...proxy, socketPath, events, lookups, dialled };

@@ -16,8 +16,15 @@ export interface EgressPolicy {
 const RESERVED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|content-encoding|accept-encoding|upgrade|expect|via|sec-websocket-.*)$/;
 
+const OPTIONS = ["allow", "inject", "onConnection"];
+
 /** Throws a `ConfigurationError`, which never holds the value of a header. Does no I/O. */
 export function checkEgressOptions(options: EgressOptions): EgressPolicy {
+  for (const name of Object.keys(options))
+    if (!OPTIONS.includes(name))
+      throw new ConfigurationError("UNKNOWN_OPTION", `egress has no option '${name}'.`, {
+        hint: `It has ${OPTIONS.join(", ")}.`,
+      });
   const allowList = parseAllowList(options.allow);
   const injected = new Map<string, InjectedHeader[]>();
   for (const entry of options.inject ?? []) {
@@ -28,6 +35,13 @@ export function checkEgressOptions(options: EgressOptions): EgressPolicy {
     injected.set(host, [...others, entry]);
   }
   return { allowList, injected, onConnection: options.onConnection };
+}
+
+/** What a provider keeps of its option: undefined when nothing is allowed. Throws as `checkEgressOptions` does. */
+export function checkedEgress(options: EgressOptions | null | undefined): EgressOptions | undefined {
+  if (options === null || options === undefined) return undefined;
+  checkEgressOptions(options);
+  return (options.allow ?? []).length === 0 ? undefined : options;
 }
 
 /** Some servers take `_` for `-` in names of headers. */

@@ -116,7 +116,7 @@ describe("closing", () => {
     const upstream: Socket[] = [];
     const port = await opened.tcp((socket) => upstream.push(socket.on("error", () => {})));
     const proxy = await openTestProxy(opened, { allow: [`${HOST}:99`], ports: { 99: port } });
-    expect(statSync(proxy.socketPath).mode & 0o777).toBe(0o777);
+    expect(statSync(proxy.socketPath).mode & 0o777).toBe(0o600);
     const { socket } = await openConnect(proxy.socketPath, `${HOST}:99`);
     const idle = connect(proxy.socketPath);
     const ended = Promise.all(

@@ -1,4 +1,6 @@
 /** The proxy between a sandbox and the network: HTTP, CONNECT and SOCKS 5 on one Unix socket. */
+
+import { chmod } from "node:fs/promises";
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -28,7 +30,7 @@ import { SOCKS_VERSION, serveSocks } from "./socks.ts";
 import { type FixedTarget, openTunnel, type TunnelParts } from "./tunnel.ts";
 
 export interface EgressProxyRequest {
-  /** Anyone who can reach it can use the proxy: its directory must be private. */
+  /** Its directory must be private. The socket is for this process's user alone; who may use it can be made its owner. */
   readonly socketPath: string;
   readonly options: EgressOptions;
   /** For tests: what stands in the place of the real network. */
@@ -73,8 +75,9 @@ export async function startEgressProxy(request: EgressProxyRequest): Promise<Egr
   server.maxConnections = limits.connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ path: socketPath, readableAll: true, writableAll: true }, resolve);
+    server.listen(socketPath, resolve);
   });
+  await chmod(socketPath, 0o600);
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= new Promise<void>((resolve) => {

@@ -27,10 +27,10 @@ function lead(client) {
 }
 
 function run() {
-  // A session of its own, so that a signal for a whole group is passed on once.
-  const env = { ...process.env, ...JSON.parse(variables) };
-  const child = spawn(file, args, { env, stdio: "inherit", detached: true });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  const env = { ...process.env, ...JSON.parse(variables) };
+  // A session of its own, so that a signal for a whole group is passed on once.
+  const child = spawn(file, args, { env, stdio: "inherit", detached: true });
   child.once("error", (error) => {
     process.stderr.write(file + ": " + (error.code === "ENOENT" ? "not found" : error.code) + "\\n");
     process.exit(error.code === "ENOENT" ? 127 : 126);

@@ -27,7 +27,7 @@ export interface SandboxNetwork {
 }
 
 export interface NetworkPlace {
-  /** Private to this process's user; a directory of its own is made in it. */
+  /** A directory is made in it that nobody else can look into. */
   readonly directory: string;
   /** For tests: see `EgressProxyRequest`. */
   readonly parts?: EgressProxyRequest["parts"];
@@ -58,9 +58,9 @@ export async function openSandboxNetwork(
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    // The sandbox may run as another user, who then sees this and nothing above it.
     const shared = join(directory, "in");
     await mkdir(shared);
+    // In the sandbox it may be somebody else's.
     await chmod(shared, 0o755);
     const socketPath = join(shared, "socket");
     proxy = await startEgressProxy({ socketPath, options, ...(place.parts ? { parts: place.parts } : {}) });

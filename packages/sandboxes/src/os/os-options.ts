@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { type BackendProtocol, ConfigurationError } from "deepwright";
 import type { EgressOptions } from "../egress/egress-options.ts";
+import { checkedEgress } from "../egress/egress-policy.ts";
 
 /** null means absent. */
 export interface OsSandboxOptions {
@@ -128,7 +129,7 @@ export function osSettings(options: OsSandboxOptions): OsSettings {
     protectsControlFiles:
       options.controlFiles == null ? rootDir !== undefined : options.controlFiles === "protect",
     approve: options.approve ?? undefined,
-    egress: options.egress ?? undefined,
+    egress: checkedEgress(options.egress),
     limits: limitsOf(options.limits ?? {}),
     timeout: options.timeout ?? 120,
     maxOutputBytes: Math.floor(options.maxOutputBytes ?? 100_000),

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigurationError } from "deepwright";
+import { expect, test } from "vitest";
+import type { EgressEvent } from "../egress/egress-options.ts";
+import { osSandbox } from "../os.ts";
+import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
+
+const SECRET = "sk-very-secret-0123456789";
+
+test("SB-10 an empty list and an absent one are no network; a list of everything is a configuration error", () => {
+  expect(osSandbox({}).network).toBe("none");
+  expect(osSandbox({ egress: { allow: [] } }).network).toBe("none");
+  expect(osSandbox({ egress: { allow: ["api.example.com"] } }).network).toBe("allow-list");
+  for (const allow of [["*"], ["*."], [""], ["127.0.0.1"], ["api.example.com", "*"]])
+    expect(() => osSandbox({ egress: { allow } })).toThrow(ConfigurationError);
+  const inject = [{ host: "other.example.com", header: "authorization", value: SECRET }];
+  expect(() => osSandbox({ egress: { allow: ["api.example.com"], inject } })).toThrow(ConfigurationError);
+  expect(() => osSandbox({ egress: { allow: ["api.example.com"], injekt: [] } as never })).toThrow("injekt");
+});
+
+test("commands find the proxy, are told why a host is refused, and reach nothing without it", async () => {
+  const stateDir = scratchDirectory();
+  const events: EgressEvent[] = [];
+  const opened = await openFor({
+    stateDir,
+    egress: {
+      allow: ["api.example.com", "*.example.org"],
+      inject: [{ host: "api.example.com", header: "authorization", value: `Bearer ${SECRET}` }],
+      onConnection: (event) => events.push(event),
+    },
+  });
+  expect(await run(opened, "exit 3")).toBe("[exit 3]");
+  expect(await run(opened, "curl -sS http://evil.io/")).toBe("evil.io is not on the egress allow list\n");
+  expect(await run(opened, "curl -sS https://example.org/")).toContain("403");
+  expect(await run(opened, "curl -sS http://169.254.169.254/")).toContain("is an address");
+  expect(await run(opened, "no_proxy= NO_PROXY= curl -sS http://2130706433/")).toContain("is an address");
+  expect(await run(opened, "curl -sS http://api.example.com/")).toContain("over TLS alone");
+  expect(await run(opened, "curl -sS --max-time 5 --noproxy '*' http://93.184.216.34/")).toMatch(
+    /\[exit (?:7|28)\]/,
+  );
+  expect(await run(opened, "getent hosts api.example.com")).toBe("[exit 2]");
+  expect(events.every(({ allowed }) => !allowed)).toBe(true);
+  expect(events.map(({ host }) => host)).toContain("evil.io");
+  const all = await run(
+    opened,
+    "env; id -u; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; cat /run/deepwright-egress/ca.pem; ls -la /run/deepwright-egress",
+  );
+  expect(all).toContain("https_proxy=http://127.0.0.1:3128");
+  expect(all).toContain("SSL_CERT_FILE=/run/deepwright-egress/ca-bundle.pem");
+  expect(all).toContain("BEGIN CERTIFICATE");
+  expect(all).not.toContain(SECRET);
+  await opened.destroy();
+  await opened.destroy();
+  const left = existsSync(join(stateDir, "egress")) ? readdirSync(join(stateDir, "egress")) : [];
+  expect(left).toEqual([]);
+});
+
+test("a sandbox cannot reach the proxy of another", async () => {
+  const stateDir = scratchDirectory();
+  const [one, other] = [
+    await openFor({ stateDir, egress: { allow: ["one.example.com"] } }),
+    await openFor({ stateDir, egress: { allow: ["other.example.com"] } }),
+  ];
+  expect(await run(one, "curl -sS http://other.example.com/")).toContain("is not on the egress allow list");
+  expect(await run(other, "curl -sS http://one.example.com/")).toContain("is not on the egress allow list");
+  const directory = join(stateDir, "egress");
+  expect(await run(one, `ls ${directory} 2>/dev/null`)).not.toContain("egress-");
+});
