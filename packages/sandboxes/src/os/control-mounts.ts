@@ -158,7 +158,7 @@ function parentsOf(path: string): string[] {
 
 function isLink(path: string): SandboxError {
   return new SandboxError(
-    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or allow control files to be changed.`,
+    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or set controlFiles to "allow".`,
     "COMMAND_FAILED",
   );
 }

@@ -17,7 +17,7 @@ import { type LinuxPlace, openLinuxPlace } from "./linux-place.ts";
 import type { SandboxNetwork } from "./network.ts";
 import type { OsSettings } from "./os-options.ts";
 import { commandNote } from "./policy.ts";
-import { judgeSelfTest, selfTestCommand } from "./self-test.ts";
+import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
 import { stateSubdirectory } from "./state-directory.ts";
 import { withCommands, withPreparation } from "./with-commands.ts";
 
@@ -204,7 +204,10 @@ async function selfTest(
     place.watched === undefined,
   ]);
   if (tested.has(settings)) return;
-  const response = await commands.execute(selfTestCommand(), { timeout: 30, ...(signal ? { signal } : {}) });
-  judgeSelfTest(response, hasFilter);
+  try {
+    judgeSelfTest(await commands.execute(selfTestCommand(), { timeout: 30, signal }), hasFilter);
+  } catch (error) {
+    throw SandboxError.isInstance(error) ? setUpFailure(error) : error;
+  }
   tested.add(settings);
 }

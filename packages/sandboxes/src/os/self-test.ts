@@ -85,3 +85,9 @@ export function unavailable(reason: string): SandboxError {
     "SANDBOX_UNAVAILABLE",
   );
 }
+
+/** What a command says about a sandbox that could not be set up, with what can be done; any other error as it is. */
+export function setUpFailure(error: SandboxError): SandboxError {
+  const [, reason] = /could not be set up: ([\s\S]*)$/.exec(error.message) ?? [];
+  return reason === undefined ? error : unavailable(reason);
+}
