@@ -45,6 +45,9 @@ export function isMissing(error: unknown): boolean {
 
 function withStatus(error: unknown): unknown {
   if (!(error instanceof Error) || statusOf(error) !== undefined) return error;
+  // The SDK's word for a connection that broke.
+  if (error.name === "TimeoutError")
+    return Object.assign(new Error(error.message), { code: (error as { readonly code?: unknown }).code });
   const status = STATUS_BY_NAME[error.name];
   return status === undefined ? error : Object.assign(error, { status });
 }

@@ -1,5 +1,6 @@
 /** How LangSmith's sandboxes are made, found and ended. */
 import { randomBytes } from "node:crypto";
+import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
 import { createOrUndo } from "../modal/create-or-undo.ts";
 import { reachOf } from "../modal/vendor-network.ts";
@@ -151,7 +152,7 @@ export class LangSmithProvider implements SandboxProvider {
   async #makeClient(): Promise<SandboxClient> {
     const { client, apiKey, apiUrl } = this.#settings;
     if (client !== undefined) return client;
-    const sdk = await loadVendor("langsmith", () => import("langsmith/sandbox"));
+    const sdk = await loadSdk();
     return new sdk.SandboxClient({
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(apiUrl === undefined ? {} : { apiEndpoint: apiUrl }),
@@ -199,4 +200,18 @@ async function used(machine: LangSmithMachine): Promise<void> {
     timeoutSeconds: KEEP_SECONDS,
     signal: AbortSignal.timeout(KEEP_SECONDS * 1000),
   });
+}
+
+/** Older versions of the package have no sandboxes. */
+async function loadSdk() {
+  try {
+    return await loadVendor("langsmith", () => import("langsmith/sandbox"));
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
+    throw new SandboxError(
+      "The installed version of 'langsmith' has no sandboxes. Run: npm install langsmith@latest",
+      "SANDBOX_UNAVAILABLE",
+      error,
+    );
+  }
 }

@@ -35,6 +35,8 @@ export class LangSmithServer {
   createDelay = 20;
   /** A status with which sockets are refused; 0: they are not. */
   refuseSockets = 0;
+  /** Whether what sockets say is heard, and not answered. */
+  isSilent = false;
 
   private constructor(loopback: Loopback) {
     this.loopback = loopback;
@@ -158,6 +160,7 @@ export class LangSmithServer {
       await sandbox.machine.start();
       sandbox.status = "ready";
     }
+    if (this.isSilent) return;
     if (message.type === "execute") {
       if (!sandbox.commands.has(message.command_id))
         sandbox.commands.set(message.command_id, start(sandbox, message));
