@@ -9,6 +9,10 @@ afterAll(() => server.close());
 
 const provider = () => e2bSandbox({ apiKey: server.apiKey, apiUrl: server.url, sandboxUrl: server.url });
 const opened = await provider().open({ key: "suite", env: {} });
+
+// Cases wait more than they work, and each has a directory of its own.
+const runner = { describe, test: test.concurrent };
+const slackSeconds = 10;
 let count = 0;
 
 async function open() {
@@ -18,5 +22,5 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite({ describe, test }, { name: "a sandbox at E2B", open });
-leaseSuite({ describe, test }, { name: "leases at E2B", provider, endsByItself: 2 });
+sandboxSuite(runner, { slackSeconds, name: "a sandbox at E2B", open });
+leaseSuite(runner, { slackSeconds, name: "leases at E2B", provider, endsByItself: 3 });

@@ -3,6 +3,8 @@ import type { Sandbox } from "e2b";
 
 /** Milliseconds by which a sandbox shall outlive the command it runs. */
 const MARGIN = 15_000;
+/** And by which its time is set longer, so that not every command asks for more. */
+const RESERVE = 60_000;
 
 /** Makes it a time without use, as far as that takes few requests. */
 export class SandboxTime {
@@ -28,7 +30,7 @@ export class SandboxTime {
     const needed = commandTime + MARGIN;
     if (left >= needed && left >= this.#life / 2) return;
     try {
-      await this.#set(Math.max(needed, this.#life));
+      await this.#set(Math.max(needed + RESERVE, this.#life));
     } catch {
       // The plan may not allow so much; whether the sandbox is there is said by the command itself.
     }

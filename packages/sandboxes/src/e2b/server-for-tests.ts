@@ -20,7 +20,7 @@ export interface E2bPlace {
 export class E2bServer {
   readonly apiKey = "e2b_0123456789abcdef0123456789abcdef01234567";
   readonly sandboxes = new Map<string, E2bPlace>();
-  /** The body of every `Process/Start`. */
+  /** The body of every `Process/Start`, and its user. */
   readonly starts: any[] = [];
   readonly loopback: Loopback;
   #count = 0;
@@ -139,7 +139,10 @@ async function daemon(sandbox: E2bPlace, request: LoopbackRequest, starts: any[]
 /** The end of the connection does not end the process; its time does. */
 async function start(sandbox: E2bPlace, request: LoopbackRequest, starts: any[]): Promise<undefined> {
   const body = JSON.parse(request.body.subarray(5).toString());
-  starts.push(body);
+  const [user] = Buffer.from(String(request.headers.authorization).slice("Basic ".length), "base64")
+    .toString()
+    .split(":");
+  starts.push({ ...body, user });
   const { cmd, args = [], envs, cwd = "/home/user" } = body.process;
   const process = sandbox.machine.exec([cmd, ...args], { cwd, env: envs });
   const pid = await process.pid;
@@ -150,30 +153,31 @@ async function start(sandbox: E2bPlace, request: LoopbackRequest, starts: any[])
     clearTimeout(timer);
     sandbox.processes.delete(pid);
   });
-  await stream(sandbox, pid, process, request);
+  await stream(sandbox, pid, process, request, true);
 }
 
 /** What was written before is not told again. */
 async function connect(sandbox: E2bPlace, request: LoopbackRequest): Promise<LoopbackAnswer> {
   const { pid } = JSON.parse(request.body.subarray(5).toString()).process;
   const process = sandbox.processes.get(pid);
-  if (process !== undefined) return stream(sandbox, pid, process, request);
+  if (process !== undefined) return stream(sandbox, pid, process, request, false);
   const error = { code: "not_found", message: "process not found" };
   request.response.writeHead(200, { "content-type": "application/connect+json" });
   request.response.end(envelope({ error }, 2));
   return undefined;
 }
 
-/** Tells what the process does from now on, until it is over and its output closed. */
+/** Tells what the process does, until it is over and its output closed. */
 async function stream(
   sandbox: E2bPlace,
   pid: number,
   process: MachineProcess,
   { response }: LoopbackRequest,
+  isFirst: boolean,
 ): Promise<undefined> {
   response.writeHead(200, { "content-type": "application/connect+json" });
   response.write(envelope({ event: { start: { pid } } }));
-  let isNew = false;
+  let isNew = isFirst;
   process.onOutput((name, data) => {
     if (isNew) response.write(envelope({ event: { data: { [name]: data.toString("base64") } } }));
   });

@@ -10,6 +10,10 @@ afterAll(() => server.close());
 
 const provider = () => modalSandbox({ tokenId: server.tokenId, tokenSecret: server.tokenSecret });
 const opened = await provider().open({ key: "suite", env: {} });
+
+// Cases wait more than they work, and each has a directory of its own.
+const runner = { describe, test: test.concurrent };
+const slackSeconds = 10;
 let count = 0;
 
 async function open() {
@@ -19,5 +23,5 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite({ describe, test }, { name: "a sandbox at Modal", open });
-leaseSuite({ describe, test }, { name: "leases at Modal", provider, endsByItself: 2 });
+sandboxSuite(runner, { slackSeconds, name: "a sandbox at Modal", open });
+leaseSuite(runner, { slackSeconds, name: "leases at Modal", provider, endsByItself: 3 });

@@ -7,6 +7,7 @@ import type {
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import { within } from "../remote/wait.ts";
 import { atMost } from "./create-or-undo.ts";
 import { isGone, lostSandbox, type ModalCalls } from "./modal-errors.ts";
 
@@ -87,7 +88,7 @@ export class ModalMachine implements RemoteMachine {
         return failure;
       });
       const limit = TRANSFER_WAIT + size / SLOWEST_BYTES_PER_MILLISECOND;
-      const result = await withLimit(limit, moved);
+      const result = await within(limit, moved);
       if (result !== undefined) return result;
       throw new SandboxError(
         `Modal did not ${action} within ${Math.round(limit / 1000)} seconds. Check the network and try again.`,
@@ -117,20 +118,6 @@ export class ModalMachine implements RemoteMachine {
 }
 
 const NOTHING: MachineRunResult = { output: "", exitCode: null };
-
-/** Undefined when it took longer. A failure is thrown, also a later one is seen to. */
-async function withLimit<Value>(milliseconds: number, work: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 async function writeInput(process: ContainerProcess<string>, text: string): Promise<void> {
   const writer = process.stdin.getWriter();
