@@ -52,7 +52,7 @@ test("what is not a hello is invalid, and nothing makes it throw", async () => {
   expect(readClientHello(Buffer.from([0x16, 3, 1, 0, 0])).state).toBe("invalid");
   expect(readClientHello(Buffer.from([0x16, 3, 1, 0xff, 0xff])).state).toBe("invalid");
   expect(readClientHello(Buffer.from([0x16, 3, 1, 0, 4, 1, 0xff, 0xff, 0xff])).state).toBe("invalid");
-  expect(readClientHello(Buffer.concat(Array(70_000).fill(Buffer.from([0x16, 3, 1, 0, 1, 1])))).state).toBe(
+  expect(readClientHello(Buffer.concat(Array(20_000).fill(Buffer.from([0x16, 3, 1, 0, 1, 1])))).state).toBe(
     "invalid",
   );
   for (let at = 0; at < hello.length; at++)

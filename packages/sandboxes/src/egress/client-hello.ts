@@ -10,7 +10,7 @@ export type ClientHello =
 /** A TLS connection begins with a record of this type. */
 export const TLS_HANDSHAKE = 0x16;
 /** Longer hellos are refused. */
-export const MAX_HELLO_BYTES = 65_536;
+export const MAX_HELLO_BYTES = 16_384;
 /** Fatal `unrecognized_name`, for clients to show. */
 export const UNRECOGNIZED_NAME_ALERT = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x70]);
 
@@ -21,20 +21,22 @@ const INCOMPLETE = { state: "incomplete" } as const;
 export function readClientHello(bytes: Buffer): ClientHello {
   const fragments: Buffer[] = [];
   let size = 0;
+  let expected: number | undefined;
   for (let at = 0; ; ) {
     if (bytes.length > at && bytes[at] !== TLS_HANDSHAKE) return INVALID;
-    if (bytes.length < at + 5) return bytes.length > MAX_HELLO_BYTES ? INVALID : INCOMPLETE;
+    if (bytes.length < at + 5) return bytes.length > 2 * MAX_HELLO_BYTES ? INVALID : INCOMPLETE;
     const length = bytes.readUInt16BE(at + 3);
     if (bytes[at + 1] !== 3 || length === 0 || length > 16_384) return INVALID;
     const fragment = bytes.subarray(at + 5, at + 5 + length);
     fragments.push(fragment);
     size += fragment.length;
-    const handshake = size >= 4 ? Buffer.concat(fragments) : undefined;
-    if (handshake) {
-      const expected = handshake.readUIntBE(1, 3);
-      if (handshake[0] !== 1 || expected > MAX_HELLO_BYTES) return INVALID;
-      if (handshake.length >= expected + 4) return serverNameOf(handshake.subarray(4, expected + 4));
+    if (expected === undefined && size >= 4) {
+      const head = Buffer.concat(fragments);
+      expected = 4 + head.readUIntBE(1, 3);
+      if (head[0] !== 1 || expected > MAX_HELLO_BYTES) return INVALID;
     }
+    if (expected !== undefined && size >= expected)
+      return serverNameOf(Buffer.concat(fragments).subarray(4, expected));
     if (fragment.length < length) return INCOMPLETE;
     at += 5 + length;
   }

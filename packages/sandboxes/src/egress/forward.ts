@@ -104,6 +104,8 @@ function secured(raw: Duplex, target: Target, gate: Gate, extra: ExtraAuthoritie
       servername: target.host,
       ALPNProtocols: ["http/1.1"],
       minVersion: "TLSv1.2",
+      // Whatever the environment of this process says.
+      rejectUnauthorized: true,
       ...(extra.length > 0 ? { ca: [...rootCertificates, ...extra] } : {}),
     });
     const timer = setTimeout(() => fail(504, "does not answer"), gate.limits.connectTimeout);
@@ -140,21 +142,32 @@ function sendRequest(
       headers,
       setHost: false,
       maxHeaderSize: gate.limits.headerBytes,
+      insecureHTTPParser: false,
     });
-    outgoing.on("continue", () => response.writeContinue());
-    outgoing.once("response", (answer) => {
-      passAnswer(answer, response, secrets);
-      resolve();
-    });
-    outgoing.once("upgrade", (answer, upstream, head) => {
-      if (upgrade) passUpgrade(answer, upstream, head, { ...upgrade, response }, secrets);
-      else upstream.destroy();
-      resolve();
-    });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+    const fail = (what: string) => {
       socket.destroy();
       if (response.headersSent) response.destroy();
-      else reject(new NotConnected(502, `${target.host} did not answer (${error.code ?? "unknown"})`));
+      else reject(new NotConnected(502, `${target.host} ${what}`));
+    };
+    let isAnswered = false;
+    outgoing.on("continue", () => response.writeContinue());
+    outgoing.once("response", (answer) => {
+      isAnswered = true;
+      try {
+        passAnswer(answer, response, secrets);
+        resolve();
+      } catch {
+        fail("gave an answer that cannot be passed on");
+      }
+    });
+    outgoing.once("upgrade", (answer, upstream, head) => {
+      if (!upgrade) return fail("changed the protocol unasked");
+      passUpgrade(answer, upstream, head, { ...upgrade, response }, secrets);
+      resolve();
+    });
+    // After the answer has begun, what becomes of it is told by the answer itself.
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      if (!isAnswered) fail(`did not answer (${error.code ?? "unknown"})`);
     });
     response.once("close", () => {
       if (!response.writableFinished) outgoing.destroy();

@@ -136,6 +136,38 @@ describe("plain HTTP", () => {
   });
 });
 
+describe("a host that answers nonsense", () => {
+  test.each([
+    ["control characters in its phrase", "HTTP/1.1 200 O\x01K\r\nContent-Length: 0\r\n\r\n", 502],
+    ["a status that is none", "HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n", 502],
+    ["a protocol nobody asked for", "HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", 502],
+    ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 502],
+    [
+      "a length and chunks",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      502,
+    ],
+    ["no HTTP", "220 smtp.example.com ESMTP\r\n", 502],
+    ["headers without end", `HTTP/1.1 200 OK\r\n${"X-Long: x\r\n".repeat(20_000)}`, 502],
+    ["nothing", "", 502],
+  ])("%s", async (_, answer, status) => {
+    await using opened = new Opened();
+    const port = await opened.tcp((socket) => void socket.once("data", () => socket.end(answer, "latin1")));
+    const proxy = await openTestProxy(opened, { allow: [HOST], ports: { 80: port } });
+    expect((await send(proxy.socketPath, `http://${HOST}/`)).status).toBe(status);
+  });
+
+  test("a body that breaks off is seen to break off", async () => {
+    await using opened = new Opened();
+    const port = await opened.tcp(
+      (socket) =>
+        void socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")),
+    );
+    const proxy = await openTestProxy(opened, { allow: [HOST], ports: { 80: port } });
+    await expect(send(proxy.socketPath, `http://${HOST}/`)).rejects.toThrow(/aborted/);
+  });
+});
+
 describe("TR-07 what is refused", () => {
   test.each([
     "http://127.0.0.1/",

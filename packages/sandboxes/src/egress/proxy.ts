@@ -63,7 +63,11 @@ export async function startEgressProxy(request: EgressProxyRequest): Promise<Egr
   const gate = createGate(policy, { lookup, isPublic, connect, limits });
   const hosts = [...policy.injected.keys()];
   const authority = hosts.length > 0 ? await createCertificateAuthority(hosts) : undefined;
-  const http = createHttpServer({ maxHeaderSize: limits.headerBytes, requireHostHeader: false });
+  const http = createHttpServer({
+    maxHeaderSize: limits.headerBytes,
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  });
   const fixed = new WeakMap<Duplex, FixedTarget>();
   const serveHttp = (socket: Duplex, target: FixedTarget) => {
     fixed.set(socket, target);
