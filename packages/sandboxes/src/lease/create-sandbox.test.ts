@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigurationError, SandboxError } from "deepwright";
@@ -253,6 +253,25 @@ describe("the two tiers", () => {
     expect((await (await source(runOf("a"))).execute("ls")).output).toBe("");
   });
 
+  test("a run that comes while its sandbox is being released gets a fresh one", async () => {
+    const inner = testProvider();
+    const provider: SandboxProvider = {
+      ...inner,
+      open: async (request) => {
+        const opened = await inner.open(request);
+        return { ...opened, destroy: () => pause(200).then(opened.destroy) };
+      },
+    };
+    await using source = createSandbox({ provider });
+    const lease = await source.lease("a");
+    await lease.sandbox.execute("echo old > note");
+    const releasing = lease.release();
+    const sandbox = await source(runOf("a"));
+    expect((await sandbox.execute("ls")).output).toBe("");
+    await releasing;
+    expect((await sandbox.execute("echo still here")).output).toBe("still here\n");
+  });
+
   test("closing keeps what can be found again and ends what nobody else could find", async () => {
     const provider = testProvider();
     const source = createSandbox({ provider });
@@ -377,23 +396,18 @@ describe("set-up", () => {
     await vi.waitFor(() => expect(provider.places()).toEqual([]));
   });
 
-  test("a sandbox that a crash left half set up is never used", async () => {
-    const provider = testProvider();
-    const setupScript = "echo done > finished";
-    const crashing = createSandbox({ provider, setupScript: "echo half > half; sleep 60" });
-    const controller = new AbortController();
-    const lease = crashing.lease("a", { signal: controller.signal });
-    lease.catch(() => {});
-    await vi.waitFor(() =>
-      expect(existsSync(join(provider.root, provider.places()[0] ?? "", "work/half"))).toBe(true),
+  test("two agents of one thread that begin at once share one sandbox, which is set up once", async () => {
+    const provider = testProvider({ delay: 50 });
+    const setupScript = "echo x >> count; sleep 0.3";
+    const sources = [1, 2].map(() =>
+      createSandbox({ provider: processProvider({ root: provider.root, delay: 50 }), setupScript }),
     );
-    const [half] = provider.places();
-    await using source = createSandbox({ provider: processProvider({ root: provider.root }), setupScript });
-    const sandbox = await source(runOf("a"));
-    expect((await sandbox.execute("cat finished; ls")).output).toBe("done\nfinished\n");
-    expect(provider.places()).not.toContain(half);
-    controller.abort();
-    await expect(lease).rejects.toThrow();
+    const outputs = await Promise.all(
+      sources.map(async (source) => (await (await source(runOf("t"))).execute("cat count")).output),
+    );
+    expect(outputs).toEqual(["x\n", "x\n"]);
+    expect(provider.places()).toHaveLength(1);
+    for (const source of sources) await source.close({ keep: false });
   });
 
   test("of two processes that open the sandbox of an assistant at once one sets it up, and both use it", async () => {

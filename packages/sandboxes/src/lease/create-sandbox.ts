@@ -98,8 +98,8 @@ class Leases {
     }
     let id = slot.id ?? "";
     const release = async (keep = this.#settings.scope === "assistant"): Promise<void> => {
-      this.#forget(key, entry);
       await slot.release({ keep: keep && !entry.isPrivate });
+      this.#forget(key, entry);
     };
     return {
       get id() {
@@ -143,6 +143,11 @@ class Leases {
     if (this.#isClosed) throw new SandboxError("The sandboxes were closed.", "NOT_INITIALIZED");
     const known = this.#entries.get(key);
     if (known !== undefined && !known.slot.isReleased) return known;
+    if (known !== undefined) {
+      await known.slot.ended();
+      this.#forget(key, known);
+      return this.#entry(key, isPrivate);
+    }
     this.#forgetIdle();
     const slot = new LeaseSlot(key, provider, this.#settings);
     const entry: Entry = { slot, notes: new ReplacedNotes(), isPrivate };

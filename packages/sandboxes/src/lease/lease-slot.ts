@@ -1,6 +1,7 @@
 /** The sandbox of one key in this process: opened when it is first needed, kept while it is used, ended in time. */
 import { SandboxError } from "deepwright";
 import type { OpenedSandbox, Sandbox, SandboxProvider } from "../provider.ts";
+import { inTurn } from "./in-turn.ts";
 import type { NotedIds } from "./noted-id.ts";
 import { isLost, openPlace, type Place } from "./open-place.ts";
 import type { Settings } from "./options.ts";
@@ -33,7 +34,7 @@ export class LeaseSlot {
   readonly provider: SandboxProvider;
   readonly #settings: Settings;
   readonly #opening: SharedTask<Held>;
-  /** Ids of places that are there and answer nothing. */
+  /** Ids of places that answer nothing or are being ended. */
   readonly #dead = new Set<string>();
   /** What is being let go of or ended; nobody waits for it but who closes. */
   readonly #endings = new Set<Promise<void>>();
@@ -63,6 +64,11 @@ export class LeaseSlot {
 
   get isReleased(): boolean {
     return this.#isReleased;
+  }
+
+  /** Over, or the end of the release that is under way; what comes of that is told to who released it. */
+  async ended(): Promise<void> {
+    await this.#releasing?.catch(() => {});
   }
 
   /** Opens it if it is not. */
@@ -129,16 +135,21 @@ export class LeaseSlot {
   }
 
   async #open(signal: AbortSignal): Promise<Held> {
-    const place = await openPlace({
-      key: this.key,
-      settings: this.#settings,
-      provider: this.provider,
-      lastId: this.#lastId,
-      dead: this.#dead,
-      noted: this.#noted,
-      signal,
-    });
-    return this.#hold(place);
+    const { key, provider } = this;
+    const settings = this.#settings;
+    const open = (): Promise<Place> =>
+      openPlace({
+        key,
+        provider,
+        settings,
+        lastId: this.#lastId,
+        dead: this.#dead,
+        noted: this.#noted,
+        signal,
+      });
+    // Two agents of one thread share what they lease from one place: what the other has half done is no crash.
+    const isShared = settings.scope === "thread";
+    return this.#hold(await (isShared ? inTurn(`${provider.name} ${key}`, signal, open) : open()));
   }
 
   #hold({ opened, isFresh, isReplacement }: Place): Held {
@@ -156,6 +167,7 @@ export class LeaseSlot {
     };
     this.#held = held;
     this.#lastId = opened.id;
+    this.#dead.delete(opened.id);
     if (isReplacement) this.#settings.onReplaced?.({ key: this.key, id: opened.id });
     return held;
   }
@@ -173,6 +185,7 @@ export class LeaseSlot {
   #expire(held: Held): void {
     if (this.#held !== held) return;
     this.#held = undefined;
+    if (this.#settings.scope === "thread") this.#dead.add(held.opened.id);
     this.#inBackground(this.#letGo(held, this.#settings.scope === "assistant"));
   }
 

@@ -175,6 +175,7 @@ export const endingCases: readonly LeaseCase[] = [
     run: async (scene) => {
       const opened = await scene.open();
       const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
+      running.catch(() => {});
       await pause(300);
       await opened.destroy();
       checkLost(await scene.soon("the end of the command", running));
@@ -186,6 +187,7 @@ export const endingCases: readonly LeaseCase[] = [
     run: async (scene) => {
       const opened = await scene.open();
       const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
+      running.catch(() => {});
       await pause(300);
       await scene.another().destroy?.(opened.id);
       checkLost(await scene.soon("the end of the command", running));

@@ -22,12 +22,12 @@ interface NamedProvider {
 const NAMED: Readonly<Record<ProviderName, NamedProvider>> = {
   os: { network: "none", maker: "osSandbox", load: () => import("../os.ts") },
   docker: { network: "none", maker: "dockerSandbox", load: () => import("../docker.ts") },
-  modal: { network: "open", maker: "modalSandbox", load: () => import("../modal.ts") },
+  modal: { network: "none", maker: "modalSandbox", load: () => import("../modal.ts") },
   runloop: { network: "open", maker: "runloopSandbox", load: () => import("../runloop.ts") },
-  daytona: { network: "open", maker: "daytonaSandbox", load: () => import("../daytona.ts") },
+  daytona: { network: "none", maker: "daytonaSandbox", load: () => import("../daytona.ts") },
   langsmith: { network: "open", maker: "langsmithSandbox", load: () => import("../langsmith.ts") },
   agentcore: { network: "open", maker: "agentcoreSandbox", load: () => import("../agentcore.ts") },
-  e2b: { network: "open", maker: "e2bSandbox", load: () => import("../e2b.ts") },
+  e2b: { network: "none", maker: "e2bSandbox", load: () => import("../e2b.ts") },
 };
 
 export const PROVIDER_NAMES = Object.keys(NAMED) as readonly ProviderName[];
