@@ -16,8 +16,9 @@ const TRANSFER_SECONDS = 600;
 
 /** It is over, or nothing can be done with it. */
 const GONE = new Set(["destroyed", "destroying", "error", "build_failed"]);
-/** Its files are there, and it can be started. */
-const ASLEEP = new Set(["stopped", "stopping", "archived", "archiving", "paused", "pausing"]);
+const WAKING = new Set(["creating", "starting", "restoring", "resuming", "pulling_snapshot"]);
+/** Its files are there, and it can be started, or waited for. */
+const ASLEEP = new Set(["stopped", "stopping", "archived", "archiving", "paused", "pausing", ...WAKING]);
 
 export class DaytonaMachine implements RemoteMachine {
   readonly id: string;
@@ -32,7 +33,7 @@ export class DaytonaMachine implements RemoteMachine {
     this.#calls = new CarefulCalls({
       id: sandbox.id,
       state: () => stateOf(sandbox),
-      start: () => calls.call("start the sandbox", () => sandbox.start(startSeconds)),
+      start: () => calls.call("start the sandbox", () => wake(sandbox, startSeconds)),
       error: (action, error) => calls.error(action, error),
     });
   }
@@ -108,6 +109,13 @@ async function stateOf(sandbox: Sandbox): Promise<MachineState> {
   }
   const state = sandbox.state ?? "";
   return GONE.has(state) ? "gone" : ASLEEP.has(state) ? "asleep" : "awake";
+}
+
+async function wake(sandbox: Sandbox, seconds: number): Promise<void> {
+  const state = sandbox.state ?? "";
+  if (WAKING.has(state)) return sandbox.waitUntilStarted(seconds);
+  if (state === "stopping") await sandbox.waitUntilStopped(seconds);
+  await sandbox.start(seconds);
 }
 
 /** What the daemon in the sandbox says is about the file; it does not say enough, so the sandbox is asked. */

@@ -71,9 +71,12 @@ async function api(
   if (action === "start") {
     if (sandbox.state !== "stopped") return refusal(409, "Sandbox is not in valid state");
     sandbox.state = "starting";
-    void sandbox.machine.start().then(() => {
-      sandbox.state = "started";
-    });
+    void sandbox.machine.start().then(
+      () => {
+        sandbox.state = "started";
+      },
+      () => undefined,
+    );
   }
   if (action === "last-activity") sandbox.activity += 1;
   return { body: viewOf(server, sandbox) };

@@ -9,14 +9,14 @@ import type { TransferFailure } from "./remote-sandbox.ts";
 import { lostSandbox, statusOf } from "./vendor-errors.ts";
 import { within } from "./wait.ts";
 
-/** Undefined: the vendor does not say. */
+/** `asleep`: also while it wakes up or falls asleep. Undefined: the vendor does not say. */
 export type MachineState = "gone" | "asleep" | "awake" | undefined;
 
 export interface Keeper {
   readonly id: string;
   /** May throw: then it is not known. */
   state(): Promise<MachineState>;
-  /** Throws a `SandboxError`. */
+  /** Comes back when it runs; throws a `SandboxError`. */
   start(): Promise<void>;
   /** The vendor's failure as ours. */
   error(action: string, error: unknown): SandboxError;
@@ -31,6 +31,7 @@ export class CarefulCalls {
   readonly #keeper: Keeper;
   #isOver = false;
   #starting: Promise<void> | undefined;
+  #starts = 0;
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper;
@@ -85,14 +86,16 @@ export class CarefulCalls {
     failed: (error: unknown) => Result,
   ): Promise<Result> {
     if (this.#isOver) throw lostSandbox(this.#keeper.id);
+    const starts = this.#starts;
     try {
       return await act();
     } catch (error) {
       const state = await this.#state();
       if (state === "gone") throw lostSandbox(this.#keeper.id, this.#keeper.error(action, error));
-      if (state !== "asleep" || !isRefusal(error)) return failed(error);
+      const wasAsleep = state === "asleep" || starts !== this.#starts;
+      if (!wasAsleep || !isRefusal(error)) return failed(error);
+      if (state === "asleep" || this.#starting !== undefined) await this.#start();
     }
-    await this.#start();
     return await act().catch(failed);
   }
 
@@ -107,9 +110,12 @@ export class CarefulCalls {
   }
 
   #start(): Promise<void> {
-    this.#starting ??= this.#keeper.start().finally(() => {
-      this.#starting = undefined;
-    });
+    if (this.#starting === undefined) {
+      this.#starts += 1;
+      this.#starting = this.#keeper.start().finally(() => {
+        this.#starting = undefined;
+      });
+    }
     return this.#starting;
   }
 }

@@ -17,8 +17,16 @@ const LINES = "1000";
 
 /** It is over. */
 const GONE = new Set(["shutdown", "failure"]);
-/** Its files are there, and it can be resumed. */
-const ASLEEP = new Set(["suspended", "suspending"]);
+/** Its files are there, and it can be resumed, or waited for. */
+const ASLEEP = new Set([
+  "suspended",
+  "suspending",
+  "resuming",
+  "scheduled",
+  "queued",
+  "provisioning",
+  "initializing",
+]);
 
 export class RunloopMachine implements RemoteMachine {
   readonly id: string;
@@ -94,5 +102,6 @@ async function resume(devbox: Devbox, seconds: number): Promise<void> {
   const longPoll = { timeoutMs: seconds * 1000 };
   const { status } = await devbox.getInfo();
   if (status === "suspending") await devbox.awaitSuspended({ longPoll });
-  await devbox.resume({ longPoll });
+  if (status === "suspending" || status === "suspended") await devbox.resume({ longPoll });
+  else await devbox.awaitRunning({ longPoll });
 }

@@ -117,9 +117,12 @@ async function serve(
     case "resume":
       if (devbox.status !== "suspended") return refusal(400, "Devbox is not suspended");
       devbox.status = "resuming";
-      void devbox.machine.start().then(() => {
-        devbox.status = "running";
-      });
+      void devbox.machine.start().then(
+        () => {
+          devbox.status = "running";
+        },
+        () => undefined,
+      );
       return { body: viewOf(devbox) };
     case "keep_alive":
       devbox.keptAlive += 1;

@@ -1,8 +1,8 @@
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
-import { DAYTONA_HOME, DAYTONA_KEY, startDaytonaServer } from "./daytona/daytona-server-for-tests.ts";
-import { daytonaSandbox } from "./daytona.ts";
-import { leaseSuite } from "./testing.ts";
+import { daytonaSandbox } from "../daytona.ts";
+import { leaseSuite } from "../testing.ts";
+import { DAYTONA_HOME, DAYTONA_KEY, startDaytonaServer } from "./daytona-server-for-tests.ts";
 
 const server = await startDaytonaServer();
 const provider = () => daytonaSandbox({ apiKey: DAYTONA_KEY, apiUrl: server.apiUrl, target: "us" });

@@ -1,8 +1,8 @@
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
-import { RUNLOOP_HOME, RUNLOOP_KEY, startRunloopServer } from "./runloop/runloop-server-for-tests.ts";
-import { runloopSandbox } from "./runloop.ts";
-import { leaseSuite } from "./testing.ts";
+import { runloopSandbox } from "../runloop.ts";
+import { leaseSuite } from "../testing.ts";
+import { RUNLOOP_HOME, RUNLOOP_KEY, startRunloopServer } from "./runloop-server-for-tests.ts";
 
 const server = await startRunloopServer();
 const provider = () => runloopSandbox({ apiKey: RUNLOOP_KEY, baseUrl: server.baseUrl });
