@@ -3,6 +3,7 @@ import { chmod, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { E2bServer } from "../../sandboxes/src/e2b/server-for-tests.ts";
 import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
 import { type BinaryResult, directoryWith, runBinary, startBinary } from "./test-support/run-binary.ts";
 import { startAtTerminal, type Terminal } from "./test-support/terminal.ts";
@@ -100,6 +101,18 @@ describe("commands run in a sandbox", () => {
     expect(told[0]).toContain("every other command needs approval");
     expect(await files()).toEqual([".env", "a.txt"]);
     expect(result.stderr).toContain("Denied: execute (2 calls): nobody is here to approve it\n");
+  });
+
+  it("--ask execute asks about all of them, and --ask none about those it would ask about anyway", async () => {
+    const all = await desk([runs("ls")]);
+    expect((await all.headless(["Work", "--ask", "execute"])).code).toBe(4);
+    const none = await desk([runs("ls"), runs("touch x")]);
+    const result = await none.headless(["Work", "--ask", "none"]);
+    expect([result.code, result.stderr.includes("Denied: execute:"), await none.files()]).toEqual([
+      4,
+      true,
+      [],
+    ]);
   });
 
   it("with --yes they run, and the end tells what they changed, as does --json and a rewind", async () => {
@@ -233,6 +246,49 @@ describe("without a sandbox there are no commands", () => {
       const result = await headless(["Work", ...args]);
       expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(words)]);
     }
+  });
+});
+
+describe("a sandbox in a cloud", () => {
+  it("has the files too, stays for its thread, and ends with a run that keeps nothing", async () => {
+    const cloud = await E2bServer.start();
+    onTestFinished(() => cloud.close());
+    const { headless, server, files, told } = await desk(
+      [
+        runs("cat notes.txt; echo two >> notes.txt"),
+        DONE,
+        runs("cat notes.txt"),
+        DONE,
+        runs("cat notes.txt"),
+      ],
+      { "notes.txt": "of the directory", "AGENTS.md": "of the directory" },
+    );
+    const env = { E2B_API_KEY: cloud.apiKey, E2B_API_URL: cloud.url, E2B_SANDBOX_URL: cloud.url };
+    const args = ["Work", "--sandbox", "e2b", "--yes"];
+    const first = await headless(args, env);
+    expect([first.code, cloud.running().length]).toEqual([0, 1]);
+    expect(first.stderr).toContain("in a sandbox of e2b; this directory is not copied there");
+    expect(first.stderr).not.toContain("Memory:");
+    const [, thread = ""] = first.stderr.match(/thread: (\S+)/) ?? [];
+    expect((await headless([...args, "--thread", thread], env)).code).toBe(0);
+    expect([told().includes("two"), told().includes("of the directory"), cloud.running().length]).toEqual([
+      true,
+      false,
+      1,
+    ]);
+    await headless([...args, "--ephemeral"], env);
+    expect([server.asked().length, cloud.running().length, await files()]).toEqual([
+      6,
+      1,
+      ["AGENTS.md", "notes.txt"],
+    ]);
+  });
+
+  it("without its key or its package it is not begun, and the reason is said", async () => {
+    const { headless, server } = await desk([]);
+    const result = await headless(["Work", "--sandbox", "e2b"]);
+    expect([result.code, server.asked().length]).toEqual([1, 0]);
+    expect(result.stderr).toMatch(/The sandbox cannot be opened: .*E2B_API_KEY/);
   });
 });
 

@@ -1,5 +1,5 @@
 /** The commands of a run: where they run, who asks about them, and who ends what is left of them. */
-import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "deepwright";
+import type { CompositeBackend, ExecuteOptions, ExecuteResponse } from "deepwright";
 import type { SandboxKind } from "./sandbox-kind.ts";
 
 export interface Commands {
@@ -14,8 +14,10 @@ export interface Commands {
   readonly line: string;
   /** The line is a warning: it is said in red, and also to those who want it quiet. */
   readonly isWarning?: boolean;
-  /** Of a sandbox with files of its own; absent: commands work in the directory. */
-  readonly files?: SandboxBackendProtocol;
+  /** Serves files and commands in one; absent: only commands. */
+  readonly backend?: ConstructorParameters<typeof CompositeBackend>[0];
+  /** Its files are not those of the directory. */
+  readonly isElsewhere?: boolean;
   /** Ends it with all that runs in it. Safe twice. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Opens what runs the commands of a run. */
 import { basename, dirname, join } from "node:path";
-import { ConfigurationError, SandboxError } from "deepwright";
+import { type BackendProtocol, ConfigurationError, SandboxError } from "deepwright";
 import { CommandError, usageError } from "../command-error.ts";
 import type { Commands } from "./commands.ts";
 import { isCloud, type SandboxKind, type SandboxOptions } from "./sandbox-kind.ts";
@@ -8,6 +8,8 @@ import { isCloud, type SandboxKind, type SandboxOptions } from "./sandbox-kind.t
 export interface CommandsRequest extends SandboxOptions {
   /** Its real path. */
   readonly directory: string;
+  /** The files of the directory, as the agent gets them. */
+  readonly files: BackendProtocol;
   readonly threadId: string;
   /** The thread can be gone on with: a sandbox with files of its own is kept for it. */
   readonly isKept: boolean;
@@ -59,22 +61,26 @@ async function unisolated({ kind, directory }: CommandsRequest): Promise<Command
   };
 }
 
-async function inOs({ kind, directory, hosts, signal }: CommandsRequest): Promise<Commands> {
+async function inOs({ kind, directory, files, hosts, threadId, signal }: CommandsRequest): Promise<Commands> {
   const [{ createSandbox }, { osSandbox }] = await Promise.all([
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/os"),
   ]);
-  const egress = hosts.length > 0 ? { egress: { allow: hosts } } : {};
-  const source = createSandbox({ provider: osSandbox({ rootDir: directory, ...nodeOfRun(), ...egress }) });
-  const { sandbox, release } = await source.lease(null, { signal });
   const network = hosts.length > 0 ? `of the network only ${hosts.join(", ")}` : "no network";
+  const note = `${SAME_DIRECTORY} They can change that directory and /tmp only, and reach ${network}.`;
+  const egress = hosts.length > 0 ? { egress: { allow: hosts } } : {};
+  const source = createSandbox({
+    provider: osSandbox({ rootDir: directory, files, commandNote: note, ...nodeOfRun(), ...egress }),
+  });
+  const { sandbox, release } = await source.lease(threadId, { signal });
   return {
     kind,
     id: sandbox.id,
     execute: async (command, options) => sandbox.execute(command, options),
-    note: `${SAME_DIRECTORY} They can change that directory and /tmp only, and reach ${network}.`,
+    note,
     reach: `It runs in a sandbox: it can change this directory alone, and reaches ${network}.`,
     line: `Commands: in a sandbox (they change this directory alone; ${network})`,
+    backend: source,
     close: () => release(),
   };
 }
@@ -132,8 +138,8 @@ async function inCloud({ kind, threadId, isKept, signal }: CommandsRequest): Pro
     note: (sandbox as { readonly commandNote?: string }).commandNote ?? "",
     reach: `It runs in a sandbox of ${kind}.`,
     line: `Commands and files: in a sandbox of ${kind}; this directory is not copied there (${until})`,
-    isWarning: false,
-    files: sandbox,
+    backend: source,
+    isElsewhere: true,
     close: () => release({ keep: isKept }),
   };
 }

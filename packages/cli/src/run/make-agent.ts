@@ -86,7 +86,7 @@ function promptOf(
   asks: boolean,
 ): { readonly prefix?: string; readonly suffix: string } {
   const words = [
-    commands?.files ? "" : OWN_DIRECTORY,
+    commands?.isElsewhere ? "" : OWN_DIRECTORY,
     NOBODY,
     asks ? ASKING : "",
     commands && !yes ? (commands.kind === "none" ? ALL_COMMANDS : SOME_COMMANDS) : "",

@@ -27,7 +27,7 @@ import { stdinCarries } from "./stdin-kind.ts";
 import { Stop } from "./stop.ts";
 import { INTERRUPT, type StreamPart } from "./stream-part.ts";
 import { optionalTaskText, type Task, taskText } from "./task-text.ts";
-import { openWorkplace, type Workplace } from "./workplace.ts";
+import { type DirectoryFiles, openDirectory, openWorkplace, type Workplace } from "./workplace.ts";
 import { movedLine, threadLine, workspaceLine } from "./workspace-lines.ts";
 
 export async function runCommand(words: readonly string[], raw: RawRunOptions): Promise<ExitCode> {
@@ -99,13 +99,13 @@ async function prepare(run: Run, directory: string): Promise<Prepared> {
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [library, { makeAgent }, model, { thread, commands }] = await Promise.all([
+  const [library, { makeAgent }, model, { files, thread, commands }] = await Promise.all([
     import("deepwright"),
     import("./make-agent.ts"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    openThreadAndCommands(run, directory, choice),
+    openDirectory(directory).then((files) => openThreadAndCommands(run, files, choice)),
   ]);
-  const workplace = await openWorkplace(directory, { ...options, commands }, process.env);
+  const workplace = await openWorkplace(files, options, commands, process.env);
   const asked = thread.before ? await askedOf(thread.saver, thread.id) : NOT_ASKED;
   const parts = { options, console, choice, model, workplace, thread, asked, commands };
   const { agent, asks } = await makeAgent(library, parts);
@@ -113,6 +113,7 @@ async function prepare(run: Run, directory: string): Promise<Prepared> {
 }
 
 interface ThreadAndCommands {
+  readonly files: DirectoryFiles;
   readonly thread: RunThread;
   readonly commands: Commands | undefined;
 }
@@ -120,19 +121,20 @@ interface ThreadAndCommands {
 /** The offline model needs no commands, and what they do cannot be held back for a dry run. */
 async function openThreadAndCommands(
   run: Run,
-  directory: string,
+  files: DirectoryFiles,
   choice: ModelChoice,
 ): Promise<ThreadAndCommands> {
   const { options, stop } = run;
   const thread = await openThread(run);
   if (choice.kind === "offline" || options.dryRun || stop.signal.aborted)
-    return { thread, commands: undefined };
+    return { files, thread, commands: undefined };
   run.commands = (async () => {
     const { openCommands } = await import("../commands/open-commands.ts");
     const { id: threadId, isKept } = thread;
+    const place = { directory: files.directory, files: files.disk };
     const opened = await openCommands({
       ...options.sandbox,
-      directory,
+      ...place,
       threadId,
       isKept,
       signal: stop.signal,
@@ -140,7 +142,7 @@ async function openThreadAndCommands(
     sayCommands(run, opened);
     return opened && "why" in opened ? undefined : opened;
   })();
-  return { thread, commands: await run.commands };
+  return { files, thread, commands: await run.commands };
 }
 
 function sayCommands({ options, console }: Run, opened: Commands | NoCommands | undefined): void {

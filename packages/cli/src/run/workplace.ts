@@ -3,7 +3,7 @@ import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
 import type { CommandWork } from "../commands/command-work.ts";
 import type { Commands } from "../commands/commands.ts";
-import { type Changes, changesOf, NO_CHANGES } from "./changes.ts";
+import { type Changes, changesOf } from "./changes.ts";
 import { findKnowledge, type Knowledge, type KnowledgeOptions, NO_KNOWLEDGE } from "./knowledge.ts";
 import { changesSince } from "./run-changes.ts";
 
@@ -39,38 +39,45 @@ export interface WorkOutcome {
 export interface WorkplaceOptions extends KnowledgeOptions {
   /** The directory is only read. */
   readonly dryRun: boolean;
-  /** Absent: the agent has none. With files of their own they take the place of the directory. */
-  readonly commands?: Commands | undefined;
+}
+
+/** The files of a directory before a run has its commands. */
+export interface DirectoryFiles {
+  readonly directory: string;
+  readonly disk: BackendProtocol;
+  /** Filled as the agent is refused. */
+  readonly notWritten: readonly NotWritten[];
+  /** Nobody is here to agree to a change of a file that steers other programs. */
+  readonly approve: (path: string) => boolean;
 }
 
 /** `directory` is a real path. */
-export async function openWorkplace(
-  directory: string,
-  options: WorkplaceOptions,
-  environment: NodeJS.ProcessEnv,
-): Promise<Workplace> {
-  const [{ CompositeBackend, MapBackend, StateBackend }, { ProjectFiles }] = await Promise.all([
-    import("deepwright"),
-    import("./project-files.ts"),
-  ]);
-  const { commands, dryRun } = options;
+export async function openDirectory(directory: string): Promise<DirectoryFiles> {
+  const { ProjectFiles } = await import("./project-files.ts");
   const notWritten: NotWritten[] = [];
-  // A file that steers other programs: nobody is here to agree.
   const approve = (path: string): boolean => {
     if (!notWritten.some((known) => known.path === path)) notWritten.push({ path, reason: "needs approval" });
     return false;
   };
   const disk = new ProjectFiles({ rootDir: directory, virtualMode: true, approve });
+  return { directory, disk, notWritten, approve };
+}
+
+/** Without commands the agent has none; those with files of their own take the place of the directory. */
+export async function openWorkplace(
+  files: DirectoryFiles,
+  options: WorkplaceOptions,
+  commands: Commands | undefined,
+  environment: NodeJS.ProcessEnv,
+): Promise<Workplace> {
+  const { CompositeBackend, MapBackend, StateBackend } = await import("deepwright");
+  const { directory, disk, notWritten } = files;
   const wanted = options.memory || options.skills;
-  const project = commands?.files ? new MapBackend() : disk;
+  const project = commands?.isElsewhere ? new MapBackend() : disk;
   const knowledge = wanted ? await findKnowledge(project, options, environment) : NO_KNOWLEDGE;
-  const { files, outcome } = commands?.files
-    ? elsewhere(commands.files)
-    : dryRun
-      ? await previewOf(disk, approve)
-      : await placeOf(disk, directory, commands);
+  const { place, outcome } = options.dryRun ? await previewOf(files) : await placeOf(files, commands);
   const areas = AREAS.map((area) => [`/${area}/`, new StateBackend()] as const);
-  const backend = new CompositeBackend(files, { ...knowledge.mounts, ...Object.fromEntries(areas) });
+  const backend = new CompositeBackend(place, { ...knowledge.mounts, ...Object.fromEntries(areas) });
   return { directory, backend, knowledge, notWritten, outcome };
 }
 
@@ -78,44 +85,35 @@ export async function openWorkplace(
 const AREAS = ["large_tool_results", "conversation_history"];
 
 interface Place {
-  readonly files: BackendProtocol;
+  readonly place: NonNullable<Commands["backend"]>;
   readonly outcome: Workplace["outcome"];
 }
 
-/** Files that are not on this machine: nothing here changes. */
-function elsewhere(files: BackendProtocol): Place {
-  return { files, outcome: async () => ({ changes: NO_CHANGES, preview: undefined }) };
-}
-
-async function placeOf(
-  disk: BackendProtocol,
-  directory: string,
-  commands: Commands | undefined,
-): Promise<Place> {
+async function placeOf({ disk, directory }: DirectoryFiles, commands: Commands | undefined): Promise<Place> {
   const [{ diskPlaceName }, { withCommands }, { commandWork }] = await Promise.all([
     import("deepwright"),
     import("../commands/with-commands.ts"),
     import("../commands/command-work.ts"),
   ]);
-  const place = diskPlaceName(directory);
+  const name = diskPlaceName(directory);
   return {
-    files: commands ? withCommands(disk, commands, directory) : disk,
+    place: commands?.backend ?? (commands ? withCommands(disk, commands, directory) : disk),
     outcome: async (saver, threadId, since) => ({
-      changes: await changesSince(saver, threadId, since, place),
+      changes: await changesSince(saver, threadId, since, name),
       preview: undefined,
-      commands: await commandWork(saver, threadId, since, place),
+      commands: await commandWork(saver, threadId, since, name),
     }),
   };
 }
 
-async function previewOf(disk: BackendProtocol, approve: (path: string) => boolean): Promise<Place> {
+async function previewOf({ disk, approve }: DirectoryFiles): Promise<Place> {
   const { isControlPath, PolicyBackend, previewBackend } = await import("deepwright");
   const preview = previewBackend(disk);
   const check = (operation: string, path: string): string | undefined =>
     CHANGING.has(operation) && isControlPath(path) && !approve(path)
       ? `Error: '${path}' steers other programs: a person has to approve a change to it`
       : undefined;
-  return { files: new PolicyBackend(preview, { check }), outcome: () => previewed(preview.changes()) };
+  return { place: new PolicyBackend(preview, { check }), outcome: () => previewed(preview.changes()) };
 }
 
 /** What a preview would let through and the disk would not. */
