@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { isAlive, ownProcess } from "./live-process.ts";
 import type { Limits } from "./os-options.ts";
 
@@ -24,13 +25,14 @@ export interface Cgroup {
   readonly entrances: readonly string[];
   /** Whether only root can enter it: who runs as somebody else has to become that after. */
   readonly needsRoot: boolean;
-  /** Ends all that is in it. */
-  kill(): void;
-  /** Safe twice. */
-  remove(): void;
+  /** Ends all that is in it, and removes it. Safe twice. */
+  end(): Promise<void>;
 }
 
 const PREFIX = "deepwright-os.";
+/** Milliseconds between two attempts to remove a group. */
+const END_PAUSE = 20;
+const END_ROUNDS = 50;
 const MEGABYTE = 1024 * 1024;
 
 /** Undefined where none can be made. `uid` is who will enter it. */
@@ -50,7 +52,7 @@ export function makeCgroup(id: string, limits: Limits, uid: number | undefined):
     const entrances = made.map((directory) => join(directory, "cgroup.procs"));
     const needsRoot = parents.version === 2;
     if (uid !== undefined && !needsRoot) for (const entrance of entrances) chownSync(entrance, uid, -1);
-    return { entrances, needsRoot, kill: () => killAll(made), remove: () => removeAll(made) };
+    return { entrances, needsRoot, end: () => endAll(made) };
   } catch (error) {
     removeAll(made);
     if (typeof (error as NodeJS.ErrnoException).code !== "string") throw error;
@@ -140,6 +142,15 @@ function sweep(parent: string): void {
     if (!name.startsWith(PREFIX)) continue;
     const owner = name.slice(PREFIX.length).split(".").slice(0, 2).join(".");
     if (!isAlive(owner)) removeAll([join(parent, name)]);
+  }
+}
+
+/** What was killed takes a moment to be gone. */
+async function endAll(directories: readonly string[]): Promise<void> {
+  for (let round = 0; round < END_ROUNDS && directories.some((path) => existsSync(path)); round += 1) {
+    if (round > 0) await pause(END_PAUSE);
+    killAll(directories);
+    removeAll(directories);
   }
 }
 

@@ -37,7 +37,7 @@ export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "progra
 export class Commands {
   readonly #place: CommandPlace;
   readonly #running = new Map<AbortController, Promise<unknown>>();
-  #isClosed = false;
+  #end: SandboxError | undefined;
 
   constructor(place: CommandPlace) {
     this.#place = place;
@@ -48,31 +48,33 @@ export class Commands {
     if (!(timeout > 0))
       throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
     signal?.throwIfAborted();
-    this.#checkThere(timeout);
+    this.checkThere(timeout);
     const controller = new AbortController();
     const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
     const running = this.#run(command, timeout, stop);
     this.#running.set(controller, running);
     try {
-      return await running;
+      const response = await running;
+      this.checkThere();
+      return response;
     } finally {
       this.#running.delete(controller);
-      noteLeaseUse(this.#place.lease);
     }
   }
 
-  /** Resolves when no command is running any more. Safe twice. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** Resolves when no command is running any more; those that are, and later ones, end with `error`. Safe twice. */
+  async close(error: SandboxError): Promise<void> {
+    this.#end ??= error;
     const running = [...this.#running];
-    for (const [controller] of running) controller.abort(released());
+    for (const [controller] of running) controller.abort(this.#end);
     await Promise.allSettled(running.map(([, command]) => command));
   }
 
-  #checkThere(seconds: number): void {
-    if (this.#isClosed) throw released();
-    if (noteLeaseUse(this.#place.lease, seconds) && existsSync(this.#place.workspace)) return;
-    throw new SandboxError("The sandbox is gone: its directory was removed.", "SANDBOX_LOST");
+  /** Throws where it has ended. Otherwise it is in use, for so many seconds from now. */
+  checkThere(seconds = 0): void {
+    if (this.#end !== undefined) throw this.#end;
+    const { lease, workspace } = this.#place;
+    if (!noteLeaseUse(lease, seconds) || !existsSync(workspace)) throw lostSandbox();
   }
 
   async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
@@ -117,8 +119,8 @@ async function pipeOf(owner: Owner | undefined): Promise<OutputPipe | undefined>
   return pipe;
 }
 
-function released(): SandboxError {
-  return new SandboxError("The sandbox was released.", "NOT_INITIALIZED");
+export function lostSandbox(): SandboxError {
+  return new SandboxError("The sandbox is gone: it was ended, or its directory removed.", "SANDBOX_LOST");
 }
 
 const SET_UP_WORDS = /^bwrap: [^\n]*\n$/;

@@ -2,9 +2,15 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "deepwright";
 import { expect, test } from "vitest";
+import { newAuthority, Opened } from "../egress/egress-for-tests.ts";
 import type { EgressEvent } from "../egress/egress-options.ts";
 import { osSandbox } from "../os.ts";
+import { Commands } from "./commands.ts";
+import { makeLeaseDirectory } from "./lease-directory.ts";
+import { openLinuxPlace } from "./linux-place.ts";
+import { openTestNetwork } from "./network-for-tests.ts";
 import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
+import { osSettings } from "./os-options.ts";
 
 const SECRET = "sk-very-secret-0123456789";
 
@@ -66,4 +72,31 @@ test("a sandbox cannot reach the proxy of another", async () => {
   expect(await run(other, "curl -sS http://one.example.com/")).toContain("is not on the egress allow list");
   const directory = join(stateDir, "egress");
   expect(await run(one, `ls ${directory} 2>/dev/null`)).not.toContain("egress-");
+});
+
+test("behind the filter of system calls, as in any sandbox of ours, programs reach an allowed host", async () => {
+  await using opened = new Opened();
+  const authority = await newAuthority(["api.example.com"]);
+  const port = await opened.https(authority, ({ headers }, response) => response.end(headers.authorization));
+  const network = await openTestNetwork(opened, {
+    allow: ["api.example.com"],
+    inject: [{ host: "api.example.com", header: "authorization", value: `Bearer ${SECRET}` }],
+    authority,
+    ports: { 443: port },
+  });
+  const state = scratchDirectory();
+  const lease = makeLeaseDirectory(state, { key: "test", ttl: 600 }, undefined);
+  const settings = osSettings({ stateDir: state });
+  const request = { settings, state, lease, workspace: lease.workspace, owner: undefined, env: {}, network };
+  const linux = openLinuxPlace(request);
+  opened.add(() => linux.close());
+  const commands = new Commands(linux.place);
+  const output = async (command: string) => (await commands.execute(command, { timeout: 30 })).output;
+  expect(linux.hasFilter).toBe(true);
+  const masked = `Bearer ${"*".repeat(SECRET.length)}`;
+  const python = `import urllib.request as r; print(r.urlopen("https://api.example.com/").read().decode())`;
+  expect(await output("curl -sS https://api.example.com/")).toBe(masked);
+  expect(await output(`python3 -c '${python}'`)).toBe(`${masked}\n`);
+  const many = "for i in $(seq 8); do curl -sS https://api.example.com/ > $i & done; wait; cat * | wc -c";
+  expect((await output(many)).trim()).toBe(String(8 * masked.length));
 });

@@ -2,12 +2,13 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { removeLease } from "./lease-directory.ts";
+import { forgetLease, removeLease } from "./lease-directory.ts";
 
 const ROUNDS = 20;
 
 /** No error when it is gone. */
 export async function endLease(state: string, id: string): Promise<void> {
+  forgetLease(state, id);
   for (let round = 0; round < ROUNDS && killProcesses(id); round += 1) await pause(25);
   try {
     removeLease(state, id);

@@ -98,6 +98,11 @@ export function noteLeaseUse(lease: LeaseDirectory, seconds = 0, now: number = D
   }
 }
 
+/** From now on it is gone for everybody, whatever is left of it. */
+export function forgetLease(state: string, id: string): void {
+  if (ID.test(id)) rmSync(join(state, "leases", id, NOTE), { force: true });
+}
+
 /** Nothing in it is followed out of it. */
 export function removeLease(state: string, id: string): void {
   if (ID.test(id)) rmSync(join(state, "leases", id), { recursive: true, force: true, maxRetries: 3 });

@@ -27,7 +27,7 @@ export interface LinuxPlace {
   /** Takes away what commands need in the workspace, if none is running. */
   tidy(): void;
   /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface LinuxRequest {
@@ -83,10 +83,9 @@ export function openLinuxPlace(request: LinuxRequest): LinuxPlace {
       },
     },
     tidy: () => guard.close(),
-    close: () => {
-      cgroup?.kill();
-      cgroup?.remove();
+    close: async () => {
       guard.close();
+      await cgroup?.end();
     },
   };
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, lchownSync, realpathSync, statSync } from "node:
 import { dirname, join } from "node:path";
 import { CompositeBackend, FilesystemBackend, PolicyBackend, SandboxError } from "deepwright";
 import type { OpenedSandbox, OpenRequest, Sandbox } from "../provider.ts";
-import { Commands } from "./commands.ts";
+import { Commands, lostSandbox } from "./commands.ts";
 import { endLease } from "./end-lease.ts";
 import {
   DEFAULT_TTL,
@@ -74,10 +74,11 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
     linux = openLinuxPlace({ settings, state, lease, workspace, owner, env: request.env, network });
     const commands = new Commands(linux.place);
     await selfTest(commands, linux, settings, owner, request.signal);
+    linux.tidy();
     noteLeaseUse(lease);
-    return opened(opening, lease, linux, commands, filesOf(settings, lease, linux));
+    return opened(opening, lease, linux, commands);
   } catch (error) {
-    linux?.close();
+    await linux?.close();
     if (existing === undefined) removeLease(state, lease.id);
     throw error;
   }
@@ -88,17 +89,21 @@ function opened(
   lease: LeaseDirectory,
   linux: LinuxPlace,
   commands: Commands,
-  files: FileParts,
 ): OpenedSandbox {
   let letGo: Promise<void> | undefined;
-  const detach = (): Promise<void> => {
-    letGo ??= commands.close().then(async () => {
-      linux.close();
+  const letGoWith = (error: SandboxError): Promise<void> => {
+    letGo ??= commands.close(error).then(async () => {
+      await linux.close();
       await network?.close();
       noteLeaseUse(lease);
     });
     return letGo;
   };
+  const prepare = (): void => {
+    commands.checkThere();
+    linux.tidy();
+  };
+  const files = filesOf(settings, lease, linux, prepare);
   const added = withCommands(files.base, {
     id: lease.id,
     commandNote: commandNote(settings),
@@ -111,11 +116,11 @@ function opened(
     sandbox:
       files.mounts === undefined ? added : (new CompositeBackend(added, files.mounts) as unknown as Sandbox),
     keepAlive: async () => {
-      if (!noteLeaseUse(lease)) throw new SandboxError("The sandbox is gone.", "SANDBOX_LOST");
+      commands.checkThere();
     },
-    detach,
+    detach: () => letGoWith(new SandboxError("The sandbox was released.", "NOT_INITIALIZED")),
     destroy: async () => {
-      await detach();
+      await letGoWith(lostSandbox());
       await endLease(state, lease.id);
     },
   };
@@ -130,9 +135,11 @@ interface FileParts {
 function filesOf(
   settings: OsSettings,
   lease: LeaseDirectory,
-  { place, skeleton, tidy }: LinuxPlace,
+  { place, skeleton }: LinuxPlace,
+  prepare: () => void,
 ): FileParts {
-  if (settings.files !== undefined) return { base: withPreparation(settings.files, tidy), mounts: undefined };
+  if (settings.files !== undefined)
+    return { base: withPreparation(settings.files, prepare), mounts: undefined };
   const elsewhere = new FilesystemBackend({ rootDir: skeleton, virtualMode: true });
   const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
   return {
@@ -140,9 +147,12 @@ function filesOf(
     mounts: {
       [settings.workingDirectory]: withPreparation(
         new FilesystemBackend({ rootDir: place.workspace, virtualMode: true, approve }),
-        tidy,
+        prepare,
       ),
-      "/tmp": new FilesystemBackend({ rootDir: lease.temporary, virtualMode: true, approve: () => true }),
+      "/tmp": withPreparation(
+        new FilesystemBackend({ rootDir: lease.temporary, virtualMode: true, approve: () => true }),
+        prepare,
+      ),
     },
   };
 }

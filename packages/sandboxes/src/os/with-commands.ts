@@ -24,7 +24,7 @@ export function withPreparation<Backend extends BackendProtocol>(
             ? bound.then((backend) => withPreparation(backend, prepare))
             : withPreparation(bound, prepare);
         };
-      return (...given: unknown[]) => {
+      return async (...given: unknown[]) => {
         prepare();
         return value.apply(target, given);
       };
