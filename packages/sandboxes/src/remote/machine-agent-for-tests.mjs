@@ -22,8 +22,13 @@ function start({ call, argv, cwd, env, stdin }) {
   child.on("spawn", () => send({ call, type: "started", pid: child.pid }));
   child.stdout.on("data", (data) => send({ call, type: "stdout", data: data.toString("base64") }));
   child.stderr.on("data", (data) => send({ call, type: "stderr", data: data.toString("base64") }));
-  child.on("exit", (code, signal) => send({ call, type: "exit", code, signal }));
+  let drained;
+  // What it wrote comes first; what others still hold open is not waited for.
+  child.on("exit", (code, signal) => {
+    drained = setTimeout(() => send({ call, type: "exit", code, signal }), 200);
+  });
   child.on("close", (code, signal) => {
+    clearTimeout(drained);
     children.delete(call);
     send({ call, type: "close", code, signal });
   });

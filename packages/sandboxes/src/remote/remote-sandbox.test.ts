@@ -16,7 +16,7 @@ afterAll(() => machine.kill());
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 async function runLine(line: string, env: Record<string, string> = {}): Promise<MachineRunResult> {
-  const { exitCode, stdout, stderr } = await machine.shell(line, { env }).exited;
+  const { exitCode, stdout, stderr } = await machine.shell(line, { env }).closed;
   return { output: Buffer.concat([stdout, stderr]).toString("utf8"), exitCode };
 }
 
