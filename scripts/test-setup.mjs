@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { install, PACKAGES } from "./bundle.mjs";
+import { startEngine } from "./test-engine.mjs";
 import { startPostgres } from "./test-postgres.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -12,11 +13,16 @@ const PROGRAM = join(ROOT, "node_modules", `.deepwright-test-${process.pid}`);
 
 export default async function setup() {
   let server;
+  let engine;
   let program;
   const answers = {
     "/postgres": async () => {
       server ??= startPostgres();
       return (await server).url;
+    },
+    "/engine": async () => {
+      engine ??= startEngine();
+      return JSON.stringify((await engine).facts);
     },
     "/program": () => {
       program ??= buildProgram();
@@ -37,6 +43,8 @@ export default async function setup() {
     broker.closeAllConnections();
     const started = await server?.catch(() => undefined);
     await started?.stop();
+    const running = await engine?.catch(() => undefined);
+    await running?.stop();
     rmSync(PROGRAM, { recursive: true, force: true });
   };
 }

@@ -1,1 +1,148 @@
-export {};
+/**
+ * Commands in containers, over the API of Docker or Podman.
+ *
+ * A container of ours runs commands as a user without rights, without capabilities and new privileges, without network,
+ * within limits, and ends by itself when nobody uses it. It shares the kernel of the engine's machine.
+ */
+import { ConfigurationError } from "deepwright";
+import {
+  findContainers,
+  inspectContainer,
+  isLeased,
+  makeContainer,
+  notOurs,
+  removeContainer,
+  TTL_LABEL,
+  userOf,
+  WORKSPACE,
+} from "./docker/container.ts";
+import { DockerBackend } from "./docker/docker-backend.ts";
+import {
+  checkedVariables,
+  type DockerSandboxOptions,
+  type DockerSettings,
+  dockerSettings,
+} from "./docker/docker-options.ts";
+import { type Engine, openEngine } from "./docker/engine.ts";
+import { engineAddress } from "./docker/engine-address.ts";
+import { lostContainer } from "./docker/engine-error.ts";
+import { createKeepAlive } from "./docker/keep-alive.ts";
+import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
+
+export type { DockerLimits, DockerSandboxOptions, DockerWorkspace } from "./docker/docker-options.ts";
+
+/** Connects to nothing until a sandbox is opened. */
+export function dockerSandbox(options: DockerSandboxOptions = {}): SandboxProvider {
+  const settings = dockerSettings(options);
+  return settings.container === undefined ? leased(settings) : owned(settings, settings.container);
+}
+
+function leased(settings: DockerSettings): SandboxProvider {
+  const engine = () => openEngine(engineAddress(settings), settings.engineTimeout);
+  return {
+    name: "docker",
+    network: settings.network,
+    workingDirectory: WORKSPACE,
+    open: async (request) => {
+      checkKey(request.key);
+      checkedVariables(request.env);
+      request.signal?.throwIfAborted();
+      const connected = await engine();
+      const id = await makeContainer(connected, settings, request);
+      return hold(connected, settings, request, id, request.ttl ?? settings.ttl);
+    },
+    reattach: async (id, request) => {
+      checkedVariables(request.env);
+      const connected = await engine();
+      const info = await inspectContainer(connected, id, { signal: request.signal });
+      if (info === undefined) return undefined;
+      if (!isLeased(info)) throw notOurs(id);
+      if (!info.State.Running) {
+        await removeContainer(connected, id);
+        return undefined;
+      }
+      const opened = hold(connected, settings, request, info.Id, Number(info.Config.Labels[TTL_LABEL]));
+      await opened.keepAlive?.();
+      return opened;
+    },
+    destroy: async (id) => {
+      const connected = await engine();
+      const info = await inspectContainer(connected, id);
+      if (info === undefined) return;
+      if (!isLeased(info)) throw notOurs(id);
+      await removeContainer(connected, id);
+    },
+    find: async (key) => {
+      checkKey(key);
+      return findContainers(await engine(), key);
+    },
+  };
+}
+
+function hold(
+  engine: Engine,
+  settings: DockerSettings,
+  request: OpenRequest,
+  id: string,
+  ttl: number,
+): OpenedSandbox {
+  const keeper = createKeepAlive(engine, id, ttl);
+  const end = async (): Promise<void> => {
+    sandbox.markEnded();
+    keeper.close();
+    await removeContainer(engine, id);
+  };
+  const sandbox = new DockerBackend({
+    ...settings,
+    engine,
+    container: id,
+    workingDirectory: WORKSPACE,
+    user: userOf(settings),
+    env: { ...settings.env, ...request.env },
+    maxFileBytes: settings.limits.fileSize,
+    isOurs: true,
+    onUse: () => keeper.noteUse(),
+    end,
+  });
+  return {
+    id,
+    sandbox,
+    keepAlive: () => keeper.tell(),
+    detach: async () => keeper.close(),
+    destroy: end,
+  };
+}
+
+/** A container of the user's: it is used, and never ended. */
+function owned(settings: DockerSettings, container: string): SandboxProvider {
+  const open = async (request: OpenRequest): Promise<OpenedSandbox> => {
+    checkedVariables(request.env);
+    const engine = await openEngine(engineAddress(settings), settings.engineTimeout);
+    const info = await inspectContainer(engine, container, { signal: request.signal });
+    if (!info?.State.Running) throw lostContainer();
+    const sandbox = new DockerBackend({
+      ...settings,
+      engine,
+      container: info.Id,
+      workingDirectory: info.Config.WorkingDir || "/",
+      user: settings.user === undefined ? undefined : userOf(settings),
+      env: { ...settings.env, ...request.env },
+      maxFileBytes: 0,
+      isOurs: false,
+      end: async () => undefined,
+    });
+    return { id: info.Id, sandbox, detach: async () => undefined, destroy: async () => sandbox.markEnded() };
+  };
+  return {
+    name: "docker",
+    network: "open",
+    workingDirectory: "/",
+    open,
+    reattach: async (_, request) => open(request),
+  };
+}
+
+function checkKey(key: string): void {
+  if (!/^[a-z0-9-]{1,63}$/.test(key))
+    throw new ConfigurationError("INVALID_OPTION", `'${key}' is no key for a container.`);
+}

@@ -1,1 +1,59 @@
-export {};
+/** Anything that runs a command and says what came of it, as a sandbox. */
+import { randomBytes } from "node:crypto";
+import { ConfigurationError, type ExecuteOptions, type ExecuteResponse } from "deepwright";
+import { withoutTtyNoise } from "./docker/tty-noise.ts";
+import { type HarborEnvironment, harborMachine } from "./harbor/harbor-machine.ts";
+import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
+import { RemoteSandbox, type RemoteSandboxOptions } from "./remote/remote-sandbox.ts";
+
+export type { HarborEnvironment, HarborExecOptions, HarborResult } from "./harbor/harbor-machine.ts";
+
+export interface HarborSandboxOptions extends RemoteSandboxOptions {
+  /** Made and ended by its owner; never by us. */
+  readonly environment: HarborEnvironment;
+  /** Absolute; made when it is not there. Where commands start; default `/workspace`. */
+  readonly workingDirectory?: string;
+  /** What commands can reach, as far as the owner knows; default `open`. */
+  readonly network?: NetworkReach;
+}
+
+/** Can be used as a backend at once, or leased as a provider: both are the one environment. */
+export function harborSandbox(options: HarborSandboxOptions): HarborSandbox {
+  const { environment, workingDirectory = "/workspace" } = options;
+  if (typeof environment?.exec !== "function")
+    throw new ConfigurationError("INVALID_OPTION", "harborSandbox needs an environment that has `exec`.");
+  if (!workingDirectory.startsWith("/"))
+    throw new ConfigurationError("INVALID_OPTION", "workingDirectory must be an absolute path.");
+  const id = environment.id || `harbor-${randomBytes(6).toString("hex")}`;
+  return new HarborSandbox(id, { ...options, workingDirectory });
+}
+
+/** A sandbox and the provider of it: a lease lets go of the environment and leaves it as it is. */
+export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
+  readonly name = "harbor";
+  readonly network: NetworkReach;
+  readonly #options: HarborSandboxOptions & { readonly workingDirectory: string };
+
+  constructor(id: string, options: HarborSandboxOptions & { readonly workingDirectory: string }) {
+    super(harborMachine(id, options.environment, options.workingDirectory), options);
+    this.network = options.network ?? "open";
+    this.#options = options;
+  }
+
+  override async execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse> {
+    const response = await super.execute(command, options);
+    return { ...response, output: withoutTtyNoise(response.output) };
+  }
+
+  async open(request: OpenRequest): Promise<OpenedSandbox> {
+    request.signal?.throwIfAborted();
+    const env = { ...this.#options.env, ...request.env };
+    const sandbox = new HarborSandbox(this.id, { ...this.#options, env });
+    return { id: this.id, sandbox, detach: async () => undefined, destroy: async () => undefined };
+  }
+
+  /** The environment is there for as long as its owner lets it. */
+  async reattach(_: string, request: OpenRequest): Promise<OpenedSandbox> {
+    return this.open(request);
+  }
+}

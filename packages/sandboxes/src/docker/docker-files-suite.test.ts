@@ -1,0 +1,33 @@
+import { backendSuite } from "deepwright/testing";
+import { afterAll, describe, test } from "vitest";
+import { testPlaces } from "./engine-for-tests.ts";
+
+const places = testPlaces(({ plainImage }) => ({ image: plainImage }));
+
+/**
+ * What depends on how bytes get in and out of a container. The rest is the same for every sandbox, and takes minutes here:
+ * with TEST_CONTAINER_FILES=1 it is run too.
+ */
+const TOPICS = ["write, append and delete", "transfer", "the protocol"];
+const NAME = "the files of a container with busybox";
+
+function describeSome(name: string, body: () => void): void {
+  if (name === NAME || TOPICS.includes(name) || process.env.TEST_CONTAINER_FILES === "1")
+    describe(name, body);
+}
+
+afterAll(() => places.close());
+
+backendSuite(
+  { describe: describeSome, test },
+  {
+    name: NAME,
+    open: () => places.open(),
+    canAppend: true,
+    canDelete: true,
+    canTransfer: true,
+    detectsEncodings: true,
+    keepsEmptyDirectories: true,
+    runs: 1,
+  },
+);

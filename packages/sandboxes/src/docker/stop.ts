@@ -1,0 +1,61 @@
+/** What may end a command from outside, its time or an abort, and what is no command at all. */
+import { SandboxError } from "deepwright";
+
+export interface Stop {
+  /** Resolves with whichever comes first, or never. */
+  readonly requested: Promise<"timeout" | "abort">;
+  abortReason(): unknown;
+  /** Clears the timer and the listener. */
+  dispose(): void;
+}
+
+/** The longest a timer can wait. */
+const MAX_DELAY = 2 ** 31 - 1;
+/** What Linux takes as one argument of a program. */
+const MAX_COMMAND_BYTES = 128 * 1024 - 1;
+
+export function stopFor(seconds: number, signal: AbortSignal | undefined): Stop {
+  let dispose = (): void => undefined;
+  const requested = new Promise<"timeout" | "abort">((resolve) => {
+    const timer = setTimeout(resolve, Math.min(seconds * 1000, MAX_DELAY), "timeout");
+    const onAbort = (): void => resolve("abort");
+    signal?.addEventListener("abort", onAbort, { once: true });
+    dispose = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+  });
+  return { requested, abortReason: () => signal?.reason, dispose: () => dispose() };
+}
+
+/** What the promise gives; undefined when it gave nothing within that many milliseconds. */
+export async function firstOf<Value>(
+  milliseconds: number,
+  promise: Promise<Value>,
+): Promise<Value | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function checkCommand(command: string, timeout: number): void {
+  if (typeof command !== "string" || command.trim() === "") throw invalid("The command is empty.");
+  if (command.includes("\0")) throw invalid("The command contains a NUL character.");
+  if (!command.isWellFormed()) throw invalid("The command is not valid Unicode.");
+  if (!(timeout > 0)) throw invalid(`timeout must be more than 0 seconds, not ${timeout}.`);
+  const bytes = Buffer.byteLength(command);
+  if (bytes > MAX_COMMAND_BYTES)
+    throw invalid(
+      `The command has ${bytes} bytes, but at most ${MAX_COMMAND_BYTES} can be run: write it to a file and run that.`,
+    );
+}
+
+function invalid(message: string): SandboxError {
+  return new SandboxError(message, "INVALID_COMMAND");
+}

@@ -1,0 +1,152 @@
+import { createDeepAgent } from "deepwright";
+import { backendSuite, sandboxSuite, scriptedModel } from "deepwright/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { type HarborEnvironment, harborSandbox } from "../harbor.ts";
+import { MachineForTests } from "../remote/machine-for-tests.ts";
+
+const HOME = "/home/user";
+const machine = await MachineForTests.create({ paths: [HOME] });
+afterAll(() => machine.kill());
+
+/** Nothing but `exec`, which complains about the terminal as bash does, and has no time-out of its own. */
+const environment: HarborEnvironment & { commands: string[] } = {
+  commands: [],
+  exec: async (command) => {
+    environment.commands.push(command);
+    const { exitCode, stdout, stderr } = await machine.shell(command).exited;
+    return {
+      stdout: stdout.toString("utf8"),
+      stderr: `bash: cannot set terminal process group (-1): Inappropriate ioctl for device\nbash: no job control in this shell\n${stderr}`,
+      return_code: exitCode,
+    };
+  },
+};
+
+let count = 0;
+async function open() {
+  count += 1;
+  const root = `${HOME}/case-${count}`;
+  await machine.makeDirectory(root);
+  const backend = harborSandbox({ environment, workingDirectory: HOME });
+  return { backend, root, close: () => machine.remove(root) };
+}
+
+sandboxSuite({ describe, test }, { name: "an environment as a sandbox", open, slackSeconds: 10 });
+
+const FILES = "the files of an environment";
+
+/** How bytes get in and out; the rest is that of every remote machine. */
+backendSuite(
+  {
+    describe: (name, body) => {
+      if (name === FILES || name === "transfer") describe(name, body);
+    },
+    test,
+  },
+  {
+    name: FILES,
+    open,
+    canAppend: true,
+    canDelete: true,
+    canTransfer: true,
+    detectsEncodings: true,
+    keepsEmptyDirectories: true,
+    runs: 1,
+  },
+);
+
+describe("harborSandbox", () => {
+  const sandbox = harborSandbox({ environment, workingDirectory: HOME });
+
+  test("is a backend for an agent as it is", async () => {
+    const model = scriptedModel([
+      { toolCalls: [{ name: "execute", args: { command: "echo from the environment" } }] },
+      "done",
+    ]);
+    const agent = createDeepAgent({ model, backend: sandbox });
+    const { messages } = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+    expect(messages.map(({ text }) => text).join("\n")).toContain("from the environment");
+  });
+
+  test("no content and no name is part of a command's code", async () => {
+    environment.commands.length = 0;
+    const [response] = await sandbox.uploadFiles([[`${HOME}/it's $(id).txt`, Buffer.from("'; rm -rf / #")]]);
+    expect(response?.error).toBeNull();
+    expect(environment.commands.join("\n")).not.toMatch(/rm -rf \/ #|\$\(id\)/);
+    const [back] = await sandbox.downloadFiles([`${HOME}/it's $(id).txt`]);
+    expect(back?.content && Buffer.from(back.content).toString()).toBe("'; rm -rf / #");
+  });
+
+  test("a large file takes several commands, each short enough for one argument", async () => {
+    environment.commands.length = 0;
+    const bytes = Buffer.alloc(300_000, 7);
+    await sandbox.uploadFiles([[`${HOME}/large.bin`, bytes]]);
+    expect(environment.commands.length).toBe(4);
+    expect(Math.max(...environment.commands.map((command) => command.length))).toBeLessThan(128 * 1024);
+    const [back] = await sandbox.downloadFiles([`${HOME}/large.bin`]);
+    expect(back?.content && Buffer.compare(back.content, bytes)).toBe(0);
+  });
+
+  test("an environment that cuts its output short gives whole files all the same", async () => {
+    const exec: HarborEnvironment["exec"] = async (command) => {
+      const result = await environment.exec(command);
+      return { ...result, stdout: (result.stdout ?? "").slice(0, 20_000) };
+    };
+    const cutting = harborSandbox({ environment: { exec }, workingDirectory: HOME });
+    const bytes = Buffer.from("0123456789".repeat(5000));
+    await cutting.uploadFiles([[`${HOME}/cut.txt`, bytes]]);
+    const [back] = await cutting.downloadFiles([`${HOME}/cut.txt`]);
+    expect(back?.content && Buffer.compare(back.content, bytes)).toBe(0);
+  });
+
+  test("its own ways to move files are used where it has them", async () => {
+    const files = new Map<string, Uint8Array>();
+    const own = harborSandbox({
+      environment: {
+        ...environment,
+        uploadFile: async (path, bytes) => void files.set(path, bytes),
+        downloadFile: async (path) => {
+          const bytes = files.get(path);
+          if (!bytes) throw new Error("no such thing");
+          return bytes;
+        },
+      },
+      workingDirectory: HOME,
+    });
+    await own.uploadFiles([["own.txt", Buffer.from("own")]]);
+    expect([...files.keys()]).toEqual([`${HOME}/own.txt`]);
+    const [there, missing] = await own.downloadFiles(["own.txt", "none.txt"]);
+    expect(there?.content && Buffer.from(there.content).toString()).toBe("own");
+    expect(missing?.error).toBe("file_not_found");
+  });
+
+  test("an environment that throws is a SANDBOX_UNAVAILABLE with its words", async () => {
+    const broken = harborSandbox({
+      environment: { exec: async () => Promise.reject(new Error("the task is over")) },
+    });
+    await expect(broken.execute("true")).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringContaining("the task is over"),
+    });
+  });
+
+  test("an environment that never answers is given up when the time is up", async () => {
+    const hanging = harborSandbox({ environment: { exec: () => new Promise(() => undefined) } });
+    const start = Date.now();
+    expect((await hanging.execute("true", { timeout: 1 })).exitCode).toBe(124);
+    expect(Date.now() - start).toBeLessThan(20_000);
+  });
+
+  test("exit codes are read however they are spelled", async () => {
+    for (const name of ["exitCode", "exit_code", "return_code"]) {
+      const spelled = harborSandbox({
+        environment: { exec: async () => ({ stdout: "no shell", [name]: 127 }) },
+      });
+      expect(await spelled.execute("true")).toMatchObject({ exitCode: 127, output: "no shell" });
+    }
+  });
+
+  test("what has no `exec` is refused when it is put together", () => {
+    expect(() => harborSandbox({ environment: {} as HarborEnvironment })).toThrow(/needs an environment/);
+  });
+});
