@@ -93,7 +93,7 @@ class Leases {
     try {
       await slot.ready({ signal });
     } catch (error) {
-      if (entry.isPrivate) this.#forget(key, entry);
+      if (entry.isPrivate) this.#abandon(key, entry);
       throw error;
     }
     let id = slot.id ?? "";
@@ -157,6 +157,16 @@ class Leases {
 
   #forget(key: string, entry: Entry): void {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
+  }
+
+  /** Ends what may still be opening; who closes waits for it. */
+  #abandon(key: string, entry: Entry): void {
+    entry.slot.release({ keep: false }).then(
+      () => this.#forget(key, entry),
+      () => {
+        // It stays, and closing tries again.
+      },
+    );
   }
 
   #forgetIdle(): void {
