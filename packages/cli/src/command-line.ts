@@ -107,7 +107,7 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     )
     .option(
       "--sandbox <kind>",
-      "where commands run: os (default), docker, modal, runloop, daytona, langsmith, agentcore, e2b; none: not isolated; off: no commands",
+      "where commands run: os (default), docker or docker:IMAGE, modal, runloop, daytona, langsmith, agentcore, e2b; none: not isolated; off: no commands",
     )
     .option(
       "--allow-host <host>",

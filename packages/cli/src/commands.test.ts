@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, readdir, readFile } from "node:fs/promises";
+import { chmod, chown, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { testEngine } from "../../sandboxes/src/docker/engine-for-tests.ts";
 import { E2bServer } from "../../sandboxes/src/e2b/server-for-tests.ts";
 import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
 import { type BinaryResult, directoryWith, runBinary, startBinary } from "./test-support/run-binary.ts";
@@ -246,6 +248,42 @@ describe("without a sandbox there are no commands", () => {
       const result = await headless(["Work", ...args]);
       expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(words)]);
     }
+  });
+});
+
+describe("a sandbox in a container", () => {
+  it("works in the directory, and the container is gone after the run", async () => {
+    const engine = await testEngine();
+    const { headless, files, cwd, told } = await desk(
+      [runs("pwd; cat a.txt; echo hi > made.txt; ls /root")],
+      { "a.txt": "of a" },
+    );
+    // Nothing runs as root in it: the directory has to be somebody's.
+    if (process.getuid?.() === 0) for (const path of [cwd, join(cwd, "a.txt")]) await chown(path, 1000, 1000);
+    const env = { DOCKER_HOST: `unix://${engine.socketPath}` };
+    const result = await headless(
+      ["Work", "--sandbox", `docker:${engine.bashImage}`, "--yes", "--json"],
+      env,
+    );
+    expect(endOf(result)).toMatchObject({ exitCode: 0, commands: { count: 1, changed: ["/made.txt"] } });
+    expect(told()).toContain("/workspace\\nof a");
+    expect([await files(), await readFile(join(cwd, "made.txt"), "utf8")]).toEqual([
+      ["a.txt", "made.txt"],
+      "hi\n",
+    ]);
+    const podman = (...words: string[]): string =>
+      spawnSync("podman", [...engine.args, ...words], { env: engine.env, encoding: "utf8" }).stdout;
+    const ids = podman("ps", "--all", "--quiet").split("\n").filter(Boolean);
+    expect(ids.length > 0 ? podman("inspect", ...ids) : "").not.toContain(cwd);
+  });
+
+  it("without an engine the run is not begun", async () => {
+    const { headless } = await desk([]);
+    const result = await headless(["Work", "--sandbox", "docker"], { DOCKER_HOST: "unix:///nowhere.sock" });
+    expect([result.code, result.stderr]).toEqual([
+      1,
+      expect.stringContaining("The sandbox cannot be opened: "),
+    ]);
   });
 });
 

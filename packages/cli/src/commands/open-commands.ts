@@ -14,6 +14,8 @@ export interface CommandsRequest extends SandboxOptions {
   /** The thread can be gone on with: a sandbox with files of its own is kept for it. */
   readonly isKept: boolean;
   readonly signal: AbortSignal;
+  /** Told what takes long. */
+  readonly onWait: (words: string) => void;
 }
 
 /** Why there are none, in one line. */
@@ -100,12 +102,19 @@ export function nodeOfRun(program = process.execPath): {
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-async function inDocker({ kind, directory, signal }: CommandsRequest): Promise<Commands> {
+async function inDocker({ kind, image, directory, onWait, signal }: CommandsRequest): Promise<Commands> {
   const [{ createSandbox }, { dockerSandbox }] = await Promise.all([
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/docker"),
   ]);
-  const source = createSandbox({ provider: dockerSandbox({ workspace: { directory } }) });
+  let isTold = false;
+  const onPull = (): void => {
+    if (!isTold) onWait("The image is being pulled; this may take minutes.");
+    isTold = true;
+  };
+  const source = createSandbox({
+    provider: dockerSandbox({ workspace: { directory }, ...(image === undefined ? {} : { image }), onPull }),
+  });
   const { sandbox, release } = await source.lease(null, { signal });
   return {
     kind,

@@ -14,6 +14,8 @@ export interface SandboxOptions {
   readonly kind: SandboxKind;
   /** The person named it: where it cannot be had the run does not begin. */
   readonly isAskedFor: boolean;
+  /** Of `docker:IMAGE`; absent: the provider's own. */
+  readonly image?: string | undefined;
   /** Hosts that commands may reach; empty: none. */
   readonly hosts: readonly string[];
 }
@@ -24,15 +26,16 @@ export interface RawSandboxOptions {
 }
 
 export function sandboxOptions({ sandbox, allowHost = [] }: RawSandboxOptions): SandboxOptions {
-  const kind = KINDS.find((known) => known === (sandbox ?? "os"));
+  const [, image] = sandbox?.match(/^docker:(.+)$/s) ?? [];
+  const kind = KINDS.find((known) => known === (image === undefined ? (sandbox ?? "os") : "docker"));
   if (kind === undefined)
     throw usageError(
       `--sandbox is '${safeLine(sandbox ?? "", 60)}', which is none.`,
-      `It can be ${KINDS.join(", ")}.`,
+      `It can be ${KINDS.join(", ")}, or docker:IMAGE.`,
     );
   if (allowHost.length > 0 && kind !== "os")
     throw usageError(`--allow-host is for commands in the os sandbox; --sandbox is ${kind}.`);
-  return { kind, isAskedFor: sandbox !== undefined, hosts: allowHost };
+  return { kind, image, isAskedFor: sandbox !== undefined, hosts: allowHost };
 }
 
 export function isCloud(kind: SandboxKind): kind is CloudKind {

@@ -132,13 +132,9 @@ async function openThreadAndCommands(
     const { openCommands } = await import("../commands/open-commands.ts");
     const { id: threadId, isKept } = thread;
     const place = { directory: files.directory, files: files.disk };
-    const opened = await openCommands({
-      ...options.sandbox,
-      ...place,
-      threadId,
-      isKept,
-      signal: stop.signal,
-    });
+    const onWait = (words: string): void => run.console.line(words);
+    const request = { ...options.sandbox, ...place, threadId, isKept, signal: stop.signal, onWait };
+    const opened = await openCommands(request);
     sayCommands(run, opened);
     return opened && "why" in opened ? undefined : opened;
   })();
