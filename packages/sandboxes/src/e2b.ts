@@ -4,7 +4,7 @@ import { E2bProvider, ownedE2bSandbox } from "./e2b/e2b-provider.ts";
 import type { SandboxProvider } from "./provider.ts";
 
 export type { E2bCommandOptions, E2bHandleOptions, E2bSandboxOptions } from "./e2b/e2b-options.ts";
-export type { VendorNetwork } from "./modal/vendor-network.ts";
+export type { VendorNetwork } from "./remote/vendor-network.ts";
 
 /** Makes nothing and loads nothing until a sandbox is opened. */
 export function e2bSandbox(options: E2bSandboxOptions | E2bHandleOptions = {}): SandboxProvider {

@@ -5,7 +5,7 @@ import type { SandboxProvider } from "./provider.ts";
 import { checkDirectory } from "./remote/checked-options.ts";
 
 export type { ModalCommandOptions, ModalHandleOptions, ModalSandboxOptions } from "./modal/modal-options.ts";
-export type { VendorNetwork } from "./modal/vendor-network.ts";
+export type { VendorNetwork } from "./remote/vendor-network.ts";
 
 /** Makes nothing and loads nothing until a sandbox is opened. */
 export function modalSandbox(options: ModalSandboxOptions | ModalHandleOptions = {}): SandboxProvider {

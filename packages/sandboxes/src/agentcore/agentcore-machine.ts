@@ -11,7 +11,7 @@ import type {
   ToolArguments,
   ToolName,
 } from "@aws-sdk/client-bedrock-agentcore";
-import { atMost } from "../modal/create-or-undo.ts";
+import { atMost } from "../remote/create-or-undo.ts";
 import { moveLine } from "../remote/odd-names.ts";
 import type {
   MachineRunOptions,

@@ -1,8 +1,8 @@
 /** How sessions of AgentCore's code interpreter are started, found and ended. */
 import { randomBytes } from "node:crypto";
 import type { BedrockAgentCoreClient } from "@aws-sdk/client-bedrock-agentcore";
-import { createOrUndo } from "../modal/create-or-undo.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { agentCoreCall, isMissing } from "./agentcore-calls.ts";

@@ -6,8 +6,8 @@ import type {
   Sandbox,
 } from "@daytonaio/sdk";
 import { ConfigurationError } from "deepwright";
-import { checkNetwork, type VendorNetwork } from "../modal/vendor-network.ts";
 import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface DaytonaCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/home/daytona`. */

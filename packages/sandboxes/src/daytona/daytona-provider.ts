@@ -2,8 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "deepwright";
-import { createOrUndo } from "../modal/create-or-undo.ts";
-import { reachOf } from "../modal/vendor-network.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -11,9 +9,11 @@ import {
   type OpenRequest,
   type SandboxProvider,
 } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
+import { reachOf } from "../remote/vendor-network.ts";
 import { DaytonaCalls } from "./daytona-calls.ts";
 import { DaytonaMachine } from "./daytona-machine.ts";
 import { type DaytonaHandleOptions, type DaytonaSettings, daytonaDirectory } from "./daytona-options.ts";

@@ -1,6 +1,6 @@
 /** An E2B sandbox as a machine that runs lines and moves files. */
 import type { CommandExitError, CommandHandle, Sandbox } from "e2b";
-import { atMost } from "../modal/create-or-undo.ts";
+import { atMost } from "../remote/create-or-undo.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,

@@ -1,7 +1,7 @@
 /** What a user says about sandboxes at E2B, and what is said by nobody. */
 import type { Sandbox, SandboxOpts } from "e2b";
-import { checkNetwork, type VendorNetwork } from "../modal/vendor-network.ts";
 import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface E2bCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/home/user`. */

@@ -2,8 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type * as E2b from "e2b";
 import type { Sandbox } from "e2b";
-import { createOrUndo } from "../modal/create-or-undo.ts";
-import { reachOf } from "../modal/vendor-network.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -11,8 +9,10 @@ import {
   type OpenRequest,
   type SandboxProvider,
 } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { reachOf } from "../remote/vendor-network.ts";
 import { E2bCalls, isGone } from "./e2b-errors.ts";
 import { E2bMachine } from "./e2b-machine.ts";
 import { type E2bHandleOptions, type E2bSettings, e2bDirectory } from "./e2b-options.ts";

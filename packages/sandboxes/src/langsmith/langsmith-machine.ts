@@ -1,6 +1,6 @@
 /** A LangSmith sandbox as a machine that runs lines and moves files. */
 import type { Sandbox } from "langsmith/sandbox";
-import { atMost } from "../modal/create-or-undo.ts";
+import { atMost } from "../remote/create-or-undo.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,

@@ -1,8 +1,8 @@
 /** What a user says about sandboxes at LangSmith, and what is said by nobody. */
 import { ConfigurationError } from "deepwright";
 import type { CreateSandboxOptions, Sandbox, SandboxClient } from "langsmith/sandbox";
-import { checkNetwork, type VendorNetwork } from "../modal/vendor-network.ts";
 import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface LangSmithCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/root`. */

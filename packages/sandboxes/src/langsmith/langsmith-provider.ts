@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
-import { createOrUndo } from "../modal/create-or-undo.ts";
-import { reachOf } from "../modal/vendor-network.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { reachOf } from "../remote/vendor-network.ts";
 import { isMissing, LangSmithCalls } from "./langsmith-calls.ts";
 import { LangSmithMachine } from "./langsmith-machine.ts";
 import {

@@ -89,11 +89,18 @@ class GrowingBytes {
 /** The program the vendor puts into each sandbox, by which the SDK moves files: it says in JSON why it refuses. */
 function fsTool(command: any): string[] {
   const { path } = command.ReadFile ?? command.WriteFile;
-  return ["sh", "-c", FS_REFUSE + (command.ReadFile ? FS_READ : FS_WRITE), "fs-tool", path];
+  return [
+    "sh",
+    "-c",
+    (command.ReadFile ? "drain=:" : "drain=cat") + FS_REFUSE + (command.ReadFile ? FS_READ : FS_WRITE),
+    "fs-tool",
+    path,
+  ];
 }
 
+/** Input that comes is taken before an upload is refused. */
 const FS_REFUSE = `
-refuse() { printf '{"error_kind":"%s","message":"refused"}' "$1" >&2; cat >/dev/null; exit 1; }
+refuse() { printf '{"error_kind":"%s","message":"refused"}' "$1" >&2; $drain >/dev/null; exit 1; }
 [ -d "$1" ] && refuse IsDirectory
 `;
 const FS_READ = `

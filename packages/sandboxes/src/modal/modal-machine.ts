@@ -1,6 +1,7 @@
 /** A Modal sandbox as a machine that runs lines and moves files. */
 import { SandboxError } from "deepwright";
 import type { ContainerProcess, Sandbox } from "modal";
+import { atMost } from "../remote/create-or-undo.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,
@@ -8,7 +9,6 @@ import type {
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
 import { within } from "../remote/wait.ts";
-import { atMost } from "./create-or-undo.ts";
 import { isGone, lostSandbox, type ModalCalls } from "./modal-errors.ts";
 
 /** Modal takes 64 KiB of arguments in all; what is longer goes in as input. */

@@ -1,7 +1,7 @@
 /** What a user says about sandboxes at Modal, and what is said by nobody. */
 import type { ModalClient, Sandbox, SandboxCreateParams } from "modal";
 import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
-import { checkNetwork, type VendorNetwork } from "./vendor-network.ts";
+import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface ModalCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/workspace`. */

@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import type { App, Image, ModalClient, Sandbox } from "modal";
 import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
-import { createOrUndo } from "./create-or-undo.ts";
+import { reachOf } from "../remote/vendor-network.ts";
 import { isGone, ModalCalls } from "./modal-errors.ts";
 import { ModalMachine } from "./modal-machine.ts";
 import type { ModalHandleOptions, ModalSandboxOptions, ModalSettings } from "./modal-options.ts";
-import { reachOf } from "./vendor-network.ts";
 
 /** Holds a value made for one creation, by which it is found when its answer was lost. */
 const ATTEMPT_LABEL = "deepwright-attempt";
@@ -73,6 +73,8 @@ export class ModalProvider implements SandboxProvider {
   async #create(client: ModalClient, request: OpenRequest, attempt: string): Promise<Sandbox> {
     const { network, lifetime, idleTimeout, create, labels } = this.#settings;
     const { app, image } = await this.#prepare(client);
+    // The image may have taken long: nothing is begun for someone who has left.
+    request.signal?.throwIfAborted();
     return this.#calls.call("create a sandbox", () =>
       client.sandboxes.create(app, image, {
         ...create,

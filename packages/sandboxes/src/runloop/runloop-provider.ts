@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams, DevboxView } from "@runloop/api-client/resources/devboxes/devboxes";
 import { SandboxError } from "deepwright";
-import { createOrUndo } from "../modal/create-or-undo.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -11,6 +10,7 @@ import {
   type OpenRequest,
   type SandboxProvider,
 } from "../provider.ts";
+import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
