@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { ConfigurationError } from "deepwright";
@@ -108,6 +109,34 @@ describe("limits", () => {
     const answers = await Promise.all(paths.map((path) => send(proxy.socketPath, `http://${HOST}${path}`)));
     expect(answers.map(({ body }) => body)).toEqual(paths);
   });
+});
+
+test("nonsense of every kind ends its own connection and no other", async () => {
+  await using opened = new Opened();
+  const port = await opened.http((_, response) => response.end("ok"));
+  const inject = [{ host: HOST, header: "x-key", value: "0123456789" }];
+  const allow = [HOST, "plain.example.com"];
+  const proxy = await openTestProxy(opened, {
+    allow,
+    inject,
+    ports: { 80: port },
+    limits: { headerTimeout: 500 },
+  });
+  const beginnings = [
+    "",
+    "\x05\x01\x00",
+    "\x05\x01\x00\x05\x01\x00\x03",
+    "GET http://plain.example.com/ HTTP/1.1\r\n",
+    `CONNECT ${HOST}:443 HTTP/1.1\r\n\r\n`,
+    `CONNECT ${HOST}:443 HTTP/1.1\r\n\r\n\x16\x03\x01`,
+    "CONNECT plain.example.com:80 HTTP/1.1\r\n\r\n",
+    "POST http://plain.example.com/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz",
+  ].map((text) => Buffer.from(text, "latin1"));
+  const sent = Array.from({ length: 10 }, () => beginnings).flat();
+  await Promise.all(
+    sent.map((begin) => exchangeBytes(proxy.socketPath, Buffer.concat([begin, randomBytes(600)]))),
+  );
+  expect((await send(proxy.socketPath, "http://plain.example.com/")).body).toBe("ok");
 });
 
 describe("closing", () => {

@@ -1,10 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import type { RequestListener } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ConfigurationError } from "deepwright";
 import { describe, expect, test } from "vitest";
-import { newAuthority, Opened } from "../egress/egress-for-tests.ts";
+import { loopbackParts, newAuthority, Opened } from "../egress/egress-for-tests.ts";
 import { openSandboxNetwork } from "./network.ts";
 import { openTestNetwork, runIn } from "./network-for-tests.ts";
 
@@ -238,6 +239,23 @@ describe("opening and closing", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
+  test("what a killed process left is removed by the next one, and what is in use is not", async () => {
+    await using opened = new Opened();
+    const directory = opened.directory();
+    const used = await openSandboxNetwork({ allow: [HOST] }, { directory });
+    opened.add(used.close);
+    const script = `require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))`;
+    const [killed, young] = [join(directory, "egress-killed"), join(directory, "egress-young")];
+    for (const path of [killed, young]) mkdirSync(join(path, "in"), { recursive: true });
+    spawnSync(process.execPath, ["-e", script, join(killed, "in/socket")]);
+    expect(existsSync(join(killed, "in/socket"))).toBe(true);
+    const longAgo = Date.now() / 1000 - 3600;
+    for (const path of [killed, dirname(used.binds[0]!.from)]) utimesSync(path, longAgo, longAgo);
+    const next = await openSandboxNetwork({ allow: [HOST] }, { directory });
+    opened.add(next.close);
+    expect([killed, young, used.binds[0]!.from].map((path) => existsSync(path))).toEqual([false, true, true]);
+  });
+
   test("options that are not understood leave nothing", async () => {
     await using opened = new Opened();
     const directory = opened.directory();
@@ -252,7 +270,7 @@ describe("opening and closing", () => {
     const directory = join(opened.directory(), "deep".repeat(30));
     mkdirSync(directory);
     const plain = await opened.http((_, response) => response.end("ok"));
-    const { parts } = (await import("../egress/egress-for-tests.ts")).loopbackParts({ ports: { 80: plain } });
+    const { parts } = loopbackParts({ ports: { 80: plain } });
     const network = await openSandboxNetwork({ allow: [HOST] }, { directory, parts });
     opened.add(network.close);
     expect((await runIn(network, `curl -sS http://${HOST}/`)).stdout).toBe("ok");

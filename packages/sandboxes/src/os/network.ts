@@ -1,10 +1,11 @@
 /** How a sandbox on this machine reaches the few hosts it may reach. */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { EgressOptions } from "../egress/egress-options.ts";
 import { type EgressProxy, type EgressProxyRequest, startEgressProxy } from "../egress/proxy.ts";
 import { BRIDGE_PROGRAM } from "./network-bridge.ts";
+import { removeLeftovers } from "./network-leftovers.ts";
 import { trustBundle, trustVariables } from "./network-trust.ts";
 
 /** A file or directory of this machine and where it is in the sandbox. */
@@ -38,6 +39,9 @@ const INSIDE = "/run/deepwright-egress";
 const CERTIFICATE = `${INSIDE}/ca.pem`;
 /** On the loopback of the sandbox, for HTTP and SOCKS 5 alike. */
 const PORT = 3128;
+/** The directory of one network, and the socket in it. */
+const PREFIX = "egress-";
+const SOCKET = "in/socket";
 /** The longest path of a Unix socket on Linux. */
 const MAX_SOCKET_PATH = 107;
 /** A relay needs no threads for V8, and a sandbox may be allowed few. */
@@ -51,6 +55,7 @@ export async function openSandboxNetwork(
   options: EgressOptions,
   place: NetworkPlace,
 ): Promise<SandboxNetwork> {
+  await removeLeftovers(place.directory, PREFIX, SOCKET);
   const directory = await privateDirectory(place.directory);
   let proxy: EgressProxy | undefined;
   const close = async () => {
@@ -58,11 +63,11 @@ export async function openSandboxNetwork(
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const shared = join(directory, "in");
+    const shared = join(directory, dirname(SOCKET));
     await mkdir(shared);
     // In the sandbox it may be somebody else's.
     await chmod(shared, 0o755);
-    const socketPath = join(shared, "socket");
+    const socketPath = join(directory, SOCKET);
     proxy = await startEgressProxy({ socketPath, options, ...(place.parts ? { parts: place.parts } : {}) });
     await writeShared(shared, "bridge.cjs", BRIDGE_PROGRAM);
     await writeShared(shared, "node", "");
@@ -94,9 +99,9 @@ function bridgeCommand({ caCertificate }: EgressProxy): string[] {
 
 /** Elsewhere when the path would be too long for a socket. */
 async function privateDirectory(parent: string): Promise<string> {
-  const longest = join(parent, "egress-XXXXXX", "in", "socket");
+  const longest = join(parent, `${PREFIX}XXXXXX`, SOCKET);
   const isShort = Buffer.byteLength(longest) <= MAX_SOCKET_PATH;
-  return mkdtemp(join(isShort ? parent : tmpdir(), "egress-"));
+  return mkdtemp(join(isShort ? parent : tmpdir(), PREFIX));
 }
 
 async function writeShared(directory: string, name: string, content: string): Promise<void> {
