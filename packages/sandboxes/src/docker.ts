@@ -43,6 +43,7 @@ function leased(settings: DockerSettings): SandboxProvider {
     name: "docker",
     network: settings.network,
     workingDirectory: WORKSPACE,
+    lendsFiles: settings.workspace !== undefined,
     open: async (request) => {
       checkKey(request.key);
       checkedVariables(request.env);
