@@ -7,7 +7,8 @@ const words = (list: string): string[] => list.trim().split(/\s+/);
 
 /** Names of the peer we do not have, each with the reason. It may only shrink. */
 const MISSING: Record<string, readonly string[]> = {
-  "comes with sandboxes": words("LangSmithSandbox ContextHubBackend"),
+  "is `langsmithSandbox` of @deepwright/sandboxes/langsmith": words("LangSmithSandbox"),
+  "files in LangSmith's hub, which we have no backend for": words("ContextHubBackend"),
   "comes with the server": words(`
     ASYNC_TASK_SYSTEM_PROMPT createAsyncSubAgentMiddleware createCompletionCallbackMiddleware`),
 };

@@ -109,6 +109,16 @@ describe("file operations of a sandbox", () => {
     expect(await callsOf(sandbox, write)).toBe("execute upload execute");
   });
 
+  it("know their directory for uploads whatever it is called", { timeout: TIMEOUT }, async () => {
+    const sandbox = open({ temporaryName: "odd ä'$(x)" });
+    const path = `${sandbox.root}/a.txt`;
+    const content = noise(100_000);
+    expect(await callsOf(sandbox, () => sandbox.write(path, content))).toBe("execute upload execute");
+    expect(await callsOf(sandbox, () => sandbox.append(path, content))).toBe("upload execute");
+    expect(readFileSync(path, "utf8")).toBe(content + content);
+    expect(sandbox.leftovers()).toEqual([]);
+  });
+
   it("at the same time at first leave one directory for uploads", { timeout: TIMEOUT }, async () => {
     const sandbox = open();
     const names = ["a", "b", "c", "d"].map((name) => `${sandbox.root}/${name}`);

@@ -2,7 +2,8 @@
  * All file operations of a sandbox, derived from running a command and moving files in and out.
  *
  * Needed in the sandbox: a POSIX shell and the core utilities, of GNU or busybox. No content and no name is
- * ever part of a command's code: see `command.ts`. Paths are real paths of the sandbox, links lead where
+ * ever part of a command's code: see `command.ts`. A small content is an argument of a command, which other users
+ * within the sandbox could see while it runs, if there are any. Paths are real paths of the sandbox, links lead where
  * they lead, and the sandbox itself is the boundary.
  *
  * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `delete`,
@@ -212,7 +213,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     });
   }
 
-  /** Removes the private directory for uploads; whoever closes the sandbox may call it. It is made again when needed. */
+  /** Removes the private directory for uploads and the last answer; whoever closes the sandbox may call it. It is made again when needed. */
   async removeTemporaryFiles(): Promise<void> {
     await this.#runner.removeTemporaryFiles({ path: "/", timeout: this.#fileTimeout });
   }

@@ -51,13 +51,15 @@ describe("answerIn", () => {
 
   it("unpacks what was packed, and knows the directory that was made", () => {
     const packed = gzipSync("hello").toString("base64");
-    const output = `dw:${CALL}:made:2f746d70\n${answer(packed).replace(":data", ":pack")}`;
-    expect(answerIn(output, CALL)).toEqual({
-      kind: "data",
-      bytes: Buffer.from("hello"),
-      hasBase64: true,
-      stage: `/tmp/.deepwright-files-${CALL}`,
-    });
+    for (const made of ["/tmp", "2f746d70"]) {
+      const output = `dw:${CALL}:made:${made}\n${answer(packed).replace(":data", ":pack")}`;
+      expect(answerIn(output, CALL)).toEqual({
+        kind: "data",
+        bytes: Buffer.from("hello"),
+        hasBase64: true,
+        stage: `/tmp/.deepwright-files-${CALL}`,
+      });
+    }
   });
 
   it("does not unpack what would become too much", () => {

@@ -70,14 +70,19 @@ export function answerIn(output: string, call: string): Answer {
   const bytes = digits === undefined ? undefined : decodeDigits(digits, start[1] as string);
   const body = start[2] === "pack" && bytes !== undefined ? unpack(bytes) : bytes;
   if (body === undefined) return { kind: "none", begun: true };
-  const made = new RegExp(`${MARK}:${call}:made:([0-9a-f]+)\\r?\\n`).exec(output)?.[1];
+  const made = new RegExp(`${MARK}:${call}:made:([\\w./-]+)\\r?\\n`).exec(output)?.[1];
   const learned = {
     hasBase64: start[1] === "64",
-    ...(made === undefined ? {} : { stage: `${Buffer.from(made, "hex")}/.deepwright-files-${call}` }),
+    ...(made === undefined ? {} : { stage: `${placeOf(made)}/.deepwright-files-${call}` }),
   };
   return start[2] === "file"
     ? { kind: "file", directory: body.toString("utf8"), ...learned }
     : { kind: "data", bytes: body, ...learned };
+}
+
+/** An absolute path as it is, or in hexadecimal where it has characters of its own. */
+function placeOf(made: string): string {
+  return made.startsWith("/") ? made : Buffer.from(made, "hex").toString("utf8");
 }
 
 /** Undefined where the bytes are none that `gzip` made. */

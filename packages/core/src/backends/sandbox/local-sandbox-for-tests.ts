@@ -45,6 +45,8 @@ export interface LocalSandboxOptions extends BaseSandboxOptions {
   readonly without?: readonly string[];
   /** Runs commands as a user without privileges, where the tests have them. */
   readonly unprivileged?: boolean;
+  /** What the directory for temporary files is called. */
+  readonly temporaryName?: string;
 }
 
 /** What GNU coreutils installs, as far as anything here could want it. */
@@ -67,6 +69,7 @@ export class LocalSandbox extends BaseSandbox {
   readonly calls: ("execute" | "upload" | "download")[] = [];
   readonly commands: string[] = [];
   readonly #place: string;
+  readonly #temporaryName: string;
   readonly #maxOutput: number;
   readonly #uid: number | undefined;
   readonly #beside: LocalSandbox | undefined;
@@ -74,6 +77,7 @@ export class LocalSandbox extends BaseSandbox {
   constructor(options: LocalSandboxOptions = {}) {
     super(options);
     this.#beside = options.beside;
+    this.#temporaryName = options.temporaryName ?? "temporary";
     this.#place = realpathSync(mkdtempSync(join(tmpdir(), "local-sandbox-")));
     this.root = join(this.#place, "work");
     this.#maxOutput = options.maxOutput ?? Number.POSITIVE_INFINITY;
@@ -89,7 +93,7 @@ export class LocalSandbox extends BaseSandbox {
 
   /** Where the sandbox has its temporary files. */
   get temporary(): string {
-    return this.#beside?.temporary ?? join(this.#place, "temporary");
+    return this.#beside?.temporary ?? join(this.#place, this.#temporaryName);
   }
 
   /** What lies among the temporary files, the directory for uploads left out. */

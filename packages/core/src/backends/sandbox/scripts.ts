@@ -19,8 +19,12 @@ decode "$4"; read=$value
 shift 4
 scratch=\${TMPDIR:-/tmp}
 case $scratch in /*) ;; *) scratch=/tmp ;; esac
-if [ -n "$makes" ] && (umask 077 && mkdir "$scratch/.deepwright-files-$call") 2>/dev/null; then
-  printf 'dw:%s:made:%s\\n' "$call" "$(printf '%s' "$scratch" | od -An -v -tx1 | tr -d ' \\n')"
+if [ -n "$makes" ] && mkdir -m 700 "$scratch/.deepwright-files-$call" 2>/dev/null; then
+  case $scratch in
+    *[!A-Za-z0-9/._-]*) where=$(printf '%s' "$scratch" | od -An -v -tx1 | tr -d ' \\n') ;;
+    *) where=$scratch ;;
+  esac
+  printf 'dw:%s:made:%s\\n' "$call" "$where"
 fi
 for old in $read; do rm -rf "$scratch/.deepwright-$old"; done
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -41,7 +45,7 @@ packs() {
 }
 answer() {
   hold=$scratch/.deepwright-$call
-  if ! (umask 077 && mkdir "$hold") 2>/dev/null; then
+  if ! mkdir -m 700 "$hold" 2>/dev/null; then
     reply
     return
   fi
