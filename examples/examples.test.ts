@@ -31,6 +31,11 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     /^ {2}main: 3 of 5 calls, \$0\.00[1-9]$/,
     /^ {2}main → writer: 2 of 5 calls, \$0\.00[1-9]$/,
   ],
+  "coding-agent.ts": [
+    /^test: FAILED \(failures=1\)/,
+    "test: OK",
+    "The merge sort is in /workspace/sort.py, and its test passes.",
+  ],
   "delegation.ts": [
     "team: general-purpose, judge, counter, colleague, editor",
     'judge: {"friendly":true,"why":"It greets."}',

@@ -126,6 +126,7 @@ export function plan({ quick = false } = {}) {
     ...memoryFiles("state"),
     ...memoryFiles("store"),
     ...["command", "file"].map(largeOutput),
+    ...osCommands(quick),
     {
       id: "counts",
       workload: "counts",
@@ -358,6 +359,25 @@ function largeOutput(operation) {
     needsFiles: true,
     rows: [{ label: `RSS growth MB: ${label}`, metric: "grownMegabytes", ownGoal: 64 }],
   };
+}
+
+/** Where there is `bwrap`: a command in our sandbox against the least that `bwrap` can do. */
+function osCommands(quick) {
+  if (process.platform !== "linux") return [];
+  return [false, true].map((onDirectory) => {
+    const label = `a trivial command in the os sandbox${onDirectory ? ", on a directory with control files protected" : ""}`;
+    return {
+      id: `os-command${onDirectory ? "-directory" : ""}`,
+      workload: "os-command",
+      params: { commands: quick ? 30 : 100, onDirectory },
+      contenders: ["deepwright"],
+      maxRounds: 3,
+      rows: [
+        { label: `${label}: ours ÷ bare bwrap`, metric: "overBare", ownGoal: onDirectory ? undefined : 2 },
+        wall(`${label},`),
+      ],
+    };
+  });
 }
 
 function threadRows(where) {

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { SandboxError } from "deepwright";
 import { bubblewrapArguments, controlArguments, mountPlaces } from "./bubblewrap-arguments.ts";
 import { type Cgroup, makeCgroup } from "./cgroup.ts";
-import type { CommandPlace, Launcher } from "./commands.ts";
+import type { Launcher } from "./commands.ts";
 import { controlMounts, findRepositories } from "./control-mounts.ts";
 import { findProgram, isProgram } from "./find-program.ts";
-import type { LeaseDirectory, Owner } from "./lease-directory.ts";
+import type { Owner } from "./lease-directory.ts";
 import { limitWords } from "./limit-words.ts";
 import type { Bind, SandboxNetwork } from "./network.ts";
+import type { OpenPlace, PlaceRequest } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
 import { Placeholders } from "./placeholders.ts";
 import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
@@ -19,31 +20,8 @@ import { rootSkeleton } from "./root-skeleton.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { stateSubdirectory } from "./state-directory.ts";
 
-export interface LinuxPlace {
-  readonly place: CommandPlace;
-  /** The directory of this machine that is `/` for commands. */
-  readonly skeleton: string;
-  readonly hasFilter: boolean;
-  /** Takes away what commands need in the workspace, if none is running. */
-  tidy(): void;
-  /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
-  close(): Promise<void>;
-}
-
-export interface LinuxRequest {
-  readonly settings: OsSettings;
-  readonly state: string;
-  readonly lease: LeaseDirectory;
-  /** Real. */
-  readonly workspace: string;
-  /** Whose processes commands are; absent: ours. */
-  readonly owner: Owner | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  readonly network: SandboxNetwork | undefined;
-}
-
 /** Where no control group can be made, processes of root's are counted by nobody but us. */
-export function openLinuxPlace(request: LinuxRequest): LinuxPlace {
+export function openLinuxPlace(request: PlaceRequest): OpenPlace {
   const { settings, state, lease, workspace, owner, network } = request;
   const bwrap = findBubblewrap(settings, workspace);
   const bind: Bind = { from: workspace, to: settings.workingDirectory, isWritable: true };
@@ -139,7 +117,7 @@ interface Guard {
   close(): void;
 }
 
-function guardOf({ settings, state, workspace }: LinuxRequest, bind: Bind): Guard {
+function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind): Guard {
   const { protectsControlFiles, readOnly, hidden } = settings;
   const isNeeded = protectsControlFiles || readOnly.length > 0 || hidden.length > 0;
   if (!isNeeded) return { enter: () => ({ control: [], leave: () => {} }), close: () => {} };

@@ -13,8 +13,10 @@ import {
   type Owner,
   removeLease,
 } from "./lease-directory.ts";
-import { type LinuxPlace, openLinuxPlace } from "./linux-place.ts";
+import { openLinuxPlace } from "./linux-place.ts";
+import { openMacPlace } from "./mac-place.ts";
 import type { SandboxNetwork } from "./network.ts";
+import type { OpenPlace } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
 import { commandNote } from "./policy.ts";
 import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
@@ -68,17 +70,18 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
   };
   const lease = existing ?? makeLeaseDirectory(state, note, owner);
   const workspace = rootDir ?? lease.workspace;
-  let linux: LinuxPlace | undefined;
+  const openPlace = process.platform === "darwin" ? openMacPlace : openLinuxPlace;
+  let held: OpenPlace | undefined;
   try {
     if (network !== undefined && owner !== undefined) shareNetwork(network, owner);
-    linux = openLinuxPlace({ settings, state, lease, workspace, owner, env: request.env, network });
-    const commands = new Commands(linux.place);
-    await selfTest(commands, linux, settings, owner, request.signal);
-    linux.tidy();
+    held = openPlace({ settings, state, lease, workspace, owner, env: request.env, network });
+    const commands = new Commands(held.place);
+    await selfTest(commands, held, settings, owner, request.signal);
+    held.tidy();
     noteLeaseUse(lease);
-    return opened(opening, lease, linux, commands);
+    return opened(opening, lease, held, commands);
   } catch (error) {
-    await linux?.close();
+    await held?.close();
     if (existing === undefined) removeLease(state, lease.id);
     throw error;
   }
@@ -87,13 +90,13 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
 function opened(
   { settings, state, network }: Opening,
   lease: LeaseDirectory,
-  linux: LinuxPlace,
+  held: OpenPlace,
   commands: Commands,
 ): OpenedSandbox {
   let letGo: Promise<void> | undefined;
   const letGoWith = (error: SandboxError): Promise<void> => {
     letGo ??= commands.close(error).then(async () => {
-      await linux.close();
+      await held.close();
       await network?.close();
       noteLeaseUse(lease);
     });
@@ -101,13 +104,13 @@ function opened(
   };
   const prepare = (): void => {
     commands.checkThere();
-    linux.tidy();
+    held.tidy();
   };
-  const files = filesOf(settings, lease, linux, prepare);
+  const files = filesOf(settings, lease, held, prepare);
   const added = withCommands(files.base, {
     id: lease.id,
     commandNote: commandNote(settings),
-    noted: linux.place.workspace,
+    noted: held.place.workspace,
     execute: (command, options) => commands.execute(command, options),
     ...(settings.files === undefined ? { workingDirectory: settings.workingDirectory } : {}),
   });
@@ -135,7 +138,7 @@ interface FileParts {
 function filesOf(
   settings: OsSettings,
   lease: LeaseDirectory,
-  { place, skeleton }: LinuxPlace,
+  { place, skeleton }: OpenPlace,
   prepare: () => void,
 ): FileParts {
   if (settings.files !== undefined)
@@ -200,7 +203,7 @@ const tested = new Set<string>();
 /** Once for a process and the settings that matter. */
 async function selfTest(
   commands: Commands,
-  { hasFilter, place }: LinuxPlace,
+  { hasFilter, place }: OpenPlace,
   { rootDir, bubblewrap, egress, visible }: OsSettings,
   owner: Owner | undefined,
   signal: AbortSignal | undefined,

@@ -99,10 +99,11 @@ export function commandNote(settings: OsSettings): string | undefined {
   if (settings.commandNote !== undefined) return settings.commandNote;
   const place = settings.workingDirectory;
   const reach = settings.egress === undefined ? "There is no network. " : "";
-  const where =
-    settings.files === undefined
-      ? `Commands start in \`${place}\` and use the same paths as files do; \`/tmp\` is shared with files too.`
-      : `Commands start in the directory that file paths call \`${settings.files.workingDirectory ?? "/"}\`: in a command, write \`./a/b\` for the file \`/a/b\`.`;
+  const isSame = settings.files === undefined && process.platform !== "darwin";
+  const named = settings.files === undefined ? place : (settings.files.workingDirectory ?? "/");
+  const where = isSame
+    ? `Commands start in \`${place}\` and use the same paths as files do; \`/tmp\` is shared with files too.`
+    : `Commands start in the directory that file paths call \`${named}\`: in a command, write \`./a/b\` for the file \`${named === "/" ? "" : named}/a/b\`.`;
   const closed = settings.protectsControlFiles
     ? "Empty, closed directories such as `.vscode` stand where files that steer other programs would be: those cannot be made. "
     : "";

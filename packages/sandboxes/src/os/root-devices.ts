@@ -7,7 +7,7 @@ import { findProgram } from "./find-program.ts";
 import { ALTERNATIVES } from "./policy.ts";
 import { DEVICES } from "./root-skeleton.ts";
 
-const NUMBERS: Readonly<Record<string, number>> = { null: 3, zero: 5, full: 7, urandom: 9 };
+const NUMBERS: Readonly<Record<string, number>> = { null: 3, zero: 5, urandom: 9 };
 const MEMORY_DEVICES = 1;
 
 /** The directory with those of one sandbox, in its own directory. */

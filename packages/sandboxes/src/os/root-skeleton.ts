@@ -74,7 +74,7 @@ function make(root: string, places: readonly MountPlace[]): void {
 }
 
 /** Mounted by themselves; the others are links. */
-export const DEVICES: readonly string[] = ["null", "zero", "urandom", "full"];
+export const DEVICES: readonly string[] = ["null", "zero", "urandom"];
 
 function makeDevices(directory: string): void {
   for (const name of DEVICES) writeFileSync(join(directory, name), "");

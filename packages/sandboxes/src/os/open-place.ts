@@ -1,0 +1,28 @@
+/** What a system's way of keeping commands apart is asked for, and gives. */
+import type { CommandPlace } from "./commands.ts";
+import type { LeaseDirectory, Owner } from "./lease-directory.ts";
+import type { SandboxNetwork } from "./network.ts";
+import type { OsSettings } from "./os-options.ts";
+
+export interface PlaceRequest {
+  readonly settings: OsSettings;
+  readonly state: string;
+  readonly lease: LeaseDirectory;
+  /** Real. */
+  readonly workspace: string;
+  /** Whose processes commands are; absent: ours. */
+  readonly owner: Owner | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: SandboxNetwork | undefined;
+}
+
+export interface OpenPlace {
+  readonly place: CommandPlace;
+  /** The directory of this machine whose files are seen at `/`. */
+  readonly skeleton: string;
+  readonly hasFilter: boolean;
+  /** Takes away what commands need in the workspace, if none is running. */
+  tidy(): void;
+  /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
+  close(): Promise<void>;
+}
