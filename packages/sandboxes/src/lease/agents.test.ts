@@ -224,7 +224,7 @@ describe("a sandbox that is gone", () => {
     await using source = createSandbox({ provider, ttl: 0.05, onReplaced: (event) => replaced.push(event) });
     const sandbox = await source(runOf("t"));
     await sandbox.execute("true");
-    await vi.waitFor(() => expect(provider.places()).toEqual([]));
+    await vi.waitFor(() => expect(provider.places()).toEqual([]), 5000);
     expect((await sandbox.execute("echo again")).output).toBe("again\n");
     expect(replaced).toEqual([]);
   });

@@ -108,7 +108,7 @@ async function shake(seed: number): Promise<void> {
   await vi.waitFor(() => {
     const keys = [...places.values()];
     expect(new Set(keys).size, `seed ${seed}: two places of one key`).toBe(keys.length);
-  });
+  }, 5000);
   await source.close({ keep: false });
   const left = [...places.values()].filter((key) => key.startsWith("own-") || !mayBeKept);
   expect(left, `seed ${seed}: left open`).toEqual([]);
