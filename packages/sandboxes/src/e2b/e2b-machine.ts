@@ -7,6 +7,7 @@ import type {
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import { isNetworkFailure } from "../remote/vendor-errors.ts";
 import { type E2bCalls, lostSandbox } from "./e2b-errors.ts";
 
 export interface E2bMachineOptions {
@@ -120,7 +121,7 @@ export class E2bMachine implements RemoteMachine {
   #transfer<Value>(action: string, move: () => Promise<Value>): Promise<Value | TransferFailure> {
     return this.#attempt(action, async () => {
       try {
-        return await move();
+        return await twice(move);
       } catch (error) {
         if (error instanceof Error && (UNCLEAR.has(error.name) || /^500: /.test(error.message)))
           return "unclear";
@@ -146,5 +147,15 @@ export class E2bMachine implements RemoteMachine {
   async #isGone(): Promise<boolean> {
     const isRunning = await atMost(PROBE_WAIT, this.#sandbox.isRunning({ requestTimeoutMs: PROBE_WAIT }));
     return isRunning === false;
+  }
+}
+
+/** A transfer does the same when it is made again, so a connection that broke is no reason to give up. */
+async function twice<Value>(move: () => Promise<Value>): Promise<Value> {
+  try {
+    return await move();
+  } catch (error) {
+    if (!isNetworkFailure(error)) throw error;
+    return await move();
   }
 }

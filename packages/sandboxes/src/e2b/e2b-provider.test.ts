@@ -168,6 +168,17 @@ test("a connection that breaks while a command runs does not break the command",
   expect(again).toHaveLength(2);
 });
 
+test.each(["POST /files", "GET /files"])("a connection that breaks at %s is made again", async (request) => {
+  const { sandbox } = await open();
+  const bytes = Uint8Array.of(0, 255, 10);
+  server.loopback.faults.add({ kind: "drop", times: 1, when: to(request) });
+  expect(await sandbox.uploadFiles?.([["/home/user/x", bytes]])).toEqual([
+    { path: "/home/user/x", error: null },
+  ]);
+  const [down] = (await sandbox.downloadFiles?.(["/home/user/x"])) ?? [];
+  expect(down?.content && Uint8Array.from(down.content)).toEqual(bytes);
+});
+
 test("a command that cannot be reached any more is SANDBOX_UNAVAILABLE, and is ended", async () => {
   const { sandbox } = await open();
   const running = failureOf(() => sandbox.execute("sleep 3; echo alive > alive.txt"));
