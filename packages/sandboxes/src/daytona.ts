@@ -12,6 +12,7 @@ export type {
   DaytonaHandleOptions,
   DaytonaSandboxOptions,
 } from "./daytona/daytona-options.ts";
+export type { VendorNetwork } from "./remote/vendor-network.ts";
 
 /** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
 export function daytonaSandbox(options: DaytonaSandboxOptions | DaytonaHandleOptions = {}): SandboxProvider {
