@@ -1,4 +1,5 @@
 /** Which commands a person is asked about. */
+import type { CommandRules } from "@deepwright/sandboxes/command-rules";
 import type { InterruptOnConfig } from "deepwright";
 import { isSecretPath } from "../run/secret-names.ts";
 import type { Commands } from "./commands.ts";
@@ -7,17 +8,23 @@ import type { Commands } from "./commands.ts";
  * In a sandbox, commands that only look at files and at the history need no question. A search is asked about: it would
  * read the files made to hold keys, which the agent's own search leaves out; so is a command that names such a file.
  */
-export async function commandGate({ kind, reach }: Commands): Promise<InterruptOnConfig> {
+export function commandGate({ kind, reach }: Commands): InterruptOnConfig {
   if (kind === "none") return { description: reach };
-  const { createCommandRules, READ_ONLY_COMMANDS } = await import("@deepwright/sandboxes/command-rules");
-  const rules = createCommandRules(READ_ONLY_COMMANDS.filter(({ command }) => !SEARCHES.has(command)));
+  let rules: Promise<CommandRules> | undefined;
   return {
     description: reach,
-    when: ({ toolCall }) => {
-      const { decision, words = [] } = rules.judge(String(toolCall.args.command));
+    when: async ({ toolCall }) => {
+      rules ??= lookingRules();
+      const { decision, words = [] } = (await rules).judge(String(toolCall.args.command));
       return decision !== "allow" || words.some(namesSecret);
     },
   };
+}
+
+/** Loaded with the first command. */
+async function lookingRules(): Promise<CommandRules> {
+  const { createCommandRules, READ_ONLY_COMMANDS } = await import("@deepwright/sandboxes/command-rules");
+  return createCommandRules(READ_ONLY_COMMANDS.filter(({ command }) => !SEARCHES.has(command)));
 }
 
 const SEARCHES: ReadonlySet<string> = new Set(["grep", "rg"]);

@@ -17,7 +17,7 @@ export interface CommandWork {
 /** The times of files come from a clock that is late by up to a tick. */
 const CLOCK_TICK_MS = 10;
 /** A directory may be as large as a home. */
-const LOOKING_MS = 5_000;
+const LOOKING_MS = 2_000;
 
 /** Told by the notes that commands left after number `since` in the tree `place`; undefined: none ran. */
 export async function commandWork(

@@ -108,7 +108,7 @@ async function prepare(run: Run, directory: string): Promise<Prepared> {
   const workplace = await openWorkplace(files, options, commands, process.env);
   const asked = thread.before ? await askedOf(thread.saver, thread.id) : NOT_ASKED;
   const parts = { options, console, choice, model, workplace, thread, asked, commands };
-  const { agent, asks } = await makeAgent(library, parts);
+  const { agent, asks } = makeAgent(library, parts);
   return { agent, asks, workplace, thread };
 }
 

@@ -103,7 +103,6 @@ function plainWords(text: string, spans: readonly Span[]): CommandReading {
 
 /** Characters that mean themselves without quotes; `~` does behind a name, as in `HEAD~1`. */
 const PIECE = /([\w./:@%+,^=-]|(?<=[A-Za-z0-9^~])~)+|'([^']*)'|"([^"$`\\!]*)"/gy;
-const OTHER_THAN_ASCII = /[^\x20-\x7e]/;
 
 /** What a word stands for; undefined where a shell might do more than to take its quotes off. */
 function plainWord(raw: string): string | undefined {
@@ -112,9 +111,7 @@ function plainWord(raw: string): string | undefined {
   let at = 0;
   for (const piece of raw.matchAll(PIECE)) {
     const [all, , single, double] = piece;
-    const quoted = single ?? double;
-    if (quoted === undefined && OTHER_THAN_ASCII.test(all)) return undefined;
-    word += quoted ?? all;
+    word += single ?? double ?? all;
     at += all.length;
   }
   return at === raw.length ? word : undefined;
