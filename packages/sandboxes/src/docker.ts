@@ -50,7 +50,15 @@ function leased(settings: DockerSettings): SandboxProvider {
       request.signal?.throwIfAborted();
       const connected = await engine();
       const id = await makeContainer(connected, settings, request);
-      return hold(connected, settings, request, id, request.ttl ?? settings.ttl);
+      const opened = hold(connected, settings, request, id, request.ttl ?? settings.ttl);
+      if (settings.workspace === undefined || settings.workspace.readOnly) return opened;
+      try {
+        await opened.sandbox.checkWritable();
+        return opened;
+      } catch (error) {
+        await opened.destroy();
+        throw error;
+      }
     },
     reattach: async (id, request) => {
       checkedVariables(request.env);
@@ -86,7 +94,7 @@ function hold(
   request: OpenRequest,
   id: string,
   ttl: number,
-): OpenedSandbox {
+): OpenedSandbox & { readonly sandbox: DockerBackend } {
   const keeper = createKeepAlive(engine, id, ttl);
   const end = async (): Promise<void> => {
     sandbox.markEnded();

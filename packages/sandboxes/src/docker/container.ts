@@ -11,6 +11,7 @@ import type { Engine } from "./engine.ts";
 import { engineError, isGone, messageOf, statusOf } from "./engine-error.ts";
 import { ensureImage, missingImage } from "./image.ts";
 import { CALL_VARIABLE, KEEPER, KEEPER_DIRECTORY } from "./scripts.ts";
+import { workspaceMounts } from "./workspace-mounts.ts";
 
 export const WORKSPACE = "/workspace";
 /** When it was made, in ISO 8601, and after how many seconds without use it ends. */
@@ -76,18 +77,7 @@ function hostConfig({ limits, network, readOnlyRoot, workspace }: DockerSettings
       [KEEPER_DIRECTORY]: "rw,noexec,nosuid,nodev,size=64k,mode=755",
       ...(readOnlyRoot ? scratch : {}),
     },
-    ...(workspace === undefined
-      ? {}
-      : {
-          Mounts: [
-            {
-              Type: "bind",
-              Source: workspace.directory,
-              Target: WORKSPACE,
-              ReadOnly: workspace.readOnly ?? false,
-            },
-          ],
-        }),
+    ...(workspace === undefined ? {} : { Mounts: workspaceMounts(workspace, WORKSPACE) }),
   };
 }
 

@@ -75,6 +75,20 @@ export class DockerBackend extends BaseSandbox {
     this.#calls = openCalls(options);
   }
 
+  /** Throws when its user cannot write to the working directory. */
+  async checkWritable(): Promise<void> {
+    const { exitCode } = await this.#calls.run({
+      argv: ["/bin/sh", "-c", "[ -w . ]"],
+      workingDirectory: this.workingDirectory,
+      env: { [CALL_VARIABLE]: "check" },
+    });
+    if (exitCode === 0) return;
+    throw new SandboxError(
+      `The user ${this.#options.user} of the container cannot write to the workspace. Give the directory to that user, or name another with \`user\`.`,
+      "SANDBOX_UNAVAILABLE",
+    );
+  }
+
   /** From now on every call is a `SANDBOX_LOST`: what runs ends with the container. */
   markEnded(): void {
     this.#isEnded = true;

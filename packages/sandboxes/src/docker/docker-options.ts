@@ -14,7 +14,10 @@ export interface DockerLimits {
 }
 
 export interface DockerWorkspace {
-  /** An absolute directory of the engine's machine. It is `/workspace` in the container, and outlives it. */
+  /**
+   * An absolute directory of the engine's machine. It is `/workspace` in the container, and outlives it. What steers other
+   * programs at its top, such as `.git/hooks`, cannot be changed where it is there when the container is made.
+   */
   readonly directory: string;
   /** Commands can read it and not change it; default false. */
   readonly readOnly?: boolean;

@@ -1,6 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -128,6 +138,50 @@ describe("a container", () => {
       expect(await output("cat given.txt; id -u; echo made > made.txt", place)).toBe("given\n1234\n");
       await place.destroy();
       expect(readFileSync(join(directory, "made.txt"), "utf8")).toBe("made\n");
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("SB-03 cannot change what steers other programs in a directory of this machine", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "dw-workspace-"));
+    try {
+      mkdirSync(join(directory, ".git/hooks"), { recursive: true });
+      mkdirSync(join(directory, ".vscode"));
+      for (const name of [".git/config", ".git/HEAD", ".envrc"])
+        writeFileSync(join(directory, name), "before\n");
+      const paths = ["", ".git", ".git/hooks", ".vscode", ".git/config", ".git/HEAD", ".envrc"];
+      for (const path of paths) chownSync(join(directory, path), 1234, 1234);
+      const place = await open({ workspace: { directory } });
+      const tries = [
+        "echo x > .git/hooks/pre-commit",
+        "echo x > .git/config",
+        "echo x > .vscode/tasks.json",
+        "echo x > .envrc",
+      ];
+      tries.push("rm -f .envrc", "mv .git elsewhere", "rm -rf .git/hooks", "mv .git/hooks .git/other");
+      for (const one of tries) expect((await place.sandbox.execute(one)).exitCode, one).not.toBe(0);
+      expect(await place.sandbox.write("/workspace/.git/hooks/x", "x")).toMatchObject({
+        code: "PERMISSION_DENIED",
+      });
+      expect((await place.sandbox.execute("echo after > .git/HEAD && cat .git/HEAD")).output).toBe("after\n");
+      await place.destroy();
+      expect(readdirSync(join(directory, ".git/hooks"))).toEqual([]);
+      expect(readFileSync(join(directory, ".envrc"), "utf8")).toBe("before\n");
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test("a directory that its user cannot write to is said at once, and nothing is left", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "dw-workspace-"));
+    try {
+      const opening = open({ workspace: { directory }, user: 1234 }, "unwritable");
+      await expect(opening).rejects.toMatchObject({
+        code: "SANDBOX_UNAVAILABLE",
+        message: expect.stringMatching(/user 1234:1234 .* cannot write to the workspace/),
+      });
+      expect(await provider().find?.("unwritable")).toEqual([]);
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -88,7 +88,7 @@ describe("an engine that is asked to make a container", () => {
       image: "some:image",
       network: "open",
       limits: { memory: 1e8, cpus: 1.5, pids: 99 },
-      workspace: { directory },
+      workspace: { directory, readOnly: true },
       readOnlyRoot: true,
       ttl: 50,
     });
@@ -109,7 +109,7 @@ describe("an engine that is asked to make a container", () => {
         CpuPeriod: 100_000,
         PidsLimit: 99,
         ReadonlyRootfs: true,
-        Mounts: [{ Type: "bind", Source: directory, Target: "/workspace", ReadOnly: false }],
+        Mounts: [{ Type: "bind", Source: directory, Target: "/workspace", ReadOnly: true }],
       },
     });
     expect(JSON.stringify(spec)).not.toMatch(/Privileged":true|docker\.sock|"host"/);

@@ -1,0 +1,58 @@
+/**
+ * The mounts of a workspace that is a directory of this machine: what steers other programs there cannot be changed.
+ *
+ * This holds for what lies at the top of the workspace when the container is made. What is not there yet can be made.
+ */
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { CONTROL_NAMES } from "deepwright";
+import type Docker from "dockerode";
+import type { DockerWorkspace } from "./docker-options.ts";
+
+/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
+const GIT_PARTS = ["hooks", "config", "config.worktree", "modules", "worktrees", "commondir"];
+
+/** `target` is where the workspace is in the container. */
+export function workspaceMounts(workspace: DockerWorkspace, target: string): Docker.MountSettings[] {
+  const { directory, readOnly = false } = workspace;
+  const mount = (path: string, isReadOnly: boolean): Docker.MountSettings => ({
+    Type: "bind",
+    Source: path === "" ? directory : join(directory, path),
+    Target: path === "" ? target : `${target}/${path}`,
+    ReadOnly: isReadOnly,
+  });
+  if (readOnly) return [mount("", true)];
+  return [mount("", false), ...controlPaths(directory).map(({ path, isPin }) => mount(path, !isPin))];
+}
+
+interface ControlPath {
+  readonly path: string;
+  /** Its content can be changed; its name cannot, because something is mounted there. */
+  readonly isPin: boolean;
+}
+
+/** Nothing where the directory is that of another machine. A link is left alone: a mount would follow it. */
+function controlPaths(directory: string): ControlPath[] {
+  if (!isThere(directory)) return [];
+  const found: ControlPath[] = [];
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const { name } = entry;
+    if (!isControlName(name) || entry.isSymbolicLink()) continue;
+    const isRepository = name.toLowerCase() === ".git" && entry.isDirectory();
+    found.push({ path: name, isPin: isRepository });
+    if (!isRepository) continue;
+    for (const part of GIT_PARTS)
+      if (isThere(join(directory, name, part))) found.push({ path: `${name}/${part}`, isPin: false });
+  }
+  return found;
+}
+
+function isControlName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return CONTROL_NAMES.directories.has(lower) || CONTROL_NAMES.files.has(lower);
+}
+
+function isThere(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !stats.isSymbolicLink();
+}
