@@ -54,13 +54,13 @@ describe("agentcoreSandbox", () => {
     expect(() => provider({ workingDirectory: "here" })).toThrow("no absolute path");
   });
 
-  it("starts a session with the key in its name and the life that was asked for", {
+  it("starts a session with a name that stands for the key and the life that was asked for", {
     timeout: TIMEOUT,
   }, async () => {
     const opened = await provider({ codeInterpreter: "mine-1", sessionTimeout: 600 }).open(REQUEST);
     expect(server.loopback.requests[0]).toBe("PUT /code-interpreters/mine-1/sessions/start");
     expect(server.sessions.get(opened.id)?.request).toMatchObject({
-      name: expect.stringMatching(/^deepwright-thread-1-[0-9a-f]{16}$/),
+      name: expect.stringMatching(/^deepwright-[0-9a-f]{32}-[0-9a-f]{16}$/),
       sessionTimeoutSeconds: 600,
     });
   });

@@ -1,5 +1,5 @@
 /** How sessions of AgentCore's code interpreter are started, found and ended. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { BedrockAgentCoreClient } from "@aws-sdk/client-bedrock-agentcore";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
@@ -15,8 +15,6 @@ import {
   CODE_INTERPRETER,
 } from "./agentcore-options.ts";
 
-/** Sessions have no labels: the name holds the key. */
-const NAME = "deepwright";
 const PAGE = 100;
 
 interface Connection {
@@ -41,7 +39,7 @@ export class AgentCoreProvider implements SandboxProvider {
   async open(request: OpenRequest): Promise<OpenedSandbox> {
     request.signal?.throwIfAborted();
     const connection = await this.#connect();
-    const name = `${NAME}-${request.key}-${randomBytes(8).toString("hex")}`;
+    const name = `${nameOf(request.key)}${randomBytes(8).toString("hex")}`;
     const sessionId = await createOrUndo({
       create: () => this.#start(connection, name),
       end: (id) => this.destroy(id),
@@ -75,7 +73,7 @@ export class AgentCoreProvider implements SandboxProvider {
   }
 
   find(key: string): Promise<readonly string[]> {
-    const isOurs = new RegExp(`^${NAME}-${key}-[0-9a-f]{16}$`);
+    const isOurs = new RegExp(`^${nameOf(key)}[0-9a-f]{16}$`);
     return this.#named((name) => isOurs.test(name));
   }
 
@@ -194,4 +192,9 @@ export function ownedAgentCoreSandbox(options: AgentCoreHandleOptions): SandboxP
 
 function loadSdk() {
   return loadVendor("@aws-sdk/client-bedrock-agentcore", () => import("@aws-sdk/client-bedrock-agentcore"));
+}
+
+/** There are no labels: names begin with what stands for the key. They have 60 characters. */
+function nameOf(key: string): string {
+  return `deepwright-${createHash("sha256").update(key).digest("hex").slice(0, 32)}-`;
 }

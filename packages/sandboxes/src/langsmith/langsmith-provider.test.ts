@@ -43,12 +43,12 @@ describe("langsmithSandbox", () => {
     expect(() => provider({ openTimeout: 0 })).toThrow("openTimeout");
   });
 
-  it("creates what was asked for, with the key in its name and minutes of life", {
+  it("creates what was asked for, with a name that stands for the key and minutes of life", {
     timeout: TIMEOUT,
   }, async () => {
     const settings = { network: { allow: ["pypi.org"] }, snapshot: "snap-1", create: { vCpus: 2 } };
     const opened = await provider(settings).open({ ...REQUEST, ttl: 90 });
-    expect(opened.id).toMatch(/^deepwright-thread-1-[0-9a-f]{16}$/);
+    expect(opened.id).toMatch(/^deepwright-[0-9a-f]{32}-[0-9a-f]{16}$/);
     expect(server.sandboxes.get(opened.id)?.request).toMatchObject({
       name: opened.id,
       snapshot_id: "snap-1",

@@ -1,5 +1,5 @@
 /** How LangSmith's sandboxes are made, found and ended. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
@@ -15,8 +15,6 @@ import {
   langSmithDirectory,
 } from "./langsmith-options.ts";
 
-/** There are no labels: the name holds the key. */
-const NAME = "deepwright";
 const MINUTE = 60;
 const KEEP_SECONDS = 30;
 
@@ -40,7 +38,7 @@ export class LangSmithProvider implements SandboxProvider {
   async open(request: OpenRequest): Promise<OpenedSandbox> {
     request.signal?.throwIfAborted();
     const client = await this.#connect();
-    const name = `${NAME}-${request.key}-${randomBytes(8).toString("hex")}`;
+    const name = `${nameOf(request.key)}${randomBytes(8).toString("hex")}`;
     const sandbox = await createOrUndo({
       create: () => this.#create(client, request, name),
       end: () => this.destroy(name),
@@ -71,7 +69,7 @@ export class LangSmithProvider implements SandboxProvider {
   async find(key: string): Promise<readonly string[]> {
     const client = await this.#connect();
     const sandboxes = await this.#calls.call("list sandboxes", () => client.listSandboxes());
-    const isOurs = new RegExp(`^${NAME}-${key}-[0-9a-f]{16}$`);
+    const isOurs = new RegExp(`^${nameOf(key)}[0-9a-f]{16}$`);
     return sandboxes
       .filter(({ name, status }) => isOurs.test(name) && status !== "failed" && status !== "deleting")
       .map(({ name }) => name);
@@ -214,4 +212,9 @@ async function loadSdk() {
       error,
     );
   }
+}
+
+/** There are no labels: names begin with what stands for the key. They have 60 characters. */
+function nameOf(key: string): string {
+  return `deepwright-${createHash("sha256").update(key).digest("hex").slice(0, 32)}-`;
 }
