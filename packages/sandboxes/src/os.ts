@@ -4,6 +4,7 @@ import { type OsSandboxOptions, osSettings } from "./os/os-options.ts";
 import { ALTERNATIVES, commandNote } from "./os/policy.ts";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
 
+export type { EgressEvent, EgressOptions, InjectedHeader } from "./egress/egress-options.ts";
 export type { OsLimits, OsSandboxOptions } from "./os/os-options.ts";
 
 /** Touches no file and starts nothing: what is missing is said when it is opened. */

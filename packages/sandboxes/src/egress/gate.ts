@@ -110,10 +110,14 @@ async function dial(target: Target, parts: GateParts, refuse: Gate["refuse"]): P
   if (!addresses.every(parts.isPublic))
     throw refuse(target, `${target.host} has an address that is not public`);
   let failure: unknown;
-  for (const address of addresses) {
+  for (const [index, address] of addresses.entries()) {
     if (deadline.aborted) break;
+    const isLast = index === addresses.length - 1;
+    const patience = isLast
+      ? deadline
+      : AbortSignal.any([deadline, AbortSignal.timeout(parts.limits.connectTimeout / 4)]);
     try {
-      return await connected(parts.connect(address, target.port), deadline);
+      return await connected(parts.connect(address, target.port), patience);
     } catch (error) {
       failure = error;
     }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, request } from "node:http";
-import { connect } from "node:net";
+import { connect, Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -191,6 +191,7 @@ describe("TR-07 what is refused", () => {
     const answer = await send(proxy.socketPath, url);
     expect(answer.status).toBe(403);
     expect(answer.body).toMatch(/^[^\n]+\n$/);
+    expect(answer.headers["proxy-status"]).toBe(`deepwright; details="${answer.body.trim()}"`);
     expect(proxy.lookups).toEqual([]);
     expect(proxy.events).toMatchObject([{ allowed: false, reason: expect.any(String) }]);
   });
@@ -282,6 +283,24 @@ describe("TR-07 what is refused", () => {
     expect(seen).toEqual(["127.0.0.1"]);
     expect((await send(socketPath, `http://${HOST}/`)).status).toBe(403);
     expect(seen).toEqual(["127.0.0.1"]);
+  });
+
+  test("an address that does not answer is not waited for when there is another", async () => {
+    await using opened = new Opened();
+    const port = await opened.http((_, response) => response.end("second"));
+    const socketPath = `${opened.directory()}/s`;
+    const proxy = await startEgressProxy({
+      socketPath,
+      options: { allow: [HOST] },
+      parts: {
+        lookup: async () => ["192.0.2.1", "127.0.0.1"],
+        isPublic: () => true,
+        connect: (address) => (address === "127.0.0.1" ? connect({ host: address, port }) : new Socket()),
+        limits: { connectTimeout: 4_000 },
+      },
+    });
+    opened.add(proxy.close);
+    expect((await send(socketPath, `http://${HOST}/`)).body).toBe("second");
   });
 
   test("a redirect is the client's to follow, and is checked when it does", async () => {

@@ -171,7 +171,7 @@ async function serve(
     request.resume();
     const { status, message } = error instanceof NotConnected ? error : UNSENDABLE;
     if (response.headersSent) response.destroy();
-    else response.writeHead(status, message, { "Content-Type": "text/plain" }).end(`${message}\n`);
+    else response.writeHead(status, message, ownHeaders(message)).end(`${message}\n`);
   }
 }
 
@@ -206,7 +206,8 @@ function destinationOf(request: IncomingMessage, proxy: Proxy): FixedTarget & { 
 function parseTarget(authority: string, defaultPort: number | undefined, gate: Gate): Target {
   const parsed = parseAuthority(authority, defaultPort);
   if (parsed.refusal === undefined) return parsed.value;
-  throw gate.refuse({ host: printable(authority), port: 0 }, `${printable(authority)} ${parsed.refusal}`);
+  const host = printable(authority);
+  throw gate.refuse({ host, port: 0 }, `${host || "the request"} ${parsed.refusal}`);
 }
 
 /** WebSocket is passed on; other protocols are not spoken, so their request is an ordinary one, the last of its connection. */
@@ -245,11 +246,18 @@ async function serveConnect(
   } catch (error) {
     if (isEstablished) return void socket.destroy();
     const { status, message } = error instanceof NotConnected ? error : UNSENDABLE;
-    const body = `${message}\n`;
+    const headers = { ...ownHeaders(message), Connection: "close", "Content-Length": message.length + 1 };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket
       .once("finish", () => socket.destroy())
-      .end(
-        `HTTP/1.1 ${status} ${message}\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      );
+      .end(`HTTP/1.1 ${status} ${message}\r\n${lines.join("")}\r\n${message}\n`);
   }
+}
+
+/** By which an answer of the proxy is told from one of the host (RFC 9209). */
+function ownHeaders(message: string): Record<string, string> {
+  return {
+    "Content-Type": "text/plain",
+    "Proxy-Status": `deepwright; details="${message.replaceAll(/["\\]/g, "'")}"`,
+  };
 }

@@ -37,10 +37,10 @@ export async function serveSocks(client: Socket, parts: TunnelParts): Promise<vo
   if (request[0] !== SOCKS_VERSION || request[1] !== CONNECT) return reply(client, REPLY.noSuchCommand);
   if (!ADDRESS_LENGTH[request[3]!]) return reply(client, REPLY.noSuchAddressType);
   const port = request.readUInt16BE(request.length - 2);
-  const name = request.toString("latin1", 5, request.length - 2);
+  const name = request[3] === 3 ? printable(request.toString("latin1", 5, request.length - 2)) : "the target";
   const target = targetOf(request, port);
   try {
-    if (target.refusal !== undefined) throw gate.refuse({ host: printable(name), port }, target.refusal);
+    if (target.refusal !== undefined) throw gate.refuse({ host: name, port }, `${name} ${target.refusal}`);
     gate.check(target.value);
     if (gate.policy.injected.has(target.value.host))
       throw gate.refuse(target.value, "a host with an injected header is reached by HTTP CONNECT alone");
