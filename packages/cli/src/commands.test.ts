@@ -7,7 +7,13 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { testEngine } from "../../sandboxes/src/docker/engine-for-tests.ts";
 import { E2bServer } from "../../sandboxes/src/e2b/server-for-tests.ts";
 import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
-import { type BinaryResult, directoryWith, runBinary, startBinary } from "./test-support/run-binary.ts";
+import {
+  type BinaryResult,
+  directoryWith,
+  type RunningBinary,
+  runBinary,
+  startBinary,
+} from "./test-support/run-binary.ts";
 import { startAtTerminal, type Terminal } from "./test-support/terminal.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -189,21 +195,47 @@ describe("commands run in a sandbox", () => {
 });
 
 describe("nothing of a command is left", () => {
-  it.each<[string, NodeJS.Signals | "timeout", number | null]>([
+  /** The command is at work when this resolves; false: the run ended before it was. */
+  async function isAtWork({ result }: RunningBinary, seconds: string): Promise<boolean> {
+    let isOver = false;
+    void result.then(() => {
+      isOver = true;
+    });
+    while (!(await isAlive(seconds))) {
+      if (isOver) return false;
+      await sleep(100);
+    }
+    return true;
+  }
+
+  it.each<[string, NodeJS.Signals, number | null]>([
     ["after Ctrl-C", "SIGINT", 130],
     ["after a kill that cannot be caught", "SIGKILL", null],
-    ["when --timeout is over", "timeout", 3],
-  ])("%s", async (_, how, code) => {
+  ])("%s", async (_, signal, code) => {
     const seconds = ownSeconds();
     const { cwd, env, files } = await desk([runs(`sleep ${seconds} & setsid sleep ${seconds}`)]);
-    const args = ["run", "Work", "--yes", ...(how === "timeout" ? ["--timeout", "15"] : [])];
-    const { child, result } = startBinary(args, { cwd, env });
-    await vi.waitFor(async () => expect(await isAlive(seconds)).toBe(true), { timeout: 60_000 });
-    if (how !== "timeout") child.kill(how);
-    expect((await result).code).toBe(code);
+    const run = startBinary(["run", "Work", "--yes"], { cwd, env });
+    expect(await isAtWork(run, seconds)).toBe(true);
+    run.child.kill(signal);
+    expect((await run.result).code).toBe(code);
     await sleep(2_000);
     expect(await isAlive(seconds)).toBe(false);
-    if (how !== "SIGKILL") expect(await files()).toEqual([]);
+    if (signal !== "SIGKILL") expect(await files()).toEqual([]);
+  });
+
+  it("when --timeout is over", async () => {
+    // On a slow machine a short time is over before the command has begun.
+    for (const limit of ["5", "15", "45"]) {
+      const seconds = ownSeconds();
+      const { cwd, env, files } = await desk([runs(`sleep ${seconds} & setsid sleep ${seconds}`)]);
+      const run = startBinary(["run", "Work", "--yes", "--timeout", limit], { cwd, env });
+      const began = await isAtWork(run, seconds);
+      expect((await run.result).code).toBe(3);
+      await sleep(2_000);
+      expect([await isAlive(seconds), await files()]).toEqual([false, []]);
+      if (began) return;
+    }
+    expect.fail("The command never began.");
   });
 });
 
