@@ -1,25 +1,40 @@
 /** Attempts to get out, each of which succeeds where a sandbox has the hole it is about. */
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import type { OsSandboxOptions } from "../os.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OsSandboxOptions, osSandbox } from "../os.ts";
+import type { OpenedSandbox } from "../provider.ts";
 import { openFor, perlCalls, run, scratchDirectory, sockets } from "./os-for-tests.ts";
 
 const KINDS: readonly [string, () => OsSandboxOptions][] = [
   ["a private directory", () => ({})],
-  ["a directory of this machine", () => ({ rootDir: scratchDirectory() })],
+  ["a directory of this machine", () => ({ rootDir: mkdtempSync(join(tmpdir(), "deepwright-os-test-")) })],
 ];
 
 describe.each(KINDS)("from %s no command gets out", (_, options) => {
+  let opened: OpenedSandbox;
+  const given = options();
+  beforeAll(async () => {
+    opened = await osSandbox(given).open({ key: "escapes", env: {} });
+  });
+  afterAll(async () => {
+    await opened.destroy();
+    if (given.rootDir) rmSync(given.rootDir, { recursive: true, force: true });
+  });
+
   const attempts: readonly [name: string, command: string, refused: RegExp][] = [
     [
       "by settings of the kernel",
@@ -137,7 +152,6 @@ describe.each(KINDS)("from %s no command gets out", (_, options) => {
       swappiness: readFileSync("/proc/sys/vm/swappiness", "utf8"),
       null: statSync("/dev/null").mode,
     };
-    const opened = await openFor(options());
     expect(await run(opened, command)).toMatch(refused);
     delete process.env.DEEPWRIGHT_TEST_SECRET;
     expect({
@@ -226,7 +240,7 @@ describe("by what lies in a directory of this machine", () => {
   it("a set-user-id program that lies there lends nothing", async () => {
     const rootDir = scratchDirectory();
     writeFileSync(join(rootDir, "s"), readFileSync("/bin/sh"), { mode: 0o755 });
-    (await import("node:fs")).chmodSync(join(rootDir, "s"), 0o4755);
+    chmodSync(join(rootDir, "s"), 0o4755);
     const opened = await openFor({ rootDir });
     expect(await run(opened, "./s -p -c 'id -u; grep CapEff /proc/self/status'")).toBe(
       "1000\nCapEff:\t0000000000000000\n",

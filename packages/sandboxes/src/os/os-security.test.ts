@@ -408,7 +408,7 @@ it("R-38 a sandbox whose directory is gone is lost, and says so", async () => {
   const running = opened.sandbox.execute("sleep 1; echo x > file; echo done");
   await new Promise((resolve) => setTimeout(resolve, 300));
   renameSync(rootDir, `${rootDir}-gone`);
-  await running;
+  await expect(running).rejects.toMatchObject({ code: "SANDBOX_LOST" });
   await expect(opened.sandbox.execute("true")).rejects.toMatchObject({ code: "SANDBOX_LOST" });
   rmSync(`${rootDir}-gone`, { recursive: true });
 });
