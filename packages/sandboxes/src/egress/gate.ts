@@ -25,6 +25,9 @@ export const DEFAULT_LIMITS: EgressLimits = {
   idleTimeout: 600_000,
 };
 
+/** As many of a name are tried. */
+const MAX_ADDRESSES = 4;
+
 /** What tests put in the place of the real network. */
 export interface GateParts {
   readonly lookup: Lookup;
@@ -110,9 +113,10 @@ async function dial(target: Target, parts: GateParts, refuse: Gate["refuse"]): P
   if (!addresses.every(parts.isPublic))
     throw refuse(target, `${target.host} has an address that is not public`);
   let failure: unknown;
-  for (const [index, address] of addresses.entries()) {
+  const tried = addresses.slice(0, MAX_ADDRESSES);
+  for (const [index, address] of tried.entries()) {
     if (deadline.aborted) break;
-    const isLast = index === addresses.length - 1;
+    const isLast = index === tried.length - 1;
     const patience = isLast
       ? deadline
       : AbortSignal.any([deadline, AbortSignal.timeout(parts.limits.connectTimeout / 4)]);
@@ -129,7 +133,7 @@ async function dial(target: Target, parts: GateParts, refuse: Gate["refuse"]): P
 async function resolved(target: Target, parts: GateParts, deadline: AbortSignal): Promise<readonly string[]> {
   try {
     const addresses = await Promise.race([parts.lookup(target.host), rejectedBy(deadline)]);
-    if (addresses.length > 0) return addresses.slice(0, 8);
+    if (addresses.length > 0) return addresses;
   } catch (error) {
     if (deadline.aborted) throw new NotConnected(504, `${target.host} was not resolved in time`);
     throw new NotConnected(502, `${target.host} cannot be resolved${codeOf(error)}`);
