@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, readdir, readFile } from "node:fs/promises";
+import { chmod, chown, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -96,10 +96,14 @@ describe("commands run in a sandbox", () => {
 
   it("where nobody is, commands that only look run, the others are denied, and the code is 4", async () => {
     const denied = "echo b > b.txt";
-    const { headless, server, files } = await desk([runs("cat a.txt"), runs("cat .env"), runs(denied)], {
-      "a.txt": "what is in a",
-      ".env": "KEY=sentinel",
-    });
+    const { headless, server, files, cwd } = await desk(
+      [runs("cat a.txt"), runs("cat .env"), runs("cat link.txt"), runs(denied)],
+      {
+        "a.txt": "what is in a",
+        ".env": "KEY=sentinel",
+      },
+    );
+    await symlink(".env", join(cwd, "link.txt"));
     const result = await headless(["Work"]);
     expect(result.code).toBe(4);
     const told = server.asked().map(({ body }) => JSON.stringify(body));
@@ -107,8 +111,8 @@ describe("commands run in a sandbox", () => {
     expect(told[2]).toContain("Nobody is here to approve it");
     expect(told.at(-1)).not.toContain("sentinel");
     expect(told[0]).toContain("every other command needs approval");
-    expect(await files()).toEqual([".env", "a.txt"]);
-    expect(result.stderr).toContain("Denied: execute (2 calls): nobody is here to approve it\n");
+    expect(await files()).toEqual([".env", "a.txt", "link.txt"]);
+    expect(result.stderr).toContain("Denied: execute (3 calls): nobody is here to approve it\n");
   });
 
   it("--ask execute asks about all of them, and --ask none about those it would ask about anyway", async () => {

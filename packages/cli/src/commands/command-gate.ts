@@ -1,4 +1,6 @@
 /** Which commands a person is asked about. */
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { CommandRules } from "@deepwright/sandboxes/command-rules";
 import type { InterruptOnConfig } from "deepwright";
 import { isSecretPath } from "../run/secret-names.ts";
@@ -8,7 +10,7 @@ import type { Commands } from "./commands.ts";
  * In a sandbox, commands that only look at files and at the history need no question. A search is asked about: it would
  * read the files made to hold keys, which the agent's own search leaves out; so is a command that names such a file.
  */
-export function commandGate({ kind, reach }: Commands): InterruptOnConfig {
+export function commandGate({ kind, reach }: Commands, directory: string): InterruptOnConfig {
   if (kind === "none") return { description: reach };
   let rules: Promise<CommandRules> | undefined;
   return {
@@ -16,7 +18,8 @@ export function commandGate({ kind, reach }: Commands): InterruptOnConfig {
     when: async ({ toolCall }) => {
       rules ??= lookingRules();
       const { decision, words = [] } = (await rules).judge(String(toolCall.args.command));
-      return decision !== "allow" || words.some(namesSecret);
+      if (decision !== "allow") return true;
+      return (await Promise.all(words.map((word) => namesSecret(word, directory)))).includes(true);
     },
   };
 }
@@ -29,7 +32,9 @@ async function lookingRules(): Promise<CommandRules> {
 
 const SEARCHES: ReadonlySet<string> = new Set(["grep", "rg"]);
 
-/** Also behind a revision, as in `HEAD:.env`. */
-function namesSecret(word: string): boolean {
-  return word.split(":").some(isSecretPath);
+/** By the name that is given, also behind a revision as in `HEAD:.env`, and by the file it leads to. */
+async function namesSecret(word: string, directory: string): Promise<boolean> {
+  const names = word.split(":");
+  const real = await Promise.all(names.map((name) => realpath(resolve(directory, name)).catch(() => name)));
+  return [...names, ...real].some(isSecretPath);
 }

@@ -35,7 +35,7 @@ export interface MadeAgent {
 /** A name that --ask gives must be that of a tool: a slip would leave it unguarded. */
 export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
   const { options, commands } = parts;
-  const gate = commands ? { [EXECUTE]: commandGate(commands) } : {};
+  const gate = commands ? { [EXECUTE]: commandGate(commands, parts.workplace.directory) } : {};
   const settings = { ...settingsOf(library, parts), interruptOn: gate };
   const asked = commands ? withoutGated(parts.asked) : parts.asked;
   if (!mayAsk(options.ask, asked)) {

@@ -187,9 +187,9 @@ const FILES: readonly AllowRule[] = [
   ),
   reads(
     "diff",
-    { options: ["-u", "-r", "-q", "-w", "-b", "-U <number>", "-y", "--brief"], operands: "paths" },
-    ["diff a b", "diff -ru src old"],
-    ["diff a /etc/passwd", "diff --from-file=/etc/passwd a"],
+    { options: ["-u", "-q", "-w", "-b", "-U <number>", "-y", "--brief"], operands: "paths" },
+    ["diff a b", "diff -uw a b"],
+    ["diff -r a b", "diff a /etc/passwd", "diff --from-file=/etc/passwd a"],
   ),
   reads(
     "find",
