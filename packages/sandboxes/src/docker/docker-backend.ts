@@ -47,8 +47,6 @@ export interface DockerBackendOptions extends BaseSandboxOptions {
   end(): Promise<void>;
 }
 
-/** Milliseconds between the request to end and the kill. */
-const GRACE = 500;
 /** Milliseconds the output may take to end after the kill. */
 const KILL_LIMIT = 2000;
 /** Milliseconds a caller who has stopped still waits for its command to be ended. */
@@ -183,7 +181,7 @@ export class DockerBackend extends BaseSandbox {
       );
     } catch (error) {
       // It may have begun all the same.
-      if (signal?.aborted) void this.#stop(call, "KILL").catch(() => undefined);
+      if (signal?.aborted) void this.#stop(call).catch(() => undefined);
       throw error;
     }
   }
@@ -207,7 +205,7 @@ export class DockerBackend extends BaseSandbox {
     if (first === "abort") {
       await firstOf(
         ABORT_LIMIT,
-        this.#stop(call, "KILL").catch(() => undefined),
+        this.#stop(call).catch(() => undefined),
       );
       throw stop.abortReason();
     }
@@ -217,7 +215,7 @@ export class DockerBackend extends BaseSandbox {
     if (exitCode !== null && exitCode < FIRST_SIGNAL) return { exitCode };
     // Ended from outside: perhaps with the container, perhaps without its children.
     await this.#calls.checkRunning();
-    await this.#stop(call, "KILL");
+    await this.#stop(call);
     return { exitCode };
   }
 
@@ -226,12 +224,10 @@ export class DockerBackend extends BaseSandbox {
       () => true,
       () => true,
     );
-    await this.#stop(call, "TERM");
-    const wasEnough = await firstOf(GRACE, ended);
-    const isOver = await this.#stop(call, "KILL");
+    const isOver = await this.#stop(call);
     await firstOf(KILL_LIMIT, ended);
-    if (!isOver && !(await this.#stop(call, "KILL"))) await this.#giveUp();
-    return { exitCode: TIMED_OUT, signal: wasEnough ? "SIGTERM" : "SIGKILL" };
+    if (!isOver && !(await this.#stop(call))) await this.#giveUp();
+    return { exitCode: TIMED_OUT, signal: "SIGKILL" };
   }
 
   async #giveUp(): Promise<never> {
@@ -249,9 +245,9 @@ export class DockerBackend extends BaseSandbox {
   }
 
   /** Whether nothing of the call is left. */
-  async #stop(call: string, signal: "TERM" | "KILL"): Promise<boolean> {
+  async #stop(call: string): Promise<boolean> {
     const { exitCode } = await this.#calls.run({
-      argv: shell(STOP, call, this.#strays, signal),
+      argv: shell(STOP, call, this.#strays),
       workingDirectory: "/",
       env: { [CALL_VARIABLE]: "stop" },
     });
@@ -264,7 +260,7 @@ export class DockerBackend extends BaseSandbox {
     if (reason.code === ("SANDBOX_UNAVAILABLE" as string))
       await firstOf(
         ABORT_LIMIT,
-        this.#stop(call, "KILL").catch(() => undefined),
+        this.#stop(call).catch(() => undefined),
       );
     return reason;
   }

@@ -231,7 +231,7 @@ describe("a command in a container", () => {
     const command = `setsid sleep 301 & nohup sleep 302 >/dev/null 2>&1 & env -i setsid sh -c 'sleep 303 & sleep 304' &
       (env -u DEEPWRIGHT_CALL setsid sleep 305 &) ; sleep 306`;
     const { exitCode, signal } = await place.sandbox.execute(command, { timeout: 1 });
-    expect([exitCode, signal]).toEqual([124, "SIGTERM"]);
+    expect([exitCode, signal]).toEqual([124, "SIGKILL"]);
     expect(await processes()).toBe("");
   });
 
@@ -292,7 +292,8 @@ describe("what can happen to a container", () => {
   });
 
   test("an engine that is stopped while a command runs is a SANDBOX_UNAVAILABLE, and the container is found again", async () => {
-    const socketPath = join(mkdtempSync(join(tmpdir(), "dw-socket-")), "second.sock");
+    const directory = mkdtempSync(join(tmpdir(), "dw-socket-"));
+    const socketPath = join(directory, "second.sock");
     const service = spawn(
       "podman",
       [...engine.args, "system", "service", "--time", "60", `unix://${socketPath}`],
@@ -316,6 +317,7 @@ describe("what can happen to a container", () => {
       await again?.destroy();
     } finally {
       service.kill("SIGKILL");
+      rmSync(directory, { recursive: true });
     }
   }, 60_000);
 

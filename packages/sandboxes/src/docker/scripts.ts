@@ -135,20 +135,12 @@ done
 exit "$code"
 `;
 
-/**
- * Sends a signal to all of a call: `$1` call, `$2` whether to strays too, `$3` `TERM` or `KILL`. 0: nothing is left.
- * All are halted first, so that a shell does not live to tell of the end of its child.
- */
+/** Ends all of a call: `$1` call, `$2` whether strays too. 0: nothing is left. */
 export const STOP = `
 exec 2>/dev/null </dev/null
 call=$1 strays=$2
 ${SEARCH}
-if [ "$3" = KILL ]; then end_found; exit; fi
-search
-for signal in STOP TERM CONT; do
-  for pid in $found; do kill "-$signal" "$pid"; done
-done
-[ -z "$found" ]
+end_found
 `;
 
 /** Stores `$2` bytes of the input as the file `$1`. Prints `ok` or why not, when all of the input was taken. */
