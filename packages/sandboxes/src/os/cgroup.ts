@@ -6,7 +6,6 @@
  */
 import {
   accessSync,
-  chownSync,
   constants,
   existsSync,
   mkdirSync,
@@ -15,16 +14,18 @@ import {
   rmdirSync,
   writeFileSync,
 } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAlive, ownProcess } from "./live-process.ts";
 import type { Limits } from "./os-options.ts";
+import { processesBelow } from "./usage-watch.ts";
 
 export interface Cgroup {
-  /** A process that writes 0 to each of them is in the group, with all it starts. */
+  /** A process that writes 0 to each of them is in the group, with all it starts; that may take it some milliseconds. */
   readonly entrances: readonly string[];
-  /** Whether only root can enter it: who runs as somebody else has to become that after. */
-  readonly needsRoot: boolean;
+  /** Brings a process in that runs already, and all below it. */
+  admit(pid: number): Promise<void>;
   /** Ends all that is in it, and removes it. Safe twice. */
   end(): Promise<void>;
 }
@@ -33,10 +34,11 @@ const PREFIX = "deepwright-os.";
 /** Milliseconds between two attempts to remove a group. */
 const END_PAUSE = 20;
 const END_ROUNDS = 50;
+const ADMIT_ROUNDS = 20;
 const MEGABYTE = 1024 * 1024;
 
-/** Undefined where none can be made. `uid` is who will enter it. */
-export function makeCgroup(id: string, limits: Limits, uid: number | undefined): Cgroup | undefined {
+/** Undefined where none can be made. */
+export function makeCgroup(id: string, limits: Limits): Cgroup | undefined {
   const parents = controllerDirectories();
   if (parents === undefined) return undefined;
   const made: string[] = [];
@@ -50,13 +52,25 @@ export function makeCgroup(id: string, limits: Limits, uid: number | undefined):
     }
     limit(parents, name, limits);
     const entrances = made.map((directory) => join(directory, "cgroup.procs"));
-    const needsRoot = parents.version === 2;
-    if (uid !== undefined && !needsRoot) for (const entrance of entrances) chownSync(entrance, uid, -1);
-    return { entrances, needsRoot, end: () => endAll(made) };
+    return { entrances, admit: (pid) => admitTree(pid, entrances), end: () => endAll(made) };
   } catch (error) {
     removeAll(made);
     if (typeof (error as NodeJS.ErrnoException).code !== "string") throw error;
     return undefined;
+  }
+}
+
+/** Parents first: what they start after that is in the group by itself. */
+async function admitTree(root: number, entrances: readonly string[]): Promise<void> {
+  const known = new Set<number>();
+  for (let round = 0; round < ADMIT_ROUNDS; round += 1) {
+    const fresh = processesBelow(root).filter((pid) => !known.has(pid));
+    if (fresh.length === 0) return;
+    for (const pid of fresh) {
+      known.add(pid);
+      // One that has ended needs no group.
+      for (const entrance of entrances) await writeFile(entrance, String(pid)).catch(() => {});
+    }
   }
 }
 

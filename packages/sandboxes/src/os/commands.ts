@@ -24,6 +24,8 @@ export interface CommandPlace {
   readonly owner?: Owner;
   /** A file whose content is handed in as descriptor 3. */
   readonly filter?: string;
+  /** Bounds what runs, soon after it was started. */
+  readonly admit?: (pid: number) => void;
   /** Looked at from time to time, where nothing else bounds memory and processes. */
   readonly watched?: Limits;
   readonly timeout: number;
@@ -31,6 +33,9 @@ export interface CommandPlace {
   /** What is put before the shell, for one command; `leave` when that has ended. */
   enter(): { readonly launch: Launcher; readonly leave: () => void };
 }
+
+/** Milliseconds: what ends sooner need not be bounded, and is not slowed down by it. */
+const ADMIT_AFTER = 20;
 
 export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "program" | "args" | "uid" | "gid">;
 
@@ -78,10 +83,11 @@ export class Commands {
   }
 
   async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
-    const { owner, env, maxOutputBytes, filter, watched } = this.#place;
+    const { owner, env, maxOutputBytes, filter, watched, admit } = this.#place;
     const { launch, leave } = this.#place.enter();
     let descriptors: readonly number[] = [];
     let watch: UsageWatch | undefined;
+    let admission: NodeJS.Timeout | undefined;
     const closeAll = (): void => {
       for (const descriptor of descriptors) closeSync(descriptor);
       descriptors = [];
@@ -99,6 +105,7 @@ export class Commands {
           const onStart = (pid: number): void => {
             closeAll();
             if (watched !== undefined) watch = watchUsage(pid, watched);
+            if (admit !== undefined) admission = setTimeout(admit, ADMIT_AFTER, pid);
           };
           return { ...launch(shell), descriptors, onStart };
         },
@@ -106,6 +113,7 @@ export class Commands {
       return explained(response, watch);
     } finally {
       watch?.stop();
+      clearTimeout(admission);
       closeAll();
       leave();
     }

@@ -40,8 +40,8 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
     isRoot,
     env: env.inside,
   });
-  const cgroup = makeCgroup(lease.id, settings.limits, owner?.uid);
-  const wrap = commandWrapper({ settings, bwrap, args, cgroup, owner, network });
+  const cgroup = makeCgroup(lease.id, settings.limits);
+  const wrap = commandWrapper({ settings, bwrap, args, cgroup: isRoot ? cgroup : undefined, owner, network });
   const guard = guardOf(request, bind);
   return {
     skeleton,
@@ -53,6 +53,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
       owner,
       filter,
       watched: cgroup === undefined ? settings.limits : undefined,
+      admit: cgroup === undefined || isRoot ? undefined : (pid) => void cgroup.admit(pid),
       timeout: settings.timeout,
       maxOutputBytes: settings.maxOutputBytes,
       enter: () => {
@@ -72,44 +73,35 @@ interface Wrapping {
   readonly settings: OsSettings;
   readonly bwrap: string;
   readonly args: readonly string[];
+  /** Entered before the sandbox is set up; absent: not so. */
   readonly cgroup: Cgroup | undefined;
   readonly owner: Owner | undefined;
   readonly network: SandboxNetwork | undefined;
 }
 
-/** One shell sets the limits: before the sandbox where it enters a control group, else in it, where processes are counted. */
+/**
+ * One shell sets the limits. It does so in the sandbox, where processes are counted for it alone; root's are counted by
+ * nobody, so they enter the control group first, before there is a sandbox.
+ */
 function commandWrapper(
   given: Wrapping,
 ): (control: readonly string[], shell: readonly string[]) => ReturnType<Launcher> {
   const { settings, bwrap, args, cgroup, owner, network } = given;
   const prefix = network?.argv ?? [];
-  const as = owner === undefined ? {} : { uid: owner.uid, gid: owner.gid };
   if (cgroup === undefined) {
     const limited = ["/bin/sh", "-c", limitWords(settings.limits, { countsProcesses: true }), "sh"];
     return (control, shell) => ({
-      ...as,
+      ...owner,
       program: bwrap,
       args: [...args, ...control, "--", ...prefix, ...limited, ...shell],
     });
   }
   const before = cgroup.entrances.map((path) => `echo 0 > '${path}'`);
   const words = limitWords(settings.limits, { countsProcesses: false, before });
-  const become = owner !== undefined && cgroup.needsRoot ? becoming(owner) : [];
   return (control, shell) => ({
-    ...(cgroup.needsRoot ? {} : as),
     program: "/bin/sh",
-    args: ["-c", words, "sh", ...become, bwrap, ...args, ...control, "--", ...prefix, ...shell],
+    args: ["-c", words, "sh", bwrap, ...args, ...control, "--", ...prefix, ...shell],
   });
-}
-
-function becoming({ uid, gid }: Owner): string[] {
-  const { path } = findProgram("setpriv", []);
-  if (path === undefined)
-    throw new SandboxError(
-      "The os sandbox cannot be used here: there is no setpriv (util-linux).",
-      "SANDBOX_UNAVAILABLE",
-    );
-  return [path, "--reuid", String(uid), "--regid", String(gid), "--clear-groups", "--"];
 }
 
 interface Guard {

@@ -63,3 +63,13 @@ function numbersIn(path: string): number[] {
     return [];
   }
 }
+
+/** The process itself and all that descend from it, parents first. */
+export function processesBelow(root: number): number[] {
+  const found = [root];
+  for (let at = 0; at < found.length; at += 1) {
+    const pid = found[at] as number;
+    for (const thread of threadsOf(pid)) found.push(...numbersIn(`/proc/${pid}/task/${thread}/children`));
+  }
+  return found;
+}
