@@ -83,7 +83,8 @@ class TestEngine {
     this.#service = spawn(
       "podman",
       [...this.args, "system", "service", "--time", String(IDLE_LIMIT), `unix://${this.socketPath}`],
-      { env: this.env, stdio: ["ignore", "ignore", "pipe"] },
+      // Where the engine leaves notes, as about a container that ran out of memory.
+      { cwd: this.#at("."), env: this.env, stdio: ["ignore", "ignore", "pipe"] },
     );
     writeFileSync(this.#at("service"), String(this.#service.pid));
     let said = "";
