@@ -1,6 +1,7 @@
 /** Assistants: an agent of the server with settings of its own. */
 import { z } from "zod";
-import { identifier, metadata, moment, page, sortOrder } from "./ids.ts";
+import { identifier, ifExists, metadata, moment, page, sortOrder } from "./ids.ts";
+import { flag, wholeNumber } from "./query.ts";
 
 /** What a client may say about how a graph is run; keys of the engine are refused by the server. */
 export const runConfig = z.object({
@@ -25,28 +26,106 @@ export const assistant = z.object({
 });
 export type Assistant = z.infer<typeof assistant>;
 
+/** A version as it was: the same fields, without the time of a later change where a server does not say it. */
+export const assistantVersion = assistant.partial({ updated_at: true });
+export type AssistantVersion = z.infer<typeof assistantVersion>;
+
 export const createAssistant = z.object({
-  assistant_id: identifier.optional(),
-  graph_id: z.string(),
-  name: z.string().max(256).optional(),
+  assistant_id: identifier.nullish(),
+  graph_id: z.string().min(1).max(256),
+  name: z.string().max(256).nullish(),
   description: z.string().max(4096).nullish(),
-  config: runConfig.optional(),
+  config: runConfig.nullish(),
   context: z.unknown().optional(),
   metadata: metadata.nullish(),
-  if_exists: z.enum(["raise", "do_nothing"]).optional(),
+  if_exists: ifExists.nullish(),
 });
 export type CreateAssistant = z.infer<typeof createAssistant>;
 
 export const updateAssistant = createAssistant.omit({ assistant_id: true, if_exists: true }).partial();
 export type UpdateAssistant = z.infer<typeof updateAssistant>;
 
-export const searchAssistants = z.object({
-  ...page,
+const assistantFilter = {
   graph_id: z.string().nullish(),
   name: z.string().nullish(),
   metadata: metadata.nullish(),
+};
+
+export const assistantField = z.enum([
+  "assistant_id",
+  "graph_id",
+  "name",
+  "description",
+  "config",
+  "context",
+  "created_at",
+  "updated_at",
+  "metadata",
+  "version",
+]);
+
+/** The header `X-Pagination-Next` of the answer is the `offset` of the next page; absent on the last. */
+export const searchAssistants = z.object({
+  ...page,
+  ...assistantFilter,
   sort_by: z.enum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]).nullish(),
   sort_order: sortOrder.nullish(),
-  select: z.array(z.string()).nullish(),
+  /** Only these fields are in the answer. */
+  select: z.array(assistantField).nullish(),
 });
 export type SearchAssistants = z.infer<typeof searchAssistants>;
+
+export const countAssistants = z.object(assistantFilter);
+export type CountAssistants = z.infer<typeof countAssistants>;
+
+export const listAssistantVersions = z.object({ ...page, metadata: metadata.nullish() });
+export type ListAssistantVersions = z.infer<typeof listAssistantVersions>;
+
+export const setLatestAssistant = z.object({ version: z.number().int().min(1) });
+export type SetLatestAssistant = z.infer<typeof setLatestAssistant>;
+
+/** `delete_threads`: with it go the threads whose metadata name the assistant. */
+export const deleteAssistantQuery = z.object({ delete_threads: flag.default(false) });
+
+/** `xray`: whether graphs inside graphs are drawn, or down to which depth. */
+export const assistantGraphQuery = z.object({ xray: z.union([flag, wholeNumber(0, 100)]).default(false) });
+
+export const assistantGraph = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.union([z.string(), z.number()]),
+      name: z.string().optional(),
+      type: z.string().optional(),
+      data: z.unknown().optional(),
+      metadata: z.unknown().optional(),
+    }),
+  ),
+  edges: z.array(
+    z.object({
+      source: z.string(),
+      target: z.string(),
+      data: z.string().nullish(),
+      conditional: z.boolean().optional(),
+    }),
+  ),
+});
+export type AssistantGraph = z.infer<typeof assistantGraph>;
+
+const jsonSchema = z.record(z.string(), z.unknown()).nullish();
+
+/** JSON Schemas; one that cannot be told is absent or null. */
+export const graphSchemas = z.object({
+  graph_id: z.string().optional(),
+  input_schema: jsonSchema,
+  output_schema: jsonSchema,
+  state_schema: jsonSchema,
+  config_schema: jsonSchema,
+  context_schema: jsonSchema,
+});
+export type GraphSchemas = z.infer<typeof graphSchemas>;
+
+export const subgraphsQuery = z.object({ recurse: flag.default(false) });
+
+/** By namespace. */
+export const subgraphs = z.record(z.string(), graphSchemas);
+export type Subgraphs = z.infer<typeof subgraphs>;

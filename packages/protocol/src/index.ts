@@ -1,7 +1,17 @@
 /** The wire: one resource a file. Schemas are values, their types have the same name with a capital letter. */
 export * from "./assistants.ts";
 export * from "./crons.ts";
+export * from "./event-id.ts";
+export * from "./events.ts";
+export * from "./headers.ts";
 export * from "./ids.ts";
+export * from "./messages.ts";
+export * from "./problems.ts";
+export * from "./query.ts";
+export * from "./routes.ts";
 export * from "./runs.ts";
+export * from "./server.ts";
+export * from "./sse.ts";
 export * from "./store.ts";
+export * from "./thread-work.ts";
 export * from "./threads.ts";

@@ -1,7 +1,13 @@
 /** The store: values that outlive threads. */
 import { z } from "zod";
+import { flag } from "./query.ts";
 
-export const namespace = z.array(z.string().min(1).max(256)).max(32);
+const withoutControls = /^\P{Cc}+$/u;
+const label = z.string().min(1).max(256).regex(withoutControls, "must not contain control characters");
+const key = z.string().min(1).max(1024).regex(withoutControls, "must not contain control characters");
+
+export const namespace = z.array(label).max(32);
+export type Namespace = z.infer<typeof namespace>;
 
 export const item = z.object({
   namespace: z.array(z.string()),
@@ -13,32 +19,52 @@ export const item = z.object({
 export type Item = z.infer<typeof item>;
 
 export const putItem = z.object({
-  namespace,
-  key: z.string().min(1).max(1024),
+  namespace: namespace.min(1),
+  key,
   value: z.record(z.string(), z.unknown()),
-  index: z.union([z.literal(false), z.array(z.string())]).nullish(),
+  /** Which fields a search by meaning looks at; false: none. */
+  index: z.union([z.literal(false), z.array(z.string().max(256)).max(64)]).nullish(),
   /** Minutes. */
   ttl: z.number().positive().nullish(),
 });
 export type PutItem = z.infer<typeof putItem>;
 
-export const deleteItem = z.object({ namespace: namespace.optional(), key: z.string().min(1) });
+/** `namespace`: labels joined with `.`; given several times, one label each, which may contain one then. */
+export const getItemQuery = z.object({
+  namespace: z
+    .union([z.string(), z.array(z.string()).max(32)])
+    .transform((given) => (typeof given === "string" ? (given === "" ? [] : given.split(".")) : given))
+    .pipe(namespace)
+    .default([]),
+  key,
+  refresh_ttl: flag.optional(),
+});
+export type GetItemQuery = z.infer<typeof getItemQuery>;
+
+export const deleteItem = z.object({ namespace: namespace.optional(), key });
+export type DeleteItem = z.infer<typeof deleteItem>;
 
 export const searchItems = z.object({
   namespace_prefix: namespace,
   filter: z.record(z.string(), z.unknown()).nullish(),
   limit: z.number().int().min(1).max(1000).default(10),
-  offset: z.number().int().min(0).default(0),
-  query: z.string().nullish(),
+  offset: z.number().int().min(0).max(1_000_000_000).default(0),
+  query: z.string().max(65_536).nullish(),
   refresh_ttl: z.boolean().nullish(),
 });
 export type SearchItems = z.infer<typeof searchItems>;
 
+export const foundItems = z.object({ items: z.array(item.extend({ score: z.number().nullish() })) });
+export type FoundItems = z.infer<typeof foundItems>;
+
 export const listNamespaces = z.object({
   prefix: namespace.nullish(),
   suffix: namespace.nullish(),
-  max_depth: z.number().int().min(1).nullish(),
+  max_depth: z.number().int().min(1).max(32).nullish(),
   limit: z.number().int().min(1).max(1000).default(100),
-  offset: z.number().int().min(0).default(0),
+  offset: z.number().int().min(0).max(1_000_000_000).default(0),
 });
 export type ListNamespaces = z.infer<typeof listNamespaces>;
+
+export const foundNamespaces = z.object({ namespaces: z.array(z.array(z.string())) });
+export type FoundNamespaces = z.infer<typeof foundNamespaces>;

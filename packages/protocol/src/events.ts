@@ -1,0 +1,125 @@
+/** The events of a run as they go over the wire: their names, what they carry, and which mode asks for them. */
+import { z } from "zod";
+import { identifier, metadata } from "./ids.ts";
+import { message } from "./messages.ts";
+import { runStatus, type StreamMode } from "./runs.ts";
+import { mailKind } from "./thread-work.ts";
+import { interrupt } from "./threads.ts";
+
+const state = z.record(z.string(), z.unknown());
+
+/** Always the first event of a run. */
+export const metadataEvent = z.looseObject({
+  run_id: identifier,
+  thread_id: identifier.optional(),
+  /** Which try of the run this is, from 1; it grows when another worker goes on with it. */
+  attempt: z.number().int().optional(),
+});
+
+/** Why a run failed. `error` is a name or code, `message` is for people. */
+export const errorEvent = z.object({ error: z.string(), message: z.string() });
+
+/** Always the last event of a run; a stream that closes without it was cut and can be resumed. */
+export const endEvent = z.object({ run_id: identifier.optional(), status: runStatus.optional() }).nullable();
+
+const taskEvent = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  interrupts: z.array(interrupt).optional(),
+  input: z.unknown().optional(),
+  triggers: z.array(z.string()).optional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+
+const toolEvent = z.looseObject({
+  event: z.enum(["on_tool_start", "on_tool_event", "on_tool_end", "on_tool_error"]),
+  toolCallId: z.string().optional(),
+  name: z.string(),
+});
+
+/** A message that came while the run went on has reached its agent. */
+export const mailEvent = z.object({ id: identifier, kind: mailKind.optional(), message: message.optional() });
+
+/** Another run took the thread (`interrupt`) or undid this one (`rollback`). */
+export const replacedEvent = z.object({
+  run_id: identifier,
+  by: identifier,
+  strategy: z.enum(["interrupt", "rollback"]).optional(),
+});
+
+/** What each kind of event carries. */
+export const eventData = {
+  metadata: metadataEvent,
+  /** The whole state after a step; `__interrupt__` when the run waits. */
+  values: state,
+  /** Node → what it wrote; `__interrupt__` → those that wait. */
+  updates: state,
+  /** A piece of a message, or a whole one, and where it comes from. */
+  messages: z.tuple([message, metadata]),
+  /** The message so far. */
+  "messages/partial": z.array(message),
+  "messages/complete": z.array(message),
+  /** Message id → where it comes from; before its first piece. */
+  "messages/metadata": z.record(z.string(), z.object({ metadata: z.unknown() })),
+  /** Whatever a tool wrote. */
+  custom: z.unknown(),
+  events: z.looseObject({ event: z.string(), name: z.string().optional(), data: z.unknown().optional() }),
+  debug: z.unknown(),
+  tasks: taskEvent,
+  checkpoints: z.looseObject({ values: z.unknown(), next: z.array(z.string()) }),
+  tools: toolEvent,
+  feedback: z.record(z.string(), z.string()),
+  error: errorEvent,
+  end: endEvent,
+  steer: mailEvent,
+  "follow-up": mailEvent,
+  replaced: replacedEvent,
+} as const;
+
+export type EventKind = keyof typeof eventData;
+export type EventData<Kind extends EventKind> = z.infer<(typeof eventData)[Kind]>;
+
+/** The mode that asks for a kind of event; the others are in every stream. */
+const MODE: Partial<Record<EventKind, StreamMode>> = {
+  values: "values",
+  updates: "updates",
+  messages: "messages-tuple",
+  "messages/partial": "messages",
+  "messages/complete": "messages",
+  "messages/metadata": "messages",
+  custom: "custom",
+  events: "events",
+  debug: "debug",
+  tasks: "tasks",
+  checkpoints: "checkpoints",
+  tools: "tools",
+};
+
+export interface EventName {
+  /** One of `EventKind`, or what another server sends. */
+  readonly kind: string;
+  /** Graphs from the outside in, `<node>:<task>` each; empty: the agent itself. */
+  readonly namespace: readonly string[];
+}
+
+/** `updates|tools:1|agent:2` → `updates` in `["tools:1", "agent:2"]`. */
+export function parseEventName(name: string): EventName {
+  const [kind = "", ...namespace] = name.split("|");
+  return { kind, namespace };
+}
+
+export function formatEventName(kind: string, namespace: readonly string[] = []): string {
+  return [kind, ...namespace].join("|");
+}
+
+export function isEventKind(kind: string): kind is EventKind {
+  return Object.hasOwn(eventData, kind);
+}
+
+/** Whether a reader who asked for these modes gets the event. What is no event of a mode everyone gets. */
+export function isEventOfModes(name: string, modes: readonly StreamMode[]): boolean {
+  const { kind } = parseEventName(name);
+  const mode = isEventKind(kind) ? MODE[kind] : undefined;
+  return mode === undefined || modes.includes(mode);
+}

@@ -1,0 +1,42 @@
+/** What stands behind the question mark: text that means numbers, flags and lists. */
+import { z } from "zod";
+
+/** What a query says: a name given once is text, one given again a list of texts. */
+export type Query = Readonly<Record<string, string | readonly string[]>>;
+
+/** Reads a query so that its schema can be asked about it. A name like `__proto__` is a name like any other. */
+export function readQuery(parameters: URLSearchParams): Query {
+  const query: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of parameters) {
+    const before = query[name];
+    if (before === undefined) query[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else query[name] = [before, value];
+  }
+  return query;
+}
+
+/** A whole number in digits. */
+export function wholeNumber(minimum: number, maximum: number) {
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(minimum).max(maximum));
+}
+
+/** `1` and `true`, `0` and `false`. */
+export const flag = z.enum(["1", "0", "true", "false"]).transform((text) => text === "1" || text === "true");
+
+/** Given once, several times, or once with commas. */
+export function listOf<Item extends z.ZodType<unknown, string>>(item: Item) {
+  return z
+    .union([z.string(), z.array(z.string()).max(64)])
+    .transform((given) => (typeof given === "string" ? given.split(",") : given))
+    .pipe(z.array(item).max(64));
+}
+
+export const pageQuery = {
+  limit: wholeNumber(1, 1000).default(10),
+  offset: wholeNumber(0, 1_000_000_000).default(0),
+};

@@ -1,0 +1,60 @@
+import {
+  deleteItem,
+  foundItems,
+  foundNamespaces,
+  getItemQuery,
+  item,
+  listNamespaces,
+  putItem,
+  searchItems,
+} from "../store.ts";
+import type { Route } from "./route.ts";
+
+export const storeRoutes = [
+  {
+    name: "store.putItem",
+    method: "PUT",
+    path: "/store/items",
+    summary: "Writes an item, over what stands under its key.",
+    body: putItem,
+    answer: "nothing",
+    standard: true,
+  },
+  {
+    name: "store.getItem",
+    method: "GET",
+    path: "/store/items",
+    summary: "Gives one item; null when there is none.",
+    query: getItemQuery,
+    answer: item.nullable(),
+    standard: true,
+  },
+  {
+    name: "store.deleteItem",
+    method: "DELETE",
+    path: "/store/items",
+    summary: "Removes an item.",
+    body: deleteItem,
+    answer: "nothing",
+    standard: true,
+  },
+  {
+    name: "store.searchItems",
+    method: "POST",
+    path: "/store/items/search",
+    summary: "Lists items below a namespace, by their fields or by meaning.",
+    body: searchItems,
+    answer: foundItems,
+    standard: true,
+  },
+  {
+    name: "store.listNamespaces",
+    method: "POST",
+    path: "/store/namespaces",
+    summary: "Lists namespaces.",
+    body: listNamespaces,
+    bodyOptional: true,
+    answer: foundNamespaces,
+    standard: true,
+  },
+] as const satisfies readonly Route[];

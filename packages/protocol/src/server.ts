@@ -1,0 +1,13 @@
+/** What the server says about itself. */
+import { z } from "zod";
+
+export const ok = z.object({ ok: z.literal(true) });
+export type Ok = z.infer<typeof ok>;
+
+/** Flags say which parts are there. */
+export const info = z.object({
+  version: z.string(),
+  langgraph_js_version: z.string().optional(),
+  flags: z.record(z.string(), z.unknown()).default({}),
+});
+export type Info = z.infer<typeof info>;
