@@ -141,13 +141,29 @@ describe("osSandbox", () => {
     expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
     holder.kill("SIGKILL");
     expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
-    expect(readdirSync(rootDir)).toContain(".vscode");
+    expect(await waitUntil(() => readdirSync(rootDir).length === 0, 4000)).toBe(true);
+    expect(processesWith(rootDir)).toEqual([]);
     const next = await openFor({ rootDir, stateDir });
     await run(next, "true");
     await next.detach();
     expect(readdirSync(rootDir)).toEqual([]);
     const [id = ""] = (await osSandbox({ stateDir }).find?.("holder")) ?? [];
     expect(groupsOf(id)).toEqual([]);
+  }, 90_000);
+
+  it("SB-06 what a killed process left in a directory stays while another works there, and goes with that one", async () => {
+    const stateDir = scratchDirectory();
+    const rootDir = scratchDirectory();
+    const mark = `8${Math.random().toString().slice(2, 8)}`;
+    const holder = holding(stateDir, rootDir, `sleep ${mark}`);
+    await waitUntil(() => processesWith(mark).length >= 1, 45_000);
+    const opened = await openFor({ rootDir, stateDir });
+    const running = opened.sandbox.execute("sleep 2; mkdir .vscode/x");
+    await waitUntil(() => readdirSync(join(stateDir, "guards")).length > 0, 5000);
+    holder.kill("SIGKILL");
+    expect((await running).exitCode).not.toBe(0);
+    await opened.detach();
+    expect(await waitUntil(() => readdirSync(rootDir).length === 0, 4000)).toBe(true);
   }, 90_000);
 
   it("destroying by id ends what another process runs in it", async () => {

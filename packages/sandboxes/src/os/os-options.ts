@@ -207,7 +207,7 @@ function inside(name: string, path: string, rootDir: string | undefined): string
   if (rootDir === undefined)
     throw invalid(`${name} needs rootDir: a private directory has nothing in it yet.`);
   const names = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (names.length === 0 || names.includes("..") || path.includes("\0") || isAbsolute(path))
+  if (names.length === 0 || names.includes("..") || /[\0\n]/.test(path) || isAbsolute(path))
     throw invalid(`${name} must be a path in rootDir, relative to it, got "${path}".`);
   return names.join("/");
 }

@@ -2,8 +2,8 @@
  * Empty directories that lie in a workspace while commands run, so that something can be mounted where nothing is.
  *
  * Processes with sandboxes on one directory share them: who is there is written down, and the last to leave removes
- * them. One that has got content in the meantime is somebody's, and stays. What a killed process left is removed by
- * the next one.
+ * them. One that has got content in the meantime is somebody's, and stays. What a killed process left is removed by a
+ * shell that watches it, or else by the next one.
  */
 import {
   lstatSync,
@@ -17,12 +17,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isAlive, ownProcess } from "./live-process.ts";
+import { watchPlaceholders } from "./placeholder-watch.ts";
 import { stateSubdirectory } from "./state-directory.ts";
 
 /** Milliseconds they stay after a command, so that the next one finds them. */
 const LINGER = 1000;
 const LOCK_PATIENCE = 3000;
-const MADE = "made.json";
+/** A path a line, the deepest first. */
+const MADE = "made";
 
 export class Placeholders {
   readonly #rootDir: string;
@@ -31,6 +33,7 @@ export class Placeholders {
   #users = 0;
   #isNoted = false;
   #timer: NodeJS.Timeout | undefined;
+  #endWatch: (() => void) | undefined;
   readonly #onExit = (): void => this.#leave();
 
   /** `rootDir` is a real path. */
@@ -66,13 +69,24 @@ export class Placeholders {
     const impossible = new Set<string>();
     const fresh = paths.filter((path) => this.#makeOne(path, impossible));
     for (const path of fresh) this.#made.add(path);
-    if (fresh.length > 0) this.#locked(() => this.#note([...this.#noted(), ...fresh]));
+    if (fresh.length > 0) {
+      this.#locked(() => this.#note([...this.#noted(), ...fresh]));
+      this.#endWatch ??= watchPlaceholders({
+        rootDir: this.#rootDir,
+        notes: this.#notes,
+        own: ownProcess(),
+        made: MADE,
+      });
+    }
     return impossible;
   }
 
   /** Removes them now, if no command needs them. Safe twice. */
   close(): void {
-    if (this.#users === 0) this.#leave();
+    if (this.#users > 0) return;
+    this.#leave();
+    this.#endWatch?.();
+    this.#endWatch = undefined;
   }
 
   /** What has got content, or is gone, is not ours any more. */
@@ -116,8 +130,7 @@ export class Placeholders {
       const others = readdirSync(this.#notes).filter((name) => /^\d+\.\d+$/.test(name));
       for (const name of others) if (!isAlive(name)) rmSync(join(this.#notes, name), { force: true });
       if (others.some(isAlive)) return;
-      // The deepest first.
-      for (const path of [...new Set([...this.#noted(), ...this.#made])].sort().reverse())
+      for (const path of deepestFirst([...this.#noted(), ...this.#made]))
         removeEmpty(join(this.#rootDir, path));
       rmSync(join(this.#notes, MADE), { force: true });
     });
@@ -127,14 +140,19 @@ export class Placeholders {
 
   #noted(): string[] {
     try {
-      return JSON.parse(readFileSync(join(this.#notes, MADE), "utf8")) as string[];
+      return readFileSync(join(this.#notes, MADE), "utf8").split("\n").filter(Boolean);
     } catch {
       return [];
     }
   }
 
   #note(paths: readonly string[]): void {
-    writeFileSync(join(this.#notes, MADE), JSON.stringify([...new Set(paths)]));
+    writeFileSync(
+      join(this.#notes, MADE),
+      deepestFirst(paths)
+        .map((path) => `${path}\n`)
+        .join(""),
+    );
   }
 
   /** The steps are short, so waiting for others is too; a lock that outlasts the patience was left by a killed process. */
@@ -159,6 +177,10 @@ export class Placeholders {
       removeEmpty(lock);
     }
   }
+}
+
+function deepestFirst(paths: readonly string[]): string[] {
+  return [...new Set(paths)].sort().reverse();
 }
 
 function isEmpty(path: string): boolean {
