@@ -10,6 +10,10 @@ const NEEDED = {
   podman: "podman",
   runc: "runc",
   busybox: "busybox-static",
+  curl: "curl",
+  git: "git",
+  openssl: "openssl",
+  python3: "python3",
 };
 
 /** Throws with the names of the packages that are missing and could not be installed. */

@@ -24,7 +24,7 @@ async function pack(directory: string): Promise<string[]> {
   return (Object.values(report)[0] as Packed).files.map((file) => file.path);
 }
 
-test.each(["packages/core", "packages/checkpoint", "packages/cli"])(
+test.each(["packages/core", "packages/checkpoint", "packages/sandboxes", "packages/cli"])(
   "%s packs its build and no tests",
   async (directory) => {
     const files = await pack(directory);
@@ -39,7 +39,7 @@ test.each(["packages/core", "packages/checkpoint", "packages/cli"])(
   },
 );
 
-test.each(["packages/core", "packages/checkpoint"])(
+test.each(["packages/core", "packages/checkpoint", "packages/sandboxes"])(
   "every file the exports of %s name is there",
   async (directory) => {
     const files = await pack(directory);
