@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { checkDoors, doorsOf } from "./host-and-origin.ts";
+import { Problem } from "./problems.ts";
+
+const doors = doorsOf({
+  allowedHosts: ["agents.example.com"],
+  allowedOrigins: ["https://app.example.com", "http://localhost:5173"],
+});
+
+function status(
+  headers: Record<string, string>,
+  url = "http://127.0.0.1:2024/ok",
+): number | string | undefined {
+  try {
+    return checkDoors(doors, new Request(url, { headers }));
+  } catch (error) {
+    expect(error).toBeInstanceOf(Problem);
+    return (error as Problem).status;
+  }
+}
+
+test.each([
+  ["localhost", undefined],
+  ["LOCALHOST:2024", undefined],
+  ["127.0.0.1:2024", undefined],
+  ["[::1]:2024", undefined],
+  ["agents.example.com", undefined],
+  ["evil.com", 403],
+  ["127.0.0.1.evil.com", 403],
+  ["localhost.evil.com:2024", 403],
+  ["agents.example.com.", 403],
+  ["localhost@evil.com", 400],
+  ["localhost:2024, evil.com", 400],
+])("the Host %s is answered with %s", (host, expected) => {
+  expect(status({ host })).toBe(expected);
+});
+
+test.each([
+  ["http://127.0.0.1:2024", undefined],
+  ["https://app.example.com", "https://app.example.com"],
+  ["http://localhost:5173", "http://localhost:5173"],
+  ["https://evil.com", 403],
+  ["null", 403],
+  ["http://localhost.evil.com", 403],
+  ["http://localhost:1", 403],
+  ["http://127.0.0.1", 403],
+  ["http://app.example.com", 403],
+  ["https://app.example.com.evil.com", 403],
+])("the Origin %s is answered with %s", (origin, expected) => {
+  expect(status({ host: "127.0.0.1:2024", origin })).toBe(expected);
+});
+
+test("what another site embeds is refused though it names no origin", () => {
+  expect(status({ host: "127.0.0.1:2024", "sec-fetch-site": "cross-site" })).toBe(403);
+  expect(status({ host: "127.0.0.1:2024", "sec-fetch-site": "same-origin" })).toBeUndefined();
+});
+
+test("an allowed origin must be one", () => {
+  for (const origin of ["*", "app.example.com", "https://app.example.com/path", "null"])
+    expect(() => doorsOf({ allowedOrigins: [origin] })).toThrow(/origin/);
+});

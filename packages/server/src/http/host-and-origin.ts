@@ -1,0 +1,81 @@
+/**
+ * Which names the server answers to, and which pages may talk to it.
+ *
+ * A page elsewhere that has its own name point to this machine sends that name as Host; a page that calls this
+ * machine directly sends its own Origin. Both are refused before anything else is looked at.
+ */
+import { invalid, Problem } from "./problems.ts";
+
+export interface Doors {
+  /** Names without a port, lower case; `*` for any. */
+  readonly hosts: ReadonlySet<string>;
+  /** Whole origins such as `https://app.example.com`. */
+  readonly origins: ReadonlySet<string>;
+}
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+export function doorsOf(options: {
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+}): Doors {
+  const hosts = [...LOOPBACK, ...(options.allowedHosts ?? [])].map((host) => nameOf(host.toLowerCase()));
+  return { hosts: new Set(hosts), origins: new Set((options.allowedOrigins ?? []).map(originOf)) };
+}
+
+/** Returns the origin that may read the answer, if a page of another one asks. */
+export function checkDoors(doors: Doors, request: Request): string | undefined {
+  const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
+  if (!isHost(host)) throw invalid("The Host header is not valid.");
+  if (!doors.hosts.has("*") && !doors.hosts.has(nameOf(host)))
+    throw new Problem("FORBIDDEN", "The server does not answer to this Host.");
+  const origin = request.headers.get("origin");
+  if (origin === null) {
+    // A page that shows or sends something without a script has no Origin, but browsers say so.
+    if (request.headers.get("sec-fetch-site") === "cross-site") throw refusedOrigin();
+    return undefined;
+  }
+  if (doors.origins.has(origin)) return origin;
+  if (origin === `http://${host}` || origin === `https://${host}`) return undefined;
+  throw refusedOrigin();
+}
+
+const ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id, prefer, x-api-key";
+const SHOWN_HEADERS = "content-location, location, retry-after, x-pagination-next, x-pagination-total";
+
+/** For the one origin, never for all; no cookies are used, so none are allowed. */
+export function originHeaders(origin: string): Record<string, string> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": SHOWN_HEADERS,
+    vary: "Origin",
+  };
+}
+
+export function preflightResponse(origin: string | undefined): Response {
+  if (origin === undefined) return new Response(null, { status: 204 });
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...originHeaders(origin),
+      "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+      "access-control-allow-headers": ALLOWED_HEADERS,
+      "access-control-max-age": "600",
+    },
+  });
+}
+
+function refusedOrigin(): Problem {
+  return new Problem("FORBIDDEN", "Pages of this origin may not use the server.");
+}
+
+const nameOf = (host: string): string => host.replace(/:\d+$/, "");
+
+const isHost = (host: string): boolean => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host);
+
+function originOf(origin: string): string {
+  const parsed = URL.canParse(origin) ? new URL(origin).origin : "null";
+  if (parsed === "null" || parsed !== origin.replace(/\/$/, "").toLowerCase())
+    throw new TypeError(`An allowed origin is a scheme, a host and perhaps a port, got '${origin}'.`);
+  return parsed;
+}

@@ -1,0 +1,94 @@
+/**
+ * Events to one reader, as fast as it takes them.
+ *
+ * An event is fetched when the reader has taken those before it: what a slow one has not read waits in the log, not
+ * in memory. A reader that takes nothing for too long is cut off without an end, and goes on where it was.
+ */
+import { encodeEvent, HEARTBEAT, type WireEvent } from "@deepwright/protocol";
+import type { Heartbeat } from "./heartbeat.ts";
+
+export interface EventStreamOptions {
+  readonly heartbeat: Heartbeat;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts when the server goes: the answer breaks off, so that clients come back. */
+  readonly closing: AbortSignal;
+  /** How long something may wait for a reader that takes nothing. */
+  readonly stallMs: number;
+  /** Once: the reader has everything, or it is gone. */
+  readonly onEnd?: (complete: boolean) => void;
+}
+
+/** `open` is told when the reader leaves, and must then stop to wait. */
+export function eventResponse(
+  open: (signal: AbortSignal) => AsyncIterable<WireEvent>,
+  options: EventStreamOptions,
+): Response {
+  return new Response(eventBody(open, options), {
+    headers: {
+      ...options.headers,
+      "content-type": "text/event-stream",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+const encoder = new TextEncoder();
+const BEAT = encoder.encode(HEARTBEAT);
+
+function eventBody(
+  open: (signal: AbortSignal) => AsyncIterable<WireEvent>,
+  options: EventStreamOptions,
+): ReadableStream<Uint8Array> {
+  const gone = new AbortController();
+  const events = open(gone.signal)[Symbol.asyncIterator]();
+  let finish: (complete: boolean) => void = () => {};
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        let waitingSince = 0;
+        const stopBeat = options.heartbeat.add(() => {
+          if ((controller.desiredSize ?? 0) > 0) {
+            waitingSince = 0;
+            controller.enqueue(BEAT);
+          } else if (waitingSince === 0) waitingSince = performance.now();
+          else if (performance.now() - waitingSince > options.stallMs) fail("The reader takes nothing.");
+        });
+        const onClosing = () => fail("The server closes.");
+        const fail = (why: string) => {
+          finish(false);
+          controller.error(new Error(why));
+        };
+        options.closing.addEventListener("abort", onClosing, { once: true });
+        finish = (complete) => {
+          finish = () => {};
+          stopBeat();
+          options.closing.removeEventListener("abort", onClosing);
+          gone.abort();
+          // A source that waits ends by the signal, one that rests at an event by this.
+          if (!complete) void Promise.resolve(events.return?.()).catch(() => {});
+          options.onEnd?.(complete);
+        };
+        if (options.closing.aborted) onClosing();
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await events.next();
+          if (gone.signal.aborted) return;
+          if (!done) return controller.enqueue(encoder.encode(encodeEvent(value)));
+          finish(true);
+          controller.close();
+        } catch (error) {
+          if (gone.signal.aborted) return;
+          finish(false);
+          controller.error(error);
+        }
+      },
+      cancel() {
+        finish(false);
+      },
+    },
+    new CountQueuingStrategy({ highWaterMark: 1 }),
+  );
+}
