@@ -9,8 +9,6 @@ const words = (list: string): string[] => list.trim().split(/\s+/);
 const MISSING: Record<string, readonly string[]> = {
   "is `langsmithSandbox` of @deepwright/sandboxes/langsmith": words("LangSmithSandbox"),
   "files in LangSmith's hub, which we have no backend for": words("ContextHubBackend"),
-  "comes with the server": words(`
-    ASYNC_TASK_SYSTEM_PROMPT createAsyncSubAgentMiddleware createCompletionCallbackMiddleware`),
 };
 
 test("what the peer exports and we do not is listed here with a reason", async () => {

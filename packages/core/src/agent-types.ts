@@ -16,6 +16,8 @@ import type { Outcome } from "./loop/outcome.ts";
 import type { PromptParts } from "./options.ts";
 import type { FilesystemPermission } from "./permissions/rules.ts";
 import type { ProfileOption } from "./profiles/resolve.ts";
+import type { AsyncTasks } from "./subagents/async/async-task.ts";
+import type { GraphSources } from "./subagents/async/graphs.ts";
 import type { AnySubAgent } from "./subagents/spec.ts";
 import type { Todo } from "./tools/write-todos.ts";
 
@@ -49,6 +51,8 @@ export interface CreateDeepAgentParams<
   middleware?: TMiddleware | null;
   /** Whom the agent can hand tasks to. A general-purpose subagent is added. */
   subagents?: readonly AnySubAgent[] | null;
+  /** Agents of this process that async subagents name by `graphId`, besides those of `registerGraph`. */
+  asyncAgents?: GraphSources | null;
   /** A zod object, a StateSchema or an Annotation: keys added to the agent's state. */
   stateSchema?: TState | null;
   /** A zod object: what callers pass as `context`. It never reaches the prompt by itself. */
@@ -125,6 +129,8 @@ export interface BuiltInResult {
   messages: BaseMessage[];
   files: Record<string, FileData>;
   todos: Todo[];
+  /** Of agents with async subagents. */
+  asyncTasks?: AsyncTasks;
   outcome: Outcome;
   __interrupt__?: Interrupt[];
 }

@@ -12,7 +12,7 @@ import type {
   StreamOptions,
 } from "./agent-types.ts";
 import { buildAgentLoop } from "./child-agent.ts";
-import { agentDelegation } from "./delegation.ts";
+import { agentAsyncDelegation, agentDelegation } from "./delegation.ts";
 import { type AgentDescription, describeLoop } from "./describe.ts";
 import { AgentGraph, attachNodes, graphFields, type StreamPart } from "./loop/agent-graph.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
@@ -35,7 +35,7 @@ import {
 import { resolveHarnessProfile, withExtraMiddleware } from "./profiles/resolve.ts";
 import { middlewareStack } from "./stack.ts";
 import type { ChildDefaults } from "./subagents/defaults.ts";
-import { checkedSubAgents } from "./subagents/spec.ts";
+import { type AsyncSubAgent, checkedSubAgents } from "./subagents/spec.ts";
 
 /** A compiled deep agent: a LangGraph graph, usable wherever one is. */
 export class DeepAgent<
@@ -103,8 +103,9 @@ export function createDeepAgent<
   const { profile, keys } = resolveHarnessProfile(model, options.profile);
   const prompt = promptOption(options.systemPrompt, profile);
   const children = childDefaults(options, model, off);
+  const background: AsyncSubAgent[] = [];
   const delegation = {
-    subagents: checkedSubAgents(listOption(options, "subagents")),
+    subagents: checkedSubAgents(listOption(options, "subagents"), (subAgent) => background.push(subAgent)),
     generalPurpose: profile.generalPurposeSubagent,
   };
   const loop = buildAgentLoop({
@@ -118,6 +119,7 @@ export function createDeepAgent<
       skills: pathsOption(options, "skills"),
       budget: options.budget as never,
       subagents: agentDelegation(delegation, children),
+      asyncSubagents: agentAsyncDelegation(background, options.asyncAgents),
       children,
       delegation,
       given: withExtraMiddleware(given, off, profile),

@@ -90,6 +90,14 @@ export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
 export { isMediaReference, type MediaReference } from "./loop/request-media-block.ts";
 export type { AgentUsage, RunUsage, Usage } from "./loop/run-usage.ts";
 export {
+  type AsyncSubAgentMiddlewareOptions,
+  createAsyncSubAgentMiddleware,
+} from "./middleware/async-subagents.ts";
+export {
+  type CompletionCallbackOptions,
+  createCompletionCallbackMiddleware,
+} from "./middleware/completion-callback.ts";
+export {
   createFilesystemMiddleware,
   EXECUTION_SYSTEM_PROMPT,
   FILESYSTEM_TOOL_NAMES,
@@ -168,6 +176,25 @@ export {
   type SkillWarningCode,
 } from "./skills/skill-metadata.ts";
 export { type SkillMetadataEntry, skillsMetadataValue } from "./skills/skills-value.ts";
+export type { AsyncTask, AsyncTaskStatus, AsyncTasks } from "./subagents/async/async-task.ts";
+export { type BackgroundTasks, backgroundTasks } from "./subagents/async/background-tasks.ts";
+export {
+  type BackgroundGraph,
+  type GraphSource,
+  type GraphSources,
+  registerGraph,
+} from "./subagents/async/graphs.ts";
+export { ASYNC_TASK_HOST_CONFIG_KEY, type AsyncTaskHost } from "./subagents/async/host.ts";
+export {
+  createMemoryMailbox,
+  type Mailbox,
+  type MailboxMessage,
+  type MemoryMailbox,
+  type MemoryMailboxOptions,
+  mailMessage,
+} from "./subagents/async/mailbox.ts";
+export type { AsyncCall, AsyncReport, AsyncRun, AsyncTransport } from "./subagents/async/transport.ts";
+export { ASYNC_TASK_SYSTEM_PROMPT } from "./subagents/async/words.ts";
 export {
   type AnySubAgent,
   type AsyncSubAgent,

@@ -7,11 +7,14 @@ import { ConfigurationError } from "./errors.ts";
 import type { AgentGraph } from "./loop/agent-graph.ts";
 import { approvalPolicy, type InterruptOn, mayAskByOptions } from "./loop/approval-policy.ts";
 import type { WithPromptSection } from "./loop/prompt-section.ts";
+import { asyncDelegation } from "./middleware/async-subagents.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./middleware/inherit.ts";
 import { delegationMiddleware, teamsMayAsk, type WithTeam } from "./middleware/subagents.ts";
 import { guardBackend } from "./permissions/guard.ts";
+import { checkGraphs } from "./subagents/async/graphs.ts";
 import { type AgentDelegation, type ChildDefaults, withGeneralPurpose } from "./subagents/defaults.ts";
 import {
+  type AsyncSubAgent,
   checkedSubAgents,
   inSubAgent,
   isCompiled,
@@ -109,6 +112,15 @@ function checkPermitted(subAgent: LocalSubAgent, { backend }: ChildDefaults): vo
 /** The middleware of an agent that was given subagents, not a middleware for them. */
 export function agentDelegation(agent: AgentDelegation, children: ChildDefaults): AgentMiddleware {
   return delegation({}, children, agent);
+}
+
+/** The same for its async subagents; undefined when it has none. */
+export function agentAsyncDelegation(
+  subAgents: readonly AsyncSubAgent[],
+  asyncAgents: unknown,
+): AgentMiddleware | undefined {
+  const graphs = checkGraphs("asyncAgents", asyncAgents);
+  return subAgents.length === 0 ? undefined : (asyncDelegation(subAgents, graphs) as AgentMiddleware);
 }
 
 /** A subagent as an agent of its own, to be run or handed on; it needs a model. */

@@ -23,12 +23,14 @@ import {
   isNewestAnswer,
   isSeenInside,
   isTaskConfig,
+  outsideTasks,
   readChannel,
   runInTask,
   runNode,
   sendWrites,
   setTaskInput,
   stoppedBy,
+  storedBy,
   TASKS,
   type TaskConfig,
   unfinishedStep,
@@ -233,6 +235,30 @@ describe("LangGraph still provides what we use of it", () => {
       if (event.name === "inner") events.push(`${event.event} ${JSON.stringify(event.data)}`);
     expect(events[0]).toBe('on_chain_start {"input":{"given":1}}');
     expect(events.at(-1)).toContain('on_chain_end {"output":{"messages":[]}');
+  });
+});
+
+describe("a run in the background", () => {
+  test("is stored by the saver it is given, though its graph has none", async () => {
+    const graph = graphWith(() => ({ messages: [new AIMessage("worked")] }));
+    const configurable = storedBy({ thread_id: "background" }, new MemorySaver());
+    await graph.invoke(input, { configurable });
+    const { values, next } = await graph.getState({ configurable });
+    expect([values.messages.length, next]).toEqual([2, []]);
+  });
+
+  test("that begins inside a task is part of no other run", async () => {
+    const seen: unknown[] = [];
+    const inner = graphWith((config) => {
+      seen.push(config.configurable?.mark, config.metadata?.mark);
+      return {};
+    });
+    await graphWith(async () => {
+      await inner.invoke(input);
+      await outsideTasks(() => inner.invoke(input));
+      return {};
+    }).invoke(input, { configurable: { mark: "outer" }, metadata: { mark: "outer" } });
+    expect(seen).toEqual(["outer", "outer", undefined, undefined]);
   });
 });
 

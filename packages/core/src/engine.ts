@@ -132,6 +132,19 @@ export function isNewestAnswer(config: TaskConfig): boolean {
   return isLast && (nullResume === undefined || config.configurable?.[RESUME_MAP] !== undefined);
 }
 
+/** The configurable of an outermost run that is stored by `saver`, whatever the graph has of its own. */
+export function storedBy(configurable: Record<string, unknown>, saver: object): Record<string, unknown> {
+  return { ...configurable, [CHECKPOINTER]: saver };
+}
+
+/** Runs `body` as if no task were around it: a run that begins there is part of no other and outlives this one. */
+export function outsideTasks<T>(body: () => T): T {
+  const storage = AsyncLocalStorageProviderSingleton.getInstance() as {
+    run<R>(store: undefined, callback: () => R): R;
+  };
+  return storage.run(undefined, body);
+}
+
 /** The saver of this run; undefined when the agent has none. */
 export function checkpointerOf(config: TaskConfig): PendingWritesReader | undefined {
   return config.configurable?.[CHECKPOINTER] as PendingWritesReader | undefined;

@@ -42,6 +42,8 @@ export type ErrorCode =
   | "STORAGE_UNAVAILABLE"
   | "STORAGE_CLOSED"
   | "NOT_SUPPORTED"
+  /** A background task could not be reached, or who runs it refused. */
+  | "ASYNC_TASK_FAILED"
   | SandboxErrorCode;
 
 /** Why a place that runs commands could not do what was asked; a command that ran and failed is a result. */

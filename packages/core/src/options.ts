@@ -14,6 +14,7 @@ const KNOWN = new Set([
   "profile",
   "middleware",
   "subagents",
+  "asyncAgents",
   "stateSchema",
   "contextSchema",
   "responseFormat",

@@ -5,6 +5,7 @@ import { StateBackend } from "./backends/state.ts";
 import type { Budget } from "./budget/limits.ts";
 import { ConfigurationError } from "./errors.ts";
 import { stagesOf } from "./loop/stages.ts";
+import { ASYNC_SUBAGENT_MIDDLEWARE } from "./middleware/async-subagents.ts";
 import { createBudgetMiddleware } from "./middleware/budget.ts";
 import {
   createFilesystemMiddleware,
@@ -32,6 +33,8 @@ export interface StackOptions {
   readonly skills?: readonly string[];
   /** What lets the agent delegate, what its subagents take over, and what it was given for that. */
   readonly subagents?: AgentMiddleware | undefined;
+  /** The same for tasks in the background; absent: the agent was given nobody for them. */
+  readonly asyncSubagents?: AgentMiddleware | undefined;
   readonly children?: AgentDefaults["children"];
   readonly delegation?: AgentDefaults["delegation"];
   readonly budget?: Budget | undefined;
@@ -44,7 +47,7 @@ export interface StackOptions {
 }
 
 /**
- * Todo list, memory, skills, filesystem, subagents, summarization, prompt caching, model fallback (none unless given), model retry, budget, loop detection, then the user's. One of the user's with the name of a built-in one (in any
+ * Todo list, memory, skills, filesystem, subagents, summarization, prompt caching, model fallback (none unless given), model retry, budget, loop detection, async subagents, then the user's. One of the user's with the name of a built-in one (in any
  * case) takes its place. Ours inherit the agent's options they leave unset, in whatever place.
  */
 export function middlewareStack(given: StackOptions): readonly AgentMiddleware[] {
@@ -98,6 +101,7 @@ function builtInSlots(options: StackOptions): readonly Slot[] {
     { ...slot(createModelRetryMiddleware()), isOursAlone: true },
     slot(createBudgetMiddleware(options.budget)),
     slot(createLoopDetectionMiddleware()),
+    { name: ASYNC_SUBAGENT_MIDDLEWARE, middleware: options.asyncSubagents },
   ];
 }
 

@@ -1,6 +1,7 @@
 import { RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
+import { createSubAgentMiddleware } from "../delegation.ts";
 import { ConfigurationError } from "../errors.ts";
 import { say, scriptedModel } from "../testing/index.ts";
 import { isAsyncSubAgent } from "./spec.ts";
@@ -62,7 +63,19 @@ describe("a subagent that cannot be used is refused when the agent is made", () 
       /'a': A budget has no/,
     ],
     ["a fork with a budget", [{ ...base, mode: "fork", budget: {} }], "INVALID_OPTION", /is a fork/],
-    ["an async one", [{ ...base, graphId: "g" }], "NOT_SUPPORTED", /async subagents need the server package/],
+    ["an async one whom nobody knows", [{ ...base, graphId: "g" }], "INVALID_OPTION", /graphId 'g'/],
+    [
+      "an async one with the name of another",
+      [base, { ...base, graphId: "g" }],
+      "DUPLICATE_SUBAGENT",
+      /Two subagents have the name 'a'/,
+    ],
+    [
+      "an async one with a slip",
+      [{ ...base, graphId: "g", uri: "https://agents.example" }],
+      "UNKNOWN_OPTION",
+      /The async subagent 'a' has no option 'uri'/,
+    ],
   ])("%s", (_, subagents, code, words) => {
     const error = errorOf(() => build(...subagents));
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -77,6 +90,14 @@ describe("a subagent that cannot be used is refused when the agent is made", () 
         .describe()
         .subagents.map(({ name }) => name),
     ).toEqual(["general-purpose", "a"]);
+  });
+});
+
+test("an async one takes no part in task", () => {
+  const error = errorOf(() => createSubAgentMiddleware({ subagents: [{ ...base, graphId: "g" }] as never }));
+  expect(error).toMatchObject({
+    code: "NOT_SUPPORTED",
+    message: expect.stringContaining("does not take part"),
   });
 });
 

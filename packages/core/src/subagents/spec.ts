@@ -52,13 +52,21 @@ export interface CompiledSubAgent<Runnable extends object = any> {
   readonly returns?: readonly string[] | null;
 }
 
-/** An agent on a server that speaks the Agent Protocol. */
+/** An agent that works in the background: in this process, or on a server that speaks the Agent Protocol. null means absent. */
 export interface AsyncSubAgent {
   readonly name: string;
+  /** By this the model chooses. */
   readonly description: string;
+  /** Of a registered agent of this process, or the graph or assistant on the server. */
   readonly graphId: string;
-  readonly url?: string;
-  readonly headers?: Record<string, string>;
+  /** Of the server; absent: this process. */
+  readonly url?: string | null;
+  /** Of every request to the server. */
+  readonly headers?: Readonly<Record<string, string>> | null;
+  /** Whether the server may be in a private network; default false. Loopback always may. */
+  readonly allowPrivate?: boolean | null;
+  /** The agent on the server has `createCompletionCallbackMiddleware` and tells of its end itself; default false. */
+  readonly callback?: boolean | null;
 }
 
 export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
@@ -78,21 +86,30 @@ const DECLARED_KEYS = [
   ...["skills", "responseFormat", "permissions", "budget", "returns"],
 ];
 
-/** The given ones, checked; looks at nothing that lies inside tools, models or middleware. */
-export function checkedSubAgents(given: readonly unknown[]): readonly LocalSubAgent[] {
+/**
+ * The given ones, checked; looks at nothing that lies inside tools, models or middleware. Async ones go to `takeAsync`;
+ * without it they are refused.
+ */
+export function checkedSubAgents(
+  given: readonly unknown[],
+  takeAsync?: (subAgent: AsyncSubAgent) => void,
+): readonly LocalSubAgent[] {
   const names = new Set<string>();
-  return given.map((item, index) => {
+  return given.flatMap((item, index) => {
     const subAgent = checked(item, index);
     if (names.has(subAgent.name))
       throw new ConfigurationError("DUPLICATE_SUBAGENT", `Two subagents have the name '${subAgent.name}'.`, {
         hint: "Give each a name of its own.",
       });
     names.add(subAgent.name);
-    return subAgent;
+    if (!isAsyncSubAgent(subAgent)) return [subAgent];
+    if (takeAsync === undefined) throw notHere(subAgent.name);
+    takeAsync(subAgent);
+    return [];
   });
 }
 
-function checked(item: unknown, index: number): LocalSubAgent {
+function checked(item: unknown, index: number): AnySubAgent {
   if (typeof item !== "object" || item === null || Array.isArray(item))
     throw invalid(`subagents[${index}] is not a subagent`);
   const { name, description } = item as Partial<AnySubAgent>;
@@ -100,7 +117,7 @@ function checked(item: unknown, index: number): LocalSubAgent {
   if (name !== name.trim()) throw invalid(`The name '${name}' of a subagent has spaces around it`);
   if (typeof description !== "string" || description.trim() === "")
     throw invalid(`The subagent '${name}' needs a description`);
-  if (isAsyncSubAgent(item as AnySubAgent)) throw notHere(name);
+  if (isAsyncSubAgent(item as AnySubAgent)) return item as AsyncSubAgent;
   const subAgent = item as LocalSubAgent;
   if (isCompiled(subAgent)) checkCompiled(subAgent);
   else checkDeclared(subAgent);
@@ -198,9 +215,7 @@ function invalid(problem: string): ConfigurationError {
 function notHere(name: string): ConfigurationError {
   return new ConfigurationError(
     "NOT_SUPPORTED",
-    `'${name}' is an async subagent (it has a 'graphId'), and async subagents need the server package.`,
-    {
-      hint: "Give {name, description, systemPrompt} or {name, description, runnable} for one that runs here.",
-    },
+    `'${name}' is an async subagent (it has a 'graphId'): it does not take part in 'task'.`,
+    { hint: "Give it to createDeepAgent as one of 'subagents', or to createAsyncSubAgentMiddleware." },
   );
 }

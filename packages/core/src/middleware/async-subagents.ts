@@ -1,0 +1,89 @@
+/** Lets an agent have work done in the background: five tools, a channel for the tasks, and the news of their ends. */
+import { StateSchema } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
+import { checkKind, checkNames } from "../check-options.ts";
+import { ConfigurationError } from "../errors.ts";
+import {
+  appendSection,
+  PROMPT_SECTION,
+  type PromptSection,
+  type WithPromptSection,
+} from "../loop/prompt-section.ts";
+import { asyncTasksValue } from "../subagents/async/async-task.ts";
+import { AsyncTeam } from "../subagents/async/async-team.ts";
+import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";
+import { acknowledgeMail, takeMail } from "../subagents/async/take-mail.ts";
+import { ASYNC_TASK_SYSTEM_PROMPT, START_TOOL } from "../subagents/async/words.ts";
+import { type AsyncSubAgent, checkedSubAgents } from "../subagents/spec.ts";
+import { createCancelAsyncTaskTool } from "../tools/cancel-async-task.ts";
+import { createCheckAsyncTaskTool } from "../tools/check-async-task.ts";
+import { createListAsyncTasksTool } from "../tools/list-async-tasks.ts";
+import { createStartAsyncTaskTool } from "../tools/start-async-task.ts";
+import { createUpdateAsyncTaskTool } from "../tools/update-async-task.ts";
+
+export const ASYNC_SUBAGENT_MIDDLEWARE = "asyncSubAgentMiddleware";
+
+/** null means absent. */
+export interface AsyncSubAgentMiddlewareOptions {
+  /** At least one. */
+  readonly asyncSubAgents: readonly AsyncSubAgent[];
+  /** Replaces our section of the system prompt; `""` removes it. */
+  readonly systemPrompt?: string | null;
+  /** Agents of this process by `graphId`, besides those of `registerGraph`. */
+  readonly asyncAgents?: GraphSources | null;
+}
+
+export type AsyncSubAgentMiddleware = AgentMiddleware<StateSchema<{ asyncTasks: typeof asyncTasksValue }>> &
+  WithPromptSection;
+
+const OPTION_NAMES = ["asyncSubAgents", "systemPrompt", "asyncAgents"];
+
+export function createAsyncSubAgentMiddleware(
+  options: AsyncSubAgentMiddlewareOptions,
+): AsyncSubAgentMiddleware {
+  checkNames("createAsyncSubAgentMiddleware", options, OPTION_NAMES);
+  const { asyncSubAgents, systemPrompt, asyncAgents } = options ?? {};
+  checkKind("string", { systemPrompt });
+  if (!Array.isArray(asyncSubAgents) || asyncSubAgents.length === 0)
+    throw new ConfigurationError("INVALID_OPTION", "createAsyncSubAgentMiddleware needs 'asyncSubAgents'.", {
+      hint: "For example [{name, description, graphId}].",
+    });
+  const background: AsyncSubAgent[] = [];
+  const [other] = checkedSubAgents(asyncSubAgents, (subAgent) => background.push(subAgent));
+  if (other !== undefined)
+    throw new ConfigurationError("INVALID_OPTION", `The subagent '${other.name}' has no 'graphId'.`, {
+      hint: "Subagents that are waited for belong to createSubAgentMiddleware.",
+    });
+  return asyncDelegation(background, checkGraphs("asyncAgents", asyncAgents), systemPrompt ?? undefined);
+}
+
+/** The subagents are checked but for what is theirs alone. */
+export function asyncDelegation(
+  subAgents: readonly AsyncSubAgent[],
+  graphs: GraphSources,
+  systemPrompt: string = ASYNC_TASK_SYSTEM_PROMPT,
+): AsyncSubAgentMiddleware {
+  const team = new AsyncTeam(subAgents, graphs);
+  const section: PromptSection = (visible) => (visible.has(START_TOOL) ? systemPrompt : "");
+  return {
+    name: ASYNC_SUBAGENT_MIDDLEWARE,
+    stateSchema: new StateSchema({ asyncTasks: asyncTasksValue }),
+    tools: [
+      createStartAsyncTaskTool(team),
+      createCheckAsyncTaskTool(team),
+      createUpdateAsyncTaskTool(team),
+      createCancelAsyncTaskTool(team),
+      createListAsyncTasksTool(team),
+    ],
+    beforeModel: ((state: Record<string, unknown>, { configurable }: Runtime) =>
+      takeMail(team, state, configurable)) as never,
+    afterAgent: (async (state: Record<string, unknown>, { configurable }: Runtime) =>
+      acknowledgeMail(state, configurable)) as never,
+    wrapModelCall: appendSection(section),
+    [PROMPT_SECTION]: section,
+  };
+}
+
+interface Runtime {
+  readonly configurable?: Record<string, unknown>;
+}

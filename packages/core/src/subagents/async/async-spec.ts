@@ -1,0 +1,50 @@
+/** What is wrong with an async subagent that cannot be used, and who runs the tasks of one that can. */
+import { checkNames } from "../../check-options.ts";
+import { ConfigurationError } from "../../errors.ts";
+import type { AsyncSubAgent } from "../spec.ts";
+import type { GraphSources } from "./graphs.ts";
+import { localTransport } from "./local-transport.ts";
+import { serverTransport } from "./server-transport.ts";
+import { checkedServerUrl } from "./server-url.ts";
+import type { AsyncTransport } from "./transport.ts";
+
+const KEYS = ["name", "description", "graphId", "url", "headers", "allowPrivate", "callback"];
+
+/** Its name and description are checked already. */
+export function transportFor(subAgent: AsyncSubAgent, graphs: GraphSources): AsyncTransport {
+  const { name, graphId, url, headers, allowPrivate, callback } = subAgent;
+  checkNames(`The async subagent '${name}'`, subAgent, KEYS);
+  if (typeof graphId !== "string" || graphId.trim() === "") throw invalid(name, "needs a 'graphId'");
+  for (const [key, value] of Object.entries({ allowPrivate, callback }))
+    if (value != null && typeof value !== "boolean") throw invalid(name, `'${key}' must be true or false`);
+  if (url == null) {
+    if (headers != null) throw invalid(name, "has 'headers', which are for a server, and no 'url'");
+    return localTransport(name, graphId, graphs);
+  }
+  if (typeof url !== "string") throw invalid(name, "'url' must be text");
+  return serverTransport({
+    graphId,
+    url: checkedServerUrl(name, url, allowPrivate === true),
+    headers: checkedHeaders(name, headers ?? {}),
+    tellsItself: callback === true,
+  });
+}
+
+export function checkedHeaders(name: string, headers: unknown): Readonly<Record<string, string>> {
+  const isRecord = typeof headers === "object" && headers !== null && !Array.isArray(headers);
+  if (!isRecord || !Object.values(headers).every((value) => typeof value === "string"))
+    throw invalid(name, "'headers' must be an object of texts");
+  try {
+    new Headers(headers as Record<string, string>);
+  } catch {
+    // The error would show the value, which may be a key.
+    throw invalid(name, "'headers' has a name or a value that no request can carry");
+  }
+  return { ...headers } as Record<string, string>;
+}
+
+function invalid(name: string, problem: string): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", `The async subagent '${name}': ${problem}.`, {
+    hint: "An async subagent is {name, description, graphId, url?, headers?}.",
+  });
+}

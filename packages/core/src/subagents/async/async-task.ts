@@ -1,0 +1,92 @@
+/** What an agent remembers of a task it has given to an async subagent, and the channel it stands in. */
+import { ReducedValue } from "@langchain/langgraph";
+import { z } from "zod";
+
+/**
+ * pending → running → success | error | cancelled, and running → updated → running. `timeout` and `interrupted` come
+ * from servers: a time limit ended the run; it waits for a person's decision.
+ */
+export type AsyncTaskStatus =
+  | "pending"
+  | "running"
+  | "updated"
+  | "success"
+  | "error"
+  | "cancelled"
+  | "timeout"
+  | "interrupted";
+
+export const ASYNC_TASK_STATUSES: readonly AsyncTaskStatus[] = [
+  ...(["pending", "running", "updated", "success", "error", "cancelled", "timeout", "interrupted"] as const),
+];
+
+/** Plain JSON. Results are not in it: they are asked for. */
+export interface AsyncTask {
+  /** The same as `threadId`. */
+  readonly taskId: string;
+  readonly agentName: string;
+  readonly threadId: string;
+  /** The run that works on it now, or did last; an update begins another. */
+  readonly runId: string;
+  /** As it was last seen. */
+  readonly status: AsyncTaskStatus;
+  /** Times are ISO 8601. */
+  readonly createdAt: string;
+  /** The beginning of what was asked. */
+  readonly description?: string | undefined;
+  readonly updatedAt?: string | undefined;
+  readonly checkedAt?: string | undefined;
+  /** How often it was given another instruction. */
+  readonly updates?: number | undefined;
+  /** The run whose end the agent has been told of. */
+  readonly toldRunId?: string | undefined;
+}
+
+export type AsyncTasks = Readonly<Record<string, AsyncTask>>;
+
+const OVER: ReadonlySet<string> = new Set<AsyncTaskStatus>(["success", "error", "cancelled", "timeout"]);
+
+/** Whether nothing more will come of the run by itself. */
+export function isOver(status: AsyncTaskStatus): boolean {
+  return OVER.has(status);
+}
+
+/** Whether somebody works on it, as far as is known. */
+export function isLive(status: AsyncTaskStatus): boolean {
+  return !OVER.has(status) && status !== "interrupted";
+}
+
+/** By task: what calls of one turn say about different tasks stands side by side. */
+export function mergeAsyncTasks(known: AsyncTasks | undefined, news: AsyncTasks | undefined): AsyncTasks {
+  if (news === undefined || news === null) return known ?? {};
+  const merged: Record<string, AsyncTask> = { ...known };
+  for (const [id, task] of Object.entries(news)) merged[id] = newer(merged[id], task);
+  return merged;
+}
+
+/** A word about an earlier run, or about how a run went that is over since, changes nothing. */
+function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
+  if (known === undefined) return task;
+  if ((task.updates ?? 0) < (known.updates ?? 0)) return known;
+  const isStale = task.runId === known.runId && isOver(known.status) && !isOver(task.status);
+  const toldRunId = task.toldRunId ?? known.toldRunId;
+  const status = isStale ? known.status : task.status;
+  return { ...task, status, ...(toldRunId !== undefined && { toldRunId }) };
+}
+
+/**
+ * What callers hand in under this key is passed over: a task names a thread, and whoever could invent tasks could have
+ * the agent look into threads of others.
+ */
+export const asyncTasksValue: ReducedValue<AsyncTasks, AsyncTasks | undefined> = new ReducedValue(
+  z.record(z.string(), z.any()).default({}),
+  {
+    inputSchema: z.any().transform(() => undefined),
+    reducer: mergeAsyncTasks as never,
+  },
+) as never;
+
+export function tasksIn(state: Record<string, unknown> | undefined): AsyncTasks {
+  const tasks = state?.asyncTasks;
+  return typeof tasks === "object" && tasks !== null ? (tasks as AsyncTasks) : {};
+}

@@ -1,0 +1,48 @@
+/** The contract between an agent that has tasks done in the background and whoever runs them. */
+import type { AsyncTaskStatus } from "./async-task.ts";
+
+/** What a transport is told of the run a tool is called in. */
+export interface AsyncCall {
+  /** The thread of the agent; undefined when it has none. */
+  readonly ownerThreadId?: string | undefined;
+  /** Ends the call, never the task. */
+  readonly signal?: AbortSignal | undefined;
+  /** What tasks of this process take over: the run's context and store, and the caller's own configurable keys. */
+  readonly context?: unknown;
+  readonly store?: unknown;
+  readonly configurable?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A run on a thread of its own. Both ids are made of letters, digits, `_` and `-`. */
+export interface AsyncRun {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly status: AsyncTaskStatus;
+}
+
+export interface AsyncReport {
+  readonly status: AsyncTaskStatus;
+  /** The last words or the JSON of the structured response; only with `success`. */
+  readonly result?: string | undefined;
+  /** Why it did not succeed, or what it waits for; words for the model. */
+  readonly reason?: string | undefined;
+}
+
+/**
+ * What cannot be done is thrown as a DeepwrightError with the code `ASYNC_TASK_FAILED`; the model is told its message.
+ * No method waits for the work itself, but `join`.
+ */
+export interface AsyncTransport {
+  /** Resolves when the task will be worked on, whatever becomes of the caller. */
+  start(description: string, call: AsyncCall): Promise<AsyncRun>;
+  check(run: AsyncRun, call: AsyncCall): Promise<AsyncReport>;
+  /** Stops the run if it still works, and goes on from where the thread is, in another run. */
+  update(run: AsyncRun, message: string, call: AsyncCall): Promise<AsyncRun>;
+  /** Resolves when the run was told to stop, with all that it has started. */
+  cancel(run: AsyncRun, call: AsyncCall): Promise<void>;
+  /**
+   * Waits until the run is over and nothing that it has started works any more; undefined: another run has taken its
+   * place, or it was cancelled on purpose. Absent: whoever runs the task tells the owner of its end.
+   */
+  join?(run: AsyncRun, signal: AbortSignal): Promise<AsyncReport | undefined>;
+}
