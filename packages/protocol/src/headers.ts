@@ -10,6 +10,8 @@ export const HEADER = {
   contentLocation: "Content-Location",
   /** Of a stream: the path under the server's base where it can be resumed with GET. */
   location: "Location",
+  /** Of a stream of a run: the event it closes with, always `end`. A close without it is a cut. Other servers do not say it. */
+  streamEnd: "X-Stream-End",
   /** Of a search: the offset of the next page; absent on the last. */
   paginationNext: "X-Pagination-Next",
   /** Of a search: how many there are in all. */

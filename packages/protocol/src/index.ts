@@ -1,5 +1,17 @@
 /** The wire: one resource a file. Schemas are values, their types have the same name with a capital letter. */
 export * from "./assistants.ts";
+export type {
+  AnswerOf,
+  BodyOf,
+  CallOptions,
+  JoinOptions,
+  StartOptions,
+  StreamOptions,
+} from "./client/call.ts";
+export { type Client, type ClientOptions, createClient } from "./client/client.ts";
+export type { ConnectionOptions, Fetch } from "./client/connection.ts";
+export type { ReconnectOptions, StreamedEvent } from "./client/follow-stream.ts";
+export { type ClientCode, errorOfResponse, ProtocolError } from "./client/protocol-error.ts";
 export * from "./crons.ts";
 export * from "./event-id.ts";
 export * from "./events.ts";

@@ -9,6 +9,7 @@ import {
   createThread,
   filePath,
   formatEventId,
+  formatNamespace,
   getItemQuery,
   identifier,
   joinRunStreamQuery,
@@ -74,13 +75,16 @@ describe("queries", () => {
     expect(read(cancelRunQuery, "action=explode").success).toBe(false);
   });
 
-  test("a namespace is joined with dots, or given label by label", () => {
-    expect(read(getItemQuery, "namespace=a.b&key=k").data).toMatchObject({ namespace: ["a", "b"] });
-    expect(read(getItemQuery, "namespace=a&namespace=b.c&key=k").data).toMatchObject({
-      namespace: ["a", "b.c"],
-    });
-    expect(read(getItemQuery, "namespace=a..b&key=k").success).toBe(false);
-    expect(read(getItemQuery, "namespace=a%00&key=k").success).toBe(false);
+  test.each([[["a", "b"]], [["a", "b.c"]], [["user@example.com"]], [["[x"]], [[]]])(
+    "the namespace %j is read as it was written",
+    (labels) => {
+      const query = new URLSearchParams({ namespace: formatNamespace(labels), key: "k" });
+      expect(read(getItemQuery, query.toString()).data).toEqual({ namespace: labels, key: "k" });
+    },
+  );
+
+  test.each(["a..b", "a%00", "[", "[1]", '["a"', "[[]]"])("the namespace %s is refused", (text) => {
+    expect(read(getItemQuery, `namespace=${text}&key=k`).success).toBe(false);
   });
 
   test("SV-07 a name like __proto__ pollutes nothing", () => {

@@ -89,8 +89,8 @@ describe("the decoder", () => {
     expect(decode(single)).toEqual(decode([bytes]));
     expect(decode([bytes])).toEqual([
       { id: "1", event: "a", data: '"äöü🙂"' },
-      { id: "1", event: "message", data: "1\n2" },
-      { id: "1", event: "b", data: "" },
+      { event: "message", data: "1\n2" },
+      { event: "b", data: "" },
     ]);
   });
 

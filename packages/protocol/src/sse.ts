@@ -9,6 +9,8 @@ export interface WireEvent {
 
 /** An event as it was received. */
 export interface SseEvent extends WireEvent {
+  /** Its own; an event without one does not have that of the one before. */
+  readonly id?: string;
   /** Milliseconds to wait before connecting again, when the server says it here. */
   readonly retry?: number;
 }
@@ -70,10 +72,10 @@ export function createSseDecoder({ maxLength = 64 * 1024 * 1024 }: SseDecoderOpt
 
   function take(line: string, events: SseEvent[]): void {
     if (line === "") {
-      const { event, data, retry } = fields;
+      const { id, event, data, retry } = fields;
       if (event !== undefined || data.length > 0)
         events.push({
-          ...(lastEventId === undefined ? {} : { id: lastEventId }),
+          ...(id === undefined ? {} : { id }),
           event: event || "message",
           data: data.join("\n"),
           ...(retry === undefined ? {} : { retry }),
@@ -91,7 +93,9 @@ export function createSseDecoder({ maxLength = 64 * 1024 * 1024 }: SseDecoderOpt
       if (fields.length > maxLength) throw new SseLimitError(maxLength);
       fields.data.push(value);
     } else if (name === "id") {
-      if (!value.includes("\0")) lastEventId = value === "" ? undefined : value;
+      if (value.includes("\0")) return;
+      lastEventId = value === "" ? undefined : value;
+      fields.id = lastEventId;
     } else if (name === "retry" && /^\d+$/.test(value)) fields.retry = Number(value);
   }
 
@@ -108,6 +112,7 @@ export function createSseDecoder({ maxLength = 64 * 1024 * 1024 }: SseDecoderOpt
 }
 
 interface Fields {
+  id: string | undefined;
   event: string | undefined;
   readonly data: string[];
   retry: number | undefined;
@@ -115,7 +120,7 @@ interface Fields {
 }
 
 function emptyFields(): Fields {
-  return { event: undefined, data: [], retry: undefined, length: 0 };
+  return { id: undefined, event: undefined, data: [], retry: undefined, length: 0 };
 }
 
 /** Whole lines from pieces of text; CR, LF and CRLF end one. Each piece is looked at once. */

@@ -29,13 +29,29 @@ export const putItem = z.object({
 });
 export type PutItem = z.infer<typeof putItem>;
 
-/** `namespace`: labels joined with `.`; given several times, one label each, which may contain one then. */
+/** Labels joined with `.`, or a list as JSON where one of them contains a `.`. */
+const namespaceText = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    if (text === "") return [];
+    if (!text.startsWith("[")) return text.split(".");
+    try {
+      return JSON.parse(text) as string[];
+    } catch {
+      context.addIssue("must be labels joined with '.', or a list of them as JSON");
+      return z.NEVER;
+    }
+  })
+  .pipe(namespace);
+
+export function formatNamespace(labels: readonly string[]): string {
+  const plain = labels.every((label) => !label.includes(".") && !label.startsWith("["));
+  return plain ? labels.join(".") : JSON.stringify(labels);
+}
+
 export const getItemQuery = z.object({
-  namespace: z
-    .union([z.string(), z.array(z.string()).max(32)])
-    .transform((given) => (typeof given === "string" ? (given === "" ? [] : given.split(".")) : given))
-    .pipe(namespace)
-    .default([]),
+  namespace: namespaceText.default([]),
   key,
   refresh_ttl: flag.optional(),
 });

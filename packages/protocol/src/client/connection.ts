@@ -1,0 +1,171 @@
+/** One request: where it goes, what it carries, what its answer means. */
+import { z } from "zod";
+import { HEADER } from "../headers.ts";
+import { fillPath, type Method, type Route } from "../routes/route.ts";
+import { errorOfResponse, ProtocolError } from "./protocol-error.ts";
+
+/** What answers requests: `fetch` of the platform, or an app of this process. */
+export type Fetch = (request: Request) => Response | Promise<Response>;
+
+export interface ConnectionOptions {
+  /** Where the server's routes begin. For an app of this process any, such as `http://localhost`. */
+  readonly baseUrl: string;
+  /** Default: `fetch` of the platform. */
+  readonly fetch?: Fetch;
+  /** Sent as `Authorization: Bearer`. */
+  readonly token?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+
+/** What a route is called with, after its types were checked. */
+export interface RawRequest {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Connection {
+  /** An answer of status 2xx; everything else is thrown. A redirect is not followed: it would take the token along. */
+  request(route: Pick<Route, "method" | "path">, request: RawRequest): Promise<Response>;
+  /** The same for a path that the server named. */
+  resume(path: string, request: RawRequest): Promise<Response>;
+  /** The path of a route with all it was asked, for `resume`. */
+  pathOf(route: Pick<Route, "path">, request: Pick<RawRequest, "parameters" | "query">): string;
+  /** The answer of a route as its schema says. */
+  call(route: Route, request: RawRequest): Promise<unknown>;
+  /** A path that the server named, if it lies under its base. */
+  ownPath(location: string | null): string | undefined;
+}
+
+export function connect(options: ConnectionOptions): Connection {
+  const base = new URL(options.baseUrl);
+  const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}`;
+  const answer: Fetch = options.fetch ?? ((request) => globalThis.fetch(request));
+
+  async function send(
+    method: Method,
+    place: string,
+    { body, headers, signal }: RawRequest,
+  ): Promise<Response> {
+    signal?.throwIfAborted();
+    const asked = new Request(`${root}${place}`, {
+      method,
+      headers: {
+        accept: "application/json, text/event-stream",
+        ...options.headers,
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      redirect: "error",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    let response: Response;
+    try {
+      response = await unlessAborted(answer(asked), signal);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new ProtocolError(`The server at ${root} could not be reached.`, {
+        status: 0,
+        code: "UNREACHABLE",
+        cause,
+      });
+    }
+    if (!response.ok) throw await errorOfResponse(response);
+    return response;
+  }
+
+  const pathOf: Connection["pathOf"] = ({ path }, { parameters = {}, query = {} }) =>
+    fillPath(path, parameters) + writeQuery(query);
+  const request: Connection["request"] = (route, raw) => send(route.method, pathOf(route, raw), raw);
+
+  return {
+    request,
+    pathOf,
+    resume: (path, raw) => send("GET", path, raw),
+    async call(route, raw) {
+      const response = await request(route, raw);
+      return route.answer instanceof z.ZodType
+        ? readAnswer(route, route.answer, response, raw.signal)
+        : undefined;
+    },
+    ownPath(location) {
+      if (location === null) return undefined;
+      if (/^\/(?![/\\])/.test(location)) return location;
+      return location.startsWith(`${root}/`) ? location.slice(root.length) : undefined;
+    },
+  };
+}
+
+/** An app of this process may know nothing of signals: whoever waits is let go, and an answer that comes later is closed. */
+async function unlessAborted(
+  answer: Response | Promise<Response>,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  if (!signal || answer instanceof Response) return answer;
+  let letGo = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    letGo = () => reject(signal.reason);
+    signal.addEventListener("abort", letGo, { once: true });
+  });
+  answer.then(
+    (late) => (signal.aborted ? late.body?.cancel() : undefined),
+    () => {},
+  );
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener("abort", letGo);
+  }
+}
+
+async function readAnswer(
+  route: Route,
+  schema: z.ZodType,
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const { status } = response;
+  try {
+    const body: unknown = status === 204 ? null : await response.json();
+    return schema.parse(body);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const why = cause instanceof z.ZodError ? `: ${z.prettifyError(cause)}` : "";
+    throw new ProtocolError(`The answer of ${route.method} ${route.path} is not what it should be${why}.`, {
+      status,
+      code: "INVALID_ANSWER",
+      cause,
+    });
+  }
+}
+
+/** As the server reads it: a list is one name several times, nothing is left out. */
+function writeQuery(query: Readonly<Record<string, QueryValue>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
+  }
+  const text = parameters.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The run an answer is about, as `Content-Location` says. */
+export function runOfResponse(response: Response): { runId: string; threadId?: string } | undefined {
+  const match = /(?:\/threads\/([^/?]+))?\/runs\/([^/?]+)/.exec(
+    response.headers.get(HEADER.contentLocation) ?? "",
+  );
+  if (!match) return undefined;
+  const [, threadId, runId = ""] = match;
+  return {
+    runId: decodeURIComponent(runId),
+    ...(threadId === undefined ? {} : { threadId: decodeURIComponent(threadId) }),
+  };
+}
