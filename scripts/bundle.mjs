@@ -29,9 +29,15 @@ const ENTRIES = {
     "command-rules.ts",
     "testing.ts",
   ],
-  "packages/checkpoint": ["index.ts", "sqlite/index.ts", "sqlite/worker.ts", "postgres/index.ts"],
+  "packages/checkpoint": [
+    "index.ts",
+    "sqlite/index.ts",
+    "sqlite/worker.ts",
+    "postgres/index.ts",
+    "sql/index.ts",
+  ],
   "packages/protocol": ["index.ts"],
-  "packages/server": ["index.ts"],
+  "packages/server": ["index.ts", "records/service.ts"],
   "packages/cli": ["main.ts"],
 };
 

@@ -49,12 +49,17 @@ const connection = {
 
 async function serviceOf(name: string): Promise<object> {
   if (name === "connection") return connection;
-  const make = SERVICES[name];
+  const make = name.startsWith("file:") ? serviceOfModule(name) : SERVICES[name];
   if (database === undefined || make === undefined) throw new Error(`There is no service "${name}".`);
   const started = running.get(name) ?? make(database);
   running.set(name, started);
   started.catch(() => running.delete(name));
   return started;
+}
+
+/** Of another package: see `openSqliteService`. */
+function serviceOfModule(url: string): (sql: Sql) => Promise<object> {
+  return async (sql) => ((await import(url)) as { default(sql: Sql): object | Promise<object> }).default(sql);
 }
 
 async function answer({ id, service, method, args }: Request): Promise<Reply> {

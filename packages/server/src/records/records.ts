@@ -2,7 +2,11 @@
  * What the server remembers beside the threads' own state: assistants, threads, runs and their events, crons.
  *
  * Every method that a client can cause takes the owner and sees nothing of others: a foreign id is an id that is not
- * there. One implementation over SQL serves SQLite (one machine) and Postgres (many): see `sql-records.ts`.
+ * there. Methods without an owner are for the server's own work, after it has looked an id up with its owner.
+ * One implementation over SQL serves SQLite (one machine) and Postgres (many): see `open-records.ts`.
+ *
+ * Dates that clients see come from the clock of the caller and order nothing: runs of a thread follow each other by
+ * `sequence`. Claims and `notBefore` are measured by the clock of the database, which is one for all workers.
  */
 import type {
   Assistant,
@@ -21,6 +25,9 @@ import type {
 /** Who something belongs to: what `authenticate` said, or `local`. */
 export type Owner = string;
 
+/** The owner of the server's own assistants, which everyone sees and nobody else may change. No client has this name. */
+export const EVERYONE: Owner = "";
+
 /** A thread without what the saver knows better: its values and interrupts are kept here as of its last run. */
 export type ThreadRecord = Omit<Thread, "error"> & { readonly owner: Owner; readonly error?: unknown };
 
@@ -37,6 +44,9 @@ export interface RunRecord extends Run {
   /** A client asked for its end. */
   readonly cancel?: "interrupt" | "rollback";
 }
+
+/** An event that has no number yet. */
+export type NewEvent = Omit<RunEvent, "sequence">;
 
 /** One event of a run, as it goes over the wire. */
 export interface RunEvent {
@@ -59,18 +69,26 @@ export interface NewRun {
   readonly idempotencyKey?: string;
   /** Of the words of the request. */
   readonly requestHash?: string;
-  /** Milliseconds since 1970 before which it does not begin. */
+  /** Milliseconds since 1970 before which it does not begin, and is in nobody's way. */
   readonly notBefore?: number;
+  /** The last events of runs that `interrupt` and `rollback` end before they began. Default none. */
+  readonly endOfDisplaced?: readonly NewEvent[];
 }
 
 export type StartedRun =
   | {
       readonly kind: "created";
-      readonly run: RunRecord /** Runs of the thread that must end first, by the strategy. */;
+      readonly run: RunRecord;
+      /**
+       * By the strategies `interrupt` and `rollback`, as they are now: those at work have `cancel` set and end first;
+       * those that had not begun have ended (`interrupted`).
+       */
       readonly displaced: readonly RunRecord[];
     }
-  /** The key was used before. */
+  /** The key was used before. If that run was deleted meanwhile, it is returned as it last was. */
   | { readonly kind: "known"; readonly run: RunRecord }
+  /** The owner has no such thread. */
+  | { readonly kind: "no-thread" }
   | { readonly kind: "busy" }
   | { readonly kind: "key-reused" };
 
@@ -78,6 +96,16 @@ export type StartedRun =
 export interface RunClaim {
   readonly run: RunRecord;
   readonly fence: number;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly error?: RunRecord["error"];
+  /** What the thread is when nothing more is to do; until then it is `busy`. */
+  readonly threadStatus: ThreadStatus;
+  /** What listings show of the thread from now on; what is absent stays as it was. */
+  readonly values?: ThreadRecord["values"];
+  readonly interrupts?: ThreadRecord["interrupts"];
 }
 
 export interface RunRecords {
@@ -90,45 +118,61 @@ export interface RunRecords {
     query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
   ): Promise<RunRecord[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
-  /** Notes that a client wants its end; the worker that has it hears of it. False: there is none that goes on. */
-  requestCancel(owner: Owner, runId: string, action: "interrupt" | "rollback"): Promise<boolean>;
-  /** The oldest run of the thread that may begin, if none of the thread is at work; counts an attempt. */
+  /**
+   * Notes that a client wants its end. One that has not begun ends at once, as `interrupted` with `lastEvents`; of one
+   * at work, the worker hears by `events.watch` and sees `cancel` in what `keepClaim` returns. Returns the run as it is
+   * now; undefined: there is none that goes on.
+   */
+  requestCancel(
+    owner: Owner,
+    runId: string,
+    action: "interrupt" | "rollback",
+    lastEvents?: readonly NewEvent[],
+  ): Promise<RunRecord | undefined>;
+  /**
+   * The oldest run of the thread that may begin, or the one whose worker did not keep its claim, if none of the thread
+   * is at work; counts an attempt. A run that has `cancel` or too many `attempts` is the worker's to finish unbegun.
+   */
   claimNext(threadId: string, worker: string, ttlMs: number): Promise<RunClaim | undefined>;
-  /** False: another worker has it. */
-  keepClaim(claim: RunClaim, ttlMs: number): Promise<boolean>;
-  /** The end of a run, once; its last events in the same transaction. False: the fence is old. */
-  finish(
-    claim: RunClaim,
-    end: {
-      readonly status: RunStatus;
-      readonly error?: RunRecord["error"];
-      readonly threadStatus: ThreadStatus;
-    },
-    events: readonly Omit<RunEvent, "sequence">[],
-  ): Promise<boolean>;
-  /** Back in the queue, as after a drain. */
+  /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
+  keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
+  /** The end of a run, once; its last events and what the thread shows in the same transaction. False: the fence is old. */
+  finish(claim: RunClaim, end: RunEnd, events: readonly NewEvent[]): Promise<boolean>;
+  /** Back in its place in the queue, as after a drain; the attempt does not count. */
   release(claim: RunClaim): Promise<void>;
-  /** Threads with runs that may begin and runs whose worker is gone: for a start, and from time to time. */
+  /**
+   * Threads with runs that may begin and runs whose worker is gone, oldest first: for a start, and from time to time.
+   * Of a run this very process is at work on, it may be told after the machine slept: whoever asks leaves those out.
+   */
   threadsToWakeUp(limit: number): Promise<string[]>;
 }
 
 export interface EventRecords {
   /** Appends under the fence; returns the number of the last one, undefined when the fence is old. */
-  append(claim: RunClaim, events: readonly Omit<RunEvent, "sequence">[]): Promise<number | undefined>;
-  /** In order, after `after`. */
+  append(claim: RunClaim, events: readonly NewEvent[]): Promise<number | undefined>;
+  /** In order, after `after`; fewer than `limit` also when they are large (4 MiB), none only at the end. */
   read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
-  /** Calls when there may be more of this run; in whichever process it was written. Returns how to stop it. */
+  /**
+   * Calls when there may be more of this run, also its end and a request to cancel it, in whichever process that came
+   * about; sometimes for nothing. Watch first, then read. Returns how to stop it.
+   */
   watch(runId: string, changed: () => void): () => void;
-  /** Events of ended runs older than this go. */
+  /** Events of runs that ended before this go, and idempotency keys after a day. */
   sweep(beforeMs: number): Promise<void>;
 }
 
 export interface AssistantRecords {
+  /**
+   * `replace` keeps what was there as an earlier version and numbers the new one itself; words that are the same make
+   * none. An id of `EVERYONE` exists for all.
+   */
   put(
     owner: Owner,
     assistant: Assistant,
     options: { readonly ifExists: "raise" | "do_nothing" | "replace" },
   ): Promise<Assistant | "exists">;
+  /** Makes an earlier version the current one; the next change gets a new number all the same. */
+  setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
   /** Those of the server itself, one for each agent, belong to everyone. */
   get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
   search(owner: Owner, query: SearchAssistants): Promise<Assistant[]>;
@@ -142,16 +186,18 @@ export interface AssistantRecords {
 }
 
 export interface ThreadRecords {
+  /** Ids are one space for all owners, as in the saver: that of another exists, whatever `ifExists` says. */
   put(
     owner: Owner,
     thread: ThreadRecord,
-    options: { readonly ifExists: "raise" | "do_nothing" },
+    options: { readonly ifExists: "raise" | "do_nothing"; readonly expiresAt?: number },
   ): Promise<ThreadRecord | "exists">;
   get(owner: Owner, threadId: string): Promise<ThreadRecord | undefined>;
+  /** Keys of `metadata` are added to what is there. */
   patch(
     owner: Owner,
     threadId: string,
-    change: { readonly metadata?: Record<string, unknown> },
+    change: { readonly metadata?: Record<string, unknown>; readonly expiresAt?: number },
   ): Promise<ThreadRecord | undefined>;
   /** After a run or a change of state: what listings show. */
   note(
@@ -160,25 +206,43 @@ export interface ThreadRecords {
   ): Promise<void>;
   search(owner: Owner, query: SearchThreads): Promise<ThreadRecord[]>;
   count(owner: Owner, query: Pick<SearchThreads, "metadata" | "values" | "status">): Promise<number>;
+  /** With its runs, their events, its mail and the crons on it; the saver's state is the caller's to delete. */
   delete(owner: Owner, threadId: string): Promise<boolean>;
+  /** Threads whose `expiresAt` has passed, for whoever deletes them. */
+  expired(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
+}
+
+export interface DueCron {
+  readonly owner: Owner;
+  readonly cron: Cron;
 }
 
 export interface CronRecords {
+  /** Adds it or puts it in place of what the owner has under its id. */
   put(owner: Owner, cron: Cron): Promise<Cron>;
   get(owner: Owner, cronId: string): Promise<Cron | undefined>;
   search(owner: Owner, query: SearchCrons): Promise<Cron[]>;
   count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id">): Promise<number>;
   delete(owner: Owner, cronId: string): Promise<boolean>;
-  /** Those that are due, each given to one caller only: their next date is set in the same transaction. */
-  takeDue(
-    nowMs: number,
-    next: (cron: Cron) => string | null,
-  ): Promise<readonly { readonly owner: Owner; readonly cron: Cron }[]>;
+  /**
+   * Those that are due, each given to one caller only: their next date is set in the same transaction (null: never
+   * again). They are returned as they were, so `next_run_date` is the date they are due for.
+   *
+   * A caller that dies before it started the run has lost that date. Whoever must not lose one reads `due`, starts the
+   * run under an idempotency key made of cron and date, and then calls `advance`.
+   */
+  takeDue(nowMs: number, next: (cron: Cron) => string | null): Promise<readonly DueCron[]>;
+  /** The oldest dates first. */
+  due(nowMs: number, limit?: number): Promise<readonly DueCron[]>;
+  /** Sets the next date of those that still have the one they were read with; returns these. */
+  advance(
+    steps: readonly { readonly due: DueCron; readonly next: string | null }[],
+  ): Promise<readonly DueCron[]>;
 }
 
 /** Messages for a thread that wait for its next turn: steering, follow-ups, completions of background tasks. */
 export interface MailRecords {
-  /** An `id` that was delivered or waits already is not delivered again. */
+  /** An `id` that was delivered or waits already is not delivered again: false, as for a thread that is not there. */
   post(
     threadId: string,
     mail: {

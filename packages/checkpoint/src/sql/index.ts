@@ -1,0 +1,10 @@
+/** Tables of one's own in the database of the threads, so that one backup has all. */
+export {
+  openPostgresSql,
+  openSqliteService,
+  type SqlService,
+} from "../service/open-service.ts";
+export type { ColumnTypes } from "./dialect.ts";
+export type { Migration } from "./schema.ts";
+export type { Sql, SqlColumn, SqlRow, SqlSession, SqlValue } from "./sql.ts";
+export { clockOf, prepareTables } from "./tables.ts";

@@ -1,0 +1,148 @@
+/** Who executes a run: one worker at a time, in the order of the thread, under a fence that only grows. */
+import type { Database, SqlSession } from "./database.ts";
+import type { NewEvent, RunClaim, RunRecord } from "./records.ts";
+import { insertEvents, runColumns, type StoredRun, storedRun } from "./run-row.ts";
+
+/** Which run, and under which fence. */
+export interface ClaimKey {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly fence: number;
+}
+
+/** A `RunEnd` as text. */
+export interface StoredEnd {
+  readonly status: string;
+  readonly error: string | null;
+  readonly threadStatus: string;
+  /** Undefined stays as it was. */
+  readonly values: string | null | undefined;
+  readonly interrupts: string | undefined;
+}
+
+/** `token` is of this call: a claim whose answer got lost is given again. */
+export async function claimNext(
+  database: Database,
+  session: SqlSession,
+  threadId: string,
+  worker: string,
+  ttlMs: number,
+  token: string,
+): Promise<RunClaim | undefined> {
+  const [thread] = await session.all(
+    `SELECT last_fence FROM dw_srv_threads WHERE thread_id = $1${database.lock}`,
+    [threadId],
+  );
+  if (thread === undefined) return undefined;
+  const next = await nextRun(database, session, threadId, token);
+  if (next === undefined) return undefined;
+  if (next.token === token) return { run: next.run, fence: next.fence };
+  const fence = (thread.last_fence as number) + 1;
+  const [row] = await session.all(
+    `UPDATE dw_srv_runs SET status = 'running', attempts = attempts + 1, worker = $1, token = $2, fence = $3,
+      claim_expires = ${database.clock} + $4 WHERE position = $5 RETURNING ${runColumns(database)}`,
+    [worker, token, fence, Math.ceil(ttlMs), next.position],
+  );
+  await session.run("UPDATE dw_srv_threads SET last_fence = $1 WHERE thread_id = $2", [fence, threadId]);
+  return row && { run: storedRun(row).run, fence };
+}
+
+/** The run at work if it is abandoned, or was claimed by this very call; else the first that may begin. */
+async function nextRun(
+  database: Database,
+  session: SqlSession,
+  threadId: string,
+  token: string,
+): Promise<StoredRun | undefined> {
+  const rows = await session.all(
+    `SELECT ${runColumns(database)} FROM dw_srv_runs
+      WHERE thread_id = $1 AND open = 1 AND (status = 'running' OR not_before <= ${database.clock})
+      ORDER BY CASE status WHEN 'running' THEN 0 ELSE 1 END, sequence LIMIT 1`,
+    [threadId],
+  );
+  const [first] = rows.map(storedRun);
+  if (first?.run.status !== "running") return first;
+  return first.abandoned || first.token === token ? first : undefined;
+}
+
+/** One that ran out lives again if nobody took it. */
+export async function keepClaim(
+  database: Database,
+  session: SqlSession,
+  { runId, fence }: ClaimKey,
+  ttlMs: number,
+): Promise<RunRecord | undefined> {
+  const [row] = await session.all(
+    `UPDATE dw_srv_runs SET claim_expires = ${database.clock} + $1
+      WHERE run_id = $2 AND fence = $3 AND status = 'running' RETURNING ${runColumns(database)}`,
+    [Math.ceil(ttlMs), runId, fence],
+  );
+  return row && storedRun(row).run;
+}
+
+/** `batch` is of this call: an end whose answer got lost is not refused. */
+export async function finishRun(
+  database: Database,
+  session: SqlSession,
+  { runId, threadId, fence }: ClaimKey,
+  end: StoredEnd,
+  events: readonly NewEvent[],
+  batch: string,
+  now: number,
+): Promise<boolean> {
+  await session.all(`SELECT position FROM dw_srv_threads WHERE thread_id = $1${database.lock}`, [threadId]);
+  const [row] = await session.all(
+    `UPDATE dw_srv_runs SET status = $1, error = $2, open = 0, ended_at = $3, updated_at = $3, batch = $4,
+      last_event = last_event + $5 WHERE run_id = $6 AND fence = $7 AND status = 'running'
+      RETURNING position, last_event`,
+    [end.status, end.error, now, batch, events.length, runId, fence],
+  );
+  if (row === undefined) {
+    const done = await session.all("SELECT position FROM dw_srv_runs WHERE run_id = $1 AND batch = $2", [
+      runId,
+      batch,
+    ]);
+    return done.length > 0;
+  }
+  const after = (row.last_event as number) - events.length;
+  await insertEvents(database, session, row.position as number, after, events);
+  await showEnd(session, threadId, end, now);
+  return true;
+}
+
+async function showEnd(session: SqlSession, threadId: string, end: StoredEnd, now: number): Promise<void> {
+  const params: (string | number | null)[] = [threadId, end.threadStatus, now, end.error];
+  const changes = ["status = $2", "updated_at = $3", "error = $4"];
+  if (end.values !== undefined)
+    changes.push(`state_updated_at = $3, state_values = $${params.push(end.values)}`);
+  if (end.interrupts !== undefined) changes.push(`interrupts = $${params.push(end.interrupts)}`);
+  await session.run(`UPDATE dw_srv_threads SET ${changes.join(", ")} WHERE thread_id = $1`, params);
+}
+
+export async function releaseRun(
+  session: SqlSession,
+  { runId, fence }: ClaimKey,
+  now: number,
+): Promise<void> {
+  await session.run(
+    `UPDATE dw_srv_runs SET status = 'pending', attempts = attempts - 1, worker = NULL, token = NULL,
+      claim_expires = 0, updated_at = $1 WHERE run_id = $2 AND fence = $3 AND status = 'running'`,
+    [now, runId, fence],
+  );
+}
+
+export async function threadsToWakeUp(
+  database: Database,
+  session: SqlSession,
+  limit: number,
+): Promise<string[]> {
+  const rows = await session.all(
+    `SELECT thread_id FROM dw_srv_runs r WHERE open = 1 AND
+      CASE status WHEN 'running' THEN claim_expires <= ${database.clock}
+        ELSE not_before <= ${database.clock} AND NOT EXISTS (SELECT 1 FROM dw_srv_runs o
+          WHERE o.thread_id = r.thread_id AND o.open = 1 AND o.status = 'running' AND o.claim_expires > ${database.clock})
+      END GROUP BY thread_id ORDER BY MIN(position) LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => row.thread_id as string);
+}

@@ -1,0 +1,87 @@
+/**
+ * Filters on JSON of clients: what contains the filter matches.
+ *
+ * The top level of metadata is found by marks, hashes of a key with its value, so neither keys nor values are ever part
+ * of a query; what is nested is compared here.
+ */
+import { createHash } from "node:crypto";
+import type { Conditions, Verify } from "./conditions.ts";
+import type { Database, SqlRow, SqlSession } from "./database.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** As `@>` of Postgres: objects by their keys, lists by their elements in any order, all else if it is the same. */
+export function contains(value: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return Array.isArray(value) && wanted.every((one) => value.some((other) => contains(other, one)));
+  }
+  if (typeof wanted !== "object" || wanted === null) return value === wanted;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.entries(wanted).every(
+    ([key, one]) => Object.hasOwn(value, key) && contains((value as Json)[key], one),
+  );
+}
+
+/** Of rows of `kind` whose id is in the column `subject`. */
+export function addMetadata(
+  conditions: Conditions,
+  owner: string,
+  kind: Kind,
+  subject: string,
+  filter: Json | null | undefined,
+): void {
+  for (const mark of marksOf(filter ?? {})) {
+    conditions.add(
+      `EXISTS (SELECT 1 FROM dw_srv_marks m WHERE m.owner = ${owner} AND m.mark = ${conditions.bind(mark)}
+        AND m.subject = CAST(${conditions.bind(kind)} AS TEXT) || ${subject})`,
+    );
+  }
+}
+
+/** Checks what marks do not tell; undefined when they tell all. */
+export function verifying(
+  filters: readonly (readonly [column: string, filter: Json | null | undefined])[],
+): Verify {
+  const nested = filters.flatMap(([column, filter]) => {
+    const rest = Object.entries(filter ?? {}).filter(
+      ([, value]) => column !== "metadata" || !isMarked(value),
+    );
+    return rest.length === 0 ? [] : [{ column, wanted: Object.fromEntries(rest) }];
+  });
+  if (nested.length === 0) return undefined;
+  return (row: SqlRow) =>
+    nested.every(({ column, wanted }) => {
+      const text = row[column];
+      return typeof text === "string" && contains(JSON.parse(text), wanted);
+    });
+}
+
+export type Kind = "assistant:" | "thread:";
+
+/** Sets the marks of one row to those of its metadata. */
+export async function writeMarks(
+  database: Database,
+  session: SqlSession,
+  owner: string,
+  kind: Kind,
+  id: string,
+  metadata: Json,
+): Promise<void> {
+  await removeMarks(session, owner, kind, id);
+  const rows = marksOf(metadata).map((mark) => [owner, mark, kind + id]);
+  await database.insertAll(session, "dw_srv_marks", { owner: "TEXT", mark: "TEXT", subject: "TEXT" }, rows);
+}
+
+export async function removeMarks(session: SqlSession, owner: string, kind: Kind, id: string): Promise<void> {
+  await session.run("DELETE FROM dw_srv_marks WHERE owner = $1 AND subject = $2", [owner, kind + id]);
+}
+
+function marksOf(metadata: Json): string[] {
+  return Object.entries(metadata)
+    .filter(([, value]) => isMarked(value))
+    .map((entry) => createHash("sha256").update(JSON.stringify(entry)).digest("base64url"));
+}
+
+function isMarked(value: unknown): boolean {
+  return value === null || ["string", "number", "boolean"].includes(typeof value);
+}

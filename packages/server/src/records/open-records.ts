@@ -1,0 +1,103 @@
+import { openPostgresSql, openSqliteService } from "@deepwright/checkpoint/sql";
+import type { ServerRecords } from "./records.ts";
+import makeService, { type RecordsService, type Rows } from "./service.ts";
+import { sqlRecords } from "./sql-records.ts";
+import { Watchers } from "./watchers.ts";
+
+/** A file (`:memory:` for one that is not kept), or the URL of a database. The threads may be in the same. */
+export type RecordsPlace = { readonly sqlite: string } | { readonly postgres: string };
+
+export interface RecordsOptions {
+  /** Seconds between looks for news of other processes that did not arrive by themselves. Default 1; 5 for Postgres. */
+  readonly lookEvery?: number;
+}
+
+/** Makes or updates the tables. Whoever opens the records closes them. */
+export async function openRecords(place: RecordsPlace, options: RecordsOptions = {}): Promise<ServerRecords> {
+  return "sqlite" in place
+    ? openSqliteRecords(place.sqlite, options)
+    : openPostgresRecords(place.postgres, options);
+}
+
+async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions): Promise<ServerRecords> {
+  const service = await openSqliteService(path, serviceModule());
+  const call: RecordsService["call"] = (...request) => service.call("call", request);
+  try {
+    await call("", "", []);
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  const rows = rowsOver(call);
+  const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
+  return sqlRecords({
+    rows,
+    watchers,
+    tell: (ids) => {
+      for (const id of ids) watchers.tell(id);
+    },
+    close: async () => {
+      watchers.close();
+      await service.close();
+    },
+  });
+}
+
+async function openPostgresRecords(url: string, { lookEvery = 5 }: RecordsOptions): Promise<ServerRecords> {
+  const sql = await openPostgresSql(url);
+  const service = await makeService(sql).catch(async (error) => {
+    await sql.close();
+    throw error;
+  });
+  const rows = rowsOver(service.call);
+  const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
+  return sqlRecords({
+    rows,
+    watchers,
+    tell: (ids) => {
+      for (const id of ids) watchers.tell(id);
+    },
+    close: async () => {
+      watchers.close();
+      await sql.close();
+    },
+  });
+}
+
+/** Bundled, this file is at the top or among the chunks. */
+function serviceModule(): URL {
+  const here = import.meta.url;
+  if (here.endsWith(".ts")) return new URL("./service-from-source.mjs", here);
+  return new URL(here.includes("/chunks/") ? "../records/service.js" : "./records/service.js", here);
+}
+
+const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[] } = {
+  assistants: ["put", "setLatest", "get", "search", "count", "versions", "delete"],
+  threads: ["put", "get", "patch", "note", "search", "count", "delete", "expired"],
+  runs: [
+    "start",
+    "get",
+    "list",
+    "delete",
+    "requestCancel",
+    "claimNext",
+    "keepClaim",
+    "finish",
+    "release",
+    "threadsToWakeUp",
+  ],
+  events: ["append", "read", "marks", "sweep"],
+  crons: ["put", "get", "search", "count", "delete", "due", "advance"],
+  mail: ["post", "waiting", "settle"],
+};
+
+function rowsOver(call: RecordsService["call"]): Rows {
+  const resources = Object.entries(METHODS).map(([resource, methods]) => {
+    const functions = methods.map((method) => [
+      method,
+      (...args: readonly unknown[]) => call(resource, method, args),
+    ]);
+    return [resource, Object.fromEntries(functions)];
+  });
+  return Object.fromEntries(resources) as Rows;
+}

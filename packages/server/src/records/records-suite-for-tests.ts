@@ -1,0 +1,27 @@
+/** What any database must do as the home of the records. */
+import { describe } from "vitest";
+import { claimsSuite } from "./claims-suite-for-tests.ts";
+import { eventsSuite } from "./events-suite-for-tests.ts";
+import { listingsSuite } from "./listings-suite-for-tests.ts";
+import { propertySuite } from "./property-suite-for-tests.ts";
+import type { ServerRecords } from "./records.ts";
+import { runsSuite } from "./runs-suite-for-tests.ts";
+import { scheduleSuite } from "./schedule-suite-for-tests.ts";
+
+export interface RecordsSite {
+  /** The records all tests of a file share: tests use owners and threads of their own. */
+  records(): ServerRecords;
+  /** The same records opened again, as another process would. */
+  again(): Promise<ServerRecords>;
+}
+
+export function recordsSuite(name: string, site: RecordsSite): void {
+  describe(name, () => {
+    runsSuite(site);
+    claimsSuite(site);
+    eventsSuite(site);
+    listingsSuite(site);
+    scheduleSuite(site);
+    propertySuite(site);
+  });
+}

@@ -1,0 +1,92 @@
+/** A run as a row. */
+import type { MultitaskStrategy, RunStatus } from "@deepwright/protocol";
+import type { Database, SqlRow, SqlSession } from "./database.ts";
+import type { NewEvent, Owner, RunRecord } from "./records.ts";
+
+/** A run and what only storage needs to know of it. */
+export interface StoredRun {
+  readonly run: RunRecord;
+  /** The number its events are kept under. */
+  readonly position: number;
+  readonly fence: number;
+  readonly token: string | null;
+  /** Whether its worker has not kept its claim. */
+  readonly abandoned: boolean;
+}
+
+/** The columns of a run; `abandoned` needs the clock. */
+export function runColumns(database: Database): string {
+  return `*, CASE WHEN status = 'running' AND claim_expires <= ${database.clock} THEN 1 ELSE 0 END AS abandoned`;
+}
+
+export function storedRun(row: SqlRow): StoredRun {
+  return {
+    run: runOf(row),
+    position: row.position as number,
+    fence: row.fence as number,
+    token: row.token as string | null,
+    abandoned: row.abandoned === 1,
+  };
+}
+
+export function runOf(row: SqlRow): RunRecord {
+  return {
+    run_id: row.run_id as string,
+    thread_id: row.thread_id as string,
+    assistant_id: row.assistant_id as string,
+    created_at: momentOf(row.created_at),
+    updated_at: momentOf(row.updated_at),
+    status: row.status as RunStatus,
+    metadata: JSON.parse(row.metadata as string),
+    multitask_strategy: row.strategy as MultitaskStrategy,
+    owner: row.owner as string,
+    request: JSON.parse(row.request as string),
+    sequence: row.sequence as number,
+    attempts: row.attempts as number,
+    ...(row.error !== null && { error: JSON.parse(row.error as string) }),
+    ...(row.cancel !== null && { cancel: row.cancel as "interrupt" | "rollback" }),
+  };
+}
+
+export function momentOf(milliseconds: unknown): string {
+  return new Date(milliseconds as number).toISOString();
+}
+
+export async function findRun(
+  database: Database,
+  session: SqlSession,
+  owner: Owner,
+  runId: string,
+): Promise<StoredRun | undefined> {
+  const [row] = await session.all(
+    `SELECT ${runColumns(database)} FROM dw_srv_runs WHERE run_id = $1 AND owner = $2`,
+    [runId, owner],
+  );
+  return row && storedRun(row);
+}
+
+/** Makes everyone else who changes runs of this thread wait; false: there is no such thread. */
+export async function lockThread(
+  database: Database,
+  session: SqlSession,
+  threadId: string,
+): Promise<boolean> {
+  const rows = await session.all(`SELECT position FROM dw_srv_threads WHERE thread_id = $1${database.lock}`, [
+    threadId,
+  ]);
+  return rows.length > 0;
+}
+
+const EVENT_COLUMNS = { run: "BIGINT", sequence: "BIGINT", event: "TEXT", data: "TEXT" } as const;
+
+/** Events that follow number `after` of a run. */
+export async function insertEvents(
+  database: Database,
+  session: SqlSession,
+  position: number,
+  after: number,
+  events: readonly NewEvent[],
+): Promise<void> {
+  const rows = events.map(({ event, data }, index) => [position, after + index + 1, event, data]);
+  await database.insertAll(session, "dw_srv_events", EVENT_COLUMNS, rows);
+}

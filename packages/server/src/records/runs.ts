@@ -1,0 +1,135 @@
+/** Runs, as rows where the database lives. */
+import type { RunStatus } from "@deepwright/protocol";
+import {
+  type ClaimKey,
+  claimNext,
+  finishRun,
+  keepClaim,
+  releaseRun,
+  type StoredEnd,
+  threadsToWakeUp,
+} from "./claim-run.ts";
+import { Conditions, type Page, pageOf } from "./conditions.ts";
+import type { Database, SqlSession } from "./database.ts";
+import type { NewEvent, NewRun, Owner, RunClaim, RunRecord, StartedRun } from "./records.ts";
+import { findRun, lockThread, runOf } from "./run-row.ts";
+import { cancelRun, startRun } from "./start-run.ts";
+
+export type RunRows = ReturnType<typeof runRows>;
+
+export function runRows(database: Database) {
+  return {
+    start: (run: NewRun, now: number): Promise<StartedRun> =>
+      database.write((session) => startRun(database, session, run, now)),
+
+    get: (owner: Owner, runId: string): Promise<RunRecord | undefined> =>
+      database.read(async (session) => (await findRun(database, session, owner, runId))?.run),
+
+    list: (owner: Owner, threadId: string, query: Page & { status?: RunStatus }): Promise<RunRecord[]> =>
+      database.read((session) => listRuns(session, owner, threadId, query)),
+
+    delete: (owner: Owner, runId: string): Promise<boolean> =>
+      database.write((session) => deleteRun(database, session, owner, runId)),
+
+    requestCancel: (
+      owner: Owner,
+      runId: string,
+      action: "interrupt" | "rollback",
+      lastEvents: readonly NewEvent[],
+      now: number,
+    ): Promise<RunRecord | undefined> =>
+      database.write(async (session) => {
+        const seen = await findRun(database, session, owner, runId);
+        if (seen === undefined || !(await lockThread(database, session, seen.run.thread_id)))
+          return undefined;
+        const found = await findRun(database, session, owner, runId);
+        if (found === undefined || !isOpen(found.run)) return undefined;
+        return cancelRun(database, session, found, action, lastEvents, now);
+      }),
+
+    claimNext: (
+      threadId: string,
+      worker: string,
+      ttlMs: number,
+      token: string,
+    ): Promise<RunClaim | undefined> =>
+      database.write((session) => claimNext(database, session, threadId, worker, ttlMs, token)),
+
+    keepClaim: (claim: ClaimKey, ttlMs: number): Promise<RunRecord | undefined> =>
+      database.write((session) => keepClaim(database, session, claim, ttlMs)),
+
+    finish: (
+      claim: ClaimKey,
+      end: StoredEnd,
+      events: readonly NewEvent[],
+      batch: string,
+      now: number,
+    ): Promise<boolean> =>
+      database.write((session) => finishRun(database, session, claim, end, events, batch, now)),
+
+    release: (claim: ClaimKey, now: number): Promise<void> =>
+      database.write((session) => releaseRun(session, claim, now)),
+
+    threadsToWakeUp: (limit: number): Promise<string[]> =>
+      database.read((session) => threadsToWakeUp(database, session, limit)),
+  };
+}
+
+export function isOpen(run: RunRecord): boolean {
+  return run.status === "pending" || run.status === "running";
+}
+
+async function listRuns(
+  session: SqlSession,
+  owner: Owner,
+  threadId: string,
+  query: Page & { status?: RunStatus },
+): Promise<RunRecord[]> {
+  const conditions = new Conditions();
+  conditions.add(`owner = ${conditions.bind(owner)}`);
+  conditions.add(`thread_id = ${conditions.bind(threadId)}`);
+  if (query.status !== undefined) conditions.add(`status = ${conditions.bind(query.status)}`);
+  const rows = await pageOf(
+    session,
+    "SELECT * FROM dw_srv_runs",
+    conditions,
+    "sequence DESC",
+    query,
+    undefined,
+  );
+  return rows.map(runOf);
+}
+
+/** Its key stays, with the run as it was. */
+async function deleteRun(
+  database: Database,
+  session: SqlSession,
+  owner: Owner,
+  runId: string,
+): Promise<boolean> {
+  const found = await findRun(database, session, owner, runId);
+  if (found === undefined) return false;
+  await removeRuns(session, "run_id = $1", runId);
+  return true;
+}
+
+/** Every run for which `condition`, one of ours, holds of `value`. */
+export async function removeRuns(session: SqlSession, condition: string, value: string): Promise<void> {
+  const keyed = await session.all(
+    `SELECT * FROM dw_srv_runs WHERE ${condition} AND run_id IN (SELECT k.run_id FROM dw_srv_keys k)`,
+    [value],
+  );
+  for (const row of keyed) {
+    const run = runOf(row);
+    await session.run("UPDATE dw_srv_keys SET run = $1 WHERE run_id = $2 AND owner = $3", [
+      JSON.stringify(run),
+      run.run_id,
+      run.owner,
+    ]);
+  }
+  await session.run(
+    `DELETE FROM dw_srv_events WHERE run IN (SELECT position FROM dw_srv_runs WHERE ${condition})`,
+    [value],
+  );
+  await session.run(`DELETE FROM dw_srv_runs WHERE ${condition}`, [value]);
+}

@@ -1,0 +1,56 @@
+/** Tables of the server, in the database of the threads. */
+import type { ColumnTypes, Migration } from "@deepwright/checkpoint/sql";
+
+/** A published step never changes. */
+export const SERVER_MIGRATIONS: readonly Migration[] = [createServerTables];
+
+/**
+ * `position` is the order in which rows came. `open` is 1 until a run ended. `batch`, `token` and `taken` name who
+ * wrote last, so that work repeated after a lost answer finds that it was done.
+ */
+function createServerTables({ id, integer, text, keyed }: ColumnTypes): string[] {
+  return [
+    `CREATE TABLE dw_srv_assistants (position ${id}, owner ${text} NOT NULL, assistant_id ${text} NOT NULL,
+      graph_id ${text} NOT NULL, name ${text} NOT NULL, version ${integer} NOT NULL, created_at ${integer} NOT NULL,
+      updated_at ${integer} NOT NULL, body ${text} NOT NULL, UNIQUE (owner, assistant_id))`,
+    `CREATE TABLE dw_srv_assistant_versions (owner ${text} NOT NULL, assistant_id ${text} NOT NULL,
+      version ${integer} NOT NULL, updated_at ${integer} NOT NULL, body ${text} NOT NULL,
+      PRIMARY KEY (owner, assistant_id, version))`,
+    `CREATE TABLE dw_srv_threads (position ${id}, thread_id ${text} NOT NULL UNIQUE, owner ${text} NOT NULL,
+      status ${text} NOT NULL, created_at ${integer} NOT NULL, updated_at ${integer} NOT NULL,
+      state_updated_at ${integer} NOT NULL, expires_at ${integer}, metadata ${text} NOT NULL, config ${text},
+      state_values ${text}, interrupts ${text} NOT NULL, error ${text},
+      last_run ${integer} NOT NULL, last_fence ${integer} NOT NULL)`,
+    "CREATE INDEX dw_srv_threads_of_owner ON dw_srv_threads (owner, position)",
+    "CREATE INDEX dw_srv_threads_changed ON dw_srv_threads (owner, updated_at)",
+    "CREATE INDEX dw_srv_threads_expiring ON dw_srv_threads (expires_at) WHERE expires_at IS NOT NULL",
+    `CREATE TABLE dw_srv_marks (owner ${text} NOT NULL, mark ${text} NOT NULL, subject ${text} NOT NULL,
+      PRIMARY KEY (owner, mark, subject))${keyed}`,
+    "CREATE INDEX dw_srv_marks_of_subject ON dw_srv_marks (owner, subject)",
+    `CREATE TABLE dw_srv_runs (position ${id}, run_id ${text} NOT NULL UNIQUE, owner ${text} NOT NULL,
+      thread_id ${text} NOT NULL, assistant_id ${text} NOT NULL, sequence ${integer} NOT NULL,
+      status ${text} NOT NULL, open ${integer} NOT NULL, strategy ${text} NOT NULL, metadata ${text} NOT NULL,
+      request ${text} NOT NULL, created_at ${integer} NOT NULL, updated_at ${integer} NOT NULL,
+      ended_at ${integer}, not_before ${integer} NOT NULL, attempts ${integer} NOT NULL, error ${text},
+      cancel ${text}, worker ${text}, fence ${integer} NOT NULL, claim_expires ${integer} NOT NULL,
+      token ${text}, batch ${text}, last_event ${integer} NOT NULL, has_log ${integer} NOT NULL,
+      UNIQUE (thread_id, sequence))`,
+    "CREATE INDEX dw_srv_runs_open ON dw_srv_runs (thread_id, sequence) WHERE open = 1",
+    "CREATE INDEX dw_srv_runs_ended ON dw_srv_runs (ended_at) WHERE has_log = 1 AND open = 0",
+    `CREATE TABLE dw_srv_keys (owner ${text} NOT NULL, name ${text} NOT NULL, request_hash ${text} NOT NULL,
+      run_id ${text} NOT NULL, run ${text}, created_at ${integer} NOT NULL, PRIMARY KEY (owner, name))`,
+    "CREATE INDEX dw_srv_keys_of_run ON dw_srv_keys (run_id)",
+    "CREATE INDEX dw_srv_keys_age ON dw_srv_keys (created_at)",
+    `CREATE TABLE dw_srv_events (run ${integer} NOT NULL, sequence ${integer} NOT NULL, event ${text} NOT NULL,
+      data ${text} NOT NULL, PRIMARY KEY (run, sequence))`,
+    `CREATE TABLE dw_srv_crons (position ${id}, owner ${text} NOT NULL, cron_id ${text} NOT NULL,
+      assistant_id ${text} NOT NULL, thread_id ${text}, enabled ${integer} NOT NULL, next_run ${integer},
+      created_at ${integer} NOT NULL, updated_at ${integer} NOT NULL, body ${text} NOT NULL, taken ${text},
+      UNIQUE (owner, cron_id))`,
+    "CREATE INDEX dw_srv_crons_due ON dw_srv_crons (next_run) WHERE enabled = 1 AND next_run IS NOT NULL",
+    "CREATE INDEX dw_srv_crons_of_thread ON dw_srv_crons (thread_id) WHERE thread_id IS NOT NULL",
+    `CREATE TABLE dw_srv_mail (position ${id}, thread_id ${text} NOT NULL, mail_id ${text} NOT NULL,
+      kind ${text} NOT NULL, message ${text}, token ${text} NOT NULL, UNIQUE (thread_id, mail_id))`,
+    "CREATE INDEX dw_srv_mail_waiting ON dw_srv_mail (thread_id, position) WHERE message IS NOT NULL",
+  ];
+}

@@ -1,0 +1,44 @@
+/** The records where the database lives: in the thread of an SQLite file, or before Postgres. Data in, data out. */
+import { prepareTables, type Sql } from "@deepwright/checkpoint/sql";
+import { type AssistantRows, assistantRows } from "./assistants.ts";
+import { type CronRows, cronRows } from "./crons.ts";
+import { databaseOf } from "./database.ts";
+import { type EventRows, eventRows } from "./events.ts";
+import { type MailRows, mailRows } from "./mail.ts";
+import { type RunRows, runRows } from "./runs.ts";
+import { SERVER_MIGRATIONS } from "./schema.ts";
+import { type ThreadRows, threadRows } from "./threads.ts";
+
+export interface Rows {
+  readonly assistants: AssistantRows;
+  readonly threads: ThreadRows;
+  readonly runs: RunRows;
+  readonly events: EventRows;
+  readonly crons: CronRows;
+  readonly mail: MailRows;
+}
+
+export interface RecordsService {
+  call(resource: string, method: string, args: readonly unknown[]): Promise<unknown>;
+}
+
+/** Makes or updates the tables. */
+export default async function makeService(sql: Sql): Promise<RecordsService> {
+  await prepareTables(sql, "server records", SERVER_MIGRATIONS);
+  const database = databaseOf(sql);
+  const rows: Rows = {
+    assistants: assistantRows(database),
+    threads: threadRows(database),
+    runs: runRows(database),
+    events: eventRows(database),
+    crons: cronRows(database),
+    mail: mailRows(database),
+  };
+  const resources = rows as unknown as Record<
+    string,
+    Record<string, (...args: readonly unknown[]) => Promise<unknown>>
+  >;
+  return {
+    call: async (resource, method, args) => resources[resource]?.[method]?.(...args),
+  };
+}

@@ -1,0 +1,189 @@
+/** The records as the server uses them: over rows that may live in another thread, and with news for those who watch. */
+import { randomUUID } from "node:crypto";
+import { Appender } from "./appender.ts";
+import type { ClaimKey } from "./claim-run.ts";
+import type {
+  AssistantRecords,
+  CronRecords,
+  DueCron,
+  EventRecords,
+  MailRecords,
+  RunClaim,
+  RunRecords,
+  ServerRecords,
+  ThreadRecord,
+  ThreadRecords,
+} from "./records.ts";
+import type { Rows } from "./service.ts";
+import type { Watchers } from "./watchers.ts";
+
+/** Crons handed out by one call. */
+const MOST_DUE = 1000;
+
+export interface Parts {
+  readonly rows: Rows;
+  readonly watchers: Watchers;
+  /** Tells the readers of all processes, this one included. */
+  tell(runIds: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export function sqlRecords({ rows, watchers, tell, close }: Parts): ServerRecords {
+  const appender = new Appender(async (appends) => {
+    const lasts = await rows.events.append(appends);
+    tell(appends.filter((_, index) => lasts[index] !== undefined).map(({ runId }) => runId));
+    return lasts;
+  });
+  return {
+    assistants: assistantRecords(rows),
+    threads: threadRecords(rows),
+    runs: runRecords(rows, appender, tell),
+    events: eventRecords(rows, appender, watchers),
+    crons: cronRecords(rows),
+    mail: mailRecords(rows),
+    close: async () => {
+      await appender.idle();
+      await close();
+    },
+  };
+}
+
+function assistantRecords({ assistants }: Rows): AssistantRecords {
+  return {
+    ...assistants,
+    put: (owner, assistant, { ifExists }) => assistants.put(owner, assistant, ifExists),
+  };
+}
+
+function threadRecords({ threads }: Rows): ThreadRecords {
+  return {
+    ...threads,
+    put: (owner, thread, { ifExists, expiresAt }) =>
+      threads.put(
+        owner,
+        {
+          threadId: thread.thread_id,
+          createdAt: Date.parse(thread.created_at),
+          updatedAt: Date.parse(thread.updated_at),
+          stateUpdatedAt: Date.parse(thread.state_updated_at),
+          metadata: thread.metadata,
+          config: jsonOf(thread.config),
+          expiresAt: expiresAt === undefined ? null : Math.ceil(expiresAt),
+          ...shownState(thread),
+        },
+        ifExists,
+      ),
+    patch: (owner, threadId, change) => threads.patch(owner, threadId, change, Date.now()),
+    note: (threadId, state) => threads.note(threadId, shownState(state), Date.now()),
+  };
+}
+
+function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): RunRecords {
+  return {
+    ...runs,
+    async start(run) {
+      const started = await runs.start(run, Date.now());
+      if (started.kind === "created") tell(started.displaced.map((one) => one.run_id));
+      return started;
+    },
+    async delete(owner, runId) {
+      const gone = await runs.delete(owner, runId);
+      if (gone) tell([runId]);
+      return gone;
+    },
+    async requestCancel(owner, runId, action, lastEvents = []) {
+      const run = await runs.requestCancel(owner, runId, action, lastEvents, Date.now());
+      if (run !== undefined) tell([runId]);
+      return run;
+    },
+    claimNext: (threadId, worker, ttlMs) => runs.claimNext(threadId, worker, ttlMs, randomUUID()),
+    keepClaim: (claim, ttlMs) => runs.keepClaim(keyOf(claim), ttlMs),
+    async finish(claim, end, events) {
+      await appender.settled(claim.run.run_id);
+      const { status, error, threadStatus, values, interrupts } = end;
+      const stored = {
+        status,
+        error: jsonOf(error),
+        threadStatus,
+        values: values === undefined ? undefined : jsonOf(values),
+        interrupts: interrupts === undefined ? undefined : JSON.stringify(interrupts),
+      };
+      const ended = await runs.finish(keyOf(claim), stored, events, randomUUID(), Date.now());
+      tell([claim.run.run_id]);
+      return ended;
+    },
+    async release(claim) {
+      await appender.settled(claim.run.run_id);
+      await runs.release(keyOf(claim), Date.now());
+    },
+  };
+}
+
+function eventRecords({ events }: Rows, appender: Appender, watchers: Watchers): EventRecords {
+  return {
+    append: ({ run, fence }, more) => appender.append(run.run_id, fence, more),
+    read: (runId, after, limit) => events.read(runId, after, limit),
+    watch: (runId, changed) => watchers.watch(runId, changed),
+    async sweep(beforeMs) {
+      while (await events.sweep(beforeMs, Date.now()));
+    },
+  };
+}
+
+function cronRecords({ crons }: Rows): CronRecords {
+  const due = (nowMs: number, limit = MOST_DUE) => crons.due(nowMs, limit);
+  const advance: CronRecords["advance"] = async (steps) => {
+    const made = await crons.advance(
+      steps.map(({ due: { owner, cron }, next }) => ({
+        owner,
+        cronId: cron.cron_id,
+        from: Date.parse(cron.next_run_date ?? ""),
+        to: next === null ? null : Date.parse(next),
+      })),
+      randomUUID(),
+    );
+    return steps.filter((_, index) => made[index]).map((step) => step.due);
+  };
+  return {
+    ...crons,
+    due,
+    advance,
+    async takeDue(nowMs, next): Promise<readonly DueCron[]> {
+      const found = await due(nowMs);
+      if (found.length === 0) return [];
+      return advance(found.map((one) => ({ due: one, next: next(one.cron) })));
+    },
+  };
+}
+
+function mailRecords({ mail }: Rows): MailRecords {
+  return {
+    post: (threadId, { id, kind, message }) =>
+      mail.post(threadId, { id, kind, message: JSON.stringify(message ?? null) }, randomUUID()),
+    async waiting(threadId, kinds) {
+      const letters = await mail.waiting(threadId, kinds);
+      return letters.map(({ id, kind, message }) => ({ id, kind, message: JSON.parse(message) }));
+    },
+    settle: (threadId, ids) => mail.settle(threadId, ids),
+  };
+}
+
+function keyOf({ run, fence }: RunClaim): ClaimKey {
+  return { runId: run.run_id, threadId: run.thread_id, fence };
+}
+
+function shownState(
+  state: Pick<ThreadRecord, "status" | "values" | "interrupts"> & { readonly error?: unknown },
+) {
+  return {
+    status: state.status,
+    values: jsonOf(state.values),
+    interrupts: JSON.stringify(state.interrupts),
+    error: jsonOf(state.error),
+  };
+}
+
+/** Here and not where the database lives: what is not plain data has its own way to become JSON. */
+function jsonOf(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
+}

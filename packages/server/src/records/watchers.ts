@@ -1,0 +1,88 @@
+/** Who waits for news of which run in this process. */
+
+/** Asks how far runs are; those that are not there are left out. */
+export type Marks = (runIds: readonly string[]) => Promise<readonly { runId: string; mark: string }[]>;
+
+/** Runs asked about in one query. */
+const ASKED_TOGETHER = 500;
+
+interface Watched {
+  readonly callbacks: Set<() => void>;
+  mark: string | undefined;
+}
+
+/**
+ * News of this process arrive at once; news of others by whatever brings them, and at the latest with the next look at
+ * the database, so that what gets lost on the way only comes later.
+ */
+export class Watchers {
+  readonly #watched = new Map<string, Watched>();
+  readonly #marks: Marks;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(marks: Marks, everyMs: number) {
+    this.#marks = marks;
+    this.#everyMs = everyMs;
+  }
+
+  watch(runId: string, changed: () => void): () => void {
+    const watched = this.#watched.get(runId) ?? { callbacks: new Set(), mark: undefined };
+    this.#watched.set(runId, watched);
+    const call = () => changed();
+    watched.callbacks.add(call);
+    this.#schedule();
+    return () => {
+      watched.callbacks.delete(call);
+      if (watched.callbacks.size === 0 && this.#watched.get(runId) === watched) this.#watched.delete(runId);
+    };
+  }
+
+  tell(runId: string): void {
+    for (const call of [...(this.#watched.get(runId)?.callbacks ?? [])]) call();
+  }
+
+  /** After news may have been missed. */
+  tellAll(): void {
+    for (const runId of [...this.#watched.keys()]) this.tell(runId);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#watched.clear();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => void this.#look(), this.#everyMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const ids = [...this.#watched.keys()];
+      for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
+        await this.#compare(ids.slice(from, from + ASKED_TOGETHER));
+      }
+    } catch {
+      // The database is away: the next look will tell.
+    } finally {
+      this.#timer = undefined;
+      if (this.#watched.size > 0) this.#schedule();
+    }
+  }
+
+  /** The first look tells everyone: what came before it may have been missed. A run that is gone is news too. */
+  async #compare(ids: readonly string[]): Promise<void> {
+    const found = new Map((await this.#marks(ids)).map(({ runId, mark }) => [runId, mark]));
+    for (const runId of ids) {
+      const watched = this.#watched.get(runId);
+      const mark = found.get(runId) ?? "gone";
+      if (watched === undefined || watched.mark === mark) continue;
+      watched.mark = mark;
+      this.tell(runId);
+    }
+  }
+}
