@@ -12,8 +12,16 @@ export function withoutSecrets(
   environment: Readonly<Record<string, string | undefined>>,
 ): string {
   let clean = text.replace(/(?<=\w:\/\/)[^/\s]+@/g, "");
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && value.length >= MIN_SECRET_LENGTH && SECRET_VARIABLE.test(name))
-      clean = clean.replaceAll(value, `[${name}]`);
+  for (const [name, value] of secretsIn(environment)) clean = clean.replaceAll(value, `[${name}]`);
   return clean.replace(KEY_SHAPE, "[key]");
+}
+
+/** The variables that hold secrets, and what they hold. */
+export function secretsIn(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(environment).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && entry[1].length >= MIN_SECRET_LENGTH && SECRET_VARIABLE.test(entry[0]),
+  );
 }

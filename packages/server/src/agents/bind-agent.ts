@@ -1,0 +1,50 @@
+/**
+ * An agent with the saver and the store of the server.
+ *
+ * A compiled graph has both as plain fields, and `withConfig` makes a copy of it with all that a class derived from
+ * it has of its own. So the copy is given what the agent itself was built without; the caller's agent stays as it is,
+ * and whatever it was built with counts.
+ */
+import type { BaseCheckpointSaver, BaseStore, Pregel } from "@langchain/langgraph";
+import { ConfigurationError } from "deepwright";
+
+/** A compiled graph of whatever make. */
+export type AnyGraph = Pregel<any, any, any, any, any>;
+
+export interface AgentPlaces {
+  readonly saver: BaseCheckpointSaver;
+  readonly store?: BaseStore | undefined;
+  /** Seconds a claim on a thread lives without being renewed. */
+  readonly claimTtl?: number | undefined;
+}
+
+/** Takes compiled graphs, agents that have one as `graph`, and graphs that can be compiled. */
+export function bindAgent(name: string, given: unknown, { saver, store, claimTtl }: AgentPlaces): AnyGraph {
+  const bound = compiled(name, given).withConfig({}) as AnyGraph & { threadClaim?: unknown };
+  if (bound.checkpointer === undefined || bound.checkpointer === null || bound.checkpointer === true)
+    bound.checkpointer = saver;
+  if (bound.store === undefined) bound.store = store;
+  // Updates of the state do not come between the steps of a run: they are refused while one has the thread.
+  if ("loop" in bound && bound.checkpointer === saver && "claimThread" in saver)
+    bound.threadClaim ??= { mode: "refuse", ...(claimTtl !== undefined && { ttl: claimTtl }) };
+  return bound;
+}
+
+interface Shapes {
+  readonly graph?: unknown;
+  readonly compile?: () => unknown;
+  readonly stream?: unknown;
+  readonly getState?: unknown;
+}
+
+function compiled(name: string, given: unknown): AnyGraph {
+  const { graph, compile } = (given ?? {}) as Shapes;
+  const inner =
+    graph ?? (typeof compile === "function" ? (given as { compile(): unknown }).compile() : given);
+  const { stream, getState } = (inner ?? {}) as Shapes;
+  if (typeof stream !== "function" || typeof getState !== "function")
+    throw new ConfigurationError("INVALID_OPTION", `The agent '${name}' is not an agent or a graph.`, {
+      hint: "Give what createDeepAgent or compile() returns, or a function that returns it.",
+    });
+  return inner as AnyGraph;
+}

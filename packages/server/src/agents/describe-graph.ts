@@ -1,0 +1,69 @@
+/** What clients can ask about an agent: the shapes of its state and the drawing of its graph. */
+import { getJsonSchemaFromSchema } from "@langchain/langgraph";
+import type { AnyGraph } from "./bind-agent.ts";
+
+export interface GraphSchemas {
+  readonly graph_id: string;
+  readonly input_schema: object | null;
+  readonly output_schema: object | null;
+  readonly state_schema: object | null;
+  readonly config_schema: object | null;
+  readonly context_schema: object | null;
+}
+
+/** Null where the graph was built without a schema that says it. */
+export function schemasOf(graphId: string, graph: AnyGraph): GraphSchemas {
+  const keys = graph as { inputChannels?: unknown; outputChannels?: unknown; streamChannels?: unknown };
+  const builder = (graph as { builder?: Record<string, unknown> }).builder ?? {};
+  const { contextSchema } = graph as { contextSchema?: unknown };
+  const shape = (schema: unknown, names: unknown): object | null => asJson(schema) ?? namesOnly(names);
+  return {
+    graph_id: graphId,
+    input_schema: shape(builder._inputRuntimeDefinition, inputNames(builder, keys.inputChannels)),
+    output_schema: shape(builder._outputRuntimeDefinition, keys.outputChannels),
+    state_schema: shape(builder._schemaRuntimeDefinition, keys.streamChannels),
+    config_schema: asJson(builder._configRuntimeSchema),
+    context_schema: asJson(contextSchema ?? builder._configRuntimeSchema),
+  };
+}
+
+/** Nodes and edges; `xray` draws the graphs inside, so many levels deep. */
+export async function drawingOf(graph: AnyGraph, xray?: boolean | number): Promise<object> {
+  const drawn = await graph.getGraphAsync({ xray } as never);
+  return drawn.toJSON();
+}
+
+/** The graphs inside, by namespace. */
+export async function subgraphsOf(
+  graph: AnyGraph,
+  { namespace, recurse }: { readonly namespace?: string; readonly recurse?: boolean } = {},
+): Promise<Record<string, GraphSchemas>> {
+  const found: Record<string, GraphSchemas> = {};
+  for await (const [name, inner] of graph.getSubgraphsAsync(namespace, recurse))
+    found[name] = schemasOf(name, inner as AnyGraph);
+  return found;
+}
+
+function inputNames(builder: Record<string, unknown>, channels: unknown): unknown {
+  const { _inputDefinition: definition } = builder;
+  return typeof definition === "object" && definition !== null ? Object.keys(definition) : channels;
+}
+
+function namesOnly(names: unknown): object | null {
+  const list = (Array.isArray(names) ? names : [names]).filter(
+    (name): name is string =>
+      typeof name === "string" && !name.startsWith("__") && !name.startsWith("branch:"),
+  );
+  if (list.length === 0) return null;
+  return { type: "object", properties: Object.fromEntries(list.map((name) => [name, {}])) };
+}
+
+function asJson(schema: unknown): object | null {
+  if (typeof schema !== "object" || schema === null) return null;
+  try {
+    return (getJsonSchemaFromSchema(schema as never) as object | undefined) ?? null;
+  } catch {
+    // A shape JSON schema has no words for.
+    return null;
+  }
+}

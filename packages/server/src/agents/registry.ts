@@ -1,0 +1,75 @@
+/** The agents of the server by name, and the assistant each of them has by itself. */
+import type { Assistant } from "@deepwright/protocol";
+import { ConfigurationError } from "deepwright";
+import { type AgentPlaces, type AnyGraph, bindAgent } from "./bind-agent.ts";
+import { assistantIdOf, defaultAssistant } from "./default-assistant.ts";
+
+/** An agent, or a function that makes it: called once, when it is first wanted. */
+export type AgentSource = object | ((config: { readonly configurable: object }) => unknown);
+
+export interface AgentRegistry {
+  /** Names of agents, in the order they were given. */
+  readonly names: readonly string[];
+  /** The default assistants, one for each name. */
+  readonly assistants: readonly Assistant[];
+  has(graphId: string): boolean;
+  /** The agent with the server's saver and store. Rejects when its function fails, and asks it again next time. */
+  load(graphId: string): Promise<AnyGraph>;
+  /** The default assistant that has this id, or the name of an agent for its id. */
+  assistant(assistantIdOrName: string): Assistant | undefined;
+  /** Adds an agent while the server runs. A name that is there already is refused. */
+  register(graphId: string, source: AgentSource): void;
+}
+
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._@-]{0,126}[A-Za-z0-9])?$/;
+
+export function createAgentRegistry(
+  options: AgentPlaces & { readonly agents: Readonly<Record<string, AgentSource>> },
+): AgentRegistry {
+  const { agents, ...places } = options;
+  const createdAt = new Date().toISOString();
+  const sources = new Map<string, AgentSource>();
+  const loaded = new Map<string, Promise<AnyGraph>>();
+  const assistants = new Map<string, Assistant>();
+
+  const register = (name: string, source: AgentSource): void => {
+    if (!NAME.test(name))
+      throw new ConfigurationError("INVALID_OPTION", `'${name}' cannot be the name of an agent.`, {
+        hint: "Use letters, digits and . _ @ - between them.",
+      });
+    if (sources.has(name))
+      throw new ConfigurationError("INVALID_OPTION", `There are two agents named '${name}'.`);
+    sources.set(name, source);
+    assistants.set(assistantIdOf(name), defaultAssistant(name, createdAt));
+  };
+  const load = async (name: string, source: AgentSource): Promise<AnyGraph> => {
+    const isFactory = typeof source === "function" && !("stream" in source);
+    return bindAgent(name, isFactory ? await source({ configurable: {} }) : source, places);
+  };
+
+  for (const [name, source] of Object.entries(agents)) register(name, source);
+  return {
+    get names() {
+      return [...sources.keys()];
+    },
+    get assistants() {
+      return [...assistants.values()];
+    },
+    has: (graphId) => sources.has(graphId),
+    register,
+    assistant: (id) => assistants.get(id) ?? assistants.get(assistantIdOf(id)),
+    load(graphId) {
+      const source = sources.get(graphId);
+      if (source === undefined)
+        return Promise.reject(
+          new ConfigurationError("INVALID_OPTION", `The server has no agent '${graphId}'.`),
+        );
+      const known = loaded.get(graphId);
+      if (known) return known;
+      const loading = load(graphId, source);
+      loaded.set(graphId, loading);
+      loading.catch(() => loaded.delete(graphId));
+      return loading;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** What any worker does from time to time: threads whose time is over go, and events nobody will read. */
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { ServerRecords } from "../records/records.ts";
+
+const THREADS_AT_ONCE = 50;
+const SWEEP_MS = 600_000;
+/** A thread that is being worked on is looked at again after this. */
+const BUSY_MS = 60_000;
+
+export interface HousekeepingParts {
+  readonly records: ServerRecords;
+  readonly saver: BaseCheckpointSaver;
+  readonly eventsKeptMs: number;
+}
+
+export function housekeeping({ records, saver, eventsKeptMs }: HousekeepingParts): () => Promise<void> {
+  let swept = Number.NEGATIVE_INFINITY;
+  return async () => {
+    for (const { owner, threadId } of await records.threads.expired(THREADS_AT_ONCE)) {
+      const thread = await records.threads.get(owner, threadId);
+      if (thread?.status === "busy") {
+        await records.threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
+        continue;
+      }
+      // The record last: it is what leads to the rest.
+      await saver.deleteThread(threadId);
+      await records.threads.delete(owner, threadId);
+    }
+    if (performance.now() - swept < SWEEP_MS) return;
+    swept = performance.now();
+    await records.events.sweep(Date.now() - eventsKeptMs);
+  };
+}

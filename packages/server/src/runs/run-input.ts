@@ -1,0 +1,112 @@
+/** What a request becomes for the agent: its input and the config of its run. */
+import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
+import { Command, type RunControl } from "@langchain/langgraph";
+import type { RunRecord } from "../records/records.ts";
+
+/** Where savers and loops find the claim on a thread. */
+export const CLAIM_KEY = "__deepwright_claim";
+
+/** Keys of `configurable` that the server sets, or the engine. */
+const OWN_KEYS = new Set([
+  "thread_id",
+  "run_id",
+  "assistant_id",
+  "graph_id",
+  "user_id",
+  "checkpoint",
+  "checkpoint_id",
+  "checkpoint_ns",
+  "checkpoint_map",
+]);
+
+/** `configurable` without what clients have no say in; routes refuse it, this makes sure. */
+export function clientConfigurable(given: Record<string, unknown> | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(
+      ([key]) => !key.startsWith("__") && !key.startsWith("langgraph_auth") && !OWN_KEYS.has(key),
+    ),
+  );
+}
+
+/** The input of a first attempt; null goes on from where the thread stands. */
+export function runInput(request: CreateRun): unknown {
+  const { command, input } = request;
+  if (command && (command.resume !== undefined || command.update !== undefined || command.goto !== undefined))
+    return new Command({
+      ...(command.resume !== undefined && { resume: command.resume }),
+      ...(command.update !== undefined && { update: command.update as never }),
+      ...(command.goto !== undefined && { goto: command.goto as never }),
+    });
+  return input ?? null;
+}
+
+export interface ConfigParts {
+  readonly run: RunRecord;
+  readonly assistant: Assistant;
+  readonly signal: AbortSignal;
+  readonly control: RunControl;
+  /** The claim on the thread, where the saver gives claims. */
+  readonly claim?: unknown;
+  /** Nodes to halt before; the engine reads the list at every step. */
+  readonly stops: string[] | "*";
+}
+
+/** The checkpoint a client wants to begin from. */
+export function chosenCheckpoint({ checkpoint, checkpoint_id }: CreateRun): Record<string, unknown> {
+  const id = checkpoint?.checkpoint_id ?? checkpoint_id;
+  return id === undefined || id === null ? {} : { checkpoint_id: id };
+}
+
+/** The options of `stream`, but for its modes. */
+export function runConfig({ run, assistant, signal, control, claim, stops }: ConfigParts) {
+  const { request } = run;
+  const { graph_id } = assistant;
+  const { recursion_limit, tags } = { ...assistant.config, ...(request.config ?? {}) };
+  const user = { identity: run.owner };
+  const context = contextOf(assistant, request);
+  return {
+    runId: run.run_id,
+    signal,
+    control,
+    ...(recursion_limit !== undefined && { recursionLimit: recursion_limit }),
+    tags: [...new Set([...(assistant.config.tags ?? []), ...(tags ?? [])])],
+    metadata: { ...assistant.metadata, ...request.metadata, run_attempt: run.attempts },
+    ...(context !== undefined && { context }),
+    interruptBefore: stops,
+    ...(request.interrupt_after && { interruptAfter: request.interrupt_after }),
+    durability: request.durability ?? (request.checkpoint_during === false ? "exit" : "async"),
+    serverInfo: { assistantId: assistant.assistant_id, graphId: graph_id, user },
+    configurable: {
+      ...clientConfigurable(assistant.config.configurable),
+      ...clientConfigurable(request.config?.configurable),
+      thread_id: run.thread_id,
+      run_id: run.run_id,
+      assistant_id: assistant.assistant_id,
+      graph_id,
+      user_id: run.owner,
+      langgraph_auth_user: user,
+      langgraph_auth_user_id: run.owner,
+      ...(claim !== undefined && { [CLAIM_KEY]: claim }),
+    } as Record<string, unknown>,
+  };
+}
+
+/** What the request says counts over what the assistant was given. */
+function contextOf(assistant: Assistant, { context }: CreateRun): unknown {
+  if (!isRecord(context)) return context ?? (isEmpty(assistant.context) ? undefined : assistant.context);
+  return isRecord(assistant.context) ? { ...assistant.context, ...context } : context;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (isRecord(value) && Object.keys(value).length === 0);
+}
+
+/** The modes of a request; `values` without any. */
+export function requestedModes({ stream_mode }: CreateRun): readonly StreamMode[] {
+  if (stream_mode === undefined || stream_mode === null) return ["values"];
+  return typeof stream_mode === "string" ? [stream_mode] : [...new Set(stream_mode)];
+}

@@ -1,0 +1,238 @@
+/** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
+import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Owner, RunEvent, RunRecord, ServerRecords } from "../records/records.ts";
+import { afterRun } from "./after-run.ts";
+import { followEvents } from "./event-stream.ts";
+import { housekeeping } from "./housekeeping.ts";
+import { createMailbox, type Mailbox } from "./mailbox.ts";
+import { createErrorWords } from "./run-error.ts";
+import { missing } from "./service-error.ts";
+import { createRunStarter, type RunStarter } from "./start-run.ts";
+import { createWebhooks, type WebhookOptions } from "./webhooks.ts";
+import { createWireJson, type WireJson } from "./wire-json.ts";
+import { createWorker } from "./worker.ts";
+
+export interface RunServiceOptions {
+  readonly records: ServerRecords;
+  readonly registry: AgentRegistry;
+  readonly saver: BaseCheckpointSaver;
+  readonly queue: Queue;
+  /** `api` starts runs and executes none. Default `both`. */
+  readonly role?: "api" | "worker" | "both";
+  /** Runs at a time in this process. Default 50. */
+  readonly concurrency?: number;
+  /** Seconds a dead worker's run waits for another. Default 15. */
+  readonly claimTtl?: number;
+  /** Seconds a run may take. Default: no limit. */
+  readonly runTimeout?: number;
+  /** A run that was begun so often and never ended is given up. Default 10. */
+  readonly maxAttempts?: number;
+  /** Seconds between two looks at what others want of a run at work here. Default 1. */
+  readonly pollInterval?: number;
+  /** Seconds between two searches for what no wake-up told of. Default 3. */
+  readonly scanInterval?: number;
+  /** Seconds the events of an ended run are kept. Default a day. */
+  readonly eventsKept?: number;
+  readonly webhooks?: WebhookOptions;
+  /** What its secret variables hold is in no event. Default `process.env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly wireJson?: WireJson;
+  /** Failures that concern no run. Default: a line on stderr. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface StartRun {
+  readonly owner: Owner;
+  /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
+  readonly threadId?: string;
+  readonly request: CreateRun;
+  readonly idempotencyKey?: string;
+  /** Counts over that of the request. */
+  readonly strategy?: MultitaskStrategy;
+}
+
+export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "deliver"> {
+  /**
+   * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread or an
+   * assistant, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives the same run.
+   */
+  start(run: StartRun): Promise<RunRecord>;
+  get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
+  list(
+    owner: Owner,
+    threadId: string,
+    query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
+  ): Promise<RunRecord[]>;
+  /** The values at the end of the run; a signal that fires rejects with its reason, and the run goes on. */
+  wait(owner: Owner, runId: string, options?: { readonly signal?: AbortSignal }): Promise<RunOutcome>;
+  /** From behind the event with the number `after` to the end. Any number of readers, at any time. */
+  stream(
+    owner: Owner,
+    runId: string,
+    options?: { readonly after?: number; readonly signal?: AbortSignal },
+  ): AsyncIterable<RunEvent>;
+  /** False: it has ended already. With `wait`, resolves when it has. NOT_FOUND for one that is not there. */
+  cancel(
+    owner: Owner,
+    runId: string,
+    options?: {
+      readonly action?: "interrupt" | "rollback";
+      readonly wait?: boolean;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<boolean>;
+  /** With its events; one that goes on is ended first. False: there is none. */
+  delete(owner: Owner, runId: string): Promise<boolean>;
+  /** How many runs this process is at work on. */
+  readonly active: number;
+  /** Starts to work on runs, unless the role is `api`. */
+  open(): Promise<void>;
+  /** Takes nothing more, and gives back what has not ended after `limitMs` (30 s). Safe twice. */
+  close(options?: { readonly limitMs?: number }): Promise<void>;
+}
+
+const DRAIN_MS = 30_000;
+const LOOK_AGAIN_MS = 5_000;
+
+export function createRunService(options: RunServiceOptions): RunService {
+  const { records, registry, saver, queue } = options;
+  const environment = options.environment ?? process.env;
+  const onError =
+    options.onError ?? ((error) => console.error("deepwright:", (error as Error)?.message ?? error));
+  const wireJson = options.wireJson ?? createWireJson(environment);
+  const webhooks = createWebhooks(options.webhooks);
+  const closing = new AbortController();
+  const worker = createWorker({
+    records,
+    registry,
+    saver,
+    queue,
+    wireJson,
+    errorWords: createErrorWords(environment),
+    claimTtlMs: (options.claimTtl ?? 15) * 1_000,
+    pollMs: (options.pollInterval ?? 1) * 1_000,
+    scanMs: (options.scanInterval ?? 3) * 1_000,
+    runTimeoutMs: options.runTimeout === undefined ? undefined : options.runTimeout * 1_000,
+    maxAttempts: options.maxAttempts ?? 10,
+    concurrency: options.concurrency ?? 50,
+    onEnd: (run, end) => after.ended(run, end),
+    onScan: housekeeping({ records, saver, eventsKeptMs: (options.eventsKept ?? 86_400) * 1_000 }),
+    onError,
+  });
+  const starter: RunStarter = createRunStarter({ records, registry, queue, worker, webhooks, wireJson });
+  const mailbox = createMailbox({ records, worker, start: starter.start });
+  const after = afterRun({ records, webhooks, wireJson, mailbox, onError, closing: closing.signal });
+  const watching = { records, isOpen: (run: RunRecord | undefined) => isOpen(run) };
+  let closed: Promise<void> | undefined;
+
+  return {
+    ...mailbox,
+    start: starter.start,
+    get: (owner, runId) => records.runs.get(owner, runId),
+    list: (owner, threadId, query) => records.runs.list(owner, threadId, query),
+    async wait(owner, runId, { signal } = {}) {
+      const run = await records.runs.get(owner, runId);
+      if (run === undefined) throw missing("run");
+      return outcomeOf(records, run, await untilEnded(watching.records, owner, runId, signal));
+    },
+    async *stream(owner, runId, { after: last = 0, signal } = {}) {
+      if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");
+      const isOver = async () => !isOpen(await records.runs.get(owner, runId));
+      yield* followEvents(records.events, runId, { after: last, signal, isOver });
+    },
+    async cancel(owner, runId, { action = "interrupt", wait = false, signal } = {}) {
+      const known = await records.runs.get(owner, runId);
+      if (known === undefined) throw missing("run");
+      const run = await records.runs.requestCancel(owner, runId, action, starter.endOfUnbegun("interrupted"));
+      if (run === undefined) return false;
+      worker.active(runId)?.cancel(action);
+      if (!isOpen(run)) {
+        if (action === "rollback") await records.runs.delete(owner, runId);
+        await queue.wake(run.thread_id);
+      }
+      if (wait) await untilEnded(records, owner, runId, signal);
+      return true;
+    },
+    async delete(owner, runId) {
+      const run = await records.runs.get(owner, runId);
+      if (run === undefined) return false;
+      if (isOpen(run)) {
+        await records.runs.requestCancel(owner, runId, "interrupt", starter.endOfUnbegun("interrupted"));
+        worker.active(runId)?.cancel("interrupt");
+        await untilEnded(records, owner, runId);
+      }
+      await records.runs.delete(owner, runId);
+      return true;
+    },
+    get active() {
+      return worker.size;
+    },
+    async open() {
+      if (options.role !== "api") await worker.start();
+    },
+    close({ limitMs = DRAIN_MS } = {}) {
+      closed ??= (async () => {
+        await worker.drain(limitMs);
+        closing.abort();
+        await after.settled();
+      })();
+      return closed;
+    },
+  };
+}
+
+function isOpen(run: RunRecord | undefined): boolean {
+  return run?.status === "pending" || run?.status === "running";
+}
+
+/** The run as it ended; undefined when it is gone. */
+async function untilEnded(
+  records: ServerRecords,
+  owner: Owner,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<RunRecord | undefined> {
+  let wake: () => void = () => {};
+  let changed = false;
+  const stop = records.events.watch(runId, () => {
+    changed = true;
+    wake();
+  });
+  const onAbort = () => wake();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      changed = false;
+      const run = await records.runs.get(owner, runId);
+      if (!isOpen(run)) return run;
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, LOOK_AGAIN_MS);
+        wake = () => {
+          clearTimeout(timer);
+          done();
+        };
+        if (changed || signal?.aborted) wake();
+      });
+    }
+  } finally {
+    stop();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+async function outcomeOf(
+  records: ServerRecords,
+  begun: RunRecord,
+  ended: RunRecord | undefined,
+): Promise<RunOutcome> {
+  const thread = await records.threads.get(begun.owner, begun.thread_id);
+  if (ended?.error) return { ...thread?.values, __error__: ended.error };
+  if (thread === undefined) return null;
+  const interrupts = Object.values(thread.interrupts).flat();
+  if (interrupts.length === 0) return thread.values;
+  return { ...thread.values, __interrupt__: interrupts };
+}

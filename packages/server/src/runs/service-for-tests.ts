@@ -1,0 +1,133 @@
+/** A run service on a file of its own, and agents to run: for tests. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
+import { tool } from "@langchain/core/tools";
+import { createDeepAgent } from "deepwright";
+import { type Script, scriptedModel } from "deepwright/testing";
+import { afterAll, afterEach } from "vitest";
+import { z } from "zod";
+import { type AgentSource, createAgentRegistry } from "../agents/registry.ts";
+import { createInProcessQueue } from "../queue/in-process.ts";
+import { openRecords } from "../records/open-records.ts";
+import type { RunEvent, RunRecord } from "../records/records.ts";
+import { createRunService, type RunServiceOptions, type StartRun } from "./run-service.ts";
+
+const directories: string[] = [];
+const open: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+afterAll(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+export function scratchDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "deepwright-runs-"));
+  directories.push(directory);
+  return directory;
+}
+
+export const OWNER = "ada";
+
+export type Site = Awaited<ReturnType<typeof openSite>>;
+
+export interface SiteOptions extends Partial<RunServiceOptions> {
+  /** Another process, as far as the file is concerned: a second service on the same directory. */
+  readonly directory?: string;
+  /** Whether it works on runs from the start. Default true. */
+  readonly works?: boolean;
+}
+
+export async function openSite(agents: Record<string, AgentSource>, options: SiteOptions = {}) {
+  const { directory = scratchDirectory(), works = true, ...given } = options;
+  const path = join(directory, "state.db");
+  const saver = await SqliteSaver.open(path);
+  const records = await openRecords({ sqlite: join(directory, "records.db") });
+  const registry = createAgentRegistry({ agents, saver, claimTtl: given.claimTtl ?? 15 });
+  const errors: unknown[] = [];
+  const runs = createRunService({
+    records,
+    registry,
+    saver,
+    queue: createInProcessQueue(),
+    pollInterval: 0.05,
+    scanInterval: 0.2,
+    onError: (error) => errors.push(error),
+    ...given,
+  });
+  if (works) await runs.open();
+  let closed: Promise<void> | undefined;
+  const close = (limitMs = 2_000) => {
+    closed ??= (async () => {
+      await runs.close({ limitMs });
+      await records.close();
+      await saver.close();
+    })();
+    return closed;
+  };
+  open.push(close);
+  return { runs, records, saver, registry, directory, errors, close };
+}
+
+/** An agent that plays a script, with tools. */
+export function agentOf(script: Script, options: Parameters<typeof createDeepAgent>[0] = {}) {
+  const model = scriptedModel(script);
+  return { agent: createDeepAgent({ model, ...options } as never), model };
+}
+
+export function simpleTool(name: string, body: (args: any, runtime: any) => unknown) {
+  return tool(body as never, { name, description: `The tool ${name}.`, schema: z.looseObject({}) } as never);
+}
+
+export function userSays(text: string) {
+  return { messages: [{ role: "user", content: text }] };
+}
+
+/** Begins a run on a thread that is made if it is missing. */
+export function begin(
+  { runs }: Pick<Site, "runs">,
+  threadId: string | undefined,
+  request: Partial<StartRun["request"]>,
+  more: Partial<StartRun> = {},
+): Promise<RunRecord> {
+  return runs.start({
+    owner: OWNER,
+    ...(threadId !== undefined && { threadId }),
+    request: { assistant_id: "agent", if_not_exists: "create", ...request } as StartRun["request"],
+    ...more,
+  });
+}
+
+export async function eventsOf({ runs }: Pick<Site, "runs">, runId: string, after = 0): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of runs.stream(OWNER, runId, { after })) events.push(event);
+  return events;
+}
+
+export const namesOf = (events: readonly RunEvent[]): string[] => events.map(({ event }) => event);
+
+/** What a thread's messages say, as listings show them. */
+export async function textsOf({ records }: Pick<Site, "records">, threadId: string): Promise<string[]> {
+  const thread = await records.threads.get(OWNER, threadId);
+  const { messages = [] } = (thread?.values ?? {}) as { messages?: { content: unknown }[] };
+  return messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)));
+}
+
+/** A promise and what resolves it. */
+export function gate() {
+  let open = (): void => {};
+  const opened = new Promise<void>((done) => {
+    open = done;
+  });
+  return { open, opened };
+}
+
+export async function until(check: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+  for (const begun = performance.now(); !(await check()); ) {
+    if (performance.now() - begun > limitMs) throw new Error("It did not come about in time.");
+    await new Promise((go) => setTimeout(go, 10));
+  }
+}

@@ -1,0 +1,120 @@
+/** What comes out of a graph's stream as events of the protocol, mode by mode. */
+import { formatEventName, type StreamMode } from "@deepwright/protocol";
+
+/** One event, its data not yet JSON. */
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+export interface StreamShape {
+  /** Modes of the engine. */
+  readonly modes: readonly string[];
+  /** Whether all that happens inside is wanted too. */
+  readonly wantsEvents: boolean;
+  /** The events one chunk of the engine's stream becomes. */
+  events(namespace: readonly string[], mode: string, payload: unknown): readonly StreamEvent[];
+}
+
+/** Modes the engine has under the same name. */
+const PLAIN = new Set<string>(["values", "updates", "custom", "tasks", "checkpoints", "tools"]);
+
+/** One for each run: the messages of `messages` grow from chunk to chunk. */
+export function streamShape(requested: readonly StreamMode[]): StreamShape {
+  const wanted = new Set<string>(requested);
+  const modes = new Set<string>(requested.filter((mode) => PLAIN.has(mode) || mode === "debug"));
+  if (wanted.has("messages") || wanted.has("messages-tuple")) modes.add("messages");
+  // The state tells when a message is complete.
+  if (wanted.has("messages")) modes.add("values");
+  const growing = growingMessages();
+  return {
+    modes: [...(modes.size > 0 ? modes : ["values"])],
+    wantsEvents: wanted.has("events"),
+    events(namespace, mode, payload) {
+      if (isHalt(payload)) return [];
+      const found: StreamEvent[] = [];
+      const add = (kind: string, data: unknown, place = namespace) =>
+        found.push({ event: formatEventName(kind, place), data });
+      if (mode === "messages") {
+        // The engine names the node behind the graph; other modes name the graph alone.
+        const place = namespace.slice(0, -1);
+        if (wanted.has("messages-tuple")) add("messages", payload, place);
+        if (wanted.has("messages")) found.push(...growing.chunk(place, payload));
+        return found;
+      }
+      if (mode === "values" && wanted.has("messages")) found.push(...growing.state(namespace, payload));
+      if (wanted.has(mode)) add(mode, mode === "checkpoints" ? checkpointData(payload) : payload);
+      return found;
+    },
+  };
+}
+
+/** What the engine says when it halts before a node, which is no interrupt of anybody's. */
+function isHalt(payload: unknown): boolean {
+  const keys = typeof payload === "object" && payload !== null ? Object.keys(payload) : [];
+  if (keys.length !== 1 || keys[0] !== "__interrupt__") return false;
+  const { __interrupt__: interrupts } = payload as { __interrupt__: unknown };
+  return Array.isArray(interrupts) && interrupts.length === 0;
+}
+
+interface Piece {
+  readonly id?: string;
+  concat?(other: unknown): Piece;
+}
+
+/** `messages/metadata` before the first piece, `messages/partial` with all so far, `messages/complete` once. */
+function growingMessages() {
+  const soFar = new Map<string, Piece>();
+  const complete = new Set<string>();
+  return {
+    *chunk(namespace: readonly string[], payload: unknown): Generator<StreamEvent> {
+      const [piece, metadata] = payload as [Piece, unknown];
+      const { id } = piece;
+      if (id === undefined || complete.has(id)) return;
+      const known = soFar.get(id);
+      if (known === undefined)
+        yield { event: formatEventName("messages/metadata", namespace), data: { [id]: { metadata } } };
+      if (typeof piece.concat !== "function") {
+        complete.add(id);
+        soFar.delete(id);
+        yield { event: formatEventName("messages/complete", namespace), data: [piece] };
+        return;
+      }
+      const whole = known?.concat?.(piece) ?? piece;
+      soFar.set(id, whole);
+      yield { event: formatEventName("messages/partial", namespace), data: [whole] };
+    },
+    *state(namespace: readonly string[], payload: unknown): Generator<StreamEvent> {
+      const { messages } = (payload ?? {}) as { messages?: unknown };
+      if (!Array.isArray(messages)) return;
+      const ended = (messages as Piece[]).filter(({ id }) => id !== undefined && soFar.has(id));
+      for (const { id } of ended) {
+        soFar.delete(id as string);
+        complete.add(id as string);
+      }
+      if (ended.length > 0) yield { event: formatEventName("messages/complete", namespace), data: ended };
+    },
+  };
+}
+
+interface Placed {
+  readonly configurable?: Record<string, unknown>;
+}
+
+/** Where a state is stored, as clients name it. */
+export function checkpointOf(config: Placed | undefined): object | null {
+  const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config?.configurable ?? {};
+  if (checkpoint_id === undefined) return null;
+  return {
+    thread_id,
+    checkpoint_id,
+    checkpoint_ns: checkpoint_ns ?? "",
+    checkpoint_map: checkpoint_map ?? null,
+  };
+}
+
+function checkpointData(payload: unknown): unknown {
+  if (typeof payload !== "object" || payload === null || !("config" in payload)) return payload;
+  const { config, parentConfig, ...rest } = payload as { config?: Placed; parentConfig?: Placed };
+  return { ...rest, checkpoint: checkpointOf(config), parent_checkpoint: checkpointOf(parentConfig) };
+}

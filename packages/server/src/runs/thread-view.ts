@@ -1,0 +1,36 @@
+/** A thread as listings show it and as a run leaves it. */
+import type { Interrupt } from "@deepwright/protocol";
+import type { AnyGraph } from "../agents/bind-agent.ts";
+
+export interface ThreadView {
+  readonly values: Record<string, unknown> | null;
+  /** By the task that waits. */
+  readonly interrupts: Record<string, Interrupt[]>;
+  /** Nodes that would run next. */
+  readonly next: readonly string[];
+  readonly messageIds: ReadonlySet<string>;
+}
+
+/** Private keys of the agent are not in it. */
+export async function readThread(agent: AnyGraph, threadId: string): Promise<ThreadView> {
+  const { values, tasks, next } = await agent.getState({ configurable: { thread_id: threadId } });
+  const all = (values ?? {}) as Record<string, unknown>;
+  const interrupts: Record<string, Interrupt[]> = {};
+  for (const { id, interrupts: waiting } of tasks)
+    if (waiting.length > 0) interrupts[id] = waiting.map(({ id, value }) => ({ id, value }));
+  const messages = Array.isArray(all.messages) ? (all.messages as { id?: string }[]) : [];
+  return {
+    values: next.length === 0 && Object.keys(all).length === 0 ? null : publicValues(agent, all),
+    interrupts,
+    next,
+    messageIds: new Set(messages.flatMap(({ id }) => (id === undefined ? [] : [id]))),
+  };
+}
+
+/** The keys the agent gives out. */
+export function publicValues(agent: AnyGraph, values: Record<string, unknown>): Record<string, unknown> {
+  const { outputChannels } = agent as { outputChannels?: unknown };
+  if (!Array.isArray(outputChannels)) return values;
+  const keys = new Set<unknown>(outputChannels);
+  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
+}

@@ -1,0 +1,70 @@
+/** Whatever a graph emits as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
+import { secretsIn } from "deepwright/secrets";
+
+interface MessageObject {
+  getType(): string;
+  toDict(): { readonly type: string; readonly data: object };
+}
+
+export type WireJson = (value: unknown) => string;
+
+/** Keys of a config that only mean something inside the engine. */
+const ENGINE_KEY = /^__(?:pregel|deepwright|lg)_/;
+
+/** `environment` is read once: what its secret variables hold is struck out of every text. */
+export function createWireJson(environment: Readonly<Record<string, string | undefined>>): WireJson {
+  const secrets = secretsIn(environment).map(
+    ([name, value]) => [JSON.stringify(value).slice(1, -1), `[${name}]`] as const,
+  );
+  return (value) => {
+    let text = stringify(value);
+    for (const [secret, label] of secrets) if (text.includes(secret)) text = text.replaceAll(secret, label);
+    return text;
+  };
+}
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value, plain) ?? "null";
+  } catch {
+    // A circle, or an object whose `toJSON` throws.
+    return JSON.stringify(value, breakingCircles()) ?? "null";
+  }
+}
+
+/** A replacer sees what `toJSON` made of an object; the object itself is still in its holder. */
+function plain(this: unknown, name: string, made: unknown): unknown {
+  if (name === "__proto__" || ENGINE_KEY.test(name)) return undefined;
+  const held = (this as Record<string, unknown>)[name];
+  if (typeof held === "bigint") return String(held);
+  if (typeof held !== "object" || held === null) return made;
+  if (isMessage(held)) return messageData(held);
+  if (held instanceof Error) return { error: held.name, message: held.message };
+  if (held instanceof Map) return Object.fromEntries(held);
+  if (held instanceof Set) return [...held];
+  if (held instanceof Uint8Array) return Buffer.from(held).toString("base64");
+  return made;
+}
+
+function breakingCircles(): (this: unknown, name: string, made: unknown) => unknown {
+  const above: unknown[] = [];
+  return function (name, made) {
+    const value = plain.call(this, name, made);
+    if (typeof value !== "object" || value === null) return value;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(value)) return undefined;
+    above.push(value);
+    return value;
+  };
+}
+
+function isMessage(value: object): value is MessageObject {
+  const { getType, toDict } = value as Partial<MessageObject>;
+  return typeof getType === "function" && typeof toDict === "function";
+}
+
+/** Pieces of a streamed message say so in their type, as LangGraph's servers have it. */
+function messageData(message: MessageObject): object {
+  const { type, data } = message.toDict();
+  return { ...data, type: "concat" in message && type === "ai" ? "AIMessageChunk" : type };
+}

@@ -1,0 +1,144 @@
+/** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Queue } from "../queue/queue.ts";
+import type { RunRecord } from "../records/records.ts";
+import { type ActiveRun, type ExecutionParts, executeRun, type RunEnd } from "./execute-run.ts";
+
+export interface WorkerOptions extends ExecutionParts {
+  readonly queue: Queue;
+  /** Runs at a time. */
+  readonly concurrency: number;
+  /** How often the records are searched for what nobody told of. */
+  readonly scanMs: number;
+  /** After a run has ended, before the next one of its thread begins. */
+  readonly onEnd: (run: RunRecord, end: RunEnd & { readonly kind: "finished" }) => Promise<void>;
+  /** With every scan. */
+  readonly onScan?: () => Promise<void>;
+  /** Something that concerns no run failed, such as the database. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Worker {
+  start(): Promise<void>;
+  /** The run, while this process is at work on it. */
+  active(runId: string): ActiveRun | undefined;
+  /** Those of a thread at work here: at most one. */
+  activeOn(threadId: string): ActiveRun | undefined;
+  /** How many runs are at work. */
+  readonly size: number;
+  /**
+   * Takes nothing more; what is at work stops at its next step, or after `limitMs` wherever it is, and is given back.
+   * Resolves when nothing is at work. Safe twice.
+   */
+  drain(limitMs: number): Promise<void>;
+}
+
+const PAUSE_AFTER_ERROR_MS = 1_000;
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { records, queue, concurrency } = options;
+  const name = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const threads = new Map<string, { again: boolean; run?: ActiveRun; done: Promise<void> }>();
+  let draining = false;
+  let wasFull = false;
+  let scanner: NodeJS.Timeout | undefined;
+  let scanning: Promise<void> | undefined;
+
+  /** One run of the thread after the other. */
+  const work = async (threadId: string, own: { again: boolean; run?: ActiveRun }): Promise<void> => {
+    while (!draining) {
+      own.again = false;
+      const claim = await records.runs.claimNext(threadId, name, options.claimTtlMs);
+      if (claim === undefined) {
+        if (own.again) continue;
+        return;
+      }
+      own.run = executeRun(claim, options);
+      if (draining) own.run.drain();
+      const end = await own.run.ended;
+      own.run = undefined;
+      if (end.kind !== "finished") return;
+      await options.onEnd(claim.run, end).catch(options.onError);
+    }
+  };
+  const handle = async (threadId: string): Promise<"done" | "full"> => {
+    const known = threads.get(threadId);
+    if (known) {
+      known.again = true;
+      return "done";
+    }
+    if (draining || threads.size >= concurrency) {
+      wasFull = true;
+      return "full";
+    }
+    const own: { again: boolean; run?: ActiveRun; done: Promise<void> } = {
+      again: false,
+      done: Promise.resolve(),
+    };
+    threads.set(threadId, own);
+    own.done = work(threadId, own)
+      .catch(async (error) => {
+        options.onError(error);
+        await new Promise((go) => setTimeout(go, PAUSE_AFTER_ERROR_MS));
+      })
+      .finally(() => {
+        threads.delete(threadId);
+        if (own.again) void queue.wake(threadId).catch(options.onError);
+        if (wasFull) void scan();
+      });
+    return "done";
+  };
+  const scan = (): Promise<void> => {
+    scanning ??= look().finally(() => {
+      scanning = undefined;
+    });
+    return scanning;
+  };
+  const look = async (): Promise<void> => {
+    if (draining) return;
+    try {
+      const room = concurrency - threads.size;
+      wasFull = room <= 0;
+      if (room > 0) {
+        const found = await records.runs.threadsToWakeUp(room + threads.size);
+        for (const threadId of found) if (!threads.has(threadId)) await handle(threadId);
+      }
+      await options.onScan?.();
+    } catch (error) {
+      options.onError(error);
+    }
+  };
+  const scanAgain = (): void => {
+    // Many processes do not search at the same moment.
+    const pause = options.scanMs * (0.75 + Math.random() / 2);
+    scanner = setTimeout(() => void scan().finally(() => !draining && scanAgain()), pause);
+    scanner.unref();
+  };
+  const runs = () => [...threads.values()].flatMap(({ run }) => (run ? [run] : []));
+
+  return {
+    get size() {
+      return runs().length;
+    },
+    async start() {
+      await queue.start(handle);
+      await scan();
+      scanAgain();
+    },
+    active: (runId) => runs().find(({ run }) => run.run_id === runId),
+    activeOn: (threadId) => threads.get(threadId)?.run,
+    async drain(limitMs) {
+      draining = true;
+      clearTimeout(scanner);
+      await queue.stop();
+      await scanning;
+      for (const run of runs()) run.drain();
+      const late = setTimeout(() => {
+        for (const run of runs()) run.leave();
+      }, limitMs);
+      await Promise.all([...threads.values()].map(({ done }) => done));
+      clearTimeout(late);
+    },
+  };
+}
