@@ -46,11 +46,15 @@ export class RunValue extends UntrackedValueChannel<unknown> {
   }
 }
 
+/** On a field of a state schema: callers see its value and cannot set it. */
+export const NOT_FOR_CALLERS: unique symbol = Symbol.for("deepwright.not-for-callers") as never;
+
 type Validate = (value: unknown) => Promise<{ value: unknown } | { problem: string }>;
 
 interface Field {
   readonly channel: BaseChannel;
   readonly validate?: Validate;
+  readonly isOwn?: boolean;
 }
 
 export interface StateShape {
@@ -89,7 +93,7 @@ export function buildState(
   Object.assign(channels, own);
   return {
     channels,
-    inputKeys: ["messages", ...publicKeys],
+    inputKeys: ["messages", ...publicKeys.filter((key) => !fields.get(key)?.isOwn)],
     outputKeys: ["messages", ...publicKeys, "structuredResponse", "outcome"],
     singleValueKeys: new Set(
       [...fields].filter(([, f]) => f.channel instanceof KeepLast).map(([key]) => key),
@@ -146,7 +150,7 @@ function fieldsOf(schema: unknown): readonly (readonly [string, Field])[] {
 
 function readFields(schema: object): (readonly [string, Field])[] {
   if (StateSchema.isInstance(schema))
-    return Object.entries(schema.fields).map(([k, f]) => [k, schemaField(k, f)]);
+    return Object.entries(schema.fields).map(([k, f]) => [k, ownOr(f, schemaField(k, f))]);
   if (isInteropZodObject(schema))
     return Object.entries(getInteropZodObjectShape(schema as InteropZodObject)).map(([k, f]) => [
       k,
@@ -155,6 +159,10 @@ function readFields(schema: object): (readonly [string, Field])[] {
   const spec = (schema as { lc_graph_name?: string; spec?: Record<string, unknown> }).spec;
   if (spec) return Object.entries(spec).map(([key, value]) => [key, annotationField(value)]);
   throw notASchema();
+}
+
+function ownOr(given: unknown, field: Field): Field {
+  return (given as { [NOT_FOR_CALLERS]?: boolean })[NOT_FOR_CALLERS] ? { ...field, isOwn: true } : field;
 }
 
 function notASchema(): ConfigurationError {

@@ -1,6 +1,7 @@
 /** What an agent remembers of a task it has given to an async subagent, and the channel it stands in. */
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
+import { NOT_FOR_CALLERS } from "../../loop/channels.ts";
 
 /**
  * pending → running → success | error | cancelled, and running → updated → running. `timeout` and `interrupted` come
@@ -64,26 +65,30 @@ export function mergeAsyncTasks(known: AsyncTasks | undefined, news: AsyncTasks 
   return merged;
 }
 
-/** A word about an earlier run, or about how a run went that is over since, changes nothing. */
+/**
+ * A word about an earlier run, or about how a run went that is over since, changes nothing. One that seemed to have
+ * failed, because nobody answered, may turn out to work.
+ */
 function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
   if (known === undefined) return task;
   if ((task.updates ?? 0) < (known.updates ?? 0)) return known;
-  const isStale = task.runId === known.runId && isOver(known.status) && !isOver(task.status);
+  const isFinal = isOver(known.status) && known.status !== "error";
+  const isStale = task.runId === known.runId && isFinal && !isOver(task.status);
   const toldRunId = task.toldRunId ?? known.toldRunId;
   const status = isStale ? known.status : task.status;
   return { ...task, status, ...(toldRunId !== undefined && { toldRunId }) };
 }
 
 /**
- * What callers hand in under this key is passed over: a task names a thread, and whoever could invent tasks could have
- * the agent look into threads of others.
+ * Callers cannot set it in our loop: a task names a thread, and whoever could invent tasks could have the agent look
+ * into threads of others.
  */
-export const asyncTasksValue: ReducedValue<AsyncTasks, AsyncTasks | undefined> = new ReducedValue(
-  z.record(z.string(), z.any()).default({}),
-  {
-    inputSchema: z.any().transform(() => undefined),
+export const asyncTasksValue: ReducedValue<AsyncTasks, AsyncTasks | undefined> = Object.assign(
+  new ReducedValue(z.record(z.string(), z.any()).default({}), {
+    inputSchema: z.record(z.string(), z.any()).optional(),
     reducer: mergeAsyncTasks as never,
-  },
+  }),
+  { [NOT_FOR_CALLERS]: true },
 ) as never;
 
 export function tasksIn(state: Record<string, unknown> | undefined): AsyncTasks {

@@ -59,13 +59,12 @@ export class BackgroundTasks {
       await Promise.all(live.map(({ run }) => run.done));
   }
 
-  /** Stops all tasks of this process and resolves when they have stopped; their threads are told nothing. */
+  /** Stops all tasks of this process and resolves when they have stopped. No thread is told of anything any more. */
   async close(): Promise<void> {
     const live = this.#live();
-    for (const { threadId, run } of live) {
-      run.stop.abort(stopped());
-      await this.open.cancelAll(threadId);
-    }
+    for (const { run } of live) run.stop.abort(stopped());
+    await Promise.all(live.map(({ threadId }) => this.open.cancelAll(threadId)));
+    this.open.forgetAll();
     await Promise.all(live.map(({ run }) => settledSoon(run.done)));
   }
 

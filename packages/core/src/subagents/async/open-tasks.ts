@@ -1,4 +1,5 @@
 /** Which tasks the threads of this process have started and not seen the end of; told to them through a mailbox. */
+import { outsideTasks } from "../../engine.ts";
 import type { AsyncTask } from "./async-task.ts";
 import type { Mailbox, MailboxMessage } from "./mailbox.ts";
 import type { AsyncReport, AsyncTransport } from "./transport.ts";
@@ -38,15 +39,24 @@ export class OpenTasks {
     const entry: OpenTask = { runId, stop, cancel: () => transport.cancel(run, { ownerThreadId }) };
     const owned = this.#open.get(ownerThreadId) ?? new Map<string, OpenTask>();
     this.#open.set(ownerThreadId, owned.set(taskId, entry));
-    void transport
-      .join(run, stop.signal)
-      .catch((): AsyncReport | undefined => (stop.signal.aborted ? undefined : { status: "error" }))
-      .then(async (report) => {
-        if (stop.signal.aborted) return;
-        if (report !== undefined) await post(mailbox, ownerThreadId, task, report);
-        this.#close(ownerThreadId, taskId, entry);
-      });
+    // What a mailbox begins when something is posted is no part of the run that started the task.
+    outsideTasks(() => void this.#follow(ownerThreadId, task, { transport, mailbox, entry }));
     this.#change();
+  }
+
+  async #follow(
+    ownerThreadId: string,
+    task: AsyncTask,
+    { transport, mailbox, entry }: { transport: AsyncTransport; mailbox: Mailbox; entry: OpenTask },
+  ): Promise<void> {
+    const { threadId, runId, status, taskId } = task;
+    const { signal } = entry.stop;
+    const report = await transport
+      .join?.({ threadId, runId, status }, signal)
+      .catch((): AsyncReport => ({ status: "error" }));
+    if (signal.aborted) return;
+    if (report !== undefined) await post(mailbox, ownerThreadId, task, report);
+    this.#close(ownerThreadId, taskId, entry);
   }
 
   /** Its end is no news any more. */
@@ -62,6 +72,12 @@ export class OpenTasks {
     const entries = [...(this.#open.get(ownerThreadId) ?? [])];
     for (const [taskId] of entries) this.forget(ownerThreadId, taskId);
     await Promise.allSettled(entries.map(([, entry]) => entry.cancel()));
+  }
+
+  /** Nobody is told of anything any more. */
+  forgetAll(): void {
+    for (const [owner, tasks] of [...this.#open])
+      for (const taskId of [...tasks.keys()]) this.forget(owner, taskId);
   }
 
   /** Resolves at the next change after the one of that number. */
