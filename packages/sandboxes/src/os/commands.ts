@@ -9,6 +9,7 @@ import {
   runCommand,
   SandboxError,
 } from "deepwright";
+import { withoutInherited } from "./inherited-descriptors.ts";
 import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease-directory.ts";
 import { NOT_LIMITED } from "./limit-words.ts";
 import type { Limits } from "./os-options.ts";
@@ -24,6 +25,8 @@ export interface CommandPlace {
   readonly owner?: Owner;
   /** A file whose content is handed in as descriptor 3. */
   readonly filter?: string;
+  /** An empty device, which commands may have open and change as its owner could. */
+  readonly emptyDevice: string;
   /** Bounds what runs, soon after it was started. */
   readonly admit?: (pid: number) => void;
   /** Looked at from time to time, where nothing else bounds memory and processes. */
@@ -83,14 +86,14 @@ export class Commands {
   }
 
   async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
-    const { owner, env, maxOutputBytes, filter, watched, admit } = this.#place;
+    const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit } = this.#place;
     const { launch, leave } = this.#place.enter();
-    let descriptors: readonly number[] = [];
+    let opened: number[] = [];
     let watch: UsageWatch | undefined;
     let admission: NodeJS.Timeout | undefined;
     const closeAll = (): void => {
-      for (const descriptor of descriptors) closeSync(descriptor);
-      descriptors = [];
+      for (const descriptor of opened) closeSync(descriptor);
+      opened = [];
     };
     try {
       const response = await runCommand(command, {
@@ -101,13 +104,17 @@ export class Commands {
         signal,
         openPipe: () => pipeOf(owner),
         launch: (shell) => {
-          descriptors = filter === undefined ? [] : [openSync(filter, "r")];
+          const input = openSync(emptyDevice, "r");
+          opened.push(input);
+          const given = filter === undefined ? [] : [openSync(filter, "r")];
+          opened.push(...given);
+          const descriptors = withoutInherited(given, input);
           const onStart = (pid: number): void => {
             closeAll();
             if (watched !== undefined) watch = watchUsage(pid, watched);
             if (admit !== undefined) admission = setTimeout(admit, ADMIT_AFTER, pid);
           };
-          return { ...launch(shell), descriptors, onStart };
+          return { ...launch(shell), input, descriptors, onStart };
         },
       });
       return explained(response, watch);

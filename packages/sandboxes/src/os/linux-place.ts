@@ -31,12 +31,13 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
   const filter = filterFile(state);
   const env = splitEnvironment(sandboxEnvironment(settings.env, request.env, network?.env ?? {}));
   const isRoot = process.getuid?.() === 0 && owner === undefined;
+  const devices = isRoot ? rootDevices(lease.path) : "/dev";
   const args = bubblewrapArguments({
     ...shared,
     skeleton,
     temporary: lease.temporary,
     filter: filter === undefined ? undefined : 3,
-    devices: isRoot ? rootDevices(lease.path) : "/dev",
+    devices,
     isRoot,
     env: env.inside,
   });
@@ -52,6 +53,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
       env: env.outside,
       owner,
       filter,
+      emptyDevice: join(devices, "null"),
       watched: cgroup === undefined ? settings.limits : undefined,
       admit: cgroup === undefined || isRoot ? undefined : (pid) => void cgroup.admit(pid),
       timeout: settings.timeout,

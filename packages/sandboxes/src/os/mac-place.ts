@@ -27,6 +27,7 @@ export function openMacPlace(request: PlaceRequest): OpenPlace {
       lease,
       workspace,
       env: sandboxEnvironment(home, settings.env, request.env),
+      emptyDevice: "/dev/null",
       timeout: settings.timeout,
       maxOutputBytes: settings.maxOutputBytes,
       enter: () => ({

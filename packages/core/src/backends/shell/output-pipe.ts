@@ -6,7 +6,7 @@
  * for both streams. A pipe that everybody has closed is used again.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, rmSync } from "node:fs";
 import { mkdtemp, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,12 +46,21 @@ async function openNewPipe(): Promise<OutputPipe | undefined> {
     created += 1;
     const path = join(home, String(created));
     await busyTurn();
-    await promisify(execFile)("mkfifo", ["-m", "600", path], { cwd: "/" });
+    await promisify(execFile)(systemProgram(), ["-m", "600", path], { cwd: "/" });
     return openBothEnds(path);
   } catch (error) {
     removeDirectory();
     return onlySystemErrors(error);
   }
+}
+
+/** Never by `PATH`, which may lead to where an agent writes. */
+const MKFIFO = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"];
+
+function systemProgram(): string {
+  const found = MKFIFO.find(existsSync);
+  if (found === undefined) throw Object.assign(new Error("There is no mkfifo."), { code: "ENOENT" });
+  return found;
 }
 
 async function makeDirectory(): Promise<string> {

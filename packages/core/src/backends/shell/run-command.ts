@@ -36,8 +36,10 @@ export interface CommandLaunch {
   /** An absolute path. */
   readonly program: string;
   readonly args: readonly string[];
-  /** What it gets as 3, 4, … and nobody else; they stay the caller's to close. */
-  readonly descriptors?: readonly number[];
+  /** What it gets as 3, 4, … and nobody else, undefined for nothing; they stay the caller's to close. */
+  readonly descriptors?: readonly (number | undefined)[];
+  /** What it reads from, the caller's to close too; absent: the machine's empty device. */
+  readonly input?: number;
   /** On whose behalf it is started; only root can name somebody else. */
   readonly uid?: number;
   readonly gid?: number;
@@ -161,7 +163,7 @@ function spawnShell(
 }
 
 function spawnLaunch(
-  { program, args, descriptors = [], uid, gid, onStart }: CommandLaunch,
+  { program, args, descriptors = [], input, uid, gid, onStart }: CommandLaunch,
   cwd: string,
   env: Record<string, string>,
   output: number | "pipe",
@@ -170,7 +172,7 @@ function spawnLaunch(
     cwd,
     env,
     detached: true,
-    stdio: ["ignore", output, output, ...descriptors],
+    stdio: [input ?? "ignore", output, output, ...descriptors.map((descriptor) => descriptor ?? "ignore")],
     ...(uid === undefined ? {} : { uid }),
     ...(gid === undefined ? {} : { gid }),
   });
