@@ -1,2 +1,11 @@
-/** Agents as a service. */
-export type { RunEvent, RunRecord, ServerRecords, ThreadRecord } from "./records/records.ts";
+/** Agents as a service: `createApp` is a function from requests to answers, `serve` puts it on a port. */
+export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
+export { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
+export type { Authenticate, Caller } from "./http/authenticate.ts";
+export { LIMITS, type Limits } from "./http/limits.ts";
+export type { Rate } from "./http/rate-limit.ts";
+export { defaultTokenPath, openTokenFile, type ServerToken } from "./http/token-file.ts";
+export { openRecords } from "./records/open-records.ts";
+export type { ServerRecords } from "./records/records.ts";
+export type { RunService } from "./runs/run-service.ts";
+export { defaultDatabase, type RunningServer, type ServeOptions, serve } from "./serve.ts";

@@ -2,6 +2,7 @@
 import { PROBLEM_STATUS, type Problem as ProblemBody, type ProblemCode } from "@deepwright/protocol";
 import { DeepwrightError, type ErrorCode } from "deepwright";
 import { ZodError } from "zod";
+import { ServiceError } from "../runs/service-error.ts";
 
 /** What a route throws to answer with something other than success. */
 export class Problem extends Error {
@@ -48,7 +49,11 @@ const CODES: Partial<Record<ErrorCode, ProblemCode>> = {
 /** What the client is told. Whatever nobody foresaw is `INTERNAL`: its words may hold anything. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof ServiceError) return new Problem(error.code, error.message);
   if (error instanceof ZodError) return invalidShape(error);
+  // What LangGraph says of an update that does not fit the graph.
+  if ((error as Error | null)?.name === "InvalidUpdateError")
+    return invalid("The update does not fit the agent.");
   const code = error instanceof DeepwrightError ? CODES[error.code] : undefined;
   if (code === "UNAVAILABLE")
     return new Problem(code, "The database is not available now.", { headers: { "retry-after": "1" } });

@@ -16,6 +16,12 @@ function options(given: Partial<EventStreamOptions> = {}): EventStreamOptions {
 const until = (signal: AbortSignal) =>
   new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
 
+/** Nothing, until the reader leaves. */
+async function* quiet(signal: AbortSignal): AsyncGenerator<WireEvent> {
+  await until(signal);
+  yield* [];
+}
+
 async function* numbered(count: number): AsyncGenerator<WireEvent> {
   for (let id = 1; id <= count; id++) yield { id: String(id), event: "custom", data: String(id) };
 }
@@ -30,9 +36,7 @@ test("a reader gets every event in order, then the end", async () => {
 });
 
 test("while nothing happens the connection is kept alive by comments", async () => {
-  const response = eventResponse(async function* (signal) {
-    await until(signal);
-  }, options());
+  const response = eventResponse(quiet, options());
   const reader = response.body!.getReader();
   for (let beat = 0; beat < 3; beat++)
     expect(new TextDecoder().decode((await reader.read()).value)).toBe(": heartbeat\n");
@@ -91,12 +95,7 @@ test("a reader that leaves lets go of its source at once", async () => {
 
 test("a server that closes breaks streams off, so that clients come back", async () => {
   const closing = new AbortController();
-  const response = eventResponse(
-    async function* (signal) {
-      await until(signal);
-    },
-    options({ closing: closing.signal }),
-  );
+  const response = eventResponse(quiet, options({ closing: closing.signal }));
   const read = (async () => {
     for await (const _ of decodeEvents(response.body!));
   })();

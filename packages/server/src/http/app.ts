@@ -1,0 +1,169 @@
+/** The server as a function from requests to answers. */
+import { ConfigurationError } from "deepwright";
+import { Hono } from "hono";
+import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
+import { createInProcessQueue } from "../queue/in-process.ts";
+import { EVERYONE } from "../records/records.ts";
+import type { Services } from "../routes/services.ts";
+import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
+import { createWireJson } from "../runs/wire-json.ts";
+import { type Environment, mountRoutes } from "./app-routes.ts";
+import { type Authenticate, tokenAuthentication } from "./authenticate.ts";
+import { guard, safeHeaders } from "./guard.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { doorsOf } from "./host-and-origin.ts";
+import { LIMITS, type Limits } from "./limits.ts";
+import { OpenStreams } from "./open-streams.ts";
+import { openPlaces, type PlaceOptions, type Places } from "./places.ts";
+import { problemResponse } from "./problems.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { newToken } from "./token-file.ts";
+
+type RunOptions = Partial<
+  Omit<RunServiceOptions, "records" | "registry" | "saver" | "wireJson" | "environment" | "onError">
+>;
+
+export interface AppOptions extends PlaceOptions {
+  /** By name: an agent, or a function that makes it, called when it is first wanted. */
+  readonly agents: Readonly<Record<string, AgentSource>>;
+  /** Who asks. Default: whoever has the `token`, as the one owner `local`. */
+  readonly authenticate?: Authenticate;
+  /** Default: a new one, `app.token`. */
+  readonly token?: string;
+  /** Names the server answers to beside those of this machine, without a port; `*` for any. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins whose pages may use the server beside its own. Default: none. */
+  readonly allowedOrigins?: readonly string[];
+  /** Whether clients may send `command.update` and `goto`, `as_node` and `supersteps`. Default false. */
+  readonly engineCommands?: boolean;
+  readonly limits?: Partial<Limits>;
+  /** Milliseconds between two signs of life in a stream that is quiet. Default 10 000. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds after which a reader that takes nothing is cut off. Default 60 000. */
+  readonly stallMs?: number;
+  /** Whether `/ok` needs no token, for load balancers. Default false. */
+  readonly openHealth?: boolean;
+  /** How runs are executed. */
+  readonly runs?: RunOptions;
+  /** Milliseconds runs at work have to come to rest when the server closes. Default 30 000. */
+  readonly drainMs?: number;
+  /** Hears of failures that clients are not told of. Default: a line on stderr. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface ServerApp {
+  /** Requests in, answers out: for a port, for tests, for clients in the same process. */
+  readonly fetch: (request: Request, env?: unknown) => Promise<Response>;
+  /** What clients must send, unless `authenticate` was given. */
+  readonly token: string | undefined;
+  readonly agents: AgentRegistry;
+  readonly runs: RunService;
+  readonly places: Omit<Places, "close">;
+  /** Streams break off so that clients resume them elsewhere; runs come to rest. Safe twice. */
+  close(): Promise<void>;
+}
+
+export async function createApp(options: AppOptions): Promise<ServerApp> {
+  const { authenticate } = options;
+  const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
+  const places = await openPlaces(options);
+  const closing = new AbortController();
+  try {
+    const services = await openServices(options, places, closing.signal);
+    const app = routed(options, services, authenticate ?? tokenAuthentication(token as string));
+    let closed: Promise<void> | undefined;
+    return {
+      fetch: async (request, env) => app.fetch(request, env as never),
+      token,
+      agents: services.agents,
+      runs: services.runs,
+      places,
+      close: () => {
+        closed ??= (async () => {
+          closing.abort();
+          await services.runs.close({ limitMs: options.drainMs ?? DRAIN_MS });
+          await places.close();
+        })();
+        return closed;
+      },
+    };
+  } catch (error) {
+    await places.close();
+    throw error;
+  }
+}
+
+const DRAIN_MS = 30_000;
+const HEARTBEAT_MS = 10_000;
+const STALL_MS = 60_000;
+
+async function openServices(options: AppOptions, places: Places, closing: AbortSignal): Promise<Services> {
+  const { records, saver, store } = places;
+  const onError = options.onError ?? report;
+  const limits = { ...LIMITS, ...options.limits };
+  const json = createWireJson(process.env);
+  const agents = createAgentRegistry({ agents: options.agents, saver, store });
+  const runs = createRunService({
+    queue: createInProcessQueue(),
+    ...options.runs,
+    records,
+    registry: agents,
+    saver,
+    wireJson: json,
+    onError,
+  });
+  for (const assistant of agents.assistants)
+    await records.assistants.put(EVERYONE, assistant, { ifExists: "do_nothing" });
+  await runs.open();
+  return {
+    records,
+    saver,
+    store,
+    agents,
+    runs,
+    limits,
+    runRate: new RateLimit(limits.runs),
+    streams: new OpenStreams(limits.streams),
+    heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS),
+    stallMs: options.stallMs ?? STALL_MS,
+    engineCommands: options.engineCommands ?? false,
+    tenants: options.authenticate !== undefined,
+    closing,
+    json,
+    onError,
+  };
+}
+
+function routed(options: AppOptions, services: Services, authenticate: Authenticate): Hono<Environment> {
+  const app = new Hono<Environment>();
+  app.onError((error) => {
+    const response = safeHeaders(problemResponse(error), undefined);
+    if (response.status === 500) services.onError(error);
+    return response;
+  });
+  app.use(
+    guard({
+      doors: doorsOf(options),
+      authenticate,
+      requests: new RateLimit(services.limits.requests),
+      openHealth: options.openHealth ?? false,
+    }),
+  );
+  mountRoutes(app, services);
+  return app;
+}
+
+function checkedToken(token: string): string {
+  if (/^\S{16,512}$/.test(token)) return token;
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    "The token of the server must have at least 16 characters.",
+    {
+      hint: "Leave it out: one is made.",
+    },
+  );
+}
+
+function report(error: unknown): void {
+  console.error("deepwright:", (error as Error | null)?.message ?? error);
+}

@@ -1,0 +1,60 @@
+/** What every request passes before any route: the doors, the caller, how often the caller asks. */
+import type { MiddlewareHandler } from "hono";
+import type { Environment } from "./app-routes.ts";
+import { type Authenticate, callerOf } from "./authenticate.ts";
+import { checkDoors, type Doors, originHeaders, preflightResponse } from "./host-and-origin.ts";
+import { invalid, problemResponse } from "./problems.ts";
+import type { RateLimit } from "./rate-limit.ts";
+
+export interface GuardOptions {
+  readonly doors: Doors;
+  readonly authenticate: Authenticate;
+  readonly requests: RateLimit;
+  /** `/ok` answers everyone. */
+  readonly openHealth: boolean;
+}
+
+const HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+export function guard(options: GuardOptions): MiddlewareHandler<Environment> {
+  return async (context, next) => {
+    const request = context.req.raw;
+    checkAddress(context);
+    const origin = checkDoors(options.doors, request);
+    if (request.method === "OPTIONS") return preflightResponse(origin);
+    if (!(options.openHealth && request.method === "GET" && context.req.path === "/ok")) {
+      const caller = await allowedCaller(options, request).catch(problemResponse);
+      if (caller instanceof Response) return safeHeaders(caller, origin);
+      context.set("caller", caller);
+    } else context.set("caller", { identity: "anyone" });
+    await next();
+    safeHeaders(context.res, origin);
+  };
+}
+
+async function allowedCaller({ authenticate, requests }: GuardOptions, request: Request) {
+  const caller = await callerOf(authenticate, request);
+  requests.take(caller.identity);
+  return caller;
+}
+
+/** What the answer says to browsers; headers a route has set stay. */
+export function safeHeaders(response: Response, origin: string | undefined): Response {
+  for (const [name, value] of Object.entries(HEADERS))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  if (origin !== undefined)
+    for (const [name, value] of Object.entries(originHeaders(origin))) response.headers.set(name, value);
+  return response;
+}
+
+/** Steps upwards are resolved before routes see them: nobody honest sends any. Only a port has the raw address. */
+function checkAddress({ env }: { readonly env: unknown }): void {
+  const { incoming } = (env ?? {}) as { readonly incoming?: { readonly url?: string } };
+  const path = incoming?.url?.split(/[?#]/, 1)[0] ?? "";
+  if (/(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|%00|\0|\\/i.test(path)) throw invalid("The path is not valid.");
+}

@@ -1,0 +1,58 @@
+/** Where the server keeps things: what it is not given, it opens, and closes again. */
+import type { SharedSaver } from "@deepwright/checkpoint";
+import { PostgresSaver, PostgresStore } from "@deepwright/checkpoint/postgres";
+import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
+import type { BaseStore } from "@langchain/langgraph";
+import { openRecords } from "../records/open-records.ts";
+import type { ServerRecords } from "../records/records.ts";
+
+export interface PlaceOptions {
+  /** A file for SQLite, or the URL of a Postgres. Default `:memory:`, which ends with the process. */
+  readonly database?: string;
+  readonly records?: ServerRecords;
+  /** Threads. Of `@deepwright/checkpoint`, since others cannot copy, claim and compare them. */
+  readonly saver?: SharedSaver;
+  /** What agents and clients keep beyond threads. Default: in the database; null: none. */
+  readonly store?: BaseStore | null;
+}
+
+export interface Places {
+  readonly records: ServerRecords;
+  readonly saver: SharedSaver;
+  readonly store: BaseStore | undefined;
+  /** The URL of the Postgres; absent on one machine. */
+  readonly postgres: string | undefined;
+  /** What was opened here. Safe twice. */
+  close(): Promise<void>;
+}
+
+export async function openPlaces(options: PlaceOptions): Promise<Places> {
+  const { database = ":memory:" } = options;
+  const postgres = /^postgres(?:ql)?:\/\//.test(database) ? database : undefined;
+  const opened: { close(): Promise<unknown> | unknown }[] = [];
+  const own = async <T extends { close(): Promise<unknown> | unknown }>(open: Promise<T>): Promise<T> => {
+    const place = await open;
+    opened.unshift(place);
+    return place;
+  };
+  const close = async () => {
+    for (const place of opened.splice(0)) await place.close();
+  };
+  try {
+    const saver =
+      options.saver ??
+      (await own<SharedSaver>(postgres ? PostgresSaver.open(postgres) : SqliteSaver.open(database)));
+    const store =
+      options.store === undefined
+        ? await own<SqliteStore | PostgresStore>(
+            postgres ? PostgresStore.open(postgres) : SqliteStore.open(database),
+          )
+        : (options.store ?? undefined);
+    const records =
+      options.records ?? (await own(openRecords(postgres ? { postgres } : { sqlite: database })));
+    return { records, saver, store, postgres, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+/** What a route is called with, and what it may answer: typed by its row in the protocol's table. */
+import type { RouteName, RouteOf } from "@deepwright/protocol";
+import type { z } from "zod";
+import type { Caller } from "../http/authenticate.ts";
+import type { Services } from "./services.ts";
+
+type Read<Schema> = Schema extends z.ZodType ? z.infer<Schema> : undefined;
+type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer Schema }
+  ? Read<Schema>
+  : undefined;
+type Body<Row> = Row extends { readonly bodyOptional: true }
+  ? Part<Row, "body"> | undefined
+  : Part<Row, "body">;
+
+export interface Call<Name extends RouteName = RouteName> {
+  readonly request: Request;
+  readonly caller: Caller;
+  /** Of everything this call makes and sees. */
+  readonly owner: string;
+  readonly parameters: Part<RouteOf<Name>, "parameters">;
+  readonly query: Part<RouteOf<Name>, "query">;
+  readonly body: Body<RouteOf<Name>>;
+  readonly services: Services;
+}
+
+/** What has no schema of its own to be, and what a schema says; `undefined` is 204. */
+type Answer<Name extends RouteName> =
+  | Response
+  | (RouteOf<Name>["answer"] extends z.ZodType ? z.input<RouteOf<Name>["answer"]> : undefined);
+
+export type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>;
+
+/** The routes of one resource: every name that begins with it. */
+export type Handlers<Resource extends string> = {
+  readonly [Name in Extract<RouteName, `${Resource}.${string}`>]: Handler<Name>;
+};

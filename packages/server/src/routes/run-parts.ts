@@ -1,0 +1,139 @@
+/** What the routes of runs share: beginning one, watching one, waiting for one. */
+import {
+  type CreateRun,
+  formatEventId,
+  HEADER,
+  isEventOfModes,
+  parseEventId,
+  type Run,
+  type StreamMode,
+  type WireEvent,
+} from "@deepwright/protocol";
+import { invalid, notFound } from "../http/problems.ts";
+import { eventResponse } from "../http/sse-response.ts";
+import { waitResponse } from "../http/wait-response.ts";
+import type { RunEvent, RunRecord } from "../records/records.ts";
+import { checkRun } from "./checked-request.ts";
+import type { Services } from "./services.ts";
+
+/** A run of the caller on the thread; 404 for everything else. */
+export async function runOf(
+  { runs }: Services,
+  owner: string,
+  runId: string,
+  threadId?: string,
+): Promise<RunRecord> {
+  const run = await runs.get(owner, runId);
+  if (!run || (threadId !== undefined && run.thread_id !== threadId)) throw notFound("run");
+  return run;
+}
+
+export function shownRun(run: RunRecord): Run {
+  const { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy } =
+    run;
+  return { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy };
+}
+
+interface NewRunCall {
+  readonly request: Request;
+  readonly owner: string;
+  readonly services: Services;
+}
+
+/** Checked, counted, begun. `threadId` absent: on a thread of its own. */
+export async function startRun(call: NewRunCall, request: CreateRun, threadId?: string): Promise<RunRecord> {
+  const { owner, services } = call;
+  checkRun(request, { engineCommands: services.engineCommands, ...(threadId !== undefined && { threadId }) });
+  const idempotencyKey = keyOf(call.request);
+  services.runRate.take(owner);
+  return services.runs.start({
+    owner,
+    request,
+    ...(threadId !== undefined && { threadId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  });
+}
+
+function keyOf({ headers }: Request): string | undefined {
+  const key = headers.get(HEADER.idempotencyKey);
+  if (key === null) return undefined;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key))
+    throw invalid("Idempotency-Key: must be 1 to 255 visible characters.");
+  // Keys the server makes for itself begin with a word and a colon.
+  return `client:${key}`;
+}
+
+/** Where clients find the run, and where they resume its stream. */
+export function runHeaders({ thread_id, run_id }: RunRecord): Record<string, string> {
+  const path = `/threads/${encodeURIComponent(thread_id)}/runs/${encodeURIComponent(run_id)}`;
+  return { [HEADER.contentLocation]: path, [HEADER.location]: `${path}/stream` };
+}
+
+export interface Watching {
+  readonly owner: string;
+  readonly services: Services;
+  readonly run: RunRecord;
+  /** The number of the last event the reader has. */
+  readonly after?: number;
+  readonly modes?: readonly StreamMode[] | undefined;
+  readonly cancelOnDisconnect: boolean;
+}
+
+export function runStream({
+  owner,
+  services,
+  run,
+  after = 0,
+  modes,
+  cancelOnDisconnect,
+}: Watching): Response {
+  const release = services.streams.open(owner);
+  const open = (signal: AbortSignal) =>
+    wireEvents(services.runs.stream(owner, run.run_id, { after, signal }), modes);
+  return eventResponse(open, {
+    ...services,
+    headers: runHeaders(run),
+    onEnd: (complete) => {
+      release();
+      if (!complete && cancelOnDisconnect) leave(services, owner, run);
+    },
+  });
+}
+
+export function runOutcome({ owner, services, run, cancelOnDisconnect }: Watching): Response {
+  const release = services.streams.open(owner);
+  return waitResponse(
+    async (signal) => services.json(await services.runs.wait(owner, run.run_id, { signal })),
+    {
+      ...services,
+      headers: runHeaders(run),
+      onEnd: (complete) => {
+        release();
+        if (!complete && cancelOnDisconnect) leave(services, owner, run);
+      },
+    },
+  );
+}
+
+/** A server that goes takes its readers along: that is nobody's wish to end a run. */
+function leave({ runs, closing, onError }: Services, owner: string, run: RunRecord): void {
+  if (!closing.aborted) void runs.cancel(owner, run.run_id).catch(onError);
+}
+
+async function* wireEvents(
+  events: AsyncIterable<RunEvent>,
+  modes: readonly StreamMode[] | undefined,
+): AsyncGenerator<WireEvent> {
+  for await (const { sequence, event, data } of events)
+    if (modes === undefined || isEventOfModes(event, modes))
+      yield { id: formatEventId({ sequence }), event, data };
+}
+
+/** What `Last-Event-ID` says; 400 for what no stream of ours has sent. */
+export function lastEvent({ headers }: Request) {
+  const given = headers.get(HEADER.lastEventId);
+  if (given === null || given === "") return { sequence: 0 };
+  const place = parseEventId(given);
+  if (!place) throw invalid("Last-Event-ID: is not the id of an event.");
+  return place;
+}

@@ -1,0 +1,130 @@
+/** Runs: begun, watched, joined, ended. */
+import type { CancelRuns, CreateRun, RunStatus } from "@deepwright/protocol";
+import { notFound } from "../http/problems.ts";
+import type { RunRecord } from "../records/records.ts";
+import { assistantOf } from "./assistant-routes.ts";
+import type { Call, Handlers } from "./call.ts";
+import { checkRun } from "./checked-request.ts";
+import { selected } from "./listing.ts";
+import { lastEvent, runHeaders, runOf, runOutcome, runStream, shownRun, startRun } from "./run-parts.ts";
+import type { Services } from "./services.ts";
+import { threadOf } from "./thread-parts.ts";
+
+export const runRoutes: Handlers<"runs"> = {
+  "runs.create": async (call) => created(await startRun(call, call.body, call.parameters.thread_id)),
+  "runs.stream": async (call) => streamed(call, await startRun(call, call.body, call.parameters.thread_id)),
+  "runs.wait": async (call) => waited(call, await startRun(call, call.body, call.parameters.thread_id)),
+  "runs.createStateless": async (call) => created(await startRun(call, call.body)),
+  "runs.streamStateless": async (call) => streamed(call, await startRun(call, call.body)),
+  "runs.waitStateless": async (call) => waited(call, await startRun(call, call.body)),
+  "runs.createBatch": createBatch,
+
+  "runs.list": async ({ owner, parameters, query, services }) => {
+    await threadOf(services, owner, parameters.thread_id);
+    const { limit, offset, status, select } = query;
+    const page = { limit, offset, ...(status !== undefined && { status }) };
+    const runs = await services.runs.list(owner, parameters.thread_id, page);
+    if (!select?.includes("kwargs")) return selected(runs.map(shownRun), select);
+    return selected(
+      runs.map((run) => ({ ...shownRun(run), kwargs: run.request })),
+      select,
+    );
+  },
+
+  "runs.get": async ({ owner, parameters, services }) =>
+    shownRun(await runOf(services, owner, parameters.run_id, parameters.thread_id)),
+
+  "runs.delete": async ({ owner, parameters, services }) => {
+    const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
+    if (!(await services.runs.delete(owner, run.run_id))) throw notFound("run");
+    return undefined;
+  },
+
+  "runs.join": async ({ owner, parameters, query, services }) => {
+    const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
+    return runOutcome({ owner, services, run, cancelOnDisconnect: query.cancel_on_disconnect });
+  },
+
+  "runs.joinStream": async (call) =>
+    joined(call, await runOf(call.services, call.owner, call.parameters.run_id, call.parameters.thread_id)),
+
+  "runs.joinStreamStateless": async (call) =>
+    joined(call, await runOf(call.services, call.owner, call.parameters.run_id)),
+
+  "runs.cancel": async ({ request, owner, parameters, query, services }) => {
+    const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
+    const { wait, action } = query;
+    await services.runs.cancel(owner, run.run_id, { action, wait, signal: request.signal });
+    return new Response(null, { status: wait ? 204 : 202 });
+  },
+
+  "runs.cancelMany": async ({ owner, query, body, services }) => {
+    for (const run of await runsToCancel(services, owner, body))
+      await services.runs.cancel(owner, run.run_id, { action: query.action });
+    return undefined;
+  },
+};
+
+function created(run: RunRecord): Response {
+  return Response.json(shownRun(run), { headers: runHeaders(run) });
+}
+
+type NewRun = Pick<Call, "owner" | "services"> & { readonly body: CreateRun };
+
+function streamed({ owner, services, body }: NewRun, run: RunRecord): Response {
+  return runStream({ owner, services, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+}
+
+function waited({ owner, services, body }: NewRun, run: RunRecord): Response {
+  return runOutcome({ owner, services, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+}
+
+function joined(
+  {
+    request,
+    owner,
+    services,
+    query,
+  }: Pick<Call<"runs.joinStream">, "request" | "owner" | "services" | "query">,
+  run: RunRecord,
+): Response {
+  return runStream({
+    owner,
+    services,
+    run,
+    after: lastEvent(request).sequence,
+    modes: query.stream_mode,
+    cancelOnDisconnect: query.cancel_on_disconnect,
+  });
+}
+
+/** Nothing is begun before all of them are known to be possible. */
+async function createBatch({ owner, body, services }: Call<"runs.createBatch">) {
+  const { engineCommands, runRate, runs } = services;
+  for (const request of body) {
+    checkRun(request, { engineCommands });
+    await assistantOf(services, owner, request.assistant_id);
+  }
+  runRate.take(owner, body.length);
+  const begun: RunRecord[] = [];
+  for (const request of body) begun.push(await runs.start({ owner, request }));
+  return begun.map(shownRun);
+}
+
+const ALL = { limit: 1000, offset: 0 };
+
+/** By id on a thread, or all in a status, of one thread or of all that are at work. */
+async function runsToCancel(services: Services, owner: string, body: CancelRuns): Promise<RunRecord[]> {
+  const { thread_id: threadId, run_ids: runIds, status } = body;
+  if (runIds != null)
+    return Promise.all(runIds.map((id) => runOf(services, owner, id, threadId ?? undefined)));
+  const { threads } = services.records;
+  const busy = threadId == null ? await threads.search(owner, { ...ALL, status: "busy" }) : undefined;
+  if (threadId != null) await threadOf(services, owner, threadId);
+  const ids = busy?.map(({ thread_id }) => thread_id) ?? [threadId as string];
+  const wanted: RunStatus[] = status === "all" || status == null ? ["pending", "running"] : [status];
+  const found: RunRecord[] = [];
+  for (const id of ids)
+    for (const each of wanted) found.push(...(await services.runs.list(owner, id, { ...ALL, status: each })));
+  return found;
+}

@@ -1,0 +1,18 @@
+/** What the server says about itself. */
+import type { Handlers } from "./call.ts";
+
+const VERSION = "0.1.0";
+
+export const serverRoutes: Handlers<"server"> = {
+  "server.ok": async () => ({ ok: true }),
+
+  "server.info": async ({ services }) => ({
+    version: VERSION,
+    flags: {
+      assistants: true,
+      crons: true,
+      store: services.store !== undefined,
+      engine_commands: services.engineCommands,
+    },
+  }),
+};

@@ -1,0 +1,80 @@
+/**
+ * The store: values that outlive threads, shared with the agents.
+ *
+ * On a server with one token the whole store is its owner's. Where `authenticate` tells callers apart, each of them
+ * sees what lies below its own identity: that is where agents keep what belongs to a user.
+ */
+import type { BaseStore, Item } from "@langchain/langgraph";
+import { Problem } from "../http/problems.ts";
+import type { Handlers } from "./call.ts";
+import type { Services } from "./services.ts";
+
+export const storeRoutes: Handlers<"store"> = {
+  "store.putItem": async ({ owner, body, services }) => {
+    const namespace = ownNamespace(services, owner, body.namespace);
+    await storeOf(services).put(namespace, body.key, body.value, body.index ?? undefined);
+    return undefined;
+  },
+
+  "store.getItem": async ({ owner, query, services }) => {
+    const namespace = ownNamespace(services, owner, query.namespace);
+    const item = await storeOf(services).get(namespace, query.key);
+    return item ? shownItem(item) : null;
+  },
+
+  "store.deleteItem": async ({ owner, body, services }) => {
+    await storeOf(services).delete(ownNamespace(services, owner, body.namespace ?? []), body.key);
+    return undefined;
+  },
+
+  "store.searchItems": async ({ owner, body, services }) => {
+    const { namespace_prefix, filter, limit, offset, query } = body;
+    const prefix = ownPrefix(services, owner, namespace_prefix);
+    const found = await storeOf(services).search(prefix, {
+      limit,
+      offset,
+      ...(filter != null && { filter }),
+      ...(query != null && { query }),
+    });
+    return { items: found.map((item) => ({ ...shownItem(item), score: item.score ?? null })) };
+  },
+
+  "store.listNamespaces": async ({ owner, body, services }) => {
+    const { prefix, suffix, max_depth, limit = 100, offset = 0 } = body ?? {};
+    const own = ownPrefix(services, owner, prefix ?? []);
+    const namespaces = await storeOf(services).listNamespaces({
+      ...(own.length > 0 && { prefix: own }),
+      ...(suffix != null && { suffix }),
+      ...(max_depth != null && { maxDepth: max_depth }),
+      limit,
+      offset,
+    });
+    return { namespaces };
+  },
+};
+
+function storeOf({ store }: Services): BaseStore {
+  if (!store) throw new Problem("NOT_SUPPORTED", "This server has no store.");
+  return store;
+}
+
+function ownNamespace(services: Services, owner: string, namespace: readonly string[]): string[] {
+  if (services.tenants && namespace[0] !== owner)
+    throw new Problem("FORBIDDEN", "The first label of a namespace must be the caller's identity.");
+  return [...namespace];
+}
+
+/** What is asked for everything is answered with everything of the caller's. */
+function ownPrefix(services: Services, owner: string, prefix: readonly string[]): string[] {
+  return ownNamespace(services, owner, services.tenants && prefix.length === 0 ? [owner] : prefix);
+}
+
+function shownItem({ namespace, key, value, createdAt, updatedAt }: Item) {
+  return {
+    namespace,
+    key,
+    value,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,122 @@
+/** What the routes of a thread share: the thread itself, its agent, its state as clients see it. */
+import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { AnyGraph } from "../agents/bind-agent.ts";
+import { notFound } from "../http/problems.ts";
+import type { ThreadRecord } from "../records/records.ts";
+import { publicValues } from "../runs/thread-view.ts";
+import type { Services } from "./services.ts";
+
+/** 404 also for a thread of somebody else. */
+export async function threadOf(
+  { records }: Services,
+  owner: string,
+  threadId: string,
+): Promise<ThreadRecord> {
+  const thread = await records.threads.get(owner, threadId);
+  if (!thread) throw notFound("thread");
+  return thread;
+}
+
+export function shownThread({ owner: _, ...thread }: ThreadRecord): Thread {
+  return thread;
+}
+
+/** The agent of the thread's last run, or the one it was created for; undefined before both. */
+export async function graphOfThread(
+  { agents }: Services,
+  thread: ThreadRecord,
+): Promise<AnyGraph | undefined> {
+  const { graph_id: graphId } = thread.metadata;
+  return typeof graphId === "string" && agents.has(graphId) ? agents.load(graphId) : undefined;
+}
+
+export interface PlaceInThread {
+  readonly threadId: string;
+  readonly checkpointId?: string | null | undefined;
+  readonly namespace?: string | undefined;
+}
+
+export function configOf({ threadId, checkpointId, namespace }: PlaceInThread) {
+  return {
+    configurable: {
+      thread_id: threadId,
+      checkpoint_ns: namespace ?? "",
+      ...(checkpointId != null && { checkpoint_id: checkpointId }),
+    },
+  };
+}
+
+export function emptyState(threadId: string): ThreadState {
+  return {
+    values: {},
+    next: [],
+    tasks: [],
+    metadata: {},
+    created_at: null,
+    checkpoint: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: null },
+    parent_checkpoint: null,
+  };
+}
+
+/** As LangGraph's servers write it. Keys that are the agent's own business are left out. */
+export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadState {
+  return {
+    values: publicValues(graph, (snapshot.values ?? {}) as Record<string, unknown>),
+    next: [...(snapshot.next ?? [])],
+    tasks: (snapshot.tasks ?? []).map((task) => ({
+      id: task.id,
+      name: task.name,
+      path: [...(task.path ?? [])],
+      error: task.error === undefined ? null : wordsOf(task.error),
+      interrupts: (task.interrupts ?? []) as Interrupt[],
+      checkpoint: task.state && "configurable" in task.state ? placeOf(task.state) : null,
+      state: task.state && "values" in task.state ? shownInner(task.state) : null,
+      result: (task as { result?: unknown }).result ?? null,
+    })),
+    metadata: (snapshot.metadata ?? {}) as Record<string, unknown>,
+    created_at: snapshot.createdAt ?? null,
+    checkpoint: placeOf(snapshot.config) as Checkpoint,
+    parent_checkpoint: snapshot.parentConfig ? placeOf(snapshot.parentConfig) : null,
+  };
+}
+
+export function interruptsOf(state: ThreadState): Record<string, Interrupt[]> {
+  const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
+  return Object.fromEntries(waiting.map(({ id, interrupts }) => [id, interrupts]));
+}
+
+/** Of a graph inside, whose own schema is not at hand: private keys begin with a line. */
+function shownInner(snapshot: StateSnapshot): ThreadState {
+  const keys = Object.keys(snapshot.values ?? {}).filter((key) => !key.startsWith("_"));
+  return shownState(snapshot, { outputChannels: keys } as unknown as AnyGraph);
+}
+
+function placeOf(config: { readonly configurable?: Record<string, unknown> }): Checkpoint | null {
+  const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config.configurable ?? {};
+  return {
+    thread_id: thread_id as string,
+    checkpoint_ns: (checkpoint_ns as string | undefined) ?? "",
+    checkpoint_id: (checkpoint_id as string | undefined) ?? null,
+    checkpoint_map: (checkpoint_map as Record<string, unknown> | undefined) ?? null,
+  };
+}
+
+function wordsOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { name, message } = (error ?? {}) as { name?: string; message?: string };
+  return [name, message].filter(Boolean).join(": ") || "failed";
+}
+
+/** With everything that belongs to it; runs that go on are ended first. */
+export async function deleteThread(services: Services, owner: string, threadId: string): Promise<void> {
+  await endRuns(services, owner, threadId);
+  if (!(await services.records.threads.delete(owner, threadId))) throw notFound("thread");
+  await services.saver.deleteThread(threadId);
+}
+
+async function endRuns({ records, runs }: Services, owner: string, threadId: string): Promise<void> {
+  for (const status of ["pending", "running"] as const)
+    for (const run of await records.runs.list(owner, threadId, { limit: 1000, offset: 0, status }))
+      await runs.cancel(owner, run.run_id, { action: "interrupt", wait: true });
+}

@@ -1,0 +1,147 @@
+/** Threads: made, found, copied, removed. */
+import { randomUUID } from "node:crypto";
+import { openThreads } from "@deepwright/checkpoint";
+import type { CreateThread, Thread } from "@deepwright/protocol";
+import { invalid, notFound, Problem } from "../http/problems.ts";
+import type { ThreadRecord } from "../records/records.ts";
+import type { Call, Handlers } from "./call.ts";
+import { checkValues } from "./checked-request.ts";
+import { extracted } from "./extract.ts";
+import { pageHeaders, selected } from "./listing.ts";
+import type { Services } from "./services.ts";
+import { threadFileRoutes } from "./thread-file-routes.ts";
+import { configOf, deleteThread, graphOfThread, shownThread, threadOf } from "./thread-parts.ts";
+import { threadStateRoutes } from "./thread-state-routes.ts";
+import { threadWorkRoutes } from "./thread-work-routes.ts";
+
+export const threadRoutes: Handlers<"threads"> = {
+  ...threadStateRoutes,
+  ...threadWorkRoutes,
+  ...threadFileRoutes,
+
+  "threads.create": async ({ owner, body, services }) => {
+    const given: CreateThread = body ?? {};
+    if (given.supersteps?.length && !services.engineCommands)
+      throw invalid("supersteps are not allowed on this server.");
+    const created = await putThread(services, newThread(owner, given), {
+      ifExists: given.if_exists ?? "raise",
+      ...expiry(given.ttl),
+    });
+    if (given.supersteps?.length) await replay(services, created, given.supersteps);
+    return shownThread(created);
+  },
+
+  "threads.search": async ({ owner, body, services }) => {
+    const query = { ...body, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
+    const { threads } = services.records;
+    const found = await threads.search(owner, query);
+    const total = query.ids ? query.offset + found.length : await threads.count(owner, query);
+    const shown = found.map((record): Thread => {
+      const thread = shownThread(record);
+      return query.extract ? { ...thread, extracted: extracted(thread, query.extract) } : thread;
+    });
+    const fields = query.select && query.extract ? [...query.select, "extracted"] : query.select;
+    return new Response(services.json(selected(shown, fields)), {
+      headers: { "content-type": "application/json", ...pageHeaders(query, found.length, total) },
+    });
+  },
+
+  "threads.count": async ({ owner, body, services }) => services.records.threads.count(owner, body ?? {}),
+
+  "threads.prune": async ({ owner, body, services }) => {
+    let pruned = 0;
+    for (const threadId of new Set(body.thread_ids)) {
+      if (!(await services.records.threads.get(owner, threadId))) continue;
+      if (body.strategy === "delete") await deleteThread(services, owner, threadId);
+      else if (await hasState(services, threadId))
+        await openThreads(services.saver).prune({ threadId, keepLatest: 1 });
+      pruned++;
+    }
+    return { pruned_count: pruned };
+  },
+
+  "threads.get": async ({ owner, parameters, services }) =>
+    shownThread(await threadOf(services, owner, parameters.thread_id)),
+
+  "threads.update": async (call) => {
+    const { owner, parameters, body, services, request } = call;
+    const changed = await services.records.threads.patch(owner, parameters.thread_id, {
+      ...(body.metadata && { metadata: body.metadata }),
+      ...expiry(body.ttl),
+    });
+    if (!changed) throw notFound("thread");
+    const isMinimal = request.headers.get("prefer")?.includes("return=minimal");
+    return isMinimal ? new Response(null, { status: 204 }) : shownThread(changed);
+  },
+
+  "threads.delete": async ({ owner, parameters, services }) => {
+    await threadOf(services, owner, parameters.thread_id);
+    await deleteThread(services, owner, parameters.thread_id);
+    return undefined;
+  },
+
+  "threads.copy": copyThread,
+};
+
+function newThread(owner: string, given: CreateThread): ThreadRecord {
+  const now = new Date().toISOString();
+  return {
+    owner,
+    thread_id: given.thread_id ?? randomUUID(),
+    created_at: now,
+    updated_at: now,
+    state_updated_at: now,
+    metadata: given.metadata ?? {},
+    status: "idle",
+    values: null,
+    interrupts: {},
+  };
+}
+
+async function putThread(
+  { records }: Services,
+  thread: ThreadRecord,
+  options: { readonly ifExists: "raise" | "do_nothing"; readonly expiresAt?: number },
+): Promise<ThreadRecord> {
+  const put = await records.threads.put(thread.owner, thread, options);
+  if (put === "exists") throw new Problem("EXISTS", "There is a thread with this id.");
+  return put;
+}
+
+const MINUTE = 60_000;
+
+function expiry(ttl: CreateThread["ttl"]): { readonly expiresAt?: number } {
+  const minutes = typeof ttl === "object" ? ttl?.ttl : ttl;
+  return minutes == null ? {} : { expiresAt: Date.now() + minutes * MINUTE };
+}
+
+async function hasState({ saver }: Services, threadId: string): Promise<boolean> {
+  return (await saver.getTuple(configOf({ threadId }))) !== undefined;
+}
+
+async function copyThread({ owner, parameters, services }: Call<"threads.copy">): Promise<Thread> {
+  const from = await threadOf(services, owner, parameters.thread_id);
+  const { thread_id: to, created_at } = newThread(owner, {});
+  // The state first: a thread that is listed has its history.
+  if (await hasState(services, from.thread_id)) await services.saver.copyThread(from.thread_id, to);
+  const status = from.status === "busy" ? "idle" : from.status;
+  const copy = { ...from, thread_id: to, status, created_at, updated_at: created_at } as const;
+  return shownThread(await putThread(services, copy, { ifExists: "raise" }));
+}
+
+/** A history as if the named nodes had made it. */
+async function replay(
+  services: Services,
+  thread: ThreadRecord,
+  steps: NonNullable<CreateThread["supersteps"]>,
+): Promise<void> {
+  const graph = await graphOfThread(services, thread);
+  if (!graph) throw invalid("supersteps need metadata.graph_id, the name of an agent.");
+  for (const { updates } of steps) for (const { values } of updates) checkValues(values);
+  await graph.bulkUpdateState(
+    configOf({ threadId: thread.thread_id }),
+    steps.map(({ updates }) => ({
+      updates: updates.map(({ values, as_node }) => ({ values: values as never, asNode: as_node })),
+    })),
+  );
+}

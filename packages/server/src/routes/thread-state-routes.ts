@@ -1,0 +1,140 @@
+/** The state of a thread: as it is, as it was, and what a client may write into it. */
+import type { Checkpoint, ThreadHistory, ThreadState } from "@deepwright/protocol";
+import type { AnyGraph } from "../agents/bind-agent.ts";
+import { invalid, notFound } from "../http/problems.ts";
+import type { ThreadRecord } from "../records/records.ts";
+import type { Call, Handlers } from "./call.ts";
+import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
+import type { Services } from "./services.ts";
+import {
+  configOf,
+  emptyState,
+  graphOfThread,
+  interruptsOf,
+  type PlaceInThread,
+  shownState,
+  threadOf,
+} from "./thread-parts.ts";
+
+type StateRoutes = Pick<
+  Handlers<"threads">,
+  | "threads.getState"
+  | "threads.getStateAt"
+  | "threads.getStateAtCheckpoint"
+  | "threads.updateState"
+  | "threads.patchState"
+  | "threads.history"
+>;
+
+export const threadStateRoutes: StateRoutes = {
+  "threads.getState": async ({ owner, parameters, query, services }) =>
+    stateAt(services, owner, { threadId: parameters.thread_id }, query.subgraphs),
+
+  "threads.getStateAtCheckpoint": async ({ owner, parameters, query, services }) =>
+    stateAt(
+      services,
+      owner,
+      { threadId: parameters.thread_id, checkpointId: parameters.checkpoint_id },
+      query.subgraphs,
+    ),
+
+  "threads.getStateAt": async ({ owner, parameters, body, services }) => {
+    const { checkpoint, subgraphs } = body;
+    const threadId = parameters.thread_id;
+    if (checkpoint.thread_id != null && checkpoint.thread_id !== threadId) throw notFound("checkpoint");
+    const place = { threadId, checkpointId: checkpoint.checkpoint_id, namespace: checkpoint.checkpoint_ns };
+    return stateAt(services, owner, place, subgraphs ?? false);
+  },
+
+  "threads.updateState": updateState,
+
+  "threads.patchState": async ({ owner, parameters, body, services }) => {
+    const changed = await services.records.threads.patch(owner, parameters.thread_id, {
+      metadata: body.metadata,
+    });
+    if (!changed) throw notFound("thread");
+    return { configurable: { thread_id: changed.thread_id } };
+  },
+
+  "threads.history": async ({ owner, parameters, body, services }) => {
+    const thread = await threadOf(services, owner, parameters.thread_id);
+    const graph = await graphOfThread(services, thread);
+    return graph ? historyOf(graph, thread.thread_id, body) : [];
+  },
+};
+
+async function stateAt(
+  services: Services,
+  owner: string,
+  place: PlaceInThread,
+  subgraphs: boolean,
+): Promise<ThreadState> {
+  const graph = await graphOfThread(services, await threadOf(services, owner, place.threadId));
+  if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
+    throw notFound("checkpoint");
+  if (!graph) return emptyState(place.threadId);
+  return shownState(await graph.getState(configOf(place), { subgraphs }), graph);
+}
+
+async function historyOf(
+  graph: AnyGraph,
+  threadId: string,
+  body: ThreadHistory | undefined,
+): Promise<ThreadState[]> {
+  const { limit = 10, before, metadata, checkpoint } = body ?? {};
+  const beforeId = checkpointIdOf(before);
+  const states: ThreadState[] = [];
+  const history = graph.getStateHistory(
+    configOf({ threadId, namespace: checkpoint?.checkpoint_ns, checkpointId: checkpoint?.checkpoint_id }),
+    {
+      limit,
+      ...(beforeId != null && { before: configOf({ threadId, checkpointId: beforeId }) }),
+      ...(metadata != null && { filter: metadata }),
+    },
+  );
+  for await (const snapshot of history) states.push(shownState(snapshot, graph));
+  return states;
+}
+
+function checkpointIdOf(before: ThreadHistory["before"]): string | null | undefined {
+  if (typeof before === "string" || before == null) return before;
+  return "configurable" in before
+    ? (before.configurable as Checkpoint).checkpoint_id
+    : (before as Checkpoint).checkpoint_id;
+}
+
+async function updateState({ owner, parameters, body, services }: Call<"threads.updateState">) {
+  const { values, as_node: asNode, checkpoint, checkpoint_id } = body;
+  const threadId = parameters.thread_id;
+  checkCheckpoint(checkpoint, threadId);
+  checkValues(values);
+  if (asNode != null && !services.engineCommands) throw invalid("as_node is not allowed on this server.");
+  const thread = await threadOf(services, owner, threadId);
+  const graph = await graphOfThread(services, thread);
+  if (!graph) throw invalid("The thread has no agent yet: begin a run, or create it with metadata.graph_id.");
+  checkInputKeys(values, inputKeysOf(graph));
+  const place = { threadId, checkpointId: checkpoint?.checkpoint_id ?? checkpoint_id };
+  const config = await graph.updateState(configOf(place), values as never, asNode ?? undefined);
+  const state = await noteState(services, graph, thread);
+  return { checkpoint: state.checkpoint, configurable: { ...config.configurable } };
+}
+
+async function noteState(services: Services, graph: AnyGraph, thread: ThreadRecord): Promise<ThreadState> {
+  const state = shownState(await graph.getState(configOf({ threadId: thread.thread_id })), graph);
+  const interrupts = interruptsOf(state);
+  await services.records.threads.note(thread.thread_id, {
+    status: Object.keys(interrupts).length > 0 ? "interrupted" : "idle",
+    values: JSON.parse(services.json(state.values)),
+    interrupts: JSON.parse(services.json(interrupts)),
+  });
+  return state;
+}
+
+/** What the graph takes as input by its own schema. */
+function inputKeysOf(graph: AnyGraph): string[] {
+  const { builder, channels } = graph as unknown as {
+    readonly builder?: { readonly _inputDefinition?: object };
+    readonly channels: object;
+  };
+  return Object.keys(builder?._inputDefinition ?? channels).filter((key) => !/^(?:_|branch:)/.test(key));
+}

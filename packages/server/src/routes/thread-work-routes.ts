@@ -1,0 +1,81 @@
+/** A thread at work: its stream, messages while a run goes on, and what waits for an answer. */
+import { HEADER, type WaitingInterrupt } from "@deepwright/protocol";
+import { invalid, Problem } from "../http/problems.ts";
+import { eventResponse } from "../http/sse-response.ts";
+import type { Call, Handlers } from "./call.ts";
+import { checkMessages } from "./checked-request.ts";
+import { lastEvent, shownRun, startRun } from "./run-parts.ts";
+import type { Services } from "./services.ts";
+import { configOf, graphOfThread, shownState, threadOf } from "./thread-parts.ts";
+import { threadEvents } from "./thread-stream.ts";
+
+type WorkRoutes = Pick<
+  Handlers<"threads">,
+  "threads.stream" | "threads.postMessage" | "threads.interrupts" | "threads.answerInterrupt"
+>;
+
+export const threadWorkRoutes: WorkRoutes = {
+  "threads.stream": async ({ request, owner, parameters, query, services }) => {
+    const { thread_id: threadId } = await threadOf(services, owner, parameters.thread_id);
+    const reader = { owner, threadId, last: lastEvent(request), modes: query.stream_mode };
+    const release = services.streams.open(owner);
+    return eventResponse((signal) => threadEvents(services, reader, signal), {
+      ...services,
+      headers: { [HEADER.location]: `/threads/${encodeURIComponent(threadId)}/stream` },
+      onEnd: release,
+    });
+  },
+
+  "threads.postMessage": async ({ owner, parameters, body, services }) => {
+    const { kind, content, id, assistant_id: assistantId } = body;
+    checkMessages([{ role: "user", content }]);
+    services.runRate.take(owner);
+    const mail = { id, content, assistantId };
+    return kind === "steer"
+      ? services.runs.steer(owner, parameters.thread_id, mail)
+      : services.runs.followUp(owner, parameters.thread_id, mail);
+  },
+
+  "threads.interrupts": async ({ owner, parameters, services }) =>
+    waitingIn(services, owner, parameters.thread_id),
+
+  "threads.answerInterrupt": answerInterrupt,
+};
+
+async function waitingIn(services: Services, owner: string, threadId: string): Promise<WaitingInterrupt[]> {
+  const graph = await graphOfThread(services, await threadOf(services, owner, threadId));
+  if (!graph) return [];
+  const { tasks } = shownState(await graph.getState(configOf({ threadId })), graph);
+  return tasks.flatMap(({ id: task, interrupts }) =>
+    interrupts.flatMap(({ id, ...interrupt }) => (id === undefined ? [] : [{ ...interrupt, id, task }])),
+  );
+}
+
+/** Others that wait go on waiting: the answer names the one it is for. */
+async function answerInterrupt(call: Call<"threads.answerInterrupt">) {
+  const { owner, parameters, body, services } = call;
+  const { thread_id: threadId, interrupt_id: id } = parameters;
+  if (body.value === undefined) throw invalid("value: is the answer, and must be there.");
+  const waiting = await waitingIn(services, owner, threadId);
+  if (!waiting.some((interrupt) => interrupt.id === id))
+    throw new Problem("NOTHING_TO_RESUME", "No interrupt with this id waits for an answer.");
+  const [last] = await services.runs.list(owner, threadId, { limit: 1, offset: 0 });
+  const { metadata } = await threadOf(services, owner, threadId);
+  const assistant = body.assistant_id ?? last?.assistant_id ?? metadata.assistant_id;
+  if (typeof assistant !== "string") throw invalid("assistant_id: the thread has had no run.");
+  const { config, context, stream_mode, stream_subgraphs } = last?.request ?? {};
+  const run = await startRun(
+    call,
+    {
+      assistant_id: assistant,
+      command: { resume: { [id]: body.value } },
+      ...(body.multitask_strategy && { multitask_strategy: body.multitask_strategy }),
+      config,
+      context,
+      stream_mode,
+      stream_subgraphs,
+    },
+    threadId,
+  );
+  return shownRun(run);
+}

@@ -1,0 +1,96 @@
+/** The server on a port of this machine. */
+import type { Server as HttpServer } from "node:http";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createAdaptorServer } from "@hono/node-server";
+import { ConfigurationError } from "deepwright";
+import { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
+import { openTokenFile, type ServerToken } from "./http/token-file.ts";
+
+export interface ServeOptions extends AppOptions {
+  /** Default 2024; 0 for any that is free. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. Beyond loopback a `token` or `authenticate` must be given. */
+  readonly host?: string;
+  /** Where the token is kept when none is given. Default `~/.deepwright/server-token`. */
+  readonly tokenFile?: string;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  /** Absent where `authenticate` or `token` was given. `created`: it is new, and shown this once. */
+  readonly token: ServerToken | undefined;
+  readonly app: ServerApp;
+  /** Takes no more requests, lets runs come to rest, ends streams so that clients can resume them. Safe twice. */
+  close(): Promise<void>;
+}
+
+export const defaultDatabase = (): string =>
+  process.env.DATABASE_URL || join(homedir(), ".deepwright", "server.db");
+
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { port = 2024, host = "127.0.0.1", tokenFile, ...rest } = options;
+  const isGuarded = rest.authenticate !== undefined || rest.token !== undefined;
+  if (!isLoopback(host) && !isGuarded)
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `The server does not listen on ${host} without authentication.`,
+      {
+        hint: "Give a token or authenticate, or listen on 127.0.0.1.",
+      },
+    );
+  const token = isGuarded ? undefined : await openTokenFile(tokenFile);
+  const app = await createApp({
+    ...rest,
+    ...(token && { token: token.token }),
+    database: rest.database ?? defaultDatabase(),
+    allowedHosts: [...(rest.allowedHosts ?? []), ...(isAddress(host) ? [] : [host])],
+  });
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as HttpServer;
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  const address = server.address();
+  const actual = typeof address === "object" && address ? address.port : port;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${actual}`,
+    port: actual,
+    token,
+    app,
+    close: () => {
+      closing ??= closeAll(server, app);
+      return closing;
+    },
+  };
+}
+
+async function closeAll(server: HttpServer, app: ServerApp): Promise<void> {
+  const closed = new Promise<void>((done) => server.close(() => done()));
+  server.closeIdleConnections();
+  await app.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+function listen(server: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once("error", fail);
+    server.listen(port, host, () => {
+      server.off("error", fail);
+      done();
+    });
+  });
+}
+
+/** Addresses and the one name that mean this machine alone. */
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** All addresses: no client sends this as a Host. */
+const isAddress = (host: string): boolean => host === "0.0.0.0" || host === "::";

@@ -1,0 +1,82 @@
+/** A server on a port of this machine, with an agent that repeats what it is told. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { tool } from "@langchain/core/tools";
+import { createDeepAgent } from "deepwright";
+import { callTool, say, scriptedModel } from "deepwright/testing";
+import { z } from "zod";
+import { type RunningServer, type ServeOptions, serve } from "./serve.ts";
+
+/** What the agent does with the last message: `wait <ms>`, `ask`, `write <path> <text>`, `say <text>`, or an echo. */
+export function echoAgent() {
+  const sleep = tool(({ ms }) => new Promise<string>((done) => setTimeout(done, ms, "slept")), {
+    name: "sleep",
+    description: "Waits.",
+    schema: z.object({ ms: z.number() }),
+  });
+  const ask = tool(() => "asked", { name: "ask", description: "Asks.", schema: z.object({}) });
+  const model = scriptedModel(
+    ({ messages }) => {
+      const last = messages.at(-1);
+      const text = String(last?.text ?? "");
+      if (last?.getType() === "tool") return say(`done: ${text}`);
+      const [word, first = "", ...rest] = text.split(" ");
+      if (word === "wait") return callTool("sleep", { ms: Number(first) });
+      if (word === "ask") return callTool("ask", {});
+      if (word === "write") return callTool("write_file", { file_path: first, content: rest.join(" ") });
+      if (word === "say") return say([first, ...rest].join(" "));
+      return say(`echo: ${text}`);
+    },
+    { record: false },
+  );
+  return createDeepAgent({ model, tools: [sleep, ask], interruptOn: { ask: true } });
+}
+
+export const TOKEN = "a-token-for-tests-0123456789";
+
+export interface TestServer extends RunningServer {
+  /** JSON in and out, with the token. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  readonly directory: string;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+export async function startServer(options: Partial<ServeOptions> = {}): Promise<TestServer> {
+  const directory = await mkdtemp(join(tmpdir(), "server-"));
+  const server = await serve({
+    agents: { echo: echoAgent() },
+    port: 0,
+    database: join(directory, "server.db"),
+    ...(options.authenticate ? {} : { token: TOKEN }),
+    drainMs: 5_000,
+    ...options,
+  });
+  return {
+    ...server,
+    directory,
+    call: async (method, path, body, headers = {}) => {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${TOKEN}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    },
+    close: async () => {
+      await server.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
