@@ -4,6 +4,8 @@ import type { PostgresOptions } from "../postgres/postgres-sql.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { SqliteOptions } from "../sqlite/sqlite-sql.ts";
 
+export { listenPostgres } from "../postgres/listen.ts";
+
 /** Whoever opens it closes it. */
 export interface SqlService {
   /** Arguments and answers are data: no functions, no classes. */

@@ -1,5 +1,6 @@
 /** Tables of one's own in the database of the threads, so that one backup has all. */
 export {
+  listenPostgres,
   openPostgresSql,
   openSqliteService,
   type SqlService,

@@ -1,4 +1,5 @@
 import { openPostgresSql, openSqliteService } from "@deepwright/checkpoint/sql";
+import { PostgresNews } from "./postgres-news.ts";
 import type { ServerRecords } from "./records.ts";
 import makeService, { type RecordsService, type Rows } from "./service.ts";
 import { sqlRecords } from "./sql-records.ts";
@@ -32,7 +33,7 @@ async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions
   const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
   return sqlRecords({
     rows,
-    watchers,
+    watch: (runId, changed) => watchers.watch(runId, changed),
     tell: (ids) => {
       for (const id of ids) watchers.tell(id);
     },
@@ -51,14 +52,17 @@ async function openPostgresRecords(url: string, { lookEvery = 5 }: RecordsOption
   });
   const rows = rowsOver(service.call);
   const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
+  const news = new PostgresNews(sql, url, watchers);
   return sqlRecords({
     rows,
-    watchers,
-    tell: (ids) => {
-      for (const id of ids) watchers.tell(id);
+    watch: (runId, changed) => {
+      news.listen();
+      return watchers.watch(runId, changed);
     },
+    tell: (ids) => news.tell(ids),
     close: async () => {
       watchers.close();
+      await news.close();
       await sql.close();
     },
   });

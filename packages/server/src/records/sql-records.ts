@@ -15,20 +15,19 @@ import type {
   ThreadRecords,
 } from "./records.ts";
 import type { Rows } from "./service.ts";
-import type { Watchers } from "./watchers.ts";
 
 /** Crons handed out by one call. */
 const MOST_DUE = 1000;
 
 export interface Parts {
   readonly rows: Rows;
-  readonly watchers: Watchers;
+  readonly watch: EventRecords["watch"];
   /** Tells the readers of all processes, this one included. */
   tell(runIds: readonly string[]): void;
   close(): Promise<void>;
 }
 
-export function sqlRecords({ rows, watchers, tell, close }: Parts): ServerRecords {
+export function sqlRecords({ rows, watch, tell, close }: Parts): ServerRecords {
   const appender = new Appender(async (appends) => {
     const lasts = await rows.events.append(appends);
     tell(appends.filter((_, index) => lasts[index] !== undefined).map(({ runId }) => runId));
@@ -38,7 +37,7 @@ export function sqlRecords({ rows, watchers, tell, close }: Parts): ServerRecord
     assistants: assistantRecords(rows),
     threads: threadRecords(rows),
     runs: runRecords(rows, appender, tell),
-    events: eventRecords(rows, appender, watchers),
+    events: eventRecords(rows, appender, watch),
     crons: cronRecords(rows),
     mail: mailRecords(rows),
     close: async () => {
@@ -119,11 +118,11 @@ function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): Ru
   };
 }
 
-function eventRecords({ events }: Rows, appender: Appender, watchers: Watchers): EventRecords {
+function eventRecords({ events }: Rows, appender: Appender, watch: EventRecords["watch"]): EventRecords {
   return {
     append: ({ run, fence }, more) => appender.append(run.run_id, fence, more),
     read: (runId, after, limit) => events.read(runId, after, limit),
-    watch: (runId, changed) => watchers.watch(runId, changed),
+    watch,
     async sweep(beforeMs) {
       while (await events.sweep(beforeMs, Date.now()));
     },

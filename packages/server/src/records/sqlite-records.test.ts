@@ -1,7 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { fileURLToPath } from "node:url";
+import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
+import { claimed, cron, finished, newThread, said, started } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
 import type { ServerRecords } from "./records.ts";
 import { recordsSuite } from "./records-suite-for-tests.ts";
@@ -24,4 +28,77 @@ afterAll(async () => {
 recordsSuite("records in an SQLite file", {
   records: () => records,
   again: () => openRecords({ sqlite: path }, { lookEvery: 0.05 }),
+});
+
+const PROGRAM = fileURLToPath(new URL("./process-for-tests.ts", import.meta.url));
+
+function linesOf(output: string, word: string): string[] {
+  return output
+    .split("\n")
+    .filter((line) => line.startsWith(word))
+    .map((line) => line.slice(word.length + 1));
+}
+
+describe("processes on one file", () => {
+  test("share runs and crons, each done by one of them, and a reader elsewhere sees it all", async () => {
+    const file = join(directory, "shared.db");
+    const here = await openRecords({ sqlite: file }, { lookEvery: 0.1 });
+    const threads = await Promise.all([1, 2, 3].map(() => newThread(here, "a")));
+    const runs: string[] = [];
+    for (let index = 0; index < 30; index += 1)
+      runs.push(await started(here, "a", threads[index % 3] as string));
+    for (let index = 0; index < 20; index += 1) await here.crons.put("a", cron({ cron_id: `c${index}` }));
+    const ids = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    const changed = vi.fn();
+    here.events.watch(runs.at(-1) as string, changed);
+    const programs = [
+      ...[1, 2].map(() => startProgram(PROGRAM, "work", file, ...threads)),
+      ...[1, 2].map(() => startProgram(PROGRAM, "crons", file)),
+    ];
+    await Promise.all(programs.map((program) => program.ended));
+    const output = programs.map((program) => program.output()).join("");
+    expect(linesOf(output, "ended").sort()).toEqual(runs.toSorted());
+    expect(linesOf(output, "took").sort()).toEqual(ids.toSorted());
+    for (const threadId of threads) {
+      const listed = await here.runs.list("a", threadId, { limit: 100, offset: 0 });
+      expect(listed.every((run) => run.status === "success" && run.attempts === 1)).toBe(true);
+    }
+    await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(1), 5_000);
+    await here.close();
+  }, 90_000);
+});
+
+describe("a file", () => {
+  test("has the records and the threads' own state together, and keeps them", async () => {
+    const file = join(directory, "kept.db");
+    const saver = await SqliteSaver.open(file);
+    const first = await openRecords({ sqlite: file });
+    const threadId = await newThread(first, "a");
+    const runId = await started(first, "a", threadId);
+    const claim = await claimed(first, threadId);
+    await first.events.append(claim, [said("one")]);
+    await first.close();
+    await first.close();
+    await saver.close();
+    const second = await openRecords({ sqlite: file });
+    expect(await second.events.append(claim, [said("two")])).toBe(2);
+    expect(await finished(second, claim)).toBe(true);
+    expect(await second.runs.get("a", runId)).toMatchObject({ status: "success", attempts: 1 });
+    await second.close();
+    await expect(second.runs.get("a", runId)).rejects.toMatchObject({ code: "STORAGE_CLOSED" });
+  });
+
+  test("in memory is one of its own", async () => {
+    const [one, two] = [await openRecords({ sqlite: ":memory:" }), await openRecords({ sqlite: ":memory:" })];
+    const threadId = await newThread(one, "a");
+    expect(await two.threads.get("a", threadId)).toBeUndefined();
+    await one.close();
+    await two.close();
+  });
+
+  test("that cannot be opened says so", async () => {
+    await expect(openRecords({ sqlite: join(directory, "kept.db", "no", "file.db") })).rejects.toMatchObject({
+      code: "STORAGE_UNAVAILABLE",
+    });
+  });
 });

@@ -1,0 +1,111 @@
+/** What other processes call out over Postgres. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+
+/** Undefined: from now on it is heard what is called; before, something may have been missed. */
+export type Heard = (payload: string | undefined) => void;
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+const listeners = new Map<string, Listener>();
+
+/**
+ * Hears a channel until the returned function is called. All of this process that hear one channel share one
+ * connection, which is made again whenever it breaks. Through a pooler in transaction mode nothing is heard at all, so
+ * nobody may depend on it for more than speed.
+ */
+export function listenPostgres(url: string, channel: string, heard: Heard): () => Promise<void> {
+  const name = `${channel} ${url}`;
+  const listener = listeners.get(name) ?? new Listener(url, channel);
+  listeners.set(name, listener);
+  const call: Heard = (payload) => heard(payload);
+  listener.add(call);
+  return async () => {
+    if (listener.remove(call)) return;
+    if (listeners.get(name) === listener) listeners.delete(name);
+    await listener.close();
+  };
+}
+
+class Listener {
+  readonly #url: string;
+  readonly #channel: string;
+  readonly #heard = new Set<Heard>();
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  #connected = false;
+
+  constructor(url: string, channel: string) {
+    this.#url = url;
+    this.#channel = channel;
+    this.#running = this.#run();
+  }
+
+  add(heard: Heard): void {
+    this.#heard.add(heard);
+    if (this.#connected) queueMicrotask(() => heard(undefined));
+  }
+
+  /** Whether somebody is left. */
+  remove(heard: Heard): boolean {
+    this.#heard.delete(heard);
+    return this.#heard.size > 0;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      if (await this.#hear()) failures = 0;
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Over one connection, to its end; whether there was one. */
+  async #hear(): Promise<boolean> {
+    const pg = await import("pg");
+    const { signal } = this.#closing;
+    if (signal.aborted) return false;
+    const client = new pg.default.Client({
+      connectionString: this.#url,
+      application_name: "deepwright",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    const ended = new Promise<void>((done) => client.once("end", done));
+    client.on("error", () => {});
+    client.on("notification", ({ payload }) => this.#tell(payload ?? ""));
+    const close = () => void end(client);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${client.escapeIdentifier(this.#channel)}`);
+    } catch {
+      await end(client);
+      return false;
+    }
+    signal.addEventListener("abort", close, { once: true });
+    if (signal.aborted) close();
+    this.#connected = true;
+    this.#tell(undefined);
+    await ended;
+    this.#connected = false;
+    signal.removeEventListener("abort", close);
+    return true;
+  }
+
+  #tell(payload: string | undefined): void {
+    for (const heard of [...this.#heard]) heard(payload);
+  }
+}
+
+async function end(client: Client): Promise<void> {
+  await client.end().catch(() => {});
+}
