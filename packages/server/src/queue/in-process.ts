@@ -19,6 +19,7 @@ export function createInProcessQueue(): Queue {
     });
   };
   const later = (threadId: string, due: number): void => {
+    if (handler === undefined) return;
     const known = timers.get(threadId);
     if (known && known.due <= due) return;
     clearTimeout(known?.timer);
@@ -31,18 +32,21 @@ export function createInProcessQueue(): Queue {
     timers.set(threadId, { due, timer });
   };
 
+  const stop = async (): Promise<void> => {
+    handler = undefined;
+    for (const { timer } of timers.values()) clearTimeout(timer);
+    timers.clear();
+  };
+
   return {
+    stop,
+    close: stop,
     async wake(threadId, notBefore) {
       if (notBefore === undefined || notBefore <= Date.now()) offer(threadId);
       else later(threadId, notBefore);
     },
     async start(given) {
       handler = given;
-    },
-    async stop() {
-      handler = undefined;
-      for (const { timer } of timers.values()) clearTimeout(timer);
-      timers.clear();
     },
   };
 }

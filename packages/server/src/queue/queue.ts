@@ -8,8 +8,10 @@ export interface Queue {
   wake(threadId: string, notBefore?: number): Promise<void>;
   /** Hands wake-ups to this process from now on. A queue that was not started only sends. */
   start(handler: WakeHandler): Promise<void>;
-  /** Hands out no more, and gives back what it has. Safe twice. */
+  /** Hands out no more, and gives back what it has; wake-ups can still be sent. Safe twice. */
   stop(): Promise<void>;
+  /** Also sends no more. Safe twice. */
+  close(): Promise<void>;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";
+import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Owner, RunEvent, RunRecord, ServerRecords } from "../records/records.ts";
 import { afterRun } from "./after-run.ts";
@@ -34,6 +35,8 @@ export interface RunServiceOptions {
   readonly pollInterval?: number;
   /** Seconds between two searches for what no wake-up told of. Default 3. */
   readonly scanInterval?: number;
+  /** Seconds between two looks at what is due by the clock. Default 1. */
+  readonly cronInterval?: number;
   /** Seconds the events of an ended run are kept. Default a day. */
   readonly eventsKept?: number;
   readonly webhooks?: WebhookOptions;
@@ -88,9 +91,9 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
   delete(owner: Owner, runId: string): Promise<boolean>;
   /** How many runs this process is at work on. */
   readonly active: number;
-  /** Starts to work on runs, unless the role is `api`. */
+  /** Starts to work on runs and crons, unless the role is `api`. */
   open(): Promise<void>;
-  /** Takes nothing more, and gives back what has not ended after `limitMs` (30 s). Safe twice. */
+  /** Takes nothing more, gives back what has not ended after `limitMs` (30 s), and closes the queue. Safe twice. */
   close(options?: { readonly limitMs?: number }): Promise<void>;
 }
 
@@ -125,7 +128,12 @@ export function createRunService(options: RunServiceOptions): RunService {
   const starter: RunStarter = createRunStarter({ records, registry, queue, worker, webhooks, wireJson });
   const mailbox = createMailbox({ records, worker, start: starter.start });
   const after = afterRun({ records, webhooks, wireJson, mailbox, onError, closing: closing.signal });
-  const watching = { records, isOpen: (run: RunRecord | undefined) => isOpen(run) };
+  const ticker = createCronTicker({
+    crons: records.crons,
+    start: starter.start,
+    tickMs: (options.cronInterval ?? 1) * 1_000,
+    onError,
+  });
   let closed: Promise<void> | undefined;
 
   return {
@@ -136,7 +144,7 @@ export function createRunService(options: RunServiceOptions): RunService {
     async wait(owner, runId, { signal } = {}) {
       const run = await records.runs.get(owner, runId);
       if (run === undefined) throw missing("run");
-      return outcomeOf(records, run, await untilEnded(watching.records, owner, runId, signal));
+      return outcomeOf(records, run, await untilEnded(records, owner, runId, signal));
     },
     async *stream(owner, runId, { after: last = 0, signal } = {}) {
       if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");
@@ -171,13 +179,17 @@ export function createRunService(options: RunServiceOptions): RunService {
       return worker.size;
     },
     async open() {
-      if (options.role !== "api") await worker.start();
+      if (options.role === "api") return;
+      await worker.start();
+      ticker.start();
     },
     close({ limitMs = DRAIN_MS } = {}) {
       closed ??= (async () => {
+        await ticker.stop();
         await worker.drain(limitMs);
         closing.abort();
         await after.settled();
+        await queue.close();
       })();
       return closed;
     },

@@ -58,6 +58,8 @@ export function createWorker(options: WorkerOptions): Worker {
       if (draining) own.run.drain();
       const end = await own.run.ended;
       own.run = undefined;
+      // Another process can go on at once.
+      if (end.kind === "released") await queue.wake(threadId);
       if (end.kind !== "finished") return;
       await options.onEnd(claim.run, end).catch(options.onError);
     }
