@@ -2,6 +2,7 @@
 import { ConfigurationError } from "deepwright";
 import { Hono } from "hono";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
+import { createGraphileQueue } from "../queue/graphile.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
 import { EVERYONE } from "../records/records.ts";
 import type { Services } from "../routes/services.ts";
@@ -20,7 +21,7 @@ import { RateLimit } from "./rate-limit.ts";
 import { newToken } from "./token-file.ts";
 
 type RunOptions = Partial<
-  Omit<RunServiceOptions, "records" | "registry" | "saver" | "wireJson" | "environment" | "onError">
+  Omit<RunServiceOptions, "records" | "registry" | "saver" | "role" | "wireJson" | "environment" | "onError">
 >;
 
 export interface AppOptions extends PlaceOptions {
@@ -43,6 +44,8 @@ export interface AppOptions extends PlaceOptions {
   readonly stallMs?: number;
   /** Whether `/ok` needs no token, for load balancers. Default false. */
   readonly openHealth?: boolean;
+  /** `api` begins runs and executes none, `worker` and `both` execute them. Default `both`. */
+  readonly role?: "api" | "worker" | "both";
   /** How runs are executed. */
   readonly runs?: RunOptions;
   /** Milliseconds runs at work have to come to rest when the server closes. Default 30 000. */
@@ -104,7 +107,10 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
   const json = createWireJson(process.env);
   const agents = createAgentRegistry({ agents: options.agents, saver, store });
   const runs = createRunService({
-    queue: createInProcessQueue(),
+    queue: places.postgres
+      ? createGraphileQueue({ connectionString: places.postgres, onError })
+      : createInProcessQueue(),
+    ...(options.role && { role: options.role }),
     ...options.runs,
     records,
     registry: agents,

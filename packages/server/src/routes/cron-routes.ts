@@ -1,8 +1,8 @@
 /** Crons: runs that begin by the clock. */
 import { randomUUID } from "node:crypto";
 import type { CreateCron, Cron } from "@deepwright/protocol";
-import { Cron as Clock } from "croner";
-import { invalid, notFound } from "../http/problems.ts";
+import { nextDate } from "../crons/schedule.ts";
+import { notFound } from "../http/problems.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkRun } from "./checked-request.ts";
@@ -97,22 +97,4 @@ function check(
   threadId: string | null,
 ): void {
   checkRun(payload, { engineCommands, ...(threadId !== null && { threadId }) });
-}
-
-interface Times {
-  readonly schedule: string;
-  readonly timezone: string | null;
-  readonly end_time: string | null;
-  readonly enabled: boolean;
-}
-
-/** Null: never again. */
-function nextDate({ schedule, timezone, end_time, enabled }: Times): string | null {
-  try {
-    const clock = new Clock(schedule, { paused: true, timezone: timezone ?? "UTC" });
-    const next = enabled ? clock.nextRun() : null;
-    return next && (end_time === null || next <= new Date(end_time)) ? next.toISOString() : null;
-  } catch {
-    throw invalid("schedule or timezone: is not one.");
-  }
 }
