@@ -23,6 +23,18 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     "tool: Ann has mail.",
     "ai: All is done.",
   ],
+  "async-research.ts": [
+    "person: Look into whales and tides.",
+    "supervisor: I have two researchers at work. What else?",
+    "person: What is six times seven?",
+    "supervisor: Forty-two.",
+    "person: Rather dolphins than whales.",
+    "supervisor: They look into dolphins now.",
+    "supervisor: Report: A page about tides.",
+    "supervisor: Report: A page about dolphins.",
+    "Research whales: success",
+    "Research tides: success",
+  ],
   "budgets.ts": [
     /^budget: The budget of 3 model calls is used up: .* Files: \/sea\.md$/,
     /^ {2}main: 1 of 3 calls, \$0\.00[1-9]$/,

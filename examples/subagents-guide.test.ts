@@ -1,7 +1,7 @@
 /** Runs the code of docs/subagents.md, so that the guide cannot say what is not so. */
 import { readFileSync } from "node:fs";
 import { tool } from "@langchain/core/tools";
-import { scriptedModel } from "deepwright/testing";
+import { callTool, scriptedModel } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { handOut } from "./support/model.ts";
@@ -11,10 +11,19 @@ const [imports = "", ...blocks] = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].m
 
 const model = scriptedModel(({ messages }) => {
   const order = messages.find(({ type }) => type === "human")?.text;
+  if (order === "Research queues.") return supervise(messages.at(-1)?.text ?? "");
   if (order !== "Compare queues and stacks.") return "Noted.";
   if (messages.some(({ type }) => type === "tool")) return "Compared.";
   return handOut(["researcher", "Notes about queues."], ["researcher", "Notes about stacks."]);
 });
+function supervise(last: string) {
+  if (last === "Research queues.")
+    return callTool("start_async_task", { description: "Queues.", subagent_type: "background-researcher" });
+  const [, done] = /^\[Background task (\S+) .* is done/.exec(last) ?? [];
+  if (done) return callTool("check_async_task", { task_id: done });
+  return last.startsWith("Started") ? "It is under way." : (last.split("\n").at(-1) ?? "");
+}
+
 const search = tool(async () => "found", { name: "search", description: "Search.", schema: z.object({}) });
 
 test("the code of the guide runs as one program", async () => {
@@ -31,9 +40,11 @@ test("the code of the guide runs as one program", async () => {
   expect(lines).toContain("boss: Compared.");
   expect(lines.filter((line) => line === "level 1 finished model_request")).toHaveLength(2);
   expect(lines).toContain("level 0 finished tools");
-  expect(lines.slice(-3)).toEqual([
+  expect(lines.slice(-5)).toEqual([
     "researcher reports: Noted.",
     "researcher reports: Noted.",
     "alone: Noted.",
+    "at once: It is under way.",
+    "later: Noted.",
   ]);
 });

@@ -1,6 +1,16 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
+import {
+  answers,
+  ask,
+  compactingAgent,
+  compactionOf,
+  converse,
+  strictModel,
+  summariser,
+  thread,
+} from "../context/agents-for-tests.ts";
 import { backgroundTasks } from "../subagents/async/background-tasks.ts";
 import { registerGraph } from "../subagents/async/graphs.ts";
 import {
@@ -283,6 +293,33 @@ describe("the state of the supervisor", () => {
       /success\nWent on\.$/,
     );
   });
+
+  test("keeps the tasks when the conversation is compacted", async () => {
+    const research = background(() => "Found.");
+    const model = strictModel(9_000, ({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.type === "tool") return `It says: ${last.text}`;
+      if (last?.text === "Start.")
+        return callTool("start_async_task", { description: "Whales.", subagent_type: "researcher" });
+      return last?.text === "List." ? callTool("list_async_tasks") : answers();
+    });
+    const agent = compactingAgent({
+      model,
+      summary: { model: summariser() },
+      agent: {
+        asyncAgents: { research },
+        subagents: [{ name: "researcher", description: "Looks things up.", graphId: "research" }],
+      },
+    });
+    await agent.invoke(ask("Start."), thread("compacted"));
+    await converse(agent, 40, thread("compacted"));
+    expect(await compactionOf(agent, thread("compacted"))).toBeDefined();
+    const last = model.calls.at(-1)?.messages.map(({ text }) => text) ?? [];
+    expect(last.join("\n")).not.toContain("Task id:");
+    const { messages, asyncTasks = {} } = await agent.invoke(ask("List."), thread("compacted"));
+    const [task] = Object.values(asyncTasks);
+    expect(messages.at(-1)?.text).toBe(`It says: - ${task?.taskId} · researcher · success · Whales.`);
+  }, 60_000);
 
   test("takes no tasks from callers", async () => {
     const research = background(() => "Found.");

@@ -53,10 +53,17 @@ export class BackgroundTasks {
     return this.#live().length;
   }
 
-  /** Resolves when nothing works any more. */
+  /** Resolves when nothing works any more and every end is in its mailbox. */
   async idle(): Promise<void> {
-    for (let live = this.#live(); live.length > 0; live = this.#live())
-      await Promise.all(live.map(({ run }) => run.done));
+    const { signal } = new AbortController();
+    for (;;) {
+      const { changes } = this.open;
+      const live = this.#live();
+      if (live.length > 0) await Promise.all(live.map(({ run }) => run.done));
+      else if (this.open.taskIds().some((id) => this.#tasks.has(id)))
+        await this.open.changeAfter(changes, signal);
+      else return;
+    }
   }
 
   /** Stops all tasks of this process and resolves when they have stopped. No thread is told of anything any more. */

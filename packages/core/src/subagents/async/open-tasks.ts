@@ -25,6 +25,10 @@ export class OpenTasks {
     return (this.#open.get(ownerThreadId)?.size ?? 0) > 0;
   }
 
+  taskIds(): readonly string[] {
+    return [...this.#open.values()].flatMap((tasks) => [...tasks.keys()]);
+  }
+
   isWatched(ownerThreadId: string, { taskId, runId }: AsyncTask): boolean {
     return this.#open.get(ownerThreadId)?.get(taskId)?.runId === runId;
   }
