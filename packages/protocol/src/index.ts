@@ -15,6 +15,20 @@ export { type ClientCode, errorOfResponse, ProtocolError } from "./client/protoc
 export * from "./crons.ts";
 export * from "./event-id.ts";
 export * from "./events.ts";
+export { type FoldedEvent, foldEvent, foldEvents, screenOfValues } from "./fold/fold-event.ts";
+export {
+  type CallStatus,
+  emptyScreen,
+  type Screen,
+  type ShownAgent,
+  type ShownCall,
+  type ShownFile,
+  type ShownInterrupt,
+  type ShownMessage,
+  type ShownRun,
+  type ShownTodo,
+  type Usage,
+} from "./fold/screen.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./messages.ts";

@@ -63,6 +63,7 @@ export function joined(
     connection,
     open: (abort) => connection.request(route, { parameters, query, headers, signal: abort }),
     path: connection.pathOf(route, { parameters, query }),
+    runId: parameters.run_id,
     lastEventId,
     untilEnd,
     reconnect,

@@ -163,6 +163,7 @@ describe("a stream of a run", () => {
       clientOf(log).runs.joinStream("t", "r", { lastEventId: "2", streamMode: ["values", "updates"] }),
     );
     expect(events.map(({ id }) => id)).toEqual(["3", "4", "5", "6"]);
+    expect(new Set(events.map(({ runId }) => runId))).toEqual(new Set(["r"]));
     for (const { url } of log.requests)
       expect(url).toBe("http://localhost/api/threads/t/runs/r/stream?stream_mode=values&stream_mode=updates");
   });

@@ -1,6 +1,6 @@
 /** A stream of events that survives its connection: no event twice, none left out. */
 import { parseEventId } from "../event-id.ts";
-import { parseEventName } from "../events.ts";
+import { metadataEvent, parseEventName } from "../events.ts";
 import { HEADER } from "../headers.ts";
 import { createSseDecoder, type SseEvent } from "../sse.ts";
 import type { Connection } from "./connection.ts";
@@ -10,6 +10,8 @@ import { ProtocolError } from "./protocol-error.ts";
 export interface StreamedEvent {
   /** Hand it back as `lastEventId` to go on behind it. */
   readonly id?: string;
+  /** The run it belongs to, as soon as that is known. */
+  readonly runId?: string;
   /** As it came, such as `updates|tools:1`. */
   readonly event: string;
   readonly kind: string;
@@ -34,6 +36,8 @@ export interface FollowOptions {
   readonly open: (signal: AbortSignal | undefined) => Promise<Response>;
   /** Where the stream is resumed with GET, if that is known before the first answer. */
   readonly path?: string;
+  /** The run of the stream, if it is known before its first event. */
+  readonly runId?: string;
   readonly lastEventId?: string;
   /** The first request may be made again when no answer came: it carries an idempotency key. */
   readonly repeatable?: boolean;
@@ -51,6 +55,7 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
   let path = options.path;
   let failures = 0;
   let promised = false;
+  let runId = options.runId;
   let open = options.open;
   for (;;) {
     let failure: unknown;
@@ -69,7 +74,8 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
         if (!seen.isNew(event.id)) continue;
         news += 1;
         failures = 0;
-        const streamed = readEvent(event);
+        const streamed = readEvent(event, runId);
+        runId = streamed.runId;
         yield streamed;
         if (untilEnd && streamed.kind === "end") return;
       }
@@ -120,7 +126,8 @@ function createSeen(first: string | undefined) {
   };
 }
 
-function readEvent({ id, event, data }: SseEvent): StreamedEvent {
+/** `metadata` names the run of the events that follow; in the stream of a thread every id does. */
+function readEvent({ id, event, data }: SseEvent, known: string | undefined): StreamedEvent {
   let value: unknown;
   try {
     value = data === "" ? null : JSON.parse(data);
@@ -131,7 +138,16 @@ function readEvent({ id, event, data }: SseEvent): StreamedEvent {
       cause,
     });
   }
-  return { ...(id === undefined ? {} : { id }), event, ...parseEventName(event), data: value };
+  const name = parseEventName(event);
+  const named = name.kind === "metadata" ? metadataEvent.safeParse(value).data?.run_id : undefined;
+  const runId = (id === undefined ? undefined : parseEventId(id)?.runId) ?? named ?? known;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(runId === undefined ? {} : { runId }),
+    event,
+    ...name,
+    data: value,
+  };
 }
 
 /** The events of one connection, then perhaps `silent`. The abort reaches a body that knows nothing of signals. */
