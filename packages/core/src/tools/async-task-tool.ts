@@ -11,7 +11,8 @@ export const taskIdAliases = { taskId: "task_id", id: "task_id" } as const;
 export function teamCall(runtime: ToolCallRuntime): TeamCall {
   const config = runtime.config ?? runtime;
   const { store } = runtime as { store?: unknown };
-  return { config, context: runtime.context, store, tasks: tasksIn(runtime.state) };
+  const callId = runtime.toolCallId ?? runtime.toolCall?.id;
+  return { config, callId, context: runtime.context, store, tasks: tasksIn(runtime.state) };
 }
 
 /** The result of the call, with what is to be remembered of tasks. */

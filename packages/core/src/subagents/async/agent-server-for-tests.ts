@@ -35,6 +35,8 @@ export async function agentServer(): Promise<AgentServer> {
     body: Record<string, any>,
     headers: Record<string, unknown>,
   ): ServedRun => {
+    const same = runs.find((run) => run.headers["idempotency-key"] === headers["idempotency-key"]);
+    if (headers["idempotency-key"] !== undefined && same !== undefined) return same;
     for (const run of runs)
       if (run.threadId === threadId && run.status === "running") run.status = "interrupted";
     const run = { threadId, runId: id(), status: "running", body, headers };
@@ -46,9 +48,9 @@ export async function agentServer(): Promise<AgentServer> {
   const routes: readonly [RegExp, (match: readonly string[], body: any, headers: any) => unknown][] = [
     [
       /^POST \/threads$/,
-      () => {
-        const thread = id();
-        threads.set(thread, { values: { messages: [] }, tasks: [] });
+      (_, { thread_id: given }) => {
+        const thread = given ?? id();
+        if (!threads.has(thread)) threads.set(thread, { values: { messages: [] }, tasks: [] });
         return { thread_id: thread, status: "idle" };
       },
     ],

@@ -29,6 +29,7 @@ export interface TeamCall {
     readonly configurable?: Record<string, unknown>;
     readonly signal?: AbortSignal | undefined;
   };
+  readonly callId?: string | undefined;
   readonly context?: unknown;
   readonly store?: unknown;
   readonly tasks: AsyncTasks;
@@ -183,9 +184,10 @@ function runOf({ threadId, runId, status }: AsyncTask): AsyncRun {
   return { threadId, runId, status };
 }
 
-function callFor({ config, context, store }: TeamCall): AsyncCall {
+function callFor({ config, callId, context, store }: TeamCall): AsyncCall {
   return {
     ownerThreadId: threadOf(config.configurable),
+    callId,
     signal: config.signal,
     context,
     store,

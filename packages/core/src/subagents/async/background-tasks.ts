@@ -90,7 +90,7 @@ export class BackgroundTasks {
     return run && (run.report ?? { status: run.status });
   }
 
-  /** `thread`, for a task this process does not know: how to go on with it. */
+  /** `unknown` is how to go on with a task that this process does not know. */
   async update(
     threadId: string,
     message: string,
@@ -284,7 +284,7 @@ function isOfTheRun(key: string): boolean {
   return key.startsWith("__") || key.startsWith("checkpoint") || OF_THE_RUN.has(key);
 }
 
-const OF_THE_RUN = new Set(["thread_id", "run_id", "graph_id", "assistant_id", "callbackThreadId"]);
+const OF_THE_RUN = new Set(["thread_id", "run_id", "graph_id", "callbackThreadId"]);
 
 const PLACE = Symbol.for("deepwright.background-tasks.v1");
 

@@ -54,6 +54,22 @@ describe("a task on a server", () => {
     expect((await thread.one("list_async_tasks", { status_filter: "success" })).text).toContain(task?.taskId);
   });
 
+  test("is the same one when the call is made again after a crash", async () => {
+    const transport = serverTransport({
+      graphId: "research",
+      url: server.url,
+      headers: {},
+      tellsItself: false,
+    });
+    const call = { ownerThreadId: "crashed", callId: "call_1" };
+    const first = await transport.start("Whales.", call);
+    expect(await transport.start("Whales.", call)).toEqual(first);
+    expect((await transport.start("Whales.", { ...call, callId: "call_2" })).threadId).not.toBe(
+      first.threadId,
+    );
+    expect(server.runs.filter(({ threadId }) => threadId === first.threadId)).toHaveLength(1);
+  });
+
   test("is cancelled there", async () => {
     const thread = talk(remote(), "server-cancel");
     await thread.one("start_async_task", order);

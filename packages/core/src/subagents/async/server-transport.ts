@@ -24,7 +24,9 @@ export function serverTransport(options: ServerTransportOptions): AsyncTransport
   ): Promise<AsyncRun> => beginRun(server, options, { threadId, text, call, strategy });
   return {
     async start(description, call) {
-      const body = { metadata: { graph_id: options.graphId } };
+      const key = keyOf(call);
+      const again = key && { thread_id: await idFrom(key), if_exists: "do_nothing" };
+      const body = { metadata: { graph_id: options.graphId }, ...again };
       const thread = await server({ method: "POST", path: "/threads", body, signal: call.signal });
       return begin(idIn(thread, "thread_id"), description, call);
     },
@@ -51,10 +53,12 @@ async function beginRun(
   { threadId, text, call, strategy }: Order,
 ): Promise<AsyncRun> {
   const callback = tellsItself && call.ownerThreadId !== undefined;
+  const key = keyOf(call);
   const run = await server({
     method: "POST",
     path: `/threads/${threadId}/runs`,
     signal: call.signal,
+    ...(key !== undefined && { headers: { "idempotency-key": await idFrom(key) } }),
     body: {
       assistant_id: graphId,
       input: {
@@ -65,6 +69,18 @@ async function beginRun(
     },
   });
   return { threadId, runId: idIn(run, "run_id"), status: statusIn(run) };
+}
+
+/** By this a server that can tell repeated requests knows the same call again. */
+function keyOf({ ownerThreadId, callId }: AsyncCall): string | undefined {
+  return ownerThreadId && callId ? `${ownerThreadId}\n${callId}` : undefined;
+}
+
+/** A UUID that is the same for the same text; nobody can tell the text from it. */
+async function idFrom(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const hex = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 async function checkRun(

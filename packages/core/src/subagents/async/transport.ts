@@ -5,6 +5,8 @@ import type { AsyncTaskStatus } from "./async-task.ts";
 export interface AsyncCall {
   /** The thread of the agent; undefined when it has none. */
   readonly ownerThreadId?: string | undefined;
+  /** Of the model's call; the same when it is made again because the process ended before it was stored. */
+  readonly callId?: string | undefined;
   /** Ends the call, never the task. */
   readonly signal?: AbortSignal | undefined;
   /** What tasks of this process take over: the run's context and store, and the caller's own configurable keys. */
@@ -33,7 +35,7 @@ export interface AsyncReport {
  * No method waits for the work itself, but `join`.
  */
 export interface AsyncTransport {
-  /** Resolves when the task will be worked on, whatever becomes of the caller. */
+  /** Resolves when the task will be worked on, whatever becomes of the caller. The same call again is the same task, where that can be told. */
   start(description: string, call: AsyncCall): Promise<AsyncRun>;
   check(run: AsyncRun, call: AsyncCall): Promise<AsyncReport>;
   /** Stops the run if it still works, and goes on from where the thread is, in another run. */
