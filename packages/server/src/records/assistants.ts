@@ -37,12 +37,21 @@ export function assistantRows(database: Database) {
     search: (owner: Owner, query: SearchAssistants): Promise<Assistant[]> =>
       read(async (session) => {
         const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
-        const rows = await pageOf(session, SELECT, matching(owner, query), order, query, verifyingOf(query));
+        const rows = await pageOf(
+          session,
+          SELECT,
+          matching(database, owner, query),
+          order,
+          query,
+          verifyingOf(query),
+        );
         return rows.map((row) => JSON.parse(row.body as string));
       }),
 
     count: (owner: Owner, query: Filters): Promise<number> =>
-      read((session) => countOf(session, SELECT, matching(owner, query), "position", verifyingOf(query))),
+      read((session) =>
+        countOf(session, SELECT, matching(database, owner, query), "position", verifyingOf(query)),
+      ),
 
     versions: (owner: Owner, assistantId: string, page: Page): Promise<Assistant[]> =>
       read(async (session) => {
@@ -62,7 +71,7 @@ export function assistantRows(database: Database) {
           "DELETE FROM dw_srv_assistant_versions WHERE owner = $1 AND assistant_id = $2",
           key,
         );
-        await removeMarks(session, owner, "assistant:", assistantId);
+        await removeMarks(session, owner, "assistant", assistantId);
         const gone = await session.run(
           "DELETE FROM dw_srv_assistants WHERE owner = $1 AND assistant_id = $2",
           key,
@@ -83,7 +92,7 @@ const SORTS = {
 /** Metadata is inside the body, and not read unless nested parts of it are asked for. */
 const SELECT = "SELECT position, body FROM dw_srv_assistants a";
 
-function matching(owner: Owner, query: Filters): Conditions {
+function matching(database: Database, owner: Owner, query: Filters): Conditions {
   const conditions = new Conditions();
   conditions.add(`a.owner IN (${conditions.bind(owner)}, ${conditions.bind(EVERYONE)})`);
   if (query.graph_id) conditions.add(`a.graph_id = ${conditions.bind(query.graph_id)}`);
@@ -91,7 +100,14 @@ function matching(owner: Owner, query: Filters): Conditions {
     const part = query.name.replace(/[\\%_]/g, (sign) => `\\${sign}`);
     conditions.add(`LOWER(a.name) LIKE LOWER(${conditions.bind(`%${part}%`)}) ESCAPE '\\'`);
   }
-  addMetadata(conditions, "a.owner", "assistant:", "a.assistant_id", query.metadata);
+  addMetadata(
+    database,
+    conditions,
+    "assistant",
+    "a.owner, a.assistant_id",
+    [owner, EVERYONE],
+    query.metadata,
+  );
   return conditions;
 }
 
@@ -175,5 +191,5 @@ async function makeCurrent(
         version = excluded.version, updated_at = excluded.updated_at, body = excluded.body`,
     [owner, id, graph, name, version, created, updated, JSON.stringify(assistant)],
   );
-  await writeMarks(database, session, owner, "assistant:", id, assistant.metadata);
+  await writeMarks(database, session, owner, "assistant", id, assistant.metadata);
 }

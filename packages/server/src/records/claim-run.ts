@@ -1,7 +1,7 @@
 /** Who executes a run: one worker at a time, in the order of the thread, under a fence that only grows. */
 import type { Database, SqlSession } from "./database.ts";
 import type { NewEvent, RunClaim, RunRecord } from "./records.ts";
-import { insertEvents, runColumns, type StoredRun, storedRun } from "./run-row.ts";
+import { insertNumbered, numbered, runColumns, type StoredRun, storedRun } from "./run-row.ts";
 
 /** Which run, and under which fence. */
 export interface ClaimKey {
@@ -105,7 +105,7 @@ export async function finishRun(
     return done.length > 0;
   }
   const after = (row.last_event as number) - events.length;
-  await insertEvents(database, session, row.position as number, after, events);
+  await insertNumbered(database, session, numbered(row.position as number, after, events));
   await showEnd(session, threadId, end, now);
   return true;
 }
@@ -136,13 +136,15 @@ export async function threadsToWakeUp(
   session: SqlSession,
   limit: number,
 ): Promise<string[]> {
+  const { clock } = database;
   const rows = await session.all(
-    `SELECT thread_id FROM dw_srv_runs r WHERE open = 1 AND
-      CASE status WHEN 'running' THEN claim_expires <= ${database.clock}
-        ELSE not_before <= ${database.clock} AND NOT EXISTS (SELECT 1 FROM dw_srv_runs o
-          WHERE o.thread_id = r.thread_id AND o.open = 1 AND o.status = 'running' AND o.claim_expires > ${database.clock})
-      END GROUP BY thread_id ORDER BY MIN(position) LIMIT $1`,
-    [limit],
+    `SELECT thread_id FROM dw_srv_runs r WHERE r.open = 1 AND (
+      (r.status = 'running' AND r.claim_expires <= ${clock})
+      OR (r.status = 'pending' AND r.not_before <= ${clock} AND NOT EXISTS (SELECT 1 FROM dw_srv_runs o
+        WHERE o.thread_id = r.thread_id AND o.open = 1
+        AND (o.status = 'running' OR (o.sequence < r.sequence AND o.not_before <= ${clock})))))
+      ORDER BY r.position LIMIT $1`,
+    [Math.max(0, limit)],
   );
   return rows.map((row) => row.thread_id as string);
 }

@@ -1,5 +1,12 @@
 /** The database as the records use it; where SQLite and Postgres differ, they differ here. */
-import { clockOf, type Sql, type SqlRow, type SqlSession, type SqlValue } from "@deepwright/checkpoint/sql";
+import {
+  clockOf,
+  type Sql,
+  type SqlColumn,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+} from "@deepwright/checkpoint/sql";
 
 export type { SqlRow, SqlSession, SqlValue };
 
@@ -14,8 +21,10 @@ export interface Database {
   /** SQL for "is one of the texts bound there by `list`". */
   among(placeholder: string): string;
   list(texts: readonly string[]): SqlValue;
+  /** SQL for rows that are bound as data, as a table with these columns, and what to bind. */
+  given(columns: Columns, rows: Given): { sql: string; params: SqlValue[] };
   /** Rows of one table, with as few statements as the database likes. */
-  insertAll(session: SqlSession, table: string, columns: Columns, rows: readonly SqlValue[][]): Promise<void>;
+  insertAll(session: SqlSession, table: string, columns: Columns, rows: Given): Promise<void>;
 }
 
 /** Names and types of Postgres, as in the code; never from a request. */
@@ -30,12 +39,21 @@ export function databaseOf(sql: Sql): Database {
   return sql.dialect === "sqlite" ? { ...shared, ...SQLITE } : { ...shared, ...POSTGRES };
 }
 
+type Given = readonly (readonly SqlColumn[])[];
+
 const SQLITE = {
   lock: "",
+  given(columns: Columns, rows: Given) {
+    const fields = Object.keys(columns).map((name, index) => `json_extract(value, '$[${index}]') AS ${name}`);
+    return {
+      sql: `(SELECT ${fields.join(", ")} FROM json_each($1)) AS given`,
+      params: [JSON.stringify(rows)],
+    };
+  },
   among: (placeholder: string) => `IN (SELECT value FROM json_each(${placeholder}))`,
   list: (texts: readonly string[]) => JSON.stringify(texts),
   /** A prepared statement is a function call. */
-  async insertAll(session: SqlSession, table: string, columns: Columns, rows: readonly SqlValue[][]) {
+  async insertAll(session: SqlSession, table: string, columns: Columns, rows: Given) {
     const names = Object.keys(columns);
     const places = names.map((_, index) => `$${index + 1}`);
     for (const row of rows) {
@@ -48,15 +66,23 @@ const POSTGRES = {
   lock: " FOR UPDATE",
   among: (placeholder: string) => `= ANY (CAST(${placeholder} AS TEXT[]))`,
   list: (texts: readonly string[]) => texts,
+  given: postgresGiven,
   /** A statement is a round trip. */
-  async insertAll(session: SqlSession, table: string, columns: Columns, rows: readonly SqlValue[][]) {
+  async insertAll(session: SqlSession, table: string, columns: Columns, rows: Given) {
     if (rows.length === 0) return;
-    const names = Object.keys(columns);
-    const arrays = Object.values(columns).map((type, index) => `CAST($${index + 1} AS ${type}[])`);
-    const values = names.map((_, index) => rows.map((row) => row[index])) as unknown as SqlValue[];
+    const { sql, params } = postgresGiven(columns, rows);
     await session.run(
-      `INSERT INTO ${table} (${names.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})`,
-      values,
+      `INSERT INTO ${table} (${Object.keys(columns).join(", ")}) SELECT * FROM ${sql}`,
+      params,
     );
   },
 };
+
+function postgresGiven(columns: Columns, rows: Given): { sql: string; params: SqlValue[] } {
+  const names = Object.keys(columns);
+  const arrays = Object.values(columns).map((type, index) => `CAST($${index + 1} AS ${type}[])`);
+  return {
+    sql: `unnest(${arrays.join(", ")}) AS given (${names.join(", ")})`,
+    params: names.map((_, index) => rows.map((row) => row[index] ?? null)),
+  };
+}

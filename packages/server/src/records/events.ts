@@ -1,7 +1,7 @@
 /** The events of runs, as rows where the database lives. */
 import type { Database, SqlSession } from "./database.ts";
 import type { NewEvent, RunEvent } from "./records.ts";
-import { insertEvents } from "./run-row.ts";
+import { insertNumbered, numbered } from "./run-row.ts";
 import { KEY_LIFETIME_MS } from "./start-run.ts";
 
 /** Characters after which a read ends, with at least one event. */
@@ -29,11 +29,7 @@ export function eventRows(database: Database) {
   return {
     /** One transaction for all; of each the number of its last event, undefined under an old fence. */
     append: (appends: readonly Append[]): Promise<(number | undefined)[]> =>
-      database.write(async (session) => {
-        const last: (number | undefined)[] = [];
-        for (const one of appends) last.push(await append(database, session, one));
-        return last;
-      }),
+      database.write((session) => appendAll(database, session, appends)),
 
     read: (runId: string, after: number, limit: number): Promise<RunEvent[]> =>
       database.read((session) => readEvents(session, runId, after, limit)),
@@ -56,27 +52,50 @@ export function eventRows(database: Database) {
   };
 }
 
-async function append(
+const APPEND_COLUMNS = { of_run: "TEXT", under: "BIGINT", by: "TEXT", added: "BIGINT" } as const;
+
+async function appendAll(
   database: Database,
   session: SqlSession,
-  { runId, fence, batch, events }: Append,
-): Promise<number | undefined> {
-  const [row] = await session.all(
-    `UPDATE dw_srv_runs SET last_event = last_event + $1, batch = $2
-      WHERE run_id = $3 AND fence = $4 AND status = 'running' AND COALESCE(batch, '') <> $2
-      RETURNING position, last_event`,
-    [events.length, batch, runId, fence],
+  appends: readonly Append[],
+): Promise<(number | undefined)[]> {
+  const wanted = appends.map(({ runId, fence, batch, events }) => [runId, fence, batch, events.length]);
+  const { sql, params } = database.given(APPEND_COLUMNS, wanted);
+  const rows = await session.all(
+    `UPDATE dw_srv_runs SET last_event = last_event + given.added, batch = given.by FROM ${sql}
+      WHERE run_id = given.of_run AND fence = given.under AND status = 'running' AND COALESCE(batch, '') <> given.by
+      RETURNING position, batch, last_event`,
+    params,
   );
-  if (row === undefined) {
-    const [done] = await session.all("SELECT last_event FROM dw_srv_runs WHERE run_id = $1 AND batch = $2", [
-      runId,
-      batch,
-    ]);
-    return done?.last_event as number | undefined;
-  }
-  const last = row.last_event as number;
-  await insertEvents(database, session, row.position as number, last - events.length, events);
-  return last;
+  const taken = new Map(rows.map((row) => [row.batch, row]));
+  const events = appends.flatMap(({ batch, events: more }) => {
+    const row = taken.get(batch);
+    const after = row === undefined ? 0 : (row.last_event as number) - more.length;
+    return row === undefined ? [] : numbered(row.position as number, after, more);
+  });
+  await insertNumbered(database, session, events);
+  const done = taken.size < appends.length ? await stored(database, session, appends) : new Map();
+  return appends.map(({ batch }) => taken.get(batch)?.last_event ?? done.get(batch)) as (
+    | number
+    | undefined
+  )[];
+}
+
+/** Of appends whose answer got lost, the number of the last event. */
+async function stored(
+  database: Database,
+  session: SqlSession,
+  appends: readonly Append[],
+): Promise<Map<string, number>> {
+  const { sql, params } = database.given(
+    { of_run: "TEXT", by: "TEXT" },
+    appends.map(({ runId, batch }) => [runId, batch]),
+  );
+  const rows = await session.all(
+    `SELECT r.batch, r.last_event FROM ${sql} JOIN dw_srv_runs r ON r.run_id = given.of_run AND r.batch = given.by`,
+    params,
+  );
+  return new Map(rows.map((row) => [row.batch as string, row.last_event as number]));
 }
 
 async function readEvents(
@@ -91,7 +110,7 @@ async function readEvents(
         FROM (SELECT * FROM dw_srv_events WHERE run = (SELECT position FROM dw_srv_runs WHERE run_id = $1)
           AND sequence > $2 ORDER BY sequence LIMIT $3) AS e) AS counted
       WHERE so_far - LENGTH(data) < $4 ORDER BY sequence`,
-    [runId, after, limit, LARGE_READ],
+    [runId, after, Math.max(0, limit), LARGE_READ],
   );
   return rows.map((row) => ({
     sequence: row.sequence as number,

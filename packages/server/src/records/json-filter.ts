@@ -22,20 +22,24 @@ export function contains(value: unknown, wanted: unknown): boolean {
   );
 }
 
-/** Of rows of `kind` whose id is in the column `subject`. */
+/** Of rows of `kind` with these columns for their owner and id. One text for any number of keys. */
 export function addMetadata(
+  database: Database,
   conditions: Conditions,
-  owner: string,
   kind: Kind,
-  subject: string,
+  columns: string,
+  owners: readonly string[],
   filter: Json | null | undefined,
 ): void {
-  for (const mark of marksOf(filter ?? {})) {
-    conditions.add(
-      `EXISTS (SELECT 1 FROM dw_srv_marks m WHERE m.owner = ${owner} AND m.mark = ${conditions.bind(mark)}
-        AND m.subject = CAST(${conditions.bind(kind)} AS TEXT) || ${subject})`,
-    );
-  }
+  const marks = marksOf(kind, filter ?? {});
+  if (marks.length === 0) return;
+  const wanted = conditions.bind(database.list(marks));
+  const owned = owners.map((owner) => conditions.bind(owner));
+  const group = ` GROUP BY m.owner, m.subject HAVING COUNT(*) = ${marks.length > 1 ? conditions.bind(marks.length) : 1}`;
+  conditions.add(
+    `(${columns}) IN (SELECT m.owner, m.subject FROM dw_srv_marks m WHERE m.owner IN (${owned.join(", ")})
+      AND m.mark ${database.among(wanted)}${marks.length > 1 ? group : ""})`,
+  );
 }
 
 /** Checks what marks do not tell; undefined when they tell all. */
@@ -56,7 +60,7 @@ export function verifying(
     });
 }
 
-export type Kind = "assistant:" | "thread:";
+export type Kind = "assistant" | "thread";
 
 /** Sets the marks of one row to those of its metadata. */
 export async function writeMarks(
@@ -68,18 +72,40 @@ export async function writeMarks(
   metadata: Json,
 ): Promise<void> {
   await removeMarks(session, owner, kind, id);
-  const rows = marksOf(metadata).map((mark) => [owner, mark, kind + id]);
-  await database.insertAll(session, "dw_srv_marks", { owner: "TEXT", mark: "TEXT", subject: "TEXT" }, rows);
+  await addMarks(database, session, owner, kind, id, metadata);
+}
+
+/** Of a row that has none yet. */
+export async function addMarks(
+  database: Database,
+  session: SqlSession,
+  owner: string,
+  kind: Kind,
+  id: string,
+  metadata: Json,
+): Promise<void> {
+  const rows = marksOf(kind, metadata).map((mark) => [owner, mark, id, kind]);
+  await database.insertAll(session, "dw_srv_marks", MARK_COLUMNS, rows);
 }
 
 export async function removeMarks(session: SqlSession, owner: string, kind: Kind, id: string): Promise<void> {
-  await session.run("DELETE FROM dw_srv_marks WHERE owner = $1 AND subject = $2", [owner, kind + id]);
+  await session.run("DELETE FROM dw_srv_marks WHERE owner = $1 AND subject = $2 AND kind = $3", [
+    owner,
+    id,
+    kind,
+  ]);
 }
 
-function marksOf(metadata: Json): string[] {
+const MARK_COLUMNS = { owner: "TEXT", mark: "TEXT", subject: "TEXT", kind: "TEXT" } as const;
+
+function marksOf(kind: Kind, metadata: Json): string[] {
   return Object.entries(metadata)
     .filter(([, value]) => isMarked(value))
-    .map((entry) => createHash("sha256").update(JSON.stringify(entry)).digest("base64url"));
+    .map((entry) =>
+      createHash("sha256")
+        .update(JSON.stringify([kind, ...entry]))
+        .digest("base64url"),
+    );
 }
 
 function isMarked(value: unknown): boolean {

@@ -79,14 +79,17 @@ export async function lockThread(
 
 const EVENT_COLUMNS = { run: "BIGINT", sequence: "BIGINT", event: "TEXT", data: "TEXT" } as const;
 
-/** Events that follow number `after` of a run. */
-export async function insertEvents(
+type EventRow = [run: number, sequence: number, event: string, data: string];
+
+/** Events that follow number `after` of the run at that position. */
+export function numbered(position: number, after: number, events: readonly NewEvent[]): EventRow[] {
+  return events.map(({ event, data }, index) => [position, after + index + 1, event, data]);
+}
+
+export function insertNumbered(
   database: Database,
   session: SqlSession,
-  position: number,
-  after: number,
-  events: readonly NewEvent[],
+  rows: readonly EventRow[],
 ): Promise<void> {
-  const rows = events.map(({ event, data }, index) => [position, after + index + 1, event, data]);
-  await database.insertAll(session, "dw_srv_events", EVENT_COLUMNS, rows);
+  return database.insertAll(session, "dw_srv_events", EVENT_COLUMNS, rows);
 }

@@ -1,7 +1,15 @@
 /** How a run begins to be: once for its key, and in its place among the others of its thread. */
-import type { Database, SqlSession } from "./database.ts";
+import type { Database, SqlRow, SqlSession } from "./database.ts";
 import type { NewEvent, NewRun, RunRecord, StartedRun } from "./records.ts";
-import { findRun, insertEvents, runColumns, type StoredRun, storedRun } from "./run-row.ts";
+import {
+  findRun,
+  insertNumbered,
+  numbered,
+  runColumns,
+  runOf,
+  type StoredRun,
+  storedRun,
+} from "./run-row.ts";
 
 /** How long a key is remembered, at least. */
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
@@ -28,9 +36,8 @@ export async function startRun(
       ? await displace(database, session, inTheWay, run.strategy, run.endOfDisplaced ?? [], now)
       : [];
   await keepKey(session, run, now);
-  await insertRun(session, run, (thread.last_run as number) + 1, now);
-  const created = (await findRun(database, session, run.owner, run.runId)) as StoredRun;
-  return { kind: "created", run: created.run, displaced };
+  const created = await insertRun(session, run, (thread.last_run as number) + 1, now);
+  return { kind: "created", run: created, displaced };
 }
 
 /** What its key says; undefined for one that is not kept. */
@@ -110,16 +117,21 @@ export async function cancelRun(
   if (row === undefined) return run;
   if (waits) {
     const after = (row.last_event as number) - lastEvents.length;
-    await insertEvents(database, session, position, after, lastEvents);
+    await insertNumbered(database, session, numbered(position, after, lastEvents));
   }
   return storedRun(row).run;
 }
 
-async function insertRun(session: SqlSession, run: NewRun, sequence: number, now: number): Promise<void> {
-  await session.run(
+async function insertRun(
+  session: SqlSession,
+  run: NewRun,
+  sequence: number,
+  now: number,
+): Promise<RunRecord> {
+  const [row] = await session.all(
     `INSERT INTO dw_srv_runs (run_id, owner, thread_id, assistant_id, sequence, status, open, strategy, metadata,
       request, created_at, updated_at, not_before, attempts, fence, claim_expires, last_event, has_log)
-      VALUES ($1, $2, $3, $4, $5, 'pending', 1, $6, $7, $8, $9, $9, $10, 0, 0, 0, 0, 1)`,
+      VALUES ($1, $2, $3, $4, $5, 'pending', 1, $6, $7, $8, $9, $9, $10, 0, 0, 0, 0, 1) RETURNING *`,
     [
       run.runId,
       run.owner,
@@ -138,4 +150,5 @@ async function insertRun(session: SqlSession, run: NewRun, sequence: number, now
     now,
     run.threadId,
   ]);
+  return runOf(row as SqlRow);
 }

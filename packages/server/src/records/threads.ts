@@ -1,11 +1,11 @@
 /** Threads, as rows where the database lives. */
 import type { SearchThreads } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, pageOf } from "./conditions.ts";
-import type { Database, SqlRow, SqlSession } from "./database.ts";
-import { addMetadata, removeMarks, verifying, writeMarks } from "./json-filter.ts";
+import type { Database, SqlSession } from "./database.ts";
+import { addMarks, removeMarks, writeMarks } from "./json-filter.ts";
 import type { Owner, ThreadRecord } from "./records.ts";
-import { lockThread, momentOf } from "./run-row.ts";
+import { lockThread } from "./run-row.ts";
 import { removeRuns } from "./runs.ts";
+import { countThreads, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
 
 /** What a thread shows, as text; undefined stays as it was. */
 export interface ShownState {
@@ -30,8 +30,6 @@ export interface ThreadChange {
   readonly metadata?: Record<string, unknown>;
   readonly expiresAt?: number;
 }
-
-type Filters = Pick<SearchThreads, "metadata" | "values" | "status" | "ids">;
 
 export type ThreadRows = ReturnType<typeof threadRows>;
 
@@ -68,20 +66,10 @@ export function threadRows(database: Database) {
       }),
 
     search: (owner: Owner, query: SearchThreads): Promise<ThreadRecord[]> =>
-      read(async (session) => {
-        const conditions = matching(database, owner, query);
-        const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
-        const select = `SELECT * FROM (${shown(database)}) AS t`;
-        const rows = await pageOf(session, select, conditions, order, query, verifyingOf(query));
-        return rows.map(threadOf);
-      }),
+      read((session) => searchThreads(database, session, owner, query)),
 
-    count: (owner: Owner, query: Omit<Filters, "ids">): Promise<number> =>
-      read((session) => {
-        const select = `SELECT position, metadata, state_values FROM (${shown(database)}) AS t`;
-        const conditions = matching(database, owner, query);
-        return countOf(session, select, conditions, "position", verifyingOf(query));
-      }),
+    count: (owner: Owner, query: ThreadFilters): Promise<number> =>
+      read((session) => countThreads(database, session, owner, query)),
 
     delete: (owner: Owner, threadId: string): Promise<boolean> =>
       write((session) => deleteThread(database, session, owner, threadId)),
@@ -91,55 +79,11 @@ export function threadRows(database: Database) {
         const rows = await session.all(
           `SELECT owner, thread_id FROM dw_srv_threads WHERE expires_at <= ${database.clock}
             ORDER BY expires_at LIMIT $1`,
-          [limit],
+          [Math.max(0, limit)],
         );
         return rows.map((row) => ({ owner: row.owner as string, threadId: row.thread_id as string }));
       }),
   };
-}
-
-const SORTS = {
-  thread_id: "thread_id",
-  status: "shown_status",
-  created_at: "created_at",
-  updated_at: "updated_at",
-  state_updated_at: "state_updated_at",
-};
-
-/** Threads with the status clients see: `busy` while a run is at work or may begin. */
-function shown({ clock }: Database): string {
-  return `SELECT h.*, CASE WHEN EXISTS (SELECT 1 FROM dw_srv_runs r WHERE r.thread_id = h.thread_id
-    AND r.open = 1 AND (r.status = 'running' OR r.not_before <= ${clock})) THEN 'busy' ELSE h.status END AS shown_status
-    FROM dw_srv_threads h`;
-}
-
-function matching(database: Database, owner: Owner, query: Filters): Conditions {
-  const conditions = new Conditions();
-  conditions.add(`t.owner = ${conditions.bind(owner)}`);
-  if (query.status) conditions.add(`t.shown_status = ${conditions.bind(query.status)}`);
-  if (query.ids) conditions.add(`t.thread_id ${database.among(conditions.bind(database.list(query.ids)))}`);
-  addMetadata(conditions, "t.owner", "thread:", "t.thread_id", query.metadata);
-  return conditions;
-}
-
-function verifyingOf(query: Filters) {
-  return verifying([
-    ["metadata", query.metadata],
-    ["state_values", query.values],
-  ]);
-}
-
-async function findThread(
-  database: Database,
-  session: SqlSession,
-  owner: Owner,
-  threadId: string,
-): Promise<ThreadRecord | undefined> {
-  const [row] = await session.all(
-    `SELECT * FROM (${shown(database)}) AS t WHERE t.thread_id = $1 AND t.owner = $2`,
-    [threadId, owner],
-  );
-  return row && threadOf(row);
 }
 
 async function putThread(
@@ -172,7 +116,7 @@ async function putThread(
       thread.error,
     ],
   );
-  await writeMarks(database, session, owner, "thread:", thread.threadId, thread.metadata);
+  await addMarks(database, session, owner, "thread", thread.threadId, thread.metadata);
   return (await findThread(database, session, owner, thread.threadId)) as ThreadRecord;
 }
 
@@ -207,7 +151,7 @@ async function patchThread(
       owner,
     ]);
   }
-  if (change.metadata) await writeMarks(database, session, owner, "thread:", threadId, metadata);
+  if (change.metadata) await writeMarks(database, session, owner, "thread", threadId, metadata);
   return findThread(database, session, owner, threadId);
 }
 
@@ -223,25 +167,9 @@ async function deleteThread(
   );
   if (found === undefined) return false;
   await removeRuns(session, "thread_id = $1", threadId);
-  await removeMarks(session, owner, "thread:", threadId);
+  await removeMarks(session, owner, "thread", threadId);
   for (const table of ["dw_srv_mail", "dw_srv_crons", "dw_srv_threads"]) {
     await session.run(`DELETE FROM ${table} WHERE thread_id = $1`, [threadId]);
   }
   return true;
-}
-
-function threadOf(row: SqlRow): ThreadRecord {
-  return {
-    thread_id: row.thread_id as string,
-    owner: row.owner as string,
-    created_at: momentOf(row.created_at),
-    updated_at: momentOf(row.updated_at),
-    state_updated_at: momentOf(row.state_updated_at),
-    metadata: JSON.parse(row.metadata as string),
-    status: row.shown_status as ThreadRecord["status"],
-    ...(row.config !== null && { config: JSON.parse(row.config as string) }),
-    values: row.state_values === null ? null : JSON.parse(row.state_values as string),
-    interrupts: JSON.parse(row.interrupts as string),
-    ...(row.error !== null && { error: JSON.parse(row.error as string) }),
-  };
 }
