@@ -108,7 +108,7 @@ describe("threads", () => {
     const byPlace = await client.threads.getState(thread_id, older.checkpoint as never, { subgraphs: true });
     expect(lastText(byPlace.values)).toBe("echo: one");
     const before = await client.threads.getHistory(thread_id, {
-      before: older.config ?? (older.checkpoint as never),
+      before: { configurable: older.checkpoint } as never,
     });
     expect(
       before.every(({ checkpoint }) => checkpoint.checkpoint_id! < older.checkpoint.checkpoint_id!),

@@ -31,7 +31,7 @@ export interface Environment {
 export function mountRoutes(app: Hono<Environment>, services: Services): void {
   for (const route of routes as readonly Route[]) {
     const handler = HANDLERS[route.name as RouteName];
-    app.on(route.method, route.path, async ({ req, get }) => {
+    app.on(route.method, route.path, async ({ req, get, env }) => {
       const caller = get("caller");
       const call = {
         request: req.raw,
@@ -41,6 +41,7 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
         query: route.query?.parse(readQuery(new URL(req.url).searchParams)),
         body: await bodyOf(route, req.raw, services),
         services,
+        cut: connectionOf(env),
       };
       return answered(await handler(call as unknown as Call<never>), services);
     });
@@ -57,6 +58,12 @@ async function bodyOf(route: Route, request: Request, services: Services): Promi
   if (body !== undefined) return route.body.parse(body);
   if (route.bodyOptional) return undefined;
   throw invalid("The request needs a body.");
+}
+
+/** Of a request that came through a port. */
+function connectionOf(env: unknown): (() => void) | undefined {
+  const { outgoing } = (env ?? {}) as { readonly outgoing?: { destroy(): unknown } };
+  return outgoing && (() => void outgoing.destroy());
 }
 
 function answered(answer: unknown, services: Services): Response {

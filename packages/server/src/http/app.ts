@@ -1,4 +1,5 @@
 /** The server as a function from requests to answers. */
+import { setMaxListeners } from "node:events";
 import { ConfigurationError } from "deepwright";
 import { Hono } from "hono";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
@@ -71,6 +72,8 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
   const places = await openPlaces(options);
   const closing = new AbortController();
+  // Every open answer listens.
+  setMaxListeners(0, closing.signal);
   try {
     const services = await openServices(options, places, closing.signal);
     const app = routed(options, services, authenticate ?? tokenAuthentication(token as string));

@@ -14,6 +14,10 @@ export interface EventStreamOptions {
   readonly closing: AbortSignal;
   /** How long something may wait for a reader that takes nothing. */
   readonly stallMs: number;
+  /** Breaks the connection off. Absent: the body fails. */
+  readonly cut?: (() => void) | undefined;
+  /** Hears why a source failed. */
+  readonly onError?: (error: unknown) => void;
   /** Once: the reader has everything, or it is gone. */
   readonly onEnd?: (complete: boolean) => void;
 }
@@ -43,6 +47,12 @@ function eventBody(
   const gone = new AbortController();
   const events = open(gone.signal)[Symbol.asyncIterator]();
   let finish: (complete: boolean) => void = () => {};
+  /** Without an end, so that the reader knows there is more. */
+  const breakOff = (controller: ReadableStreamDefaultController, why: string): void => {
+    finish(false);
+    if (options.cut) options.cut();
+    else controller.error(new Error(why));
+  };
 
   return new ReadableStream<Uint8Array>(
     {
@@ -53,13 +63,10 @@ function eventBody(
             waitingSince = 0;
             controller.enqueue(BEAT);
           } else if (waitingSince === 0) waitingSince = performance.now();
-          else if (performance.now() - waitingSince > options.stallMs) fail("The reader takes nothing.");
+          else if (performance.now() - waitingSince > options.stallMs)
+            breakOff(controller, "The reader takes nothing.");
         });
-        const onClosing = () => fail("The server closes.");
-        const fail = (why: string) => {
-          finish(false);
-          controller.error(new Error(why));
-        };
+        const onClosing = () => breakOff(controller, "The server closes.");
         options.closing.addEventListener("abort", onClosing, { once: true });
         finish = (complete) => {
           finish = () => {};
@@ -81,8 +88,8 @@ function eventBody(
           controller.close();
         } catch (error) {
           if (gone.signal.aborted) return;
-          finish(false);
-          controller.error(error);
+          options.onError?.(error);
+          breakOff(controller, "The stream failed.");
         }
       },
       cancel() {

@@ -6,6 +6,10 @@ export interface WaitOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts when the server goes. */
   readonly closing: AbortSignal;
+  /** Breaks the connection off. Absent: the body fails. */
+  readonly cut?: (() => void) | undefined;
+  /** Hears why the work failed. */
+  readonly onError?: (error: unknown) => void;
   /** Once: the answer is complete, or the client is gone. */
   readonly onEnd?: (complete: boolean) => void;
 }
@@ -13,7 +17,7 @@ export interface WaitOptions {
 /** `work` resolves with JSON text; it is told when the client leaves. */
 export function waitResponse(
   work: (signal: AbortSignal) => Promise<string>,
-  { heartbeat, headers, closing, onEnd }: WaitOptions,
+  { heartbeat, headers, closing, cut, onError, onEnd }: WaitOptions,
 ): Response {
   const gone = new AbortController();
   let finish: (complete: boolean) => void = () => {};
@@ -21,11 +25,12 @@ export function waitResponse(
     start(controller) {
       const encoder = new TextEncoder();
       const stopBeat = heartbeat.add(() => controller.enqueue(encoder.encode("\n")));
-      const onClosing = () => fail(new Error("The server closes."));
-      const fail = (error: unknown) => {
+      const onClosing = () => breakOff("The server closes.");
+      const breakOff = (why: string) => {
         if (gone.signal.aborted) return;
         finish(false);
-        controller.error(error);
+        if (cut) cut();
+        else controller.error(new Error(why));
       };
       closing.addEventListener("abort", onClosing, { once: true });
       finish = (complete) => {
@@ -36,12 +41,18 @@ export function waitResponse(
         onEnd?.(complete);
       };
       if (closing.aborted) return onClosing();
-      work(gone.signal).then((json) => {
-        if (gone.signal.aborted) return;
-        finish(true);
-        controller.enqueue(encoder.encode(json));
-        controller.close();
-      }, fail);
+      work(gone.signal).then(
+        (json) => {
+          if (gone.signal.aborted) return;
+          finish(true);
+          controller.enqueue(encoder.encode(json));
+          controller.close();
+        },
+        (error) => {
+          if (!gone.signal.aborted) onError?.(error);
+          breakOff("The work failed.");
+        },
+      );
     },
     cancel() {
       finish(false);

@@ -21,6 +21,8 @@ export interface Call<Name extends RouteName = RouteName> {
   readonly query: Part<RouteOf<Name>, "query">;
   readonly body: Body<RouteOf<Name>>;
   readonly services: Services;
+  /** Breaks the connection off; absent where there is none, as in tests. */
+  readonly cut: (() => void) | undefined;
 }
 
 /** What has no schema of its own to be, and what a schema says; `undefined` is 204. */

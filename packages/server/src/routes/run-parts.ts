@@ -77,21 +77,17 @@ export interface Watching {
   readonly after?: number;
   readonly modes?: readonly StreamMode[] | undefined;
   readonly cancelOnDisconnect: boolean;
+  readonly cut: (() => void) | undefined;
 }
 
-export function runStream({
-  owner,
-  services,
-  run,
-  after = 0,
-  modes,
-  cancelOnDisconnect,
-}: Watching): Response {
+export function runStream(watching: Watching): Response {
+  const { owner, services, run, after = 0, modes, cancelOnDisconnect, cut } = watching;
   const release = services.streams.open(owner);
   const open = (signal: AbortSignal) =>
     wireEvents(services.runs.stream(owner, run.run_id, { after, signal }), modes);
   return eventResponse(open, {
     ...services,
+    cut,
     headers: runHeaders(run),
     onEnd: (complete) => {
       release();
@@ -100,12 +96,13 @@ export function runStream({
   });
 }
 
-export function runOutcome({ owner, services, run, cancelOnDisconnect }: Watching): Response {
+export function runOutcome({ owner, services, run, cancelOnDisconnect, cut }: Watching): Response {
   const release = services.streams.open(owner);
   return waitResponse(
     async (signal) => services.json(await services.runs.wait(owner, run.run_id, { signal })),
     {
       ...services,
+      cut,
       headers: runHeaders(run),
       onEnd: (complete) => {
         release();

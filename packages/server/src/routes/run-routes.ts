@@ -40,9 +40,9 @@ export const runRoutes: Handlers<"runs"> = {
     return undefined;
   },
 
-  "runs.join": async ({ owner, parameters, query, services }) => {
+  "runs.join": async ({ owner, parameters, query, services, cut }) => {
     const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
-    return runOutcome({ owner, services, run, cancelOnDisconnect: query.cancel_on_disconnect });
+    return runOutcome({ owner, services, cut, run, cancelOnDisconnect: query.cancel_on_disconnect });
   },
 
   "runs.joinStream": async (call) =>
@@ -69,14 +69,14 @@ function created(run: RunRecord): Response {
   return Response.json(shownRun(run), { headers: runHeaders(run) });
 }
 
-type NewRun = Pick<Call, "owner" | "services"> & { readonly body: CreateRun };
+type NewRun = Pick<Call, "owner" | "services" | "cut"> & { readonly body: CreateRun };
 
-function streamed({ owner, services, body }: NewRun, run: RunRecord): Response {
-  return runStream({ owner, services, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+function streamed({ owner, services, cut, body }: NewRun, run: RunRecord): Response {
+  return runStream({ owner, services, cut, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
 }
 
-function waited({ owner, services, body }: NewRun, run: RunRecord): Response {
-  return runOutcome({ owner, services, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+function waited({ owner, services, cut, body }: NewRun, run: RunRecord): Response {
+  return runOutcome({ owner, services, cut, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
 }
 
 function joined(
@@ -85,12 +85,14 @@ function joined(
     owner,
     services,
     query,
-  }: Pick<Call<"runs.joinStream">, "request" | "owner" | "services" | "query">,
+    cut,
+  }: Pick<Call<"runs.joinStream">, "request" | "owner" | "services" | "query" | "cut">,
   run: RunRecord,
 ): Response {
   return runStream({
     owner,
     services,
+    cut,
     run,
     after: lastEvent(request).sequence,
     modes: query.stream_mode,

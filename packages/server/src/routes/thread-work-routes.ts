@@ -15,12 +15,13 @@ type WorkRoutes = Pick<
 >;
 
 export const threadWorkRoutes: WorkRoutes = {
-  "threads.stream": async ({ request, owner, parameters, query, services }) => {
+  "threads.stream": async ({ request, owner, parameters, query, services, cut }) => {
     const { thread_id: threadId } = await threadOf(services, owner, parameters.thread_id);
     const reader = { owner, threadId, last: lastEvent(request), modes: query.stream_mode };
     const release = services.streams.open(owner);
     return eventResponse((signal) => threadEvents(services, reader, signal), {
       ...services,
+      cut,
       headers: { [HEADER.location]: `/threads/${encodeURIComponent(threadId)}/stream` },
       onEnd: release,
     });

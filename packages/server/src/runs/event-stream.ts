@@ -37,7 +37,8 @@ export async function* followEvents(
         last = event.sequence;
         if (event.event === "end") return;
       }
-      if (page.length === PAGE) continue;
+      // A short page may be one of large events.
+      if (page.length > 0) continue;
       if (over) return;
       over = await isOver();
       // What was written before the run ended is read first.
