@@ -18,22 +18,33 @@ export interface BubblewrapPlan {
   readonly filter: number | undefined;
   /** Where the devices are on this machine. */
   readonly devices: string;
+  /** Bytes of memory that files in `/dev/shm` may take; undefined: this `bwrap` cannot bound them. */
+  readonly sharedMemory: number | undefined;
   /** Whether the processes are those of root on this machine. */
   readonly isRoot: boolean;
   /** Variables that are set inside. */
   readonly env: Readonly<Record<string, string>>;
+  /** Words that change nothing, by which the processes are known. */
+  readonly mark: readonly string[];
 }
 
 /** What is the same for all commands of a sandbox; what belongs to one command follows. */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
   return [
     ...NAMESPACES,
+    ...plan.mark,
     ...(plan.filter === undefined ? [] : ["--seccomp", String(plan.filter)]),
     ...["--ro-bind", plan.skeleton, "/"],
     ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
-    ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) => ["--tmpfs", path]),
+    ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) => [
+      "--tmpfs",
+      path,
+      "--remount-ro",
+      path,
+    ]),
     ...["--proc", "/proc"],
     ...DEVICES.flatMap((name) => ["--dev-bind", join(plan.devices, name), `/dev/${name}`]),
+    ...bounded(plan.sharedMemory),
     ...["--perms", "1777", "--tmpfs", "/dev/shm"],
     ...(plan.isRoot ? withoutRootsRights() : []),
     ...["--bind", plan.temporary, "/tmp"],
@@ -60,13 +71,26 @@ export function mountPlaces(plan: Pick<BubblewrapPlan, "workspace" | "visible" |
   ];
 }
 
-export function controlArguments(mounts: readonly ControlMount[], { from, to }: Bind): string[] {
+/** `canBound`: this `bwrap` can say how much memory files in a place may take. */
+export function controlArguments(
+  mounts: readonly ControlMount[],
+  { from, to }: Bind,
+  canBound: boolean,
+): string[] {
+  const empty = [...bounded(canBound ? SMALLEST : undefined), "--perms", "0555", "--tmpfs"];
   return mounts.flatMap(({ path, kind }) => {
     const inside = join(to, path);
-    if (kind === "closed") return ["--perms", "0555", "--tmpfs", inside];
+    if (kind === "closed") return [...empty, inside];
     if (kind === "masked") return ["--ro-bind", "/dev/null", inside];
     return [kind === "pin" ? "--bind" : "--ro-bind", join(from, path), inside];
   });
+}
+
+/** One page. */
+const SMALLEST = 4096;
+
+function bounded(bytes: number | undefined): string[] {
+  return bytes === undefined ? [] : ["--size", String(bytes)];
 }
 
 /** Parts of `/proc` that root may write, or read, without any capability. */

@@ -6,14 +6,15 @@
  * sandbox was opened. What a command makes in new directories of its own is not looked at.
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CONTROL_NAMES, SandboxError } from "deepwright";
+import type { Missing } from "./placeholders.ts";
 
 export interface ControlMounts {
   /** Paths relative to the workspace, in the order in which they are mounted. */
   readonly mounts: readonly ControlMount[];
-  /** Those among them where nothing is yet: a directory has to be made there first. */
-  readonly missing: readonly string[];
+  /** Those among them where nothing is yet: something has to be made there first. */
+  readonly missing: readonly Missing[];
 }
 
 export interface ControlMount {
@@ -27,8 +28,10 @@ export interface ControlMount {
 
 /** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
 const GIT_PARTS = ["hooks", "config", "modules", "worktrees"];
-/** May lead git to another `config`; only a linked work tree has it, and it has no place of its own to be shut. */
-const GIT_LEADS = ["commondir", "config.worktree"];
+/** Leads git to another repository's `config` and `hooks`, wherever it is. */
+const GIT_LEAD = "commondir";
+/** A second `config`, which git reads where the first says so. */
+const GIT_SECOND = "config.worktree";
 
 /** Those that mean something on the disks of Linux. */
 const CLOSED_NAMES = [...CONTROL_NAMES.directories, ...CONTROL_NAMES.files].filter(
@@ -59,7 +62,7 @@ export function controlMounts(request: ControlRequest): ControlMounts {
 
 class Found {
   readonly mounts = new Map<string, ControlMount>();
-  readonly missing: string[] = [];
+  readonly missing: Missing[] = [];
   readonly #request: ControlRequest;
 
   constructor(request: ControlRequest) {
@@ -88,13 +91,59 @@ class Found {
     if (!stats.isDirectory()) {
       this.#add(path, "readOnly");
       const elsewhere = this.#named(path);
-      if (elsewhere !== undefined && !this.mounts.has(elsewhere)) this.addRepository(elsewhere);
+      if (elsewhere === undefined || this.mounts.has(elsewhere)) return;
+      if (this.#stats(elsewhere) === undefined) this.addWithin(elsewhere, "readOnly");
+      else this.addRepository(elsewhere);
       return;
     }
     this.#add(path, "pin");
     for (const part of GIT_PARTS) this.addWithin(`${path}/${part}`, "readOnly");
-    for (const part of GIT_LEADS)
-      if (this.#stats(`${path}/${part}`) !== undefined) this.addWithin(`${path}/${part}`, "readOnly");
+    const config = this.#text(`${path}/config`);
+    this.#addFile(`${path}/${GIT_LEAD}`);
+    if (/worktreeconfig/i.test(config) || this.#stats(`${path}/${GIT_SECOND}`) !== undefined)
+      this.#addFile(`${path}/${GIT_SECOND}`);
+    for (const target of [...this.#hooksElsewhere(path), ...this.#namedIn(config, path)])
+      this.addWithin(target, "readOnly");
+  }
+
+  /** Hooks that are links, by where they lead. */
+  #hooksElsewhere(path: string): string[] {
+    const hooks = `${path}/hooks`;
+    const links = entriesOf(join(this.#request.rootDir, hooks)).filter((entry) => entry.isSymbolicLink());
+    return links.flatMap(({ name }) => this.#inside(`${hooks}/${name}`) ?? []);
+  }
+
+  /** Where a `config` says that hooks, or more of itself, are. */
+  #namedIn(config: string, path: string): string[] {
+    const settings = [...config.matchAll(/^\s*(hookspath|path)\s*=\s*"?([^"\n]+?)"?\s*$/gim)];
+    return settings.flatMap(([, name = "", target = ""]) => {
+      const from = name.toLowerCase() === "path" ? path : dirname(path);
+      return this.#inside(isAbsolute(target) ? target : join(from, target)) ?? [];
+    });
+  }
+
+  /** Relative to the workspace, with no link in it; undefined where it is not in it. A file that is missing is where it is named. */
+  #inside(path: string): string | undefined {
+    const { rootDir } = this.#request;
+    const named = resolve(rootDir, path);
+    const found = relative(rootDir, realPath(named) ?? named);
+    return found === "" || found === ".." || found.startsWith("../") ? undefined : found;
+  }
+
+  /** Closed as it is, or as a file that says nothing where there is none. */
+  #addFile(path: string): void {
+    const stats = this.#stats(path);
+    if (stats?.isSymbolicLink()) throw isLink(path);
+    if (stats === undefined) this.missing.push({ path, isFile: true });
+    this.#add(path, "readOnly");
+  }
+
+  #text(path: string): string {
+    try {
+      return readFileSync(join(this.#request.rootDir, path), "utf8");
+    } catch {
+      return "";
+    }
   }
 
   addWithin(path: string, kind: "readOnly" | "closed"): void {
@@ -116,21 +165,15 @@ class Found {
 
   /** The directory that a `.git` file names, if it lies in the workspace. */
   #named(path: string): string | undefined {
-    const { rootDir } = this.#request;
-    const file = join(rootDir, path);
-    const [, target] = /^gitdir: (.+?)\s*$/.exec(readFileSync(file, "utf8")) ?? [];
-    if (target === undefined) return undefined;
-    try {
-      const inside = relative(rootDir, realpathSync.native(resolve(dirname(file), target)));
-      return inside === "" || inside.startsWith("..") ? undefined : inside;
-    } catch {
-      return undefined;
-    }
+    const [, target] = /^gitdir: (.+?)\s*$/.exec(this.#text(path)) ?? [];
+    return target === undefined
+      ? undefined
+      : this.#inside(resolve(this.#request.rootDir, dirname(path), target));
   }
 
   #close(path: string): void {
     if (this.mounts.has(path)) return;
-    if (this.#stats(path) === undefined) this.missing.push(path);
+    if (this.#stats(path) === undefined) this.missing.push({ path });
     this.mounts.set(path, { path, kind: "closed" });
   }
 
@@ -197,5 +240,13 @@ function entriesOf(path: string): Dirent[] {
     return readdirSync(path, { withFileTypes: true });
   } catch {
     return [];
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 /** Sets a sandbox up on Linux: what its commands get to see, whose processes they are and what bounds them. */
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,12 +9,13 @@ import { type Cgroup, makeCgroup } from "./cgroup.ts";
 import type { Launcher } from "./commands.ts";
 import { controlMounts, findRepositories } from "./control-mounts.ts";
 import { findProgram, isProgram } from "./find-program.ts";
+import { hostMark, watchHost } from "./host-watch.ts";
 import type { Owner } from "./lease-directory.ts";
 import { limitWords } from "./limit-words.ts";
 import type { Bind, SandboxNetwork } from "./network.ts";
 import type { OpenPlace, PlaceRequest } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
-import { Placeholders } from "./placeholders.ts";
+import { holdPlaceholders } from "./placeholders.ts";
 import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
@@ -24,6 +26,7 @@ import { stateSubdirectory } from "./state-directory.ts";
 export function openLinuxPlace(request: PlaceRequest): OpenPlace {
   const { settings, state, lease, workspace, owner, network } = request;
   const bwrap = findBubblewrap(settings, workspace);
+  const canBound = boundsMemory(bwrap);
   const bind: Bind = { from: workspace, to: settings.workingDirectory, isWritable: true };
   const visible = settings.visible.filter(existsSync);
   const shared = { workspace: bind, visible, binds: network?.binds ?? [] };
@@ -32,18 +35,21 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
   const env = splitEnvironment(sandboxEnvironment(settings.env, request.env, network?.env ?? {}));
   const isRoot = process.getuid?.() === 0 && owner === undefined;
   const devices = isRoot ? rootDevices(lease.path) : "/dev";
+  watchHost();
   const args = bubblewrapArguments({
     ...shared,
     skeleton,
     temporary: lease.temporary,
     filter: filter === undefined ? undefined : 3,
     devices,
+    sharedMemory: canBound ? settings.limits.memoryMb * MEGABYTE : undefined,
     isRoot,
     env: env.inside,
+    mark: hostMark(),
   });
   const cgroup = makeCgroup(lease.id, settings.limits);
   const wrap = commandWrapper({ settings, bwrap, args, cgroup: isRoot ? cgroup : undefined, owner, network });
-  const guard = guardOf(request, bind);
+  const guard = guardOf(request, bind, canBound);
   return {
     skeleton,
     hasFilter: filter !== undefined,
@@ -63,7 +69,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
         return { launch: (shell) => wrap(control, shell), leave };
       },
     },
-    tidy: () => guard.close(),
+    tidy: () => guard.tidy(),
     close: async () => {
       guard.close();
       await cgroup?.end();
@@ -108,14 +114,18 @@ function commandWrapper(
 
 interface Guard {
   enter(): { readonly control: readonly string[]; readonly leave: () => void };
+  /** Takes away what no command needs. */
+  tidy(): void;
+  /** Safe twice. */
   close(): void;
 }
 
-function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind): Guard {
+function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind, canBound: boolean): Guard {
   const { protectsControlFiles, readOnly, hidden } = settings;
   const isNeeded = protectsControlFiles || readOnly.length > 0 || hidden.length > 0;
-  if (!isNeeded) return { enter: () => ({ control: [], leave: () => {} }), close: () => {} };
-  const placeholders = new Placeholders(workspace, state);
+  if (!isNeeded) return { enter: () => ({ control: [], leave: () => {} }), tidy: () => {}, close: () => {} };
+  const { placeholders, letGo } = holdPlaceholders(workspace, state);
+  let isHeld = true;
   const repositories = protectsControlFiles ? findRepositories(workspace) : [];
   const isPlaceholder = (path: string): boolean => placeholders.has(path);
   const request = { rootDir: workspace, repositories, readOnly, hidden, protectsControlFiles, isPlaceholder };
@@ -129,6 +139,7 @@ function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind): Guar
           control: controlArguments(
             mounts.filter(({ path }) => !impossible.has(path)),
             bind,
+            canBound,
           ),
           leave,
         };
@@ -137,7 +148,11 @@ function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind): Guar
         throw error;
       }
     },
-    close: () => placeholders.close(),
+    tidy: () => placeholders.close(),
+    close: () => {
+      if (isHeld) letGo();
+      isHeld = false;
+    },
   };
 }
 
@@ -162,6 +177,19 @@ function findBubblewrap(settings: OsSettings, workspace: string): string {
   const { path, unusable } = findProgram("bwrap", [workspace, process.cwd()]);
   if (path !== undefined) return path;
   throw missing(unusable === undefined ? "bubblewrap is not installed" : `'${unusable}' cannot be run`);
+}
+
+const MEGABYTE = 1024 * 1024;
+const bounding = new Map<string, boolean>();
+
+/** Whether files in memory can be bounded: since bubblewrap 0.7. */
+function boundsMemory(bwrap: string): boolean {
+  const known = bounding.get(bwrap);
+  if (known !== undefined) return known;
+  const { stdout } = spawnSync(bwrap, ["--help"], { cwd: "/", env: {}, encoding: "utf8", timeout: 5000 });
+  const canBound = /^\s*--size /m.test(stdout ?? "");
+  bounding.set(bwrap, canBound);
+  return canBound;
 }
 
 function missing(reason: string): SandboxError {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -76,6 +77,71 @@ describe("files that steer other programs", () => {
       "echo 'gitdir: /tmp' > other/.git",
     ])
       expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+  });
+
+  it("SB-03 git of this machine is led to no other settings or hooks, where there is no such lead yet", async () => {
+    const rootDir = scratchDirectory();
+    const git = (...args: string[]): string => execFileSync("git", args, { cwd: rootDir, encoding: "utf8" });
+    git("init", "-q");
+    git("-c", "user.email=a@b", "-c", "user.name=a", "commit", "-q", "--allow-empty", "-m", "first");
+    git("config", "extensions.worktreeConfig", "true");
+    const opened = await openFor({ rootDir });
+    const settings = `git config -f evil/config core.fsmonitor "touch ${rootDir}/ran; false"`;
+    await run(opened, `mkdir evil; cp -r .git/objects .git/refs .git/config evil; ${settings}`);
+    for (const attempt of [
+      "echo ../evil > .git/commondir",
+      "rm -f .git/commondir && echo ../evil > .git/commondir",
+      "echo ../evil > lead && mv lead .git/commondir",
+      "cp evil/config .git/config.worktree",
+      "cp evil/config second && mv second .git/config.worktree",
+    ])
+      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "git log --format=%s && git rev-parse --show-toplevel")).toBe(
+      "first\n/workspace\n",
+    );
+    expect(git("log", "--format=%s")).toBe("first\n");
+    await opened.detach();
+    git("status");
+    expect(existsSync(join(rootDir, "ran"))).toBe(false);
+    expect(readdirSync(join(rootDir, ".git"))).not.toContain("commondir");
+    expect(readdirSync(join(rootDir, ".git"))).not.toContain("config.worktree");
+  });
+
+  it("SB-03 hooks and settings that a repository has elsewhere in the workspace are closed too", async () => {
+    const rootDir = scratchDirectory();
+    const files = ["scripts/commit.sh", "team/gitconfig", "githooks/pre-push", "other/.git"];
+    for (const file of files) mkdirSync(join(rootDir, file, ".."), { recursive: true });
+    for (const file of files) writeFileSync(join(rootDir, file), "gitdir: ../missing\n");
+    execFileSync("git", ["init", "-q"], { cwd: rootDir });
+    execFileSync("git", ["config", "core.hooksPath", "githooks"], { cwd: rootDir });
+    execFileSync("git", ["config", "include.path", "../team/gitconfig"], { cwd: rootDir });
+    symlinkSync("../../scripts/commit.sh", join(rootDir, ".git/hooks/pre-commit"));
+    const opened = await openFor({ rootDir });
+    for (const attempt of [
+      "echo x > scripts/commit.sh",
+      "mv scripts elsewhere",
+      "echo x > team/gitconfig",
+      "echo x > githooks/post-checkout",
+      "mkdir -p missing/hooks && echo x > missing/hooks/pre-commit",
+    ])
+      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "echo x > scripts/other.sh && cat scripts/other.sh")).toBe("x\n");
+  });
+
+  it("SB-03 stay closed in a sandbox when another one of this process on the directory has ended its command", async () => {
+    const rootDir = scratchDirectory();
+    const one = await openFor({ rootDir });
+    const other = await openFor({ rootDir, stateDir: scratchDirectory() });
+    const tries =
+      "for i in $(seq 25); do mkdir -p .git/hooks && echo x > .git/hooks/a && echo made; sleep 0.1; done";
+    const running = run(one, `${tries} 2>/dev/null`);
+    await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
+    await run(other, "true");
+    await other.sandbox.ls("/workspace");
+    await other.destroy();
+    expect(await running).not.toContain("made");
+    await one.detach();
+    expect(readdirSync(rootDir)).toEqual([]);
   });
 
   it("SB-04 a link in the place of one is refused with a clear word, whatever it leads to", async () => {

@@ -177,6 +177,17 @@ describe("bombs", () => {
     const opened = await openFor({ limits: { ...limits, fileSizeMb: 2048 } });
     await opened.sandbox.execute("head -c 600M /dev/zero > /dev/shm/x; echo $?", { timeout: 20 });
     expect(await run(opened, "ls /dev/shm; echo next")).toBe("next\n");
+    const size = "df --output=size -BM /dev/shm | tail -1 | tr -d ' '";
+    expect(await run(opened, size)).toBe("256M\n");
+    expect(
+      await run(opened, "for d in /usr/local/etc /usr/etc; do (echo x > $d/x) && echo made; done; true"),
+    ).not.toMatch(/^made$/m);
+  });
+
+  it("a closed directory takes no memory, whatever its mode is made", async () => {
+    const opened = await openFor({ rootDir: scratchDirectory(), limits: { ...limits, fileSizeMb: 2048 } });
+    const fill = "chmod 700 .vscode; head -c 100M /dev/zero > .vscode/x; du -m .vscode/x | cut -f1";
+    expect(await run(opened, fill)).toMatch(/No space left on device[\s\S]*\n[01]\n$/);
   });
 
   it("processes are bounded", async () => {

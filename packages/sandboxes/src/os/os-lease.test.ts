@@ -14,7 +14,7 @@ import { FilesystemBackend } from "deepwright";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { createSandbox } from "../index.ts";
 import { leaseSuite } from "../lease/lease-suite.ts";
-import { osSandbox } from "../os.ts";
+import { type OsSandboxOptions, osSandbox } from "../os.ts";
 import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
 
 leaseSuite({ describe, test }, { name: "osSandbox", provider: () => osSandbox(), endsByItself: true });
@@ -136,19 +136,34 @@ describe("osSandbox", () => {
     const stateDir = scratchDirectory();
     const rootDir = scratchDirectory();
     const mark = `6${Math.random().toString().slice(2, 8)}`;
+    mkdirSync(join(rootDir, ".git"));
     const holder = holding(stateDir, rootDir, `(setsid sleep ${mark} &) ; sleep ${mark}`);
     await waitUntil(() => processesWith(mark).length >= 2, 45_000);
     expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
     holder.kill("SIGKILL");
     expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
-    expect(await waitUntil(() => readdirSync(rootDir).length === 0, 4000)).toBe(true);
+    const left = (): string[] => [...readdirSync(rootDir), ...readdirSync(join(rootDir, ".git"))];
+    expect(await waitUntil(() => left().length === 1, 4000)).toBe(true);
     expect(processesWith(rootDir)).toEqual([]);
     const next = await openFor({ rootDir, stateDir });
     await run(next, "true");
     await next.detach();
-    expect(readdirSync(rootDir)).toEqual([]);
+    expect(left()).toEqual([".git"]);
     const [id = ""] = (await osSandbox({ stateDir }).find?.("holder")) ?? [];
     expect(groupsOf(id)).toEqual([]);
+  }, 90_000);
+
+  it("SB-06 a sandbox that asked too late to end with its process ends all the same", async () => {
+    const mark = `7${Math.random().toString().slice(2, 8)}`;
+    const bubblewrap = join(scratchDirectory(), "bwrap");
+    chmodSync(join(bubblewrap, ".."), 0o755);
+    const late = `case "$*" in *"sleep ${mark}"*) sleep 1;; esac; exec bwrap "$@"`;
+    writeFileSync(bubblewrap, `#!/bin/sh\n${late}\n`, { mode: 0o755 });
+    const holder = holding(scratchDirectory(), scratchDirectory(), `sleep ${mark}`, { bubblewrap });
+    await waitUntil(() => processesWith(mark).length >= 1, 45_000);
+    holder.kill("SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(processesWith(mark)).toEqual([]);
   }, 90_000);
 
   it("SB-06 what a killed process left in a directory stays while another works there, and goes with that one", async () => {
@@ -181,10 +196,15 @@ describe("osSandbox", () => {
 });
 
 /** A process of its own that runs a command in a sandbox. */
-function holding(stateDir: string, rootDir: string | undefined, command: string): ChildProcess {
+function holding(
+  stateDir: string,
+  rootDir: string | undefined,
+  command: string,
+  more: OsSandboxOptions = {},
+): ChildProcess {
   const os = new URL("../os.ts", import.meta.url).href;
   const text = `import { osSandbox } from ${JSON.stringify(os)};
-    const opened = await osSandbox(${JSON.stringify({ stateDir, rootDir })}).open({ key: "holder", env: {} });
+    const opened = await osSandbox(${JSON.stringify({ stateDir, rootDir, ...more })}).open({ key: "holder", env: {} });
     await opened.sandbox.execute(${JSON.stringify(command)}, { timeout: 100 });`;
   const file = join(scratchDirectory(), "holder.mts");
   writeFileSync(file, text);

@@ -2,7 +2,7 @@
  * A small shell that outlives this process by a moment: when it is killed, the placeholders it left are removed.
  *
  * It waits for the end of its input, which the system closes with us. What it removes is what is written down, where
- * nobody else who is alive needs it, and only what is empty.
+ * nobody else who is alive needs it, and only what is as it was made.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 
@@ -20,7 +20,13 @@ for note in "$notes"/[0-9]*.[0-9]*; do
   name=\${note##*/}
   if [ -d "/proc/\${name%%.*}" ]; then rmdir "$notes/lock"; exit 0; fi
 done
-cd "$root" && while IFS= read -r path; do rmdir -- "./$path" 2>/dev/null; done < "$notes/$made"
+cd "$root" && while IFS= read -r path; do
+  rmdir -- "./$path" 2>/dev/null && continue
+  if [ -L "./$path" ] || ! [ -f "./$path" ]; then continue; fi
+  case "\${path##*/}=$(cat -- "./$path")" in
+    commondir=. | config.worktree=) rm -f -- "./$path" ;;
+  esac
+done < "$notes/$made"
 rm -f "$notes/$made"
 rmdir "$notes/lock" "$notes" 2>/dev/null`;
 

@@ -1,9 +1,10 @@
 /**
- * Empty directories that lie in a workspace while commands run, so that something can be mounted where nothing is.
+ * What lies in a workspace while commands run, so that something can be mounted where nothing is: empty directories,
+ * and files that say nothing.
  *
- * Processes with sandboxes on one directory share them: who is there is written down, and the last to leave removes
- * them. One that has got content in the meantime is somebody's, and stays. What a killed process left is removed by a
- * shell that watches it, or else by the next one.
+ * All sandboxes on one directory share them, those of a process and those of several: who is there is written down, and
+ * the last to leave removes them, as whatever is mounted on one goes with it. One that has got content in the meantime
+ * is somebody's, and stays. What a killed process left is removed by a shell that watches it, or else by the next one.
  */
 import {
   lstatSync,
@@ -15,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isAlive, ownProcess } from "./live-process.ts";
 import { watchPlaceholders } from "./placeholder-watch.ts";
 import { stateSubdirectory } from "./state-directory.ts";
@@ -26,7 +27,42 @@ const LOCK_PATIENCE = 3000;
 /** A path a line, the deepest first. */
 const MADE = "made";
 
-export class Placeholders {
+/**
+ * Those that are files, and what is in them. In a repository of its own, the first says that what it shares with others
+ * is in itself.
+ */
+export const PLACEHOLDER_FILES: ReadonlyMap<string, string> = new Map([
+  ["commondir", ".\n"],
+  ["config.worktree", ""],
+]);
+
+export interface Missing {
+  readonly path: string;
+  /** Absent: a directory. */
+  readonly isFile?: boolean;
+}
+
+const held = new Map<string, { readonly placeholders: Placeholders; holders: number }>();
+
+/** One for all sandboxes of this process on a directory, whose path is real. `letGo` is called once, at the end. */
+export function holdPlaceholders(
+  rootDir: string,
+  state: string,
+): { readonly placeholders: Placeholders; readonly letGo: () => void } {
+  const { dev, ino } = statSync(rootDir);
+  const key = `${dev}-${ino}`;
+  const own = held.get(key) ?? { placeholders: new Placeholders(rootDir, state), holders: 0 };
+  held.set(key, own);
+  own.holders += 1;
+  const letGo = (): void => {
+    own.holders -= 1;
+    own.placeholders.close();
+    if (own.holders === 0) held.delete(key);
+  };
+  return { placeholders: own.placeholders, letGo };
+}
+
+class Placeholders {
   readonly #rootDir: string;
   readonly #notes: string;
   readonly #made = new Set<string>();
@@ -65,9 +101,9 @@ export class Placeholders {
   }
 
   /** Makes those that are not there, while they are in use, and returns those that nobody can make here. */
-  make(paths: readonly string[]): ReadonlySet<string> {
+  make(missing: readonly Missing[]): ReadonlySet<string> {
     const impossible = new Set<string>();
-    const fresh = paths.filter((path) => this.#makeOne(path, impossible));
+    const fresh = missing.filter((one) => this.#makeOne(one, impossible)).map(({ path }) => path);
     for (const path of fresh) this.#made.add(path);
     if (fresh.length > 0) {
       this.#locked(() => this.#note([...this.#noted(), ...fresh]));
@@ -92,14 +128,17 @@ export class Placeholders {
   /** What has got content, or is gone, is not ours any more. */
   #refresh(): void {
     for (const path of this.#made) {
-      const stats = lstatSync(join(this.#rootDir, path), { throwIfNoEntry: false });
-      if (!stats?.isDirectory() || !isEmpty(join(this.#rootDir, path))) this.#made.delete(path);
+      const at = join(this.#rootDir, path);
+      const isDirectory = lstatSync(at, { throwIfNoEntry: false })?.isDirectory();
+      if (!(isDirectory ? isEmpty(at) : saysNothing(at))) this.#made.delete(path);
     }
   }
 
-  #makeOne(path: string, impossible: Set<string>): boolean {
+  #makeOne({ path, isFile }: Missing, impossible: Set<string>): boolean {
+    const at = join(this.#rootDir, path);
     try {
-      mkdirSync(join(this.#rootDir, path), { mode: 0o755 });
+      if (isFile) writeFileSync(at, PLACEHOLDER_FILES.get(basename(path)) ?? "", { flag: "wx", mode: 0o644 });
+      else mkdirSync(at, { mode: 0o755 });
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -131,7 +170,7 @@ export class Placeholders {
       for (const name of others) if (!isAlive(name)) rmSync(join(this.#notes, name), { force: true });
       if (others.some(isAlive)) return;
       for (const path of deepestFirst([...this.#noted(), ...this.#made]))
-        removeEmpty(join(this.#rootDir, path));
+        removePlaceholder(join(this.#rootDir, path));
       rmSync(join(this.#notes, MADE), { force: true });
     });
     removeEmpty(this.#notes);
@@ -196,5 +235,21 @@ function removeEmpty(path: string): void {
     rmdirSync(path);
   } catch {
     // It has content, or is gone.
+  }
+}
+
+function removePlaceholder(path: string): void {
+  if (!saysNothing(path)) removeEmpty(path);
+  else rmSync(path, { force: true });
+}
+
+/** Whether it is a file of ours as it was made. */
+function saysNothing(path: string): boolean {
+  const words = PLACEHOLDER_FILES.get(basename(path));
+  if (words === undefined || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  try {
+    return readFileSync(path, "utf8") === words;
+  } catch {
+    return false;
   }
 }
