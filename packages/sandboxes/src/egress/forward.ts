@@ -92,7 +92,9 @@ function* passedOn(message: IncomingMessage): Iterable<[string, string]> {
   const { rawHeaders } = message;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
-    if (!HOP_BY_HOP.test(name) && !named.includes(name)) yield [rawHeaders[at]!, rawHeaders[at + 1]!];
+    // Without its length a body would be read as the next request.
+    const isNamed = named.includes(name) && name !== "content-length";
+    if (!HOP_BY_HOP.test(name) && !isNamed) yield [rawHeaders[at]!, rawHeaders[at + 1]!];
   }
 }
 

@@ -43,6 +43,32 @@ describe("plain HTTP", () => {
     expect(JSON.parse(body)).toEqual({ host: HOST, "x-public": "2", connection: "close" });
   });
 
+  test.each(["GET", "HEAD", "OPTIONS", "DELETE", "POST"])(
+    "a %s whose length is called a matter of the connection is still one request",
+    async (method) => {
+      await using opened = new Opened();
+      const seen: string[] = [];
+      const port = await opened.http((message, response) => {
+        seen.push(`${message.method} ${message.url}`);
+        void text(message).then((body) => response.end(String(body.length)));
+      });
+      const raw: string[] = [];
+      const front = await opened.tcp((socket) => {
+        const server = connect(port, "127.0.0.1");
+        socket.on("data", (bytes) => raw.push(bytes.toString("latin1")));
+        socket.pipe(server).pipe(socket);
+      });
+      const proxy = await openTestProxy(opened, { allow: [HOST], ports: { 80: front } });
+      const second = "GET /second HTTP/1.1\r\nHost: evil.io\r\n\r\n";
+      const first = `${method} http://${HOST}/first HTTP/1.1\r\nConnection: content-length, close\r\n`;
+      await exchangeBytes(proxy.socketPath, `${first}Content-Length: ${second.length}\r\n\r\n${second}`);
+      expect(seen).toEqual([`${method} /first`]);
+      expect(raw.join("")).toMatch(
+        new RegExp(`content-length: ${second.length}|transfer-encoding: chunked`, "i"),
+      );
+    },
+  );
+
   test("bodies of any kind pass, with their length and without one", async () => {
     await using opened = new Opened();
     const port = await opened.http(async (message, response) => {
