@@ -15,7 +15,13 @@ export { type ClientCode, errorOfResponse, ProtocolError } from "./client/protoc
 export * from "./crons.ts";
 export * from "./event-id.ts";
 export * from "./events.ts";
-export { type FoldedEvent, foldEvent, foldEvents, screenOfValues } from "./fold/fold-event.ts";
+export {
+  type FoldedEvent,
+  foldEvent,
+  foldEvents,
+  screenOfThread,
+  type ThreadToShow,
+} from "./fold/fold-event.ts";
 export {
   type CallStatus,
   emptyScreen,

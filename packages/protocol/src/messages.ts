@@ -35,7 +35,8 @@ function isMessageObject(value: unknown): value is MessageObject {
 
 /**
  * JSON as clients read it: message objects become `{type, id, content, …}` wherever they stand. What only looks
- * like one of LangChain's serialized objects stays what it is. `undefined` is `null`.
+ * like one of LangChain's serialized objects stays what it is. Bytes are base64, errors their name and message,
+ * `undefined` is `null`. Throws for what contains itself.
  */
 export function wireJson(value: unknown): string {
   // A replacer sees what `toJSON` made of an object; the object itself is still in its holder.
@@ -46,8 +47,17 @@ export function wireJson(value: unknown): string {
         const { type, data } = held.toDict();
         return { ...data, type };
       }
+      if (held instanceof Uint8Array) return base64(held);
       if (held instanceof Error) return { error: held.name, message: held.message };
       return typeof made === "bigint" ? String(made) : made;
     }) ?? "null"
   );
+}
+
+/** In steps, since a call takes only so many arguments. */
+function base64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let from = 0; from < bytes.length; from += 8192)
+    binary += String.fromCharCode(...bytes.subarray(from, from + 8192));
+  return btoa(binary);
 }

@@ -1,6 +1,7 @@
 /** Events of runs to what a screen shows: pure, and the same event twice changes nothing. */
 import { parseEventId } from "../event-id.ts";
 import { parseEventName } from "../events.ts";
+import type { Thread, ThreadStatus } from "../threads.ts";
 import { beginRun, endRun, failRun, replaceRun } from "./fold-run.ts";
 import { foldMessages, foldUpdates, foldValues, foldWholeMessages, noteMessagePlaces } from "./fold-state.ts";
 import { foldCustom, foldTask, foldToolEvent } from "./fold-work.ts";
@@ -66,10 +67,31 @@ export function foldEvents(screen: Screen, events: Iterable<FoldedEvent>): Scree
   return next;
 }
 
-/** The screen of a thread at rest, from the values and interrupts of its state. */
-export function screenOfValues(values: unknown): Screen {
-  return foldValues(emptyScreen, "", values);
+/**
+ * The screen of a thread as a listing has it, before any event: what it says, and what waits in it. The events of a
+ * run that goes on may be folded on it from the first.
+ */
+export function screenOfThread(thread: ThreadToShow): Screen {
+  const { thread_id: threadId, status = "idle", values, interrupts = {} } = thread;
+  const waiting = Object.values(interrupts).flat();
+  const shown = foldValues(emptyScreen, "", {
+    ...values,
+    ...(waiting.length > 0 ? { __interrupt__: waiting } : {}),
+  });
+  const settled = status === "busy" ? shown : endRun(shown, { status: ENDED[status] });
+  const run = status === "busy" ? "running" : status === "idle" ? "idle" : ENDED[status];
+  return { ...settled, run: { ...(threadId === undefined ? {} : { threadId }), status: run } };
 }
+
+/** A `Thread`, or as much of one as is known. */
+export interface ThreadToShow {
+  readonly thread_id?: string;
+  readonly status?: ThreadStatus;
+  readonly values?: Thread["values"];
+  readonly interrupts?: Thread["interrupts"];
+}
+
+const ENDED = { idle: "success", interrupted: "interrupted", error: "error" } as const;
 
 /** Undefined: the event was seen before. */
 function noteSeen(screen: Screen, { id, runId, event, data }: FoldedEvent): Screen | undefined {

@@ -142,8 +142,7 @@ function afterMessages(screen: Screen, place: string, before: Screen): Screen {
   const agent = agentAt(screen, place);
   const old = agentAt(before, place);
   if (agent === old) return screen;
-  const known = new Set(old.messages);
-  const fresh = agent.messages.filter((message) => !known.has(message));
+  const fresh = agent.messages.filter((message, index) => message !== old.messages[index]);
   if (fresh.length === 0) return screen;
   const first = before.notes.before === screen.notes.before || old.messages.length > 0;
   let next = countUsage(screen, fresh);

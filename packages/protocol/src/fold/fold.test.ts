@@ -7,7 +7,7 @@ import {
   foldEvent,
   foldEvents,
   type Screen,
-  screenOfValues,
+  screenOfThread,
 } from "../index.ts";
 import { asked, team } from "./agents-for-tests.ts";
 import { type RecordedEvent, record } from "./record-for-tests.ts";
@@ -18,6 +18,10 @@ const only = (events: readonly RecordedEvent[], ...kinds: string[]) =>
     [...kinds, "metadata", "error", "end"].includes(event.split("|")[0] as string),
   );
 const fold = (events: Iterable<FoldedEvent>, from: Screen = emptyScreen) => foldEvents(from, events);
+
+interface Values extends Record<string, unknown> {
+  readonly messages: readonly unknown[];
+}
 
 /** What a person reads, without the order in which children began. */
 function read(screen: Screen) {
@@ -349,12 +353,26 @@ describe("older and other forms", () => {
     ]);
   });
 
-  test("the screen of a thread at rest comes from its values", () => {
-    const last = events.findLast(({ event }) => event === "values");
-    const screen = screenOfValues(last?.data);
-    expect(screen.main.messages).toHaveLength(5);
-    expect(screen.main.files).toEqual({});
-    expect(screen.run.status).toBe("idle");
+  test("the screen of a thread comes from its values and what waits in it; the events of its run go on from there", () => {
+    const values = (name: "find" | "findLast") =>
+      events[name](({ event, data }) => event === "values" && (data as Values).messages.length > 1)
+        ?.data as Values;
+    const rest = screenOfThread({ thread_id: "t", status: "idle", values: values("findLast") });
+    expect(rest.run).toEqual({ threadId: "t", status: "idle" });
+    expect(rest.main).toMatchObject({ status: "done", files: {} });
+    expect(rest.main.messages).toHaveLength(5);
+
+    const waiting = screenOfThread({
+      status: "interrupted",
+      values: values("find"),
+      interrupts: { task: [{ id: "i", value: "?" }] },
+    });
+    expect(waiting.interrupts).toEqual([{ id: "i", value: "?", namespace: [] }]);
+    expect(waiting.main.messages.at(-1)?.calls.map(({ status }) => status)).toEqual(["waiting", "waiting"]);
+
+    const busy = screenOfThread({ status: "busy", values: values("find") });
+    expect(busy.run.status).toBe("running");
+    expect(read(fold(events, busy)).main.messages).toEqual(read(fold(events)).main.messages);
   });
 
   test("removed messages go", () => {

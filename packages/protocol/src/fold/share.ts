@@ -2,32 +2,37 @@
 
 /** `next`, with every part of it that equals the same part of `before` being that very part. JSON values only. */
 export function share<Value>(before: unknown, next: Value): Value {
-  if (Object.is(before, next)) return next;
+  if (same(before, next)) return before as Value;
   if (Array.isArray(before) && Array.isArray(next)) return shareArrays(before, next) as Value;
   if (isRecord(before) && isRecord(next)) return shareRecords(before, next) as Value;
   return next;
 }
 
+/** Whether two JSON values say the same. */
+function same(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => same(item, other[index]))
+    );
+  if (!isRecord(one) || !isRecord(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && same(one[name], other[name]))
+  );
+}
+
 function shareArrays(before: readonly unknown[], next: readonly unknown[]): readonly unknown[] {
-  let same = before.length === next.length;
-  const shared = next.map((value, index) => {
-    const kept = share(before[index], value);
-    if (!Object.is(kept, before[index])) same = false;
-    return kept;
-  });
-  return same ? before : shared;
+  return next.map((value, index) => share(before[index], value));
 }
 
 function shareRecords(before: Record<string, unknown>, next: Record<string, unknown>): object {
-  const names = Object.keys(next);
-  let same = names.length === Object.keys(before).length;
   const shared: Record<string, unknown> = {};
-  for (const name of names) {
-    const kept = share(Object.hasOwn(before, name) ? before[name] : undefined, next[name]);
-    if (!Object.hasOwn(before, name) || !Object.is(kept, before[name])) same = false;
-    put(shared, name, kept);
-  }
-  return same ? before : shared;
+  for (const [name, value] of Object.entries(next)) put(shared, name, share(own(before, name), value));
+  return shared;
 }
 
 /** A field like any other, also when it is called `__proto__`. */
