@@ -16,7 +16,7 @@ import { CLAIM_KEY, chosenCheckpoint, requestedModes, runConfig, runInput } from
 import { keepRun } from "./run-keeper.ts";
 import { createSteering, mailMessage, type Steering, withMail } from "./steering.ts";
 import { type StreamShape, streamShape } from "./stream-events.ts";
-import { readThread, type ThreadView } from "./thread-view.ts";
+import { publicKeys, readThread, type ThreadView } from "./thread-view.ts";
 import type { WireJson } from "./wire-json.ts";
 
 export interface ExecutionParts {
@@ -123,11 +123,13 @@ interface HeldThread {
 class Execution {
   private readonly run: RunRecord;
   private readonly writer: EventWriter;
-  private readonly shape: StreamShape;
+  private shape: StreamShape | undefined;
   private agent: AnyGraph | undefined;
   private held: HeldThread | undefined;
   /** The checkpoint the thread was at before the run; undefined for none. */
   private begunAt: string | undefined;
+  /** A worker has begun it before. */
+  private isAgain = false;
 
   constructor(
     private readonly claim: RunClaim,
@@ -139,7 +141,6 @@ class Execution {
   ) {
     this.run = claim.run;
     this.writer = createEventWriter(parts.records.events, claim);
-    this.shape = streamShape(requestedModes(this.run.request));
   }
 
   async whole(): Promise<RunEnd> {
@@ -177,7 +178,8 @@ class Execution {
   private async prepare(): Promise<void> {
     const { run, parts, signal } = this;
     const { events } = parts.records;
-    const [first] = run.attempts > 1 ? await events.read(run.run_id, 0, 1) : [];
+    // Not told by the count of attempts: one that was given back does not count.
+    const [first] = await events.read(run.run_id, 0, 1);
     this.held = await claimThread(parts, run.thread_id, signal);
     const head = await this.head();
     this.begunAt = first ? (JSON.parse(first.data).checkpoint_id ?? undefined) : head;
@@ -187,6 +189,9 @@ class Execution {
       attempt: run.attempts,
       ...(first === undefined && head !== undefined && { checkpoint_id: head }),
     });
+    this.isAgain = first !== undefined;
+    // Before anything else: whoever goes on must know where it began.
+    await this.writer.flush();
   }
 
   private async head(): Promise<string | undefined> {
@@ -198,7 +203,8 @@ class Execution {
     const { run, steering } = this;
     const assistant = await this.assistant();
     this.agent = await this.parts.registry.load(assistant.graph_id);
-    const isBegun = run.attempts > 1 && (await this.head()) !== this.begunAt;
+    this.shape = streamShape(requestedModes(run.request), publicKeys(this.agent));
+    const isBegun = this.isAgain && (await this.head()) !== this.begunAt;
     await steering.look();
     let input = isBegun ? null : await this.firstInput();
     if (input === NOTHING) return;
@@ -242,7 +248,8 @@ class Execution {
   }
 
   private async stream(input: unknown, assistant: Assistant, first: boolean): Promise<void> {
-    const { run, signal, control, steering, shape, held: claim } = this;
+    const { run, signal, control, steering, held: claim } = this;
+    const shape = this.shape!;
     const config = runConfig({ run, assistant, signal, control, claim, stops: steering.stops });
     if (first) Object.assign(config.configurable, chosenCheckpoint(run.request));
     const subgraphs = run.request.stream_subgraphs === true;
@@ -254,7 +261,7 @@ class Execution {
           await this.emit(chunk, subgraphs);
     } catch (error) {
       // The answer is stored already: an attempt before this one was cut off behind it.
-      if (run.attempts === 1 || !isCommand(input) || !isStaleAnswer(error)) throw error;
+      if (!this.isAgain || !isCommand(input) || !isStaleAnswer(error)) throw error;
       await this.stream(null, assistant, false);
     }
   }
@@ -268,7 +275,7 @@ class Execution {
     for await (const event of all) {
       const isOwn = event.run_id === this.run.run_id && event.event === "on_chain_stream";
       if (isOwn) await this.emit(event.data.chunk, subgraphs);
-      await this.write("events", event);
+      else if (!event.tags?.includes("langsmith:hidden")) await this.write("events", event);
     }
   }
 
@@ -278,7 +285,7 @@ class Execution {
       string,
       unknown,
     ];
-    for (const { event, data } of this.shape.events(namespace ?? [], mode, payload))
+    for (const { event, data } of this.shape!.events(namespace ?? [], mode, payload))
       await this.write(event, data);
   }
 
@@ -368,6 +375,7 @@ class Execution {
 interface EngineEvent {
   readonly event: string;
   readonly run_id: string;
+  readonly tags?: readonly string[];
   readonly data: { readonly chunk?: unknown };
 }
 

@@ -74,7 +74,8 @@ export function runConfig({ run, assistant, signal, control, claim, stops }: Con
     ...(context !== undefined && { context }),
     interruptBefore: stops,
     ...(request.interrupt_after && { interruptAfter: request.interrupt_after }),
-    durability: request.durability ?? (request.checkpoint_during === false ? "exit" : "async"),
+    // What a step did is stored before the next one begins: a process may be killed at any time.
+    durability: request.durability ?? (request.checkpoint_during === false ? "exit" : "sync"),
     serverInfo: { assistantId: assistant.assistant_id, graphId: graph_id, user },
     configurable: {
       ...clientConfigurable(assistant.config.configurable),

@@ -20,7 +20,11 @@ export interface StreamShape {
 const PLAIN = new Set<string>(["values", "updates", "custom", "tasks", "checkpoints", "tools"]);
 
 /** One for each run: the messages of `messages` grow from chunk to chunk. */
-export function streamShape(requested: readonly StreamMode[]): StreamShape {
+export function streamShape(
+  requested: readonly StreamMode[],
+  /** Whether clients may see this key of the state. */
+  isPublic: (key: string) => boolean = () => true,
+): StreamShape {
   const wanted = new Set<string>(requested);
   const modes = new Set<string>(requested.filter((mode) => PLAIN.has(mode) || mode === "debug"));
   if (wanted.has("messages") || wanted.has("messages-tuple")) modes.add("messages");
@@ -43,7 +47,7 @@ export function streamShape(requested: readonly StreamMode[]): StreamShape {
         return found;
       }
       if (mode === "values" && wanted.has("messages")) found.push(...growing.state(namespace, payload));
-      if (wanted.has(mode)) add(mode, mode === "checkpoints" ? checkpointData(payload) : payload);
+      if (wanted.has(mode)) add(mode, shown(mode, payload, isPublic));
       return found;
     },
   };
@@ -113,8 +117,44 @@ export function checkpointOf(config: Placed | undefined): object | null {
   };
 }
 
-function checkpointData(payload: unknown): unknown {
-  if (typeof payload !== "object" || payload === null || !("config" in payload)) return payload;
-  const { config, parentConfig, ...rest } = payload as { config?: Placed; parentConfig?: Placed };
-  return { ...rest, checkpoint: checkpointOf(config), parent_checkpoint: checkpointOf(parentConfig) };
+type IsPublic = (key: string) => boolean;
+
+function shown(mode: string, payload: unknown, isPublic: IsPublic): unknown {
+  if (!isRecord(payload)) return payload;
+  if (mode === "checkpoints") return checkpointData(payload, isPublic);
+  if (mode === "tasks") return taskData(payload, isPublic);
+  if (mode !== "debug" || !isRecord(payload.payload)) return payload;
+  const data = payload.type === "checkpoint" ? checkpointData : taskData;
+  return { ...payload, payload: data(payload.payload, isPublic) };
+}
+
+function checkpointData(payload: Record<string, unknown>, isPublic: IsPublic): object {
+  const { config, parentConfig, values, ...rest } = payload;
+  return {
+    ...rest,
+    values: publicOf(values, isPublic),
+    checkpoint: checkpointOf(config as Placed),
+    parent_checkpoint: checkpointOf(parentConfig as Placed),
+  };
+}
+
+function taskData(payload: Record<string, unknown>, isPublic: IsPublic): object {
+  const { input, result } = payload;
+  return {
+    ...payload,
+    ...(input !== undefined && { input: publicOf(input, isPublic) }),
+    ...(result !== undefined && { result: publicOf(result, isPublic) }),
+  };
+}
+
+/** Of a state or an update; updates are also told as pairs. */
+function publicOf(value: unknown, isPublic: IsPublic): unknown {
+  if (Array.isArray(value))
+    return value.filter((pair) => !Array.isArray(pair) || typeof pair[0] !== "string" || isPublic(pair[0]));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -27,10 +27,17 @@ export async function readThread(agent: AnyGraph, threadId: string): Promise<Thr
   };
 }
 
-/** The keys the agent gives out. */
+/** Without the keys an agent has for itself. */
 export function publicValues(agent: AnyGraph, values: Record<string, unknown>): Record<string, unknown> {
-  const { outputChannels } = agent as { outputChannels?: unknown };
-  if (!Array.isArray(outputChannels)) return values;
-  const keys = new Set<unknown>(outputChannels);
-  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
+  const isPublic = publicKeys(agent);
+  return Object.fromEntries(Object.entries(values).filter(([key]) => isPublic(key)));
+}
+
+/** Whether a key is not one that the agent keeps for itself. */
+export function publicKeys(agent: AnyGraph): (key: string) => boolean {
+  const { outputChannels, channels } = agent as { outputChannels?: unknown; channels?: object };
+  if (!Array.isArray(outputChannels)) return () => true;
+  const own = new Set(Object.keys(channels ?? {}));
+  for (const key of outputChannels) own.delete(key);
+  return (key) => !own.has(key);
 }

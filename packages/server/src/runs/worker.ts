@@ -115,7 +115,6 @@ export function createWorker(options: WorkerOptions): Worker {
     // Many processes do not search at the same moment.
     const pause = options.scanMs * (0.75 + Math.random() / 2);
     scanner = setTimeout(() => void scan().finally(() => !draining && scanAgain()), pause);
-    scanner.unref();
   };
   const runs = () => [...threads.values()].flatMap(({ run }) => (run ? [run] : []));
 

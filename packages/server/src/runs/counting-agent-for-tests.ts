@@ -1,0 +1,29 @@
+/** An agent of ten steps, each of which leaves a line in a file: for tests of processes that die. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { createDeepAgent } from "deepwright";
+import { callTool, say, scriptedModel } from "deepwright/testing";
+import { z } from "zod";
+
+const STEPS = 10;
+
+/** `crash`: the process ends in the middle of the third step. `slow`: a step takes 200 ms. */
+export function countingAgent(directory: string, mode: string) {
+  const count = tool(
+    async ({ step }, config) => {
+      const thread = config.configurable?.thread_id as string;
+      if (mode === "crash" && step === 3) process.kill(process.pid, "SIGKILL");
+      if (mode !== "fast") await new Promise((go) => setTimeout(go, mode === "slow" ? 200 : 50));
+      appendFileSync(join(directory, `${thread}.log`), `${step}\n`);
+      return `step ${step}`;
+    },
+    { name: "count", description: "Counts.", schema: z.object({ step: z.number() }) },
+  );
+  const model = scriptedModel(({ messages }) => {
+    const done = messages.filter((message) => ToolMessage.isInstance(message)).length;
+    return done < STEPS ? callTool("count", { step: done + 1 }) : say("done");
+  });
+  return createDeepAgent({ model, tools: [count] });
+}
