@@ -1,7 +1,7 @@
 /** Assistants and their earlier versions, as rows where the database lives. */
 import type { Assistant, SearchAssistants } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, type Page, pageOf } from "./conditions.ts";
-import type { Database, SqlSession } from "./database.ts";
+import { Conditions, countOf, orderOf, type Page, pageOf, type Verify } from "./conditions.ts";
+import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { addMetadata, removeMarks, verifying, writeMarks } from "./json-filter.ts";
 import { EVERYONE, type Owner } from "./records.ts";
 
@@ -111,15 +111,13 @@ function matching(database: Database, owner: Owner, query: Filters): Conditions 
   return conditions;
 }
 
-function verifyingOf({ metadata }: Filters) {
-  const nested = verifying([["metadata", metadata]]);
-  return (
-    nested &&
-    ((row: { body?: unknown }) => {
-      const assistant = JSON.parse(row.body as string) as Assistant;
-      return nested({ metadata: JSON.stringify(assistant.metadata) });
-    })
-  );
+function verifyingOf({ metadata }: Filters): Verify | undefined {
+  const nested = verifying({ metadata });
+  return nested && { ...nested, matches: (row) => nested.matches({ metadata: metadataOf(row) }) };
+}
+
+function metadataOf(row: SqlRow): string {
+  return JSON.stringify((JSON.parse(row.body as string) as Assistant).metadata);
 }
 
 async function findAssistant(

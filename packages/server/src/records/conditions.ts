@@ -3,8 +3,6 @@ import type { SqlRow, SqlSession, SqlValue } from "./database.ts";
 
 /** Most rows one listing returns. */
 const MOST_ROWS = 1000;
-/** Rows looked at together where SQL alone cannot tell which match. */
-const CHUNK = 500;
 
 export class Conditions {
   readonly params: SqlValue[] = [];
@@ -31,8 +29,12 @@ export interface Page {
   readonly offset: number;
 }
 
-/** What is wanted of rows beyond the conditions; undefined: nothing. */
-export type Verify = ((row: SqlRow) => boolean) | undefined;
+/** What is wanted of rows where SQL alone cannot tell which match. */
+export interface Verify {
+  matches(row: SqlRow): boolean;
+  /** Rows looked at together. */
+  readonly together: number;
+}
 
 /** One page of the rows of `select` in `order`, which ends with a column that no two rows share. */
 export async function pageOf(
@@ -41,7 +43,7 @@ export async function pageOf(
   conditions: Conditions,
   order: string,
   page: Page,
-  verify: Verify,
+  verify: Verify | undefined,
 ): Promise<SqlRow[]> {
   const limit = Math.min(count(page.limit), MOST_ROWS);
   const offset = count(page.offset);
@@ -53,13 +55,13 @@ export async function pageOf(
   if (verify === undefined) return rows(limit, offset);
   const found: SqlRow[] = [];
   let skipped = 0;
-  for (let from = 0; found.length < limit; from += CHUNK) {
-    const chunk = await rows(CHUNK, from);
-    for (const row of chunk.filter(verify)) {
+  for (let from = 0; found.length < limit; from += verify.together) {
+    const chunk = await rows(verify.together, from);
+    for (const row of chunk.filter(verify.matches)) {
       if (skipped < offset) skipped += 1;
       else if (found.length < limit) found.push(row);
     }
-    if (chunk.length < CHUNK) break;
+    if (chunk.length < verify.together) break;
   }
   return found;
 }
@@ -70,7 +72,7 @@ export async function countOf(
   select: string,
   conditions: Conditions,
   order: string,
-  verify: Verify,
+  verify: Verify | undefined,
 ): Promise<number> {
   const { params, where } = conditions;
   if (verify === undefined) {
@@ -78,11 +80,11 @@ export async function countOf(
     return row?.found as number;
   }
   let found = 0;
-  for (let from = 0; ; from += CHUNK) {
+  for (let from = 0; ; from += verify.together) {
     const end = ` ORDER BY ${order} LIMIT $${params.length + 1} OFFSET $${params.length + 2}`;
-    const chunk = await session.all(`${select}${where}${end}`, [...params, CHUNK, from]);
-    found += chunk.filter(verify).length;
-    if (chunk.length < CHUNK) return found;
+    const chunk = await session.all(`${select}${where}${end}`, [...params, verify.together, from]);
+    found += chunk.filter(verify.matches).length;
+    if (chunk.length < verify.together) return found;
   }
 }
 

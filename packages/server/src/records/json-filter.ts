@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Conditions, Verify } from "./conditions.ts";
-import type { Database, SqlRow, SqlSession } from "./database.ts";
+import type { Database, SqlSession } from "./database.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,22 +42,26 @@ export function addMetadata(
   );
 }
 
+/** Rows of metadata, which is small, and of values, which may be large, that are looked at together. */
+const TOGETHER = { metadata: 5_000, values: 20 };
+
 /** Checks what marks do not tell; undefined when they tell all. */
-export function verifying(
-  filters: readonly (readonly [column: string, filter: Json | null | undefined])[],
-): Verify {
-  const nested = filters.flatMap(([column, filter]) => {
-    const rest = Object.entries(filter ?? {}).filter(
-      ([, value]) => column !== "metadata" || !isMarked(value),
-    );
-    return rest.length === 0 ? [] : [{ column, wanted: Object.fromEntries(rest) }];
-  });
-  if (nested.length === 0) return undefined;
-  return (row: SqlRow) =>
-    nested.every(({ column, wanted }) => {
-      const text = row[column];
-      return typeof text === "string" && contains(JSON.parse(text), wanted);
-    });
+export function verifying(filters: {
+  readonly metadata?: Json | null;
+  readonly state_values?: Json | null;
+}): Verify | undefined {
+  const nested = Object.entries(filters.metadata ?? {}).filter(([, value]) => !isMarked(value));
+  const metadata = nested.length === 0 ? undefined : Object.fromEntries(nested);
+  const values = Object.keys(filters.state_values ?? {}).length === 0 ? undefined : filters.state_values;
+  if (metadata === undefined && values === undefined) return undefined;
+  return {
+    together: values === undefined ? TOGETHER.metadata : TOGETHER.values,
+    matches: (row) => textContains(row.metadata, metadata) && textContains(row.state_values, values),
+  };
+}
+
+function textContains(text: unknown, wanted: unknown): boolean {
+  return wanted === undefined || (typeof text === "string" && contains(JSON.parse(text), wanted));
 }
 
 export type Kind = "assistant" | "thread";

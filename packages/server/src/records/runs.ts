@@ -116,7 +116,7 @@ async function deleteRun(
 /** Every run for which `condition`, one of ours, holds of `value`. */
 export async function removeRuns(session: SqlSession, condition: string, value: string): Promise<void> {
   const keyed = await session.all(
-    `SELECT * FROM dw_srv_runs WHERE ${condition} AND run_id IN (SELECT k.run_id FROM dw_srv_keys k)`,
+    `SELECT * FROM dw_srv_runs WHERE ${condition} AND EXISTS (SELECT 1 FROM dw_srv_keys k WHERE k.run_id = dw_srv_runs.run_id)`,
     [value],
   );
   for (const row of keyed) {

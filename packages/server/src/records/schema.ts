@@ -36,7 +36,7 @@ function createServerTables({ id, integer, text, keyed }: ColumnTypes): string[]
       token ${text}, batch ${text}, last_event ${integer} NOT NULL, has_log ${integer} NOT NULL,
       UNIQUE (thread_id, sequence))`,
     "CREATE INDEX dw_srv_runs_open ON dw_srv_runs (thread_id, sequence) WHERE open = 1",
-    "CREATE INDEX dw_srv_runs_oldest ON dw_srv_runs (open, position) WHERE open = 1",
+    "CREATE INDEX dw_srv_runs_oldest ON dw_srv_runs (position) WHERE open = 1",
     "CREATE INDEX dw_srv_runs_ended ON dw_srv_runs (ended_at) WHERE has_log = 1 AND open = 0",
     `CREATE TABLE dw_srv_keys (owner ${text} NOT NULL, name ${text} NOT NULL, request_hash ${text} NOT NULL,
       run_id ${text} NOT NULL, run ${text}, created_at ${integer} NOT NULL, PRIMARY KEY (owner, name))`,

@@ -83,11 +83,8 @@ function matching(database: Database, owner: Owner, query: ThreadFilters): Condi
   return conditions;
 }
 
-function verifyingOf(query: ThreadFilters) {
-  return verifying([
-    ["metadata", query.metadata],
-    ["state_values", query.values],
-  ]);
+function verifyingOf({ metadata, values }: ThreadFilters) {
+  return verifying({ metadata, state_values: values });
 }
 
 /** In the order of the ids; those that are not there are left out. */
