@@ -13,7 +13,7 @@ import { asyncTasksValue } from "../subagents/async/async-task.ts";
 import { AsyncTeam } from "../subagents/async/async-team.ts";
 import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";
 import { acknowledgeMail, takeMail } from "../subagents/async/take-mail.ts";
-import { ASYNC_TASK_SYSTEM_PROMPT, START_TOOL } from "../subagents/async/words.ts";
+import { ASYNC_TASK_SYSTEM_PROMPT, CHECK_TOOL, LIST_TOOL, START_TOOL } from "../subagents/async/words.ts";
 import { type AsyncSubAgent, checkedSubAgents } from "../subagents/spec.ts";
 import { createCancelAsyncTaskTool } from "../tools/cancel-async-task.ts";
 import { createCheckAsyncTaskTool } from "../tools/check-async-task.ts";
@@ -64,7 +64,8 @@ export function asyncDelegation(
   systemPrompt: string = ASYNC_TASK_SYSTEM_PROMPT,
 ): AsyncSubAgentMiddleware {
   const team = new AsyncTeam(subAgents, graphs);
-  const section: PromptSection = (visible) => (visible.has(START_TOOL) ? systemPrompt : "");
+  const section: PromptSection = (visible) =>
+    SPOKEN_OF.every((name) => visible.has(name)) ? systemPrompt : "";
   return {
     name: ASYNC_SUBAGENT_MIDDLEWARE,
     stateSchema: new StateSchema({ asyncTasks: asyncTasksValue }),
@@ -83,6 +84,9 @@ export function asyncDelegation(
     [PROMPT_SECTION]: section,
   };
 }
+
+/** Who cannot see them all is not told of any. */
+const SPOKEN_OF = [START_TOOL, CHECK_TOOL, LIST_TOOL];
 
 interface Runtime {
   readonly configurable?: Record<string, unknown>;
