@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -97,6 +99,26 @@ describe("osSandbox", () => {
     symlinkSync(scratchDirectory(), stateDir);
     await expect(osSandbox({ stateDir }).open({ key: "k", env: {} })).rejects.toMatchObject({
       code: "SANDBOX_UNAVAILABLE",
+    });
+  });
+
+  it("a directory that others can write is not used for what is private, and its mode is left alone", async () => {
+    const stateDir = scratchDirectory();
+    chmodSync(stateDir, 0o1777);
+    await expect(osSandbox({ stateDir }).open({ key: "k", env: {} })).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringMatching(/can be written by others/),
+    });
+    expect(statSync(stateDir).mode & 0o7777).toBe(0o1777);
+  });
+
+  it.runIf(process.getuid?.() === 0)("nothing that somebody else left in it is used", async () => {
+    const stateDir = scratchDirectory();
+    mkdirSync(join(stateDir, "roots"));
+    chownSync(join(stateDir, "roots"), 4321, 4321);
+    await expect(osSandbox({ stateDir }).open({ key: "k", env: {} })).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringMatching(/roots' is not a directory of this user/),
     });
   });
 
