@@ -25,7 +25,7 @@ describe("options", () => {
     const spread = { model, asyncAgents: undefined, memory: null };
     expect(() => createDeepAgent(spread as object)).not.toThrow();
     expect(() => createFilesystemMiddleware({ toolTokenLimitBeforeEvict: null } as object)).not.toThrow();
-    expect(() => createDeepAgent({ asyncAgents: {} } as object)).toThrow(/no option 'asyncAgents'/);
+    expect(() => createDeepAgent({ asyncAgent: {} } as object)).toThrow(/no option 'asyncAgents'/);
   });
 
   test("a backend factory may ask for the state and the store by the peer's types", () => {
