@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const START_TIMEOUT = 30_000;
 /** Seconds without a request after which the service ends, whoever has forgotten it. */
-const IDLE_LIMIT = 600;
+const IDLE_LIMIT = 7200;
 /** With busybox alone, and with bash beside it. */
 export const PLAIN_IMAGE = "localhost/deepwright-test:plain";
 export const BASH_IMAGE = "localhost/deepwright-test:bash";
