@@ -1,0 +1,108 @@
+/** Runs by the clock. */
+import type { Cron } from "@deepwright/protocol";
+import { say } from "deepwright/testing";
+import { describe, expect, test } from "vitest";
+import { agentOf, OWNER, openSite, until, userSays } from "../runs/service-for-tests.ts";
+import { createCronTicker } from "./cron-ticker.ts";
+import { nextDate } from "./schedule.ts";
+
+const times = { schedule: "0 */6 * * *", timezone: null, end_time: null, enabled: true };
+
+describe("a schedule", () => {
+  test("has a next date in its time zone, also over the change of the clocks", () => {
+    expect(nextDate(times, new Date("2026-01-01T01:00:00Z"))).toBe("2026-01-01T06:00:00.000Z");
+    const berlin = { ...times, schedule: "30 2 * * *", timezone: "Europe/Berlin" };
+    expect(nextDate(berlin, new Date("2026-01-01T00:00:00Z"))).toBe("2026-01-01T01:30:00.000Z");
+    // 02:30 is not there on this day.
+    expect(Date.parse(nextDate(berlin, new Date("2026-03-28T12:00:00Z")) as string)).toBeGreaterThan(0);
+  });
+
+  test("ends, and is silent when it is off", () => {
+    const after = new Date("2026-01-01T01:00:00Z");
+    expect(nextDate({ ...times, end_time: "2026-01-01T05:00:00Z" }, after)).toBeNull();
+    expect(nextDate({ ...times, enabled: false }, after)).toBeNull();
+  });
+
+  test("that is none is refused", () => {
+    for (const wrong of [{ schedule: "every day" }, { schedule: "99 * * * *" }, { timezone: "Mars/Base" }])
+      expect(() => nextDate({ ...times, ...wrong })).toThrow(expect.objectContaining({ status: 400 }));
+  });
+});
+
+function cronOf(more: Partial<Cron>): Cron {
+  const now = new Date().toISOString();
+  return {
+    cron_id: "c1",
+    assistant_id: "agent",
+    thread_id: null,
+    ...times,
+    on_run_completed: "keep",
+    payload: { input: userSays("tick") },
+    user_id: OWNER,
+    next_run_date: new Date(Date.now() - 1_000).toISOString(),
+    metadata: {},
+    created_at: now,
+    updated_at: now,
+    ...more,
+  };
+}
+
+describe("a cron", () => {
+  test("that is due begins one run, however many processes tick", async () => {
+    const { agent, model } = agentOf(() => say("done"));
+    const site = await openSite({ agent }, { cronInterval: 600 });
+    await site.records.crons.put(OWNER, cronOf({}));
+    const ticker = () =>
+      createCronTicker({
+        crons: site.records.crons,
+        start: site.runs.start,
+        tickMs: 1_000,
+        onError: () => {},
+      });
+    await Promise.all(Array.from({ length: 8 }, () => ticker().tick()));
+    await until(async () =>
+      (await site.records.threads.search(OWNER, { limit: 50, offset: 0, status: "idle" })).some(
+        ({ values }) => values !== null,
+      ),
+    );
+    expect(model.callCount).toBe(1);
+    const next = (await site.records.crons.get(OWNER, "c1"))?.next_run_date as string;
+    expect(Date.parse(next)).toBeGreaterThan(Date.now());
+    await ticker().tick();
+    expect(model.callCount).toBe(1);
+  });
+
+  test("on a thread adds to it, and is ticked by the service itself", async () => {
+    const site = await openSite({ agent: agentOf(() => say("done")).agent }, { cronInterval: 0.05 });
+    const run = await site.runs.start({
+      owner: OWNER,
+      threadId: "t1",
+      request: { assistant_id: "agent", if_not_exists: "create", input: userSays("first") },
+    });
+    await site.runs.wait(OWNER, run.run_id);
+    await site.records.crons.put(OWNER, cronOf({ thread_id: "t1" }));
+    await until(
+      async () =>
+        (await site.runs.list(OWNER, "t1", { limit: 9, offset: 0, status: "success" })).length === 2,
+    );
+  });
+
+  test("whose assistant is gone skips the date and harms no other", async () => {
+    const site = await openSite({ agent: agentOf(() => say("done")).agent }, { cronInterval: 600 });
+    await site.records.crons.put(OWNER, cronOf({ cron_id: "lost", assistant_id: "nobody" }));
+    await site.records.crons.put(OWNER, cronOf({ cron_id: "well" }));
+    const errors: unknown[] = [];
+    const ticker = createCronTicker({
+      crons: site.records.crons,
+      start: site.runs.start,
+      tickMs: 1_000,
+      onError: (error) => errors.push(error),
+    });
+    await ticker.tick();
+    expect(errors).toHaveLength(1);
+    for (const id of ["lost", "well"])
+      expect(Date.parse((await site.records.crons.get(OWNER, id))?.next_run_date as string)).toBeGreaterThan(
+        Date.now(),
+      );
+  });
+});
