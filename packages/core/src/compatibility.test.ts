@@ -22,10 +22,10 @@ test("createFilesystemMiddleware works in LangChain's createAgent, and `files` n
 describe("options", () => {
   test("one that is undefined or null is absent, also when this version does not know it", () => {
     const model = scriptedModel(["done"]);
-    const spread = { model, asyncAgents: undefined, memory: null };
+    const spread = { model, optionOfTomorrow: undefined, memory: null };
     expect(() => createDeepAgent(spread as object)).not.toThrow();
     expect(() => createFilesystemMiddleware({ toolTokenLimitBeforeEvict: null } as object)).not.toThrow();
-    expect(() => createDeepAgent({ asyncAgent: {} } as object)).toThrow(/no option 'asyncAgents'/);
+    expect(() => createDeepAgent({ optionOfTomorrow: {} } as object)).toThrow(/no option 'optionOfTomorrow'/);
   });
 
   test("a backend factory may ask for the state and the store by the peer's types", () => {
