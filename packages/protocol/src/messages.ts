@@ -1,4 +1,4 @@
-/** Messages as plain data, and how objects of LangChain become that. */
+/** Messages as plain data. */
 import { z } from "zod";
 
 export const toolCall = z.looseObject({
@@ -21,43 +21,3 @@ export const message = z.looseObject({
   usage_metadata: z.record(z.string(), z.unknown()).nullish(),
 });
 export type Message = z.infer<typeof message>;
-
-interface MessageObject {
-  getType(): string;
-  toDict(): { readonly type: string; readonly data: object };
-}
-
-function isMessageObject(value: unknown): value is MessageObject {
-  if (typeof value !== "object" || value === null) return false;
-  const { getType, toDict } = value as Partial<MessageObject>;
-  return typeof getType === "function" && typeof toDict === "function";
-}
-
-/**
- * JSON as clients read it: message objects become `{type, id, content, …}` wherever they stand. What only looks
- * like one of LangChain's serialized objects stays what it is. Bytes are base64, errors their name and message,
- * `undefined` is `null`. Throws for what contains itself.
- */
-export function wireJson(value: unknown): string {
-  // A replacer sees what `toJSON` made of an object; the object itself is still in its holder.
-  return (
-    JSON.stringify(value, function (this: Record<string, unknown>, name: string, made: unknown) {
-      const held = this[name];
-      if (isMessageObject(held)) {
-        const { type, data } = held.toDict();
-        return { ...data, type };
-      }
-      if (held instanceof Uint8Array) return base64(held);
-      if (held instanceof Error) return { error: held.name, message: held.message };
-      return typeof made === "bigint" ? String(made) : made;
-    }) ?? "null"
-  );
-}
-
-/** In steps, since a call takes only so many arguments. */
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let from = 0; from < bytes.length; from += 8192)
-    binary += String.fromCharCode(...bytes.subarray(from, from + 8192));
-  return btoa(binary);
-}

@@ -64,6 +64,12 @@ describe("a stream of a run", () => {
     expect(log.requests).toHaveLength(2);
   });
 
+  test("of which nothing is left is over, also when it was to close with `end`", async () => {
+    const log = eventLog({ events: numbered(3) });
+    expect(await all(clientOf(log).runs.joinStream("t", "r", { lastEventId: "4" }))).toEqual([]);
+    expect(log.requests).toHaveLength(2);
+  });
+
   test("without ids is over when it closes", async () => {
     const log = eventLog({ events: numbered(3, false), ids: false });
     expect(await all(clientOf(log).runs.stream("t", body))).toHaveLength(3);

@@ -55,6 +55,7 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
   let path = options.path;
   let failures = 0;
   let promised = false;
+  let received = false;
   let runId = options.runId;
   let open = options.open;
   for (;;) {
@@ -73,6 +74,7 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
         }
         if (!seen.isNew(event.id)) continue;
         news += 1;
+        received = true;
         failures = 0;
         const streamed = readEvent(event, runId);
         runId = streamed.runId;
@@ -85,9 +87,11 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
       if (error instanceof ProtocolError && !error.temporary) throw error;
     }
     const resumed = open !== options.open;
-    // A server that promises no `end` has nothing more to say when a second look brings nothing.
+    // A server that promises no `end` has nothing more to say when a second look brings nothing; neither has one
+    // that was asked for what comes behind its `end`.
+    const owed = promised && (received || options.lastEventId === undefined);
     const over = seen.last === undefined || (resumed && news === 0);
-    if (untilEnd && !promised && over && failure === undefined && !silent) return;
+    if (untilEnd && !owed && over && failure === undefined && !silent) return;
     if (!silent && news === 0) failures += 1;
     const again = path !== undefined || (options.repeatable === true && seen.last === undefined);
     if (!again || failures > attempts || attempts === 0) throw failure ?? lost();

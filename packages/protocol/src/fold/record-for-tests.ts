@@ -1,7 +1,6 @@
 /** Runs of real agents as the events a server would send. */
 import { formatEventId } from "../event-id.ts";
 import { formatEventName } from "../events.ts";
-import { wireJson } from "../messages.ts";
 
 /** What of an agent is used. */
 interface StreamingAgent {
@@ -51,4 +50,23 @@ export async function record(
   }
   add("end", { run_id: runId, status });
   return events;
+}
+
+interface MessageObject {
+  getType(): string;
+  toDict(): { readonly type: string; readonly data: object };
+}
+
+function isMessageObject(value: unknown): value is MessageObject {
+  return typeof (value as Partial<MessageObject> | null)?.toDict === "function";
+}
+
+/** Message objects as the plain data a server makes of them. */
+function wireJson(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, name: string, made: unknown) {
+    const held = this[name];
+    if (!isMessageObject(held)) return made;
+    const { type, data } = held.toDict();
+    return { ...data, type: "concat" in held && type === "ai" ? "AIMessageChunk" : type };
+  });
 }
