@@ -30,6 +30,7 @@ export function createEventWriter(events: Pick<EventRecords, "append">, claim: R
   let storing: Promise<void> | undefined;
   let failure: unknown;
   let taken = false;
+  let stored = Number.NEGATIVE_INFINITY;
 
   const isFull = () => waiting.length >= BATCH_EVENTS || bytes >= MOST_BYTES;
   const store = async (): Promise<void> => {
@@ -49,12 +50,15 @@ export function createEventWriter(events: Pick<EventRecords, "append">, claim: R
       })
       .finally(() => {
         storing = undefined;
+        stored = performance.now();
         if (failure === undefined && waiting.length > 0 && !taken) schedule();
       });
     return storing;
   };
   const schedule = (): void => {
-    timer ??= setTimeout(() => void begin().catch(() => undefined), BATCH_MS);
+    // After a pause at once: what comes slowly is seen without delay.
+    const pause = Math.max(0, BATCH_MS - (performance.now() - stored));
+    timer ??= setTimeout(() => void begin().catch(() => undefined), pause);
   };
   const flush = async (): Promise<void> => {
     while (storing !== undefined || waiting.length > 0) await (storing ?? begin());
