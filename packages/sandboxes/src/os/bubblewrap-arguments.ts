@@ -36,12 +36,9 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...(plan.filter === undefined ? [] : ["--seccomp", String(plan.filter)]),
     ...["--ro-bind", plan.skeleton, "/"],
     ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
-    ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) => [
-      "--tmpfs",
-      path,
-      "--remount-ro",
-      path,
-    ]),
+    ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) =>
+      emptyPlace(plan.sharedMemory !== undefined, path),
+    ),
     ...["--proc", "/proc"],
     ...DEVICES.flatMap((name) => ["--dev-bind", join(plan.devices, name), `/dev/${name}`]),
     ...bounded(plan.sharedMemory),
@@ -77,10 +74,9 @@ export function controlArguments(
   { from, to }: Bind,
   canBound: boolean,
 ): string[] {
-  const empty = [...bounded(canBound ? SMALLEST : undefined), "--perms", "0555", "--tmpfs"];
   return mounts.flatMap(({ path, kind }) => {
     const inside = join(to, path);
-    if (kind === "closed") return [...empty, inside];
+    if (kind === "closed") return emptyPlace(canBound, inside);
     if (kind === "masked") return ["--ro-bind", "/dev/null", inside];
     return [kind === "pin" ? "--bind" : "--ro-bind", join(from, path), inside];
   });
@@ -88,6 +84,11 @@ export function controlArguments(
 
 /** One page. */
 const SMALLEST = 4096;
+
+/** Its owner could change its mode and fill it, were it not so small. */
+function emptyPlace(canBound: boolean, path: string): string[] {
+  return [...bounded(canBound ? SMALLEST : undefined), "--perms", "0555", "--tmpfs", path];
+}
 
 function bounded(bytes: number | undefined): string[] {
   return bytes === undefined ? [] : ["--size", String(bytes)];
