@@ -9,8 +9,6 @@ export interface Limits extends BodyLimits {
   readonly runs: Rate;
   /** Streams one caller may hold open. */
   readonly streams: number;
-  /** Bytes that wait for a reader that takes none; then it is dropped and may come back. */
-  readonly streamBytes: number;
 }
 
 export const LIMITS: Limits = {
@@ -18,7 +16,6 @@ export const LIMITS: Limits = {
   jsonDepth: 100,
   jsonValues: 200_000,
   requests: { burst: 2_000, perSecond: 500 },
-  runs: { burst: 200, perSecond: 20 },
+  runs: { burst: 200, perSecond: 10 },
   streams: 2_000,
-  streamBytes: 16 * 1024 * 1024,
 };

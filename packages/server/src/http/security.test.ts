@@ -363,6 +363,18 @@ describe("SV-06, SV-09 tenants", () => {
   });
 });
 
+/** So many MB of white space, one after the other. */
+function pieces(count: number): ReadableStream<Uint8Array> {
+  let left = count;
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((go) => setImmediate(go));
+      if (left-- > 0) controller.enqueue(new Uint8Array(1024 * 1024).fill(0x20));
+      else controller.close();
+    },
+  });
+}
+
 test("SV-07 what is too large, too deep or too many is refused quickly and pollutes nothing", async () => {
   const began = performance.now();
   const declared = await raw(server, "POST", "/threads", {
@@ -374,9 +386,7 @@ test("SV-07 what is too large, too deep or too many is refused quickly and pollu
   const sent = await fetch(`${server.url}/threads`, {
     method: "POST",
     headers: { ...auth, ...json },
-    body: new ReadableStream({
-      pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024).fill(0x20)),
-    }),
+    body: pieces(200),
     duplex: "half",
   } as RequestInit).then(
     ({ status }) => status,
