@@ -6,7 +6,18 @@ import {
   type TestDatabase,
   testDatabase,
 } from "../../../checkpoint/src/test-support/postgres.ts";
-import { claimed, cron, finished, newRun, newThread, said, started, TTL } from "./facts-for-tests.ts";
+import {
+  assistant,
+  claimed,
+  cron,
+  finished,
+  newRun,
+  newThread,
+  said,
+  started,
+  TTL,
+  thread,
+} from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
 import type { ServerRecords } from "./records.ts";
 import { recordsSuite } from "./records-suite-for-tests.ts";
@@ -58,6 +69,16 @@ describe("answers that get lost", () => {
     const far = await openRecords({ postgres: proxy.url });
     const threadId = await newThread(far, "lost");
     for (let turn = 0; turn < 4; turn += 1) {
+      const more = thread("lost", { metadata: { turn } });
+      expect(await far.threads.put("lost", more, { ifExists: "raise" })).toMatchObject({
+        metadata: { turn },
+      });
+      const helper = assistant();
+      expect(await far.assistants.put("lost", helper, { ifExists: "raise" })).toEqual(helper);
+      const unwanted = await started(far, "lost", more.thread_id);
+      expect(await far.runs.requestCancel("lost", unwanted, "interrupt")).toMatchObject({
+        status: "interrupted",
+      });
       const run = newRun("lost", threadId, { idempotencyKey: `key ${turn}`, requestHash: "h" });
       expect(await far.runs.start(run)).toMatchObject({ kind: "created", run: { run_id: run.runId } });
       const claim = await claimed(far, threadId);

@@ -1,5 +1,6 @@
 /** How runs begin: keys, strategies, order. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { claimed, finished, newRun, newThread, said, started, TTL } from "./facts-for-tests.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
@@ -181,6 +182,7 @@ export function runsSuite({ records }: RecordsSite): void {
       const ended = await records().runs.requestCancel("a", waiting, "interrupt", [said("end")]);
       expect(ended).toMatchObject({ status: "interrupted", cancel: "interrupt" });
       expect(await records().events.read(waiting, 0, 10)).toHaveLength(1);
+      await sleep(5);
       expect(await records().runs.requestCancel("a", waiting, "interrupt")).toBeUndefined();
       await finished(records(), claim);
       expect(await records().threads.get("a", threadId)).toMatchObject({ status: "idle" });

@@ -12,7 +12,7 @@ import {
 import { Conditions, type Page, pageOf } from "./conditions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import type { NewEvent, NewRun, Owner, RunClaim, RunRecord, StartedRun } from "./records.ts";
-import { findRun, lockThread, runOf } from "./run-row.ts";
+import { findRun, lockThread, momentOf, runOf } from "./run-row.ts";
 import { cancelRun, startRun } from "./start-run.ts";
 
 export type RunRows = ReturnType<typeof runRows>;
@@ -43,7 +43,8 @@ export function runRows(database: Database) {
         if (seen === undefined || !(await lockThread(database, session, seen.run.thread_id)))
           return undefined;
         const found = await findRun(database, session, owner, runId);
-        if (found === undefined || !isOpen(found.run)) return undefined;
+        if (found === undefined) return undefined;
+        if (!isOpen(found.run)) return wasCancelled(found.run, action, now) ? found.run : undefined;
         return cancelRun(database, session, found, action, lastEvents, now);
       }),
 
@@ -73,6 +74,11 @@ export function runRows(database: Database) {
     threadsToWakeUp: (limit: number): Promise<string[]> =>
       database.read((session) => threadsToWakeUp(database, session, limit)),
   };
+}
+
+/** By this very request, whose answer got lost. */
+function wasCancelled(run: RunRecord, action: string, now: number): boolean {
+  return run.cancel === action && run.attempts === 0 && run.updated_at === momentOf(now);
 }
 
 export function isOpen(run: RunRecord): boolean {

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
@@ -87,6 +89,20 @@ describe("a file", () => {
     await second.close();
     await expect(second.runs.get("a", runId)).rejects.toMatchObject({ code: "STORAGE_CLOSED" });
   });
+
+  test("is used by the published package too, whose modules are elsewhere", async () => {
+    const main = await (await fetch(`${process.env.TEST_BROKER}/program`)).text();
+    const script = `
+      import { openRecords } from "@deepwright/server";
+      const records = await openRecords({ sqlite: ${JSON.stringify(join(directory, "built.db"))} });
+      console.log(await records.threads.count("a", {}));
+      await records.close();
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: resolve(main, "../../../../.."),
+    });
+    expect(stdout.trim()).toBe("0");
+  }, 60_000);
 
   test("in memory is one of its own", async () => {
     const [one, two] = [await openRecords({ sqlite: ":memory:" }), await openRecords({ sqlite: ":memory:" })];
