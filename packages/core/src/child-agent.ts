@@ -20,7 +20,8 @@ import type { BuildChild, Parent } from "./subagents/team.ts";
 export function buildAgentLoop(spec: LoopSpec): Loop {
   const loop = buildLoop({ ...spec, asksInside: teamsMayAsk(spec.middleware) });
   introduceTeams(loop, spec);
-  if (spec.middleware.some((one) => approvalDemandOf(one) !== undefined)) buildTeams(loop);
+  const demand = spec.middleware.map(approvalDemandOf).find((why) => why !== undefined);
+  if (demand !== undefined) buildTeams(loop, demand);
   return loop;
 }
 

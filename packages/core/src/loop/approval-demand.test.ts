@@ -25,6 +25,20 @@ test("an agent on a backend that demands approval must ask about every tool it h
   );
 });
 
+test("a compiled subagent must ask about every tool too, and one whose tools cannot be seen is refused", () => {
+  const model = scriptedModel([]);
+  const agentWith = (runnable: unknown) => () =>
+    createDeepAgent({
+      model,
+      backend: demanding(),
+      interruptOn: ALL,
+      subagents: [{ name: "other", description: "Made elsewhere.", runnable }],
+    } as never);
+  expect(agentWith(createDeepAgent({ model }))).toThrow(/can be called without/);
+  expect(agentWith(createDeepAgent({ model, interruptOn: ALL }))).not.toThrow();
+  expect(agentWith({ invoke: async () => ({ messages: [] }) })).toThrow(/compiled subagent 'other'/);
+});
+
 test("a tool that a middleware brings in a run only is asked about too", async () => {
   const late = tool(async () => "ran", { name: "late", description: "Comes late.", schema: z.object({}) });
   const bringer = createMiddleware({

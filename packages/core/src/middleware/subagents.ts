@@ -1,6 +1,8 @@
 /** Lets an agent hand tasks to others: the tool `task`, and a few words about it. */
 import type { AgentMiddleware } from "langchain";
+import { ConfigurationError } from "../errors.ts";
 import { AgentGraph } from "../loop/agent-graph.ts";
+import { refuseUnasked } from "../loop/approval-demand.ts";
 import { mayAskByOptions } from "../loop/approval-policy.ts";
 import type { LoopSpec } from "../loop/build.ts";
 import { asksPeople, type Loop } from "../loop/loop.ts";
@@ -10,7 +12,7 @@ import {
   type PromptSection,
   type WithPromptSection,
 } from "../loop/prompt-section.ts";
-import { isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
+import { type CompiledSubAgent, isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
 import type { Team } from "../subagents/team.ts";
 import { TASK_SYSTEM_PROMPT, TASK_TOOL } from "../subagents/words.ts";
 import { createTaskTool } from "../tools/task.ts";
@@ -51,12 +53,28 @@ export function introduceTeams(loop: Loop, spec: LoopSpec): void {
   for (const middleware of loop.middleware) (middleware as WithTeam)[TEAM]?.worksFor({ loop, spec });
 }
 
-/** Builds all children now: what is wrong with one is said before any is called. */
-export function buildTeams(loop: Loop): void {
+/** Builds all children now: what is wrong with one is said before any is called. `why` every call needs approval. */
+export function buildTeams(loop: Loop, why: string): void {
   for (const middleware of loop.middleware) {
     const team = (middleware as WithTeam)[TEAM];
-    for (const member of team?.members ?? []) team?.runnable(member);
+    for (const member of team?.members ?? []) {
+      if (isCompiled(member)) refuseCompiled(member, why);
+      team?.runnable(member);
+    }
   }
+}
+
+/** What it calls is seen only in one of ours. */
+function refuseCompiled({ name, runnable }: CompiledSubAgent, why: string): void {
+  if (runnable instanceof AgentGraph) {
+    refuseUnasked(runnable.loop.tools, runnable.loop.approvals, why);
+    return;
+  }
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    `Every call of this agent needs approval, because ${why}, and it cannot be seen what the compiled subagent '${name}' calls.`,
+    { hint: "Declare the subagent, or leave it out." },
+  );
 }
 
 /** Whether a person may be asked by an agent inside one with this middleware. */
