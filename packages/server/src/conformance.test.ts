@@ -349,3 +349,12 @@ test("the server says who it is", async () => {
     flags: { crons: true },
   });
 });
+
+test("the state of a thread at work is not changed from outside", async () => {
+  const { thread_id } = await client.threads.create({ graphId: "echo" });
+  const run = await client.runs.create(thread_id, "echo", { input: say("wait 60000") });
+  await expect.poll(async () => (await client.runs.get(thread_id, run.run_id)).status).toBe("running");
+  await expect(client.threads.updateState(thread_id, { values: say("x") })).rejects.toThrow(/409/);
+  await client.threads.delete(thread_id);
+  await expect(client.runs.get(thread_id, run.run_id)).rejects.toThrow(/404/);
+});

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Problem } from "./problems.ts";
 
-/** The owner of everything a caller makes; further fields reach the agent as `runtime.serverInfo.user`. */
+/** `identity` is the owner of everything a caller makes, and in agents `runtime.serverInfo.user.identity`. */
 export interface Caller {
   readonly identity: string;
   readonly [field: string]: unknown;

@@ -54,6 +54,8 @@ export function problemOf(error: unknown): Problem {
   // What LangGraph says of an update that does not fit the graph.
   if ((error as Error | null)?.name === "InvalidUpdateError")
     return invalid("The update does not fit the agent.");
+  if ((error as Error | null)?.name === "AbortError")
+    return new Problem("UNAVAILABLE", "The request was given up.");
   const code = error instanceof DeepwrightError ? CODES[error.code] : undefined;
   if (code === "UNAVAILABLE")
     return new Problem(code, "The database is not available now.", { headers: { "retry-after": "1" } });

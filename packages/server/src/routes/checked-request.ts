@@ -15,8 +15,10 @@ export function checkRun(
     if (!engineCommands && (command.update !== undefined || command.goto !== undefined))
       throw invalid("command.update and command.goto are not allowed on this server; command.resume is.");
     checkValues(command.update);
+    refuseSerialized(command.resume);
   }
   checkValues(input);
+  refuseSerialized(request.context);
   checkConfig(request.config, threadId);
   checkCheckpoint(request.checkpoint, threadId);
 }

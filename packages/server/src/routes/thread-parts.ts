@@ -2,7 +2,7 @@
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
-import { notFound } from "../http/problems.ts";
+import { notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import { publicValues } from "../runs/thread-view.ts";
 import type { Services } from "./services.ts";
@@ -115,8 +115,14 @@ export async function deleteThread(services: Services, owner: string, threadId: 
   await services.saver.deleteThread(threadId);
 }
 
-async function endRuns({ records, runs }: Services, owner: string, threadId: string): Promise<void> {
+const PATIENCE_MS = 30_000;
+
+/** Where no worker is left to end them, the thread stays busy. */
+async function endRuns({ records, runs, closing }: Services, owner: string, threadId: string): Promise<void> {
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(PATIENCE_MS)]);
   for (const status of ["pending", "running"] as const)
     for (const run of await records.runs.list(owner, threadId, { limit: 1000, offset: 0, status }))
-      await runs.cancel(owner, run.run_id, { action: "interrupt", wait: true });
+      await runs.cancel(owner, run.run_id, { action: "interrupt", wait: true, signal }).catch((error) => {
+        throw signal.aborted ? new Problem("THREAD_BUSY", "A run of the thread does not end.") : error;
+      });
 }

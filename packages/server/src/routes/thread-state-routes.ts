@@ -1,7 +1,7 @@
 /** The state of a thread: as it is, as it was, and what a client may write into it. */
 import type { Checkpoint, ThreadHistory, ThreadState } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
-import { invalid, notFound } from "../http/problems.ts";
+import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
@@ -113,6 +113,7 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
   const graph = await graphOfThread(services, thread);
   if (!graph) throw invalid("The thread has no agent yet: begin a run, or create it with metadata.graph_id.");
   checkInputKeys(values, inputKeysOf(graph));
+  if (thread.status === "busy") throw new Problem("THREAD_BUSY", "The thread has a run that has not ended.");
   const place = { threadId, checkpointId: checkpoint?.checkpoint_id ?? checkpoint_id };
   const config = await graph.updateState(configOf(place), values as never, asNode ?? undefined);
   const state = await noteState(services, graph, thread);

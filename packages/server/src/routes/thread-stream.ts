@@ -17,7 +17,7 @@ export interface ThreadReader {
   readonly modes: readonly ThreadStreamMode[];
 }
 
-const LOOK_AGAIN_MS = 500;
+const LOOK_AGAIN_MS = 1_000;
 const PAGE = 100;
 
 /** Without an end: it waits for the next run until the reader leaves or the thread is gone. */
@@ -55,6 +55,8 @@ async function firstRun(services: Services, owner: string, threadId: string, las
 
 /** The run begun next after this one. */
 async function runAfter(services: Services, owner: string, threadId: string, sequence: number) {
+  const [newest] = await services.runs.list(owner, threadId, { limit: 1, offset: 0 });
+  if (newest === undefined || newest.sequence <= sequence) return undefined;
   return (await listed(services, owner, threadId)).find((run) => run.sequence > sequence);
 }
 

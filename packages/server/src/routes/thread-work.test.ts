@@ -22,9 +22,10 @@ test("a message to a run at work is read before its next model call", async () =
   const { body: run } = await server.call("POST", `/threads/${thread}/runs`, say("wait 700"));
   const path = `/threads/${thread}/messages`;
   const message = { kind: "steer", content: "and quickly", id: "m1" };
+  // The tool is at work: what the run began with has been read.
   await expect
-    .poll(async () => (await server.call("GET", `/threads/${thread}/runs/${run.run_id}`)).body.status)
-    .toBe("running");
+    .poll(async () => (await server.call("GET", `/threads/${thread}/state`)).body.next)
+    .toContain("tools");
   const posted = await server.call("POST", path, message);
   expect(posted.body).toEqual({ id: "m1", kind: "steer", run_id: run.run_id });
   expect((await server.call("POST", path, message)).status).toBe(200);
