@@ -241,6 +241,21 @@ describe("where it cannot be used", () => {
     },
   );
 
+  it("SB-08 a system that has no such sandbox is refused, with what can be used instead", async () => {
+    const stateDir = scratchDirectory();
+    const { platform } = process;
+    Object.defineProperty(process, "platform", { value: "win32" });
+    try {
+      await expect(osSandbox({ stateDir }).open({ key: "k", env: {} })).rejects.toMatchObject({
+        code: "SANDBOX_UNAVAILABLE",
+        message: expect.stringMatching(/needs Linux or macOS, and this is win32\. Use .*docker/),
+      });
+    } finally {
+      Object.defineProperty(process, "platform", { value: platform });
+    }
+    expect(readdirSync(stateDir)).toEqual([]);
+  });
+
   it("SB-09 no bwrap, git or rg of the working directory is started", async () => {
     const rootDir = scratchDirectory();
     const trap = join(scratchDirectory(), "trap");
