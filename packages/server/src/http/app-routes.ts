@@ -10,7 +10,7 @@ import type { Services } from "../routes/services.ts";
 import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
-import { invalid, notFound } from "./problems.ts";
+import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
 
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
@@ -32,6 +32,7 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
   for (const route of routes as readonly Route[]) {
     const handler = HANDLERS[route.name as RouteName];
     app.on(route.method, route.path, async ({ req, get, env }) => {
+      if (services.closing.aborted) throw closes();
       const caller = get("caller");
       const call = {
         request: req.raw,
@@ -48,6 +49,13 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
   }
   app.all("*", () => {
     throw notFound("route");
+  });
+}
+
+/** Load balancers and clients go elsewhere. */
+function closes(): Problem {
+  return new Problem("UNAVAILABLE", "The server closes.", {
+    headers: { "retry-after": "1", connection: "close" },
   });
 }
 

@@ -85,3 +85,14 @@ test("an identity that is none is nobody", async () => {
 test("a token that can be guessed is refused", async () => {
   await expect(createApp({ agents: {}, token: "short" })).rejects.toThrow(/at least 16/);
 });
+
+test("a server that closes sends everyone elsewhere", async () => {
+  const app = await createApp({ agents: { echo: echoAgent() } });
+  await app.close();
+  const headers = { authorization: `Bearer ${app.token}` };
+  for (const path of ["/ok", "/threads/t1", "/assistants/echo"]) {
+    const answer = await app.fetch(new Request(`http://localhost${path}`, { headers }));
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toBe("1");
+  }
+});
