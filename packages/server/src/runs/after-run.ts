@@ -1,6 +1,6 @@
 /** What follows the end of a run: it is told, it is tidied up, and mail it did not read begins another. */
 import type { RunRecord, ServerRecords } from "../records/records.ts";
-import type { RunEnd } from "./execute-run.ts";
+import type { RunEnd } from "./execution.ts";
 import { hasMail, type Mailbox } from "./mailbox.ts";
 import type { Webhooks } from "./webhooks.ts";
 import type { WireJson } from "./wire-json.ts";

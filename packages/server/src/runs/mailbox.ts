@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { PostedMessage } from "@deepwright/protocol";
 import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
-import { MAIL_RUN } from "./execute-run.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
-import { MAIL_KINDS } from "./steering.ts";
+import { MAIL_KINDS, MAIL_RUN } from "./steering.ts";
 import type { Worker } from "./worker.ts";
 
 export interface NewMail {

@@ -6,12 +6,14 @@ import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Owner, RunEvent, RunRecord, ServerRecords } from "../records/records.ts";
 import { afterRun } from "./after-run.ts";
+import { createRunEnder } from "./end-run.ts";
 import { followEvents } from "./event-stream.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createErrorWords } from "./run-error.ts";
 import { missing } from "./service-error.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
+import { isOpen, outcomeOf, untilEnded } from "./watch-run.ts";
 import { createWebhooks, type WebhookOptions } from "./webhooks.ts";
 import { createWireJson, type WireJson } from "./wire-json.ts";
 import { createWorker } from "./worker.ts";
@@ -98,7 +100,6 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
 }
 
 const DRAIN_MS = 30_000;
-const LOOK_AGAIN_MS = 5_000;
 
 export function createRunService(options: RunServiceOptions): RunService {
   const { records, registry, saver, queue } = options;
@@ -138,6 +139,7 @@ export function createRunService(options: RunServiceOptions): RunService {
 
   return {
     ...mailbox,
+    ...createRunEnder({ records, queue, worker, endOfUnbegun: starter.endOfUnbegun }),
     start: starter.start,
     get: (owner, runId) => records.runs.get(owner, runId),
     list: (owner, threadId, query) => records.runs.list(owner, threadId, query),
@@ -150,30 +152,6 @@ export function createRunService(options: RunServiceOptions): RunService {
       if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");
       const isOver = async () => !isOpen(await records.runs.get(owner, runId));
       yield* followEvents(records.events, runId, { after: last, signal, isOver });
-    },
-    async cancel(owner, runId, { action = "interrupt", wait = false, signal } = {}) {
-      const known = await records.runs.get(owner, runId);
-      if (known === undefined) throw missing("run");
-      const run = await records.runs.requestCancel(owner, runId, action, starter.endOfUnbegun("interrupted"));
-      if (run === undefined) return false;
-      worker.active(runId)?.cancel(action);
-      if (!isOpen(run)) {
-        if (action === "rollback") await records.runs.delete(owner, runId);
-        await queue.wake(run.thread_id);
-      }
-      if (wait) await untilEnded(records, owner, runId, signal);
-      return true;
-    },
-    async delete(owner, runId) {
-      const run = await records.runs.get(owner, runId);
-      if (run === undefined) return false;
-      if (isOpen(run)) {
-        await records.runs.requestCancel(owner, runId, "interrupt", starter.endOfUnbegun("interrupted"));
-        worker.active(runId)?.cancel("interrupt");
-        await untilEnded(records, owner, runId);
-      }
-      await records.runs.delete(owner, runId);
-      return true;
     },
     get active() {
       return worker.size;
@@ -194,57 +172,4 @@ export function createRunService(options: RunServiceOptions): RunService {
       return closed;
     },
   };
-}
-
-function isOpen(run: RunRecord | undefined): boolean {
-  return run?.status === "pending" || run?.status === "running";
-}
-
-/** The run as it ended; undefined when it is gone. */
-async function untilEnded(
-  records: ServerRecords,
-  owner: Owner,
-  runId: string,
-  signal?: AbortSignal,
-): Promise<RunRecord | undefined> {
-  let wake: () => void = () => {};
-  let changed = false;
-  const stop = records.events.watch(runId, () => {
-    changed = true;
-    wake();
-  });
-  const onAbort = () => wake();
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    for (;;) {
-      signal?.throwIfAborted();
-      changed = false;
-      const run = await records.runs.get(owner, runId);
-      if (!isOpen(run)) return run;
-      await new Promise<void>((done) => {
-        const timer = setTimeout(done, LOOK_AGAIN_MS);
-        wake = () => {
-          clearTimeout(timer);
-          done();
-        };
-        if (changed || signal?.aborted) wake();
-      });
-    }
-  } finally {
-    stop();
-    signal?.removeEventListener("abort", onAbort);
-  }
-}
-
-async function outcomeOf(
-  records: ServerRecords,
-  begun: RunRecord,
-  ended: RunRecord | undefined,
-): Promise<RunOutcome> {
-  const thread = await records.threads.get(begun.owner, begun.thread_id);
-  if (ended?.error) return { ...thread?.values, __error__: ended.error };
-  if (thread === undefined) return null;
-  const interrupts = Object.values(thread.interrupts).flat();
-  if (interrupts.length === 0) return thread.values;
-  return { ...thread.values, __interrupt__: interrupts };
 }

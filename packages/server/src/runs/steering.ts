@@ -5,7 +5,7 @@
  * are written into its state, and it goes on: no call is broken off, and nothing is done when there is no mail. A
  * message has the id of its mail, so that one that is delivered again after a crash is still one message.
  */
-import type { MailRecords } from "../records/records.ts";
+import type { MailRecords, RunRecord } from "../records/records.ts";
 
 export const MAIL_KINDS = ["steer", "follow-up", "completion"] as const;
 
@@ -81,4 +81,11 @@ export function withMail(input: unknown, mail: readonly Mail[]): unknown {
   const given = (input ?? {}) as { messages?: unknown };
   const own = given.messages === undefined ? [] : [given.messages].flat();
   return { ...given, messages: [...mail.map(mailMessage), ...own] };
+}
+
+/** What marks a run that was begun to read mail; without any it does nothing. */
+export const MAIL_RUN = { origin: "mail" } as const;
+
+export function isMailRun({ request }: RunRecord): boolean {
+  return request.metadata?.origin === MAIL_RUN.origin && (request.input ?? null) === null && !request.command;
 }

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Queue } from "../queue/queue.ts";
 import type { RunRecord } from "../records/records.ts";
-import { type ActiveRun, type ExecutionParts, executeRun, type RunEnd } from "./execute-run.ts";
+import { type ActiveRun, executeRun } from "./execute-run.ts";
+import type { ExecutionParts, RunEnd } from "./execution.ts";
 
 export interface WorkerOptions extends ExecutionParts {
   readonly queue: Queue;

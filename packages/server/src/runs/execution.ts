@@ -1,0 +1,342 @@
+/** What is done for one claimed run, from its first event to its last. */
+import type { Assistant, RunStatus, ThreadStatus } from "@deepwright/protocol";
+import {
+  type BaseCheckpointSaver,
+  Command,
+  isCommand,
+  isGraphDrained,
+  type RunControl,
+} from "@langchain/langgraph";
+import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
+import type { RunClaim, RunRecord, ServerRecords } from "../records/records.ts";
+import { claimThread, type HeldThread } from "./claim-thread.ts";
+import { ClaimLost, createEventWriter, type EventWriter } from "./event-writer.ts";
+import type { ErrorWords } from "./run-error.ts";
+import { CLAIM_KEY, chosenCheckpoint, requestedModes, runConfig, runInput } from "./run-input.ts";
+import { isMailRun, mailMessage, type Steering, withMail } from "./steering.ts";
+import { type StreamShape, streamShape } from "./stream-events.ts";
+import { publicKeys, readThread, type ThreadView } from "./thread-view.ts";
+import type { WireJson } from "./wire-json.ts";
+
+export interface ExecutionParts {
+  readonly records: ServerRecords;
+  readonly registry: AgentRegistry;
+  readonly saver: BaseCheckpointSaver;
+  readonly wireJson: WireJson;
+  readonly errorWords: ErrorWords;
+  /** How long a claim lives without being renewed: as long as a dead worker's run waits for another. */
+  readonly claimTtlMs: number;
+  readonly pollMs: number;
+  /** A run that takes longer is ended with the status `timeout`. */
+  readonly runTimeoutMs?: number | undefined;
+  /** A run that was begun so often and never ended is given up. */
+  readonly maxAttempts: number;
+}
+
+/** How it went. `released`: it is back in the queue; `lost`: another worker has it. */
+export type RunEnd =
+  | ({
+      readonly kind: "finished";
+      readonly status: RunStatus;
+      readonly error?: RunRecord["error"];
+      readonly rolledBack: boolean;
+    } & Partial<Pick<ThreadView, "values" | "interrupts">>)
+  | { readonly kind: "released" }
+  | { readonly kind: "lost" };
+
+/** Why a run does not go on to its end. */
+export type Stop = "cancel" | "lost" | "timeout" | "leave";
+
+/** The reason a run's signal fires with. */
+export class RunStopped extends Error {
+  constructor(readonly why: Stop) {
+    super(why === "timeout" ? "The run took too long." : "The run was stopped.");
+    this.name = why === "timeout" ? "RunTimeout" : "RunStopped";
+  }
+}
+
+interface Ending {
+  readonly status: RunStatus;
+  readonly threadStatus: ThreadStatus;
+  readonly error?: NonNullable<RunRecord["error"]>;
+  readonly view?: ThreadView;
+  readonly rolledBack?: boolean;
+}
+
+export class Execution {
+  private readonly run: RunRecord;
+  private readonly writer: EventWriter;
+  private shape: StreamShape | undefined;
+  private agent: AnyGraph | undefined;
+  private held: HeldThread | undefined;
+  /** The checkpoint the thread was at before the run; undefined for none. */
+  private begunAt: string | undefined;
+  /** A worker has begun it before. */
+  private isAgain = false;
+
+  constructor(
+    private readonly claim: RunClaim,
+    private readonly parts: ExecutionParts,
+    private readonly signal: AbortSignal,
+    private readonly control: RunControl,
+    private readonly steering: Steering,
+    private readonly action: () => "interrupt" | "rollback" | undefined,
+  ) {
+    this.run = claim.run;
+    this.writer = createEventWriter(parts.records.events, claim);
+  }
+
+  async whole(): Promise<RunEnd> {
+    try {
+      return await this.finish(await this.outcome());
+    } catch (error) {
+      if (error instanceof Released) return await this.release();
+      if (isLoss(error)) return { kind: "lost" };
+      throw error;
+    } finally {
+      await this.held?.release().catch(() => undefined);
+    }
+  }
+
+  private async outcome(): Promise<Ending> {
+    const { run, parts } = this;
+    if (run.attempts > parts.maxAttempts) return this.abandoned();
+    try {
+      await this.prepare();
+      if (this.signal.aborted) throw this.signal.reason;
+      await this.work();
+      return await this.rest();
+    } catch (error) {
+      return await this.stopped(error);
+    }
+  }
+
+  /** Dead-lettered: it stays in the list of runs, with the reason. */
+  private abandoned(): Ending {
+    const { maxAttempts } = this.parts;
+    const message = `Given up after ${maxAttempts} attempts: each time its worker ended before the run did.`;
+    return { status: "error", threadStatus: "error", error: { error: "RUN_ABANDONED", message } };
+  }
+
+  private async prepare(): Promise<void> {
+    const { run, parts, signal } = this;
+    const { events } = parts.records;
+    // Not told by the count of attempts: one that was given back does not count.
+    const [first] = await events.read(run.run_id, 0, 1);
+    this.held = await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signal);
+    const head = await this.head();
+    this.begunAt = first ? (JSON.parse(first.data).checkpoint_id ?? undefined) : head;
+    await this.write("metadata", {
+      run_id: run.run_id,
+      thread_id: run.thread_id,
+      attempt: run.attempts,
+      ...(first === undefined && head !== undefined && { checkpoint_id: head }),
+    });
+    this.isAgain = first !== undefined;
+    // Before anything else: whoever goes on must know where it began.
+    await this.writer.flush();
+  }
+
+  private async head(): Promise<string | undefined> {
+    const saved = await this.parts.saver.getTuple({ configurable: { thread_id: this.run.thread_id } });
+    return saved?.checkpoint.id;
+  }
+
+  private async work(): Promise<void> {
+    const { run, steering } = this;
+    const assistant = await this.assistant();
+    this.agent = await this.parts.registry.load(assistant.graph_id);
+    this.shape = streamShape(requestedModes(run.request), publicKeys(this.agent));
+    const isBegun = this.isAgain && (await this.head()) !== this.begunAt;
+    await steering.look();
+    let input = isBegun ? null : await this.firstInput();
+    if (input === NOTHING) return;
+    for (let first = !isBegun; ; first = false) {
+      await this.stream(input, assistant, first);
+      const view = await this.view();
+      await steering.settle(view.messageIds);
+      const mail = steering.take(view.next);
+      if (mail.length === 0) return;
+      await this.tellMail(mail);
+      input = new Command({ update: { messages: mail.map(mailMessage) } });
+    }
+  }
+
+  /** Mail that waits comes before the run's own messages; an answer to an interrupt is not mixed with it. */
+  private async firstInput(): Promise<unknown> {
+    const { request } = this.run;
+    const input = runInput(request);
+    if (isCommand(input)) return input;
+    const isForMail = input === null && isMailRun(this.run);
+    if (input === null && !isForMail) return input;
+    const mail = this.steering.take();
+    if (isForMail && mail.length === 0) return NOTHING;
+    await this.tellMail(mail);
+    return withMail(input, mail);
+  }
+
+  private async tellMail(mail: ReturnType<Steering["take"]>): Promise<void> {
+    for (const one of mail)
+      if (one.kind !== "completion")
+        await this.write(one.kind, { id: one.id, kind: one.kind, message: wireMessage(mailMessage(one)) });
+  }
+
+  private async assistant(): Promise<Assistant> {
+    const { owner, assistant_id } = this.run;
+    const found =
+      this.parts.registry.assistant(assistant_id) ??
+      (await this.parts.records.assistants.get(owner, assistant_id));
+    if (found === undefined) throw new Error("The assistant of the run is not there any more.");
+    return found;
+  }
+
+  private async stream(input: unknown, assistant: Assistant, first: boolean): Promise<void> {
+    const { run, signal, control, steering, held: claim } = this;
+    const shape = this.shape!;
+    const config = runConfig({ run, assistant, signal, control, claim, stops: steering.stops });
+    if (first) Object.assign(config.configurable, chosenCheckpoint(run.request));
+    const subgraphs = run.request.stream_subgraphs === true;
+    const options = { ...config, streamMode: [...shape.modes], subgraphs } as never;
+    try {
+      if (shape.wantsEvents) await this.streamAll(input, options, subgraphs);
+      else
+        for await (const chunk of await this.agent!.stream(input as never, options))
+          await this.emit(chunk, subgraphs);
+    } catch (error) {
+      // The answer is stored already: an attempt before this one was cut off behind it.
+      if (!this.isAgain || !isCommand(input) || !isStaleAnswer(error)) throw error;
+      await this.stream(null, assistant, false);
+    }
+  }
+
+  /** Mode `events`: everything that happens, the chunks of the graph's own stream among it. */
+  private async streamAll(input: unknown, options: never, subgraphs: boolean): Promise<void> {
+    const all: AsyncIterable<EngineEvent> = this.agent!.streamEvents(
+      input as never,
+      { ...(options as object), version: "v2" } as never,
+    ) as never;
+    for await (const event of all) {
+      const isOwn = event.run_id === this.run.run_id && event.event === "on_chain_stream";
+      if (isOwn) await this.emit(event.data.chunk, subgraphs);
+      else if (!event.tags?.includes("langsmith:hidden")) await this.write("events", event);
+    }
+  }
+
+  private async emit(chunk: unknown, subgraphs: boolean): Promise<void> {
+    const [namespace, mode, payload] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [
+      string[],
+      string,
+      unknown,
+    ];
+    for (const { event, data } of this.shape!.events(namespace ?? [], mode, payload))
+      await this.write(event, data);
+  }
+
+  private write(event: string, data: unknown): Promise<void> {
+    return this.writer.write({ event, data: this.parts.wireJson(data) });
+  }
+
+  private view(): Promise<ThreadView> {
+    return readThread(this.agent!, this.run.thread_id);
+  }
+
+  /** The graph came to rest: it is done, or waits for somebody. */
+  private async rest(): Promise<Ending> {
+    const view = this.agent === undefined ? undefined : await this.view();
+    if (view) await this.steering.settle(view.messageIds);
+    const waits = view !== undefined && view.next.length > 0;
+    return waits
+      ? { status: "interrupted", threadStatus: "interrupted", view }
+      : { status: "success", threadStatus: "idle", view };
+  }
+
+  private async stopped(error: unknown): Promise<Ending> {
+    if (isLoss(error)) throw error;
+    const { reason } = this.signal;
+    const why = this.signal.aborted && reason instanceof RunStopped ? reason.why : undefined;
+    if (why === "lost") throw new ClaimLost();
+    if (why === "leave" || (why === undefined && isGraphDrained(error as Error))) throw new Released();
+    if (why === "cancel") return this.cancelled();
+    const view = this.agent === undefined ? undefined : await this.view();
+    if (view) await this.steering.settle(view.messageIds);
+    const words = this.parts.errorWords(why === "timeout" ? reason : error);
+    return { status: why === "timeout" ? "timeout" : "error", threadStatus: "error", error: words, view };
+  }
+
+  private async cancelled(): Promise<Ending> {
+    const rolledBack = this.action() === "rollback";
+    if (rolledBack && this.agent) await this.rollBack(this.agent);
+    const view = this.agent === undefined ? undefined : await this.view();
+    const waits = view !== undefined && Object.keys(view.interrupts).length > 0;
+    return { status: "interrupted", threadStatus: waits ? "interrupted" : "idle", view, rolledBack };
+  }
+
+  /** The thread goes on from where it was before the run. */
+  private async rollBack(agent: AnyGraph): Promise<void> {
+    const { thread_id } = this.run;
+    if ((await this.head()) === this.begunAt) return;
+    if (this.begunAt === undefined) {
+      // Nobody can have it in between: the run itself is still claimed.
+      await this.held?.release();
+      return this.parts.saver.deleteThread(thread_id);
+    }
+    const configurable = { thread_id, checkpoint_id: this.begunAt, [CLAIM_KEY]: this.held };
+    await agent.updateState({ configurable }, null, "__copy__");
+  }
+
+  private async finish(ending: Ending): Promise<RunEnd> {
+    const { records } = this.parts;
+    const { status, threadStatus, error, view, rolledBack = false } = ending;
+    const shown = view ? this.shown(view) : {};
+    const last = [...(await this.writer.take())];
+    if (error) last.push({ event: "error", data: this.parts.wireJson(error) });
+    last.push({ event: "end", data: this.parts.wireJson({ run_id: this.run.run_id, status }) });
+    // Whoever waits for the end may want the thread at once.
+    await this.held?.release().catch(() => undefined);
+    const isMine = await records.runs.finish(this.claim, { status, error, threadStatus, ...shown }, last);
+    return isMine ? { kind: "finished", status, error, ...shown, rolledBack } : { kind: "lost" };
+  }
+
+  /** As clients see it: messages are plain data. */
+  private shown({ values, interrupts }: ThreadView): Pick<ThreadView, "values" | "interrupts"> {
+    return JSON.parse(this.parts.wireJson({ values, interrupts }));
+  }
+
+  private async release(): Promise<RunEnd> {
+    try {
+      await this.writer.flush();
+    } catch (error) {
+      if (isLoss(error)) return { kind: "lost" };
+      throw error;
+    }
+    await this.held?.release().catch(() => undefined);
+    await this.parts.records.runs.release(this.claim);
+    return { kind: "released" };
+  }
+}
+
+interface EngineEvent {
+  readonly event: string;
+  readonly run_id: string;
+  readonly tags?: readonly string[];
+  readonly data: { readonly chunk?: unknown };
+}
+
+/** Given back to the queue. */
+class Released extends Error {}
+
+const NOTHING = Symbol("nothing to do");
+
+function isLoss(error: unknown): boolean {
+  return error instanceof ClaimLost || (error as { code?: unknown } | null)?.code === "CLAIM_LOST";
+}
+
+function isStaleAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === "NOTHING_TO_RESUME" || code === "INVALID_RESUME";
+}
+
+function wireMessage({ role, ...message }: Record<string, unknown>): Record<string, unknown> {
+  return { ...message, type: message.type ?? (role === "user" ? "human" : role) };
+}

@@ -1,0 +1,61 @@
+/** Waits for the end of runs, wherever they are worked on. */
+import type { RunOutcome } from "@deepwright/protocol";
+import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
+
+/** Watching is a hint; whatever it missed is found this often. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** Whether it has not ended. */
+export function isOpen(run: RunRecord | undefined): boolean {
+  return run?.status === "pending" || run?.status === "running";
+}
+
+/** The run as it ended; undefined when it is gone. */
+export async function untilEnded(
+  records: ServerRecords,
+  owner: Owner,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<RunRecord | undefined> {
+  let wake: () => void = () => {};
+  let changed = false;
+  const stop = records.events.watch(runId, () => {
+    changed = true;
+    wake();
+  });
+  const onAbort = () => wake();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      changed = false;
+      const run = await records.runs.get(owner, runId);
+      if (!isOpen(run)) return run;
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, LOOK_AGAIN_MS);
+        wake = () => {
+          clearTimeout(timer);
+          done();
+        };
+        if (changed || signal?.aborted) wake();
+      });
+    }
+  } finally {
+    stop();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** What `wait` answers. */
+export async function outcomeOf(
+  records: ServerRecords,
+  begun: RunRecord,
+  ended: RunRecord | undefined,
+): Promise<RunOutcome> {
+  const thread = await records.threads.get(begun.owner, begun.thread_id);
+  if (ended?.error) return { ...thread?.values, __error__: ended.error };
+  if (thread === undefined) return null;
+  const interrupts = Object.values(thread.interrupts).flat();
+  if (interrupts.length === 0) return thread.values;
+  return { ...thread.values, __interrupt__: interrupts };
+}
