@@ -1,5 +1,5 @@
 /** Streams over a port: readers that come, leave, lag and come back. */
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { decodeEvents, type SseEvent } from "@deepwright/protocol";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -148,6 +148,55 @@ test("a reader that takes nothing is cut off, costs little memory, and goes on w
   const events = await read(path);
   expect(events.at(-1)?.event).toBe("end");
   expect(await read(path, { "last-event-id": events[0]?.id as string })).toEqual(events.slice(1));
+}, 30_000);
+
+/** Cuts every connection after so many bytes of the answer. */
+async function cuttingProxy(bytes: number) {
+  let cuts = 0;
+  const proxy = createServer((reader) => {
+    const upstream = connect(server.port, "127.0.0.1");
+    let passed = 0;
+    upstream.on("data", (piece) => {
+      passed += piece.length;
+      reader.write(piece);
+      if (passed < bytes) return;
+      cuts++;
+      reader.end();
+      upstream.destroy();
+    });
+    reader.pipe(upstream);
+    reader.on("close", () => upstream.destroy());
+    upstream.on("close", () => reader.end());
+    for (const socket of [reader, upstream]) socket.on("error", () => {});
+  });
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  const { port } = proxy.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, cuts: () => cuts, close: () => proxy.close() };
+}
+
+test("LangGraph's SDK comes back by itself after a connection broke, and misses nothing", async () => {
+  const { thread_id } = await client.threads.create();
+  const proxy = await cuttingProxy(5_000);
+  try {
+    const through = new Client({ apiUrl: proxy.url, apiKey: TOKEN });
+    const seen: { id?: string; event: string }[] = [];
+    let runId = "";
+    for await (const part of through.runs.stream(thread_id, "echo", {
+      input: say("wait 300"),
+      streamMode: ["values", "messages-tuple"],
+      onRunCreated: ({ run_id }) => {
+        runId = run_id;
+      },
+    }))
+      seen.push(part as never);
+    const whole = await read(`/threads/${thread_id}/runs/${runId}/stream`);
+    expect(seen.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+    expect(seen.at(-1)?.event).toBe("end");
+    expect(proxy.cuts()).toBeGreaterThan(0);
+    expect(await client.runs.list(thread_id)).toHaveLength(1);
+  } finally {
+    proxy.close();
+  }
 }, 30_000);
 
 test("a server that closes breaks its streams off, and another one goes on with the run", async () => {
