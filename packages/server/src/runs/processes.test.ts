@@ -40,6 +40,23 @@ const lines = (site: Site, thread: string): number[] => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : [];
 };
 
+/** Not in the middle of a transaction: then it would hold the file itself, and nobody could do anything. */
+async function stopAtRest({ saver, records }: Site, worker: ChildProcess): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    worker.kill("SIGSTOP");
+    const write = async () => {
+      await (await saver.claimThread(`probe-${attempt}`, { mode: "refuse" })).release();
+      await records.mail.post("t1", { id: `probe-${attempt}`, kind: "completion", message: "probe" });
+      await records.mail.settle("t1", [`probe-${attempt}`]);
+      return true;
+    };
+    const pause = new Promise<boolean>((done) => setTimeout(() => done(false), 1_500));
+    if (await Promise.race([write(), pause])) return;
+    worker.kill("SIGCONT");
+    await new Promise((go) => setTimeout(go, 30));
+  }
+}
+
 const TEN = Array.from({ length: 10 }, (_, index) => index + 1);
 const SETTINGS = { claimTtl: 2, maxAttempts: 3 };
 
@@ -95,7 +112,7 @@ describe("a worker", () => {
     const first = await startWorker(site.directory, "slow");
     const run = await begin(site, "t1", { input: userSays("go"), stream_mode: "updates" });
     await until(() => lines(site, "t1").length >= 2);
-    first.kill("SIGSTOP");
+    await stopAtRest(site, first);
     await startWorker(site.directory, "work");
     await until(async () => ((await site.runs.get(OWNER, run.run_id))?.attempts ?? 0) > 1);
     await until(() => lines(site, "t1").length >= 6);
