@@ -1,0 +1,200 @@
+/**
+ * The single place where an app meets the harness: a model from settings, an agent on a workspace, its events, its
+ * state, and the answers of a person. An app that imports nothing else can change the harness here.
+ */
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { type BaseCheckpointSaver, Command, type Interrupt } from "@langchain/langgraph";
+import {
+  type AnySubAgent,
+  ConfigurationError,
+  type CreateDeepAgentParams,
+  createDeepAgent,
+  type Decision,
+  type DeepAgent,
+  GENERAL_PURPOSE_SUBAGENT,
+  type InterruptOn,
+  isAsyncSubAgent,
+} from "deepwright";
+import { buildLlm, type LlmSettings } from "./agent-core/llm.ts";
+import { type AgentMode, checkedMode, modePrompt } from "./agent-core/prompt.ts";
+import { type AgentEvents, eventsOf, type StreamConfig, type StreamingAgent } from "./agent-core/stream.ts";
+import { type WebSearch, webSearchTool } from "./agent-core/web-search.ts";
+import { openWorkspace } from "./agent-core/workspace.ts";
+
+export type { LlmSettings } from "./agent-core/llm.ts";
+export type { AgentMode } from "./agent-core/prompt.ts";
+export type { AgentEvent, AgentEvents } from "./agent-core/stream.ts";
+export type { WebSearch } from "./agent-core/web-search.ts";
+export { buildLlm };
+
+/** null means absent. */
+export interface BuildAgentOptions {
+  /** A directory that exists; file paths call it `/`. */
+  readonly workspaceDir: string;
+  /** Needed while anybody is asked. */
+  readonly checkpointer?: BaseCheckpointSaver | null;
+  /** Default `cowork`. */
+  readonly mode?: AgentMode | null;
+  /** The thread of runs and states that name none. */
+  readonly threadId?: string | null;
+  /** Whether a person approves each write_file, edit_file and execute. Default true. */
+  readonly withHitl?: boolean | null;
+  /** Whether subagents ask as well. Default true. */
+  readonly childHitl?: boolean | null;
+  readonly tools?: CreateDeepAgentParams["tools"];
+  /** In the place of the words about the mode and the workspace. */
+  readonly systemPrompt?: string | null;
+  /** Of the model; absent: the default model of the harness. */
+  readonly settings?: LlmSettings | null;
+  /** A model that exists already, in the place of `settings`. */
+  readonly model?: BaseChatModel | null;
+  readonly subagents?: readonly AnySubAgent[] | null;
+  /** Offered to the agent as `web_search`; absent: there is no such tool. */
+  readonly search?: WebSearch | null;
+  /** Whether AGENTS.md of the workspace stands in the prompt and is kept up to date. Default true. */
+  readonly memory?: boolean | null;
+  /**
+   * Where commands run. Default `os`: in a sandbox that can change the workspace alone and reaches no network; where it
+   * cannot be had, building fails with the reason. `none`: as the user of this process, isolated from nothing.
+   */
+  readonly sandbox?: "os" | "none" | null;
+  /** Variables of commands, which inherit none of this process. */
+  readonly env?: Readonly<Record<string, string>> | null;
+  /** Model calls of a run, those of its subagents included. Default 25. */
+  readonly maxSteps?: number | null;
+  /** Seconds a command may take. Default 60. */
+  readonly commandTimeout?: number | null;
+  /** Of a command. Default 50,000. */
+  readonly maxOutputBytes?: number | null;
+  /** Default: `skills` in DEEPWRIGHT_HOME, else in `~/.deepwright`. Skills of the workspace count more. */
+  readonly globalSkillsDir?: string | null;
+}
+
+/** Who built it closes it: that ends its commands and sandboxes. Safe twice. */
+export type AppAgent = DeepAgent & {
+  readonly threadId: string | undefined;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+const ASKED_TOOLS = ["write_file", "edit_file", "execute"];
+const MEMORY = "/AGENTS.md";
+
+const OPTIONS: readonly (keyof BuildAgentOptions)[] = [
+  ...(["workspaceDir", "checkpointer", "mode", "threadId", "withHitl", "childHitl", "tools"] as const),
+  ...(["systemPrompt", "settings", "model", "subagents", "search", "memory", "sandbox", "env"] as const),
+  ...(["maxSteps", "commandTimeout", "maxOutputBytes", "globalSkillsDir"] as const),
+];
+
+export async function buildAgent(options: BuildAgentOptions): Promise<AppAgent> {
+  checkOptions(options);
+  const mode = checkedMode(options.mode ?? "cowork");
+  const model = options.model ?? (options.settings ? await buildLlm(options.settings) : undefined);
+  const workspace = await openWorkspace({
+    workspaceDir: options.workspaceDir,
+    sandbox: options.sandbox ?? "os",
+    timeout: options.commandTimeout ?? 60,
+    maxOutputBytes: options.maxOutputBytes ?? 50_000,
+    env: options.env ?? {},
+    globalSkillsDir: options.globalSkillsDir ?? undefined,
+  });
+  try {
+    const agent = createDeepAgent({
+      model: model ?? null,
+      tools: [...(options.tools ?? []), ...(options.search ? [webSearchTool(options.search)] : [])],
+      systemPrompt: options.systemPrompt ?? modePrompt(mode, options.workspaceDir),
+      backend: workspace.backend,
+      skills: workspace.skills,
+      memory: (options.memory ?? true) ? [MEMORY] : [],
+      interruptOn: (options.withHitl ?? true) ? asking(true) : null,
+      subagents: team(options, workspace.skills),
+      checkpointer: options.checkpointer ?? null,
+      budget: { maxSteps: options.maxSteps ?? 25 },
+    });
+    const { close } = workspace;
+    const own = { threadId: options.threadId ?? undefined, close, [Symbol.asyncDispose]: close };
+    return Object.assign(agent, own) as unknown as AppAgent;
+  } catch (error) {
+    await workspace.close();
+    throw error;
+  }
+}
+
+/** The run begins when its events are first read; `updates` and `messages` of the agent and of its children. */
+export function streamEvents(
+  agent: StreamingAgent & { readonly threadId?: string | undefined },
+  input: unknown,
+  config: StreamConfig = {},
+): AgentEvents {
+  const configurable = {
+    ...(agent.threadId !== undefined && { thread_id: agent.threadId }),
+    ...config.configurable,
+  };
+  return eventsOf(agent, input, { ...config, configurable });
+}
+
+export interface AgentState {
+  /** `messages`, `todos` and what else the agent keeps; empty for a thread that has not begun. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What a person is asked; answered with `resumeAgentInput`. */
+  readonly interrupts: readonly Interrupt[];
+  /** Steps that are still to be done; empty when the last run came to its end. */
+  readonly next: readonly string[];
+  /** When it was stored, in ISO 8601. */
+  readonly createdAt?: string;
+}
+
+export async function getAgentState(
+  agent: Pick<AppAgent, "getState">,
+  threadId: string,
+): Promise<AgentState> {
+  const snapshot = await agent.getState({ configurable: { thread_id: threadId } });
+  return {
+    values: snapshot.values as Record<string, unknown>,
+    interrupts: snapshot.tasks.flatMap(({ interrupts }) => interrupts),
+    next: snapshot.next,
+    ...(snapshot.createdAt !== undefined && { createdAt: snapshot.createdAt }),
+  };
+}
+
+/** One decision for each action that is asked about, in order; by the ids of the interrupts where several wait. */
+export function resumeAgentInput(
+  decisions: readonly Decision[] | Readonly<Record<string, readonly Decision[]>>,
+): Command {
+  if (Array.isArray(decisions)) return new Command({ resume: { decisions } });
+  const byId = Object.entries(decisions).map(([id, given]) => [id, { decisions: given }]);
+  return new Command({ resume: Object.fromEntries(byId) });
+}
+
+function asking(isAsked: boolean): InterruptOn {
+  return Object.fromEntries(ASKED_TOOLS.map((name) => [name, isAsked]));
+}
+
+/** Children ask as the agent does, unless they are told otherwise here. */
+function team(
+  { subagents, withHitl, childHitl }: BuildAgentOptions,
+  skills: readonly string[],
+): readonly AnySubAgent[] {
+  const given = subagents ?? [];
+  if ((childHitl ?? true) || withHitl === false) return given;
+  const hasGeneral = given.some(({ name }) => name === GENERAL_PURPOSE_SUBAGENT.name);
+  const all = hasGeneral ? given : [{ ...GENERAL_PURPOSE_SUBAGENT, skills }, ...given];
+  return all.map((child) =>
+    isAsyncSubAgent(child) || "runnable" in child
+      ? child
+      : { ...child, interruptOn: { ...asking(false), ...child.interruptOn } },
+  );
+}
+
+function checkOptions(options: BuildAgentOptions): void {
+  if (typeof options !== "object" || options === null || typeof options.workspaceDir !== "string")
+    throw new ConfigurationError("INVALID_OPTION", "buildAgent needs the option 'workspaceDir'.");
+  const unknown = Object.keys(options).find((key) => !(OPTIONS as readonly string[]).includes(key));
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `buildAgent has no option '${unknown}'.`, {
+      hint: `Its options are: ${OPTIONS.join(", ")}.`,
+    });
+  const { sandbox } = options;
+  if (sandbox != null && sandbox !== "os" && sandbox !== "none")
+    throw new ConfigurationError("INVALID_OPTION", "The option 'sandbox' must be 'os' or 'none'.");
+}

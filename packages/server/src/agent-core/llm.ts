@@ -1,0 +1,82 @@
+/** The chat model of an app, made of what its user has set. */
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { ConfigurationError, DeepwrightError, getProviderProfile } from "deepwright";
+
+/** null means absent. */
+export interface LlmSettings {
+  /** As in `provider:model`: `anthropic`, `openai`, `google-genai`, `ollama` and what else LangChain knows. */
+  readonly provider: string;
+  readonly model: string;
+  /** Absent: the provider's own variable of the environment. */
+  readonly apiKey?: string | null;
+  /** Of a server that speaks the provider's protocol; absent: the provider's. */
+  readonly baseUrl?: string | null;
+  readonly temperature?: number | null;
+  /** Of one reply. */
+  readonly maxTokens?: number | null;
+}
+
+const NAMES: readonly (keyof LlmSettings)[] = [
+  ...(["provider", "model", "apiKey", "baseUrl", "temperature", "maxTokens"] as const),
+];
+
+/** What is registered for the model by `registerProviderProfile` holds too; the settings count more. */
+export async function buildLlm(settings: LlmSettings): Promise<BaseChatModel> {
+  const { provider, model } = checked(settings);
+  const name = `${provider}:${model}`;
+  try {
+    const { initChatModel } = await import("langchain/chat_models/universal");
+    const made = await initChatModel(name, {
+      ...getProviderProfile(name).initOptions,
+      ...clientOptions(settings),
+    });
+    const standIn = made as unknown as BaseChatModel & { _getModelInstance?: () => Promise<BaseChatModel> };
+    // Making the real one now tells what is missing.
+    return (await standIn._getModelInstance?.()) ?? standIn;
+  } catch (cause) {
+    const message = withoutKey((cause as Error).message, settings.apiKey);
+    throw new DeepwrightError("MODEL_NOT_AVAILABLE", `The model '${name}' cannot be used: ${message}`);
+  }
+}
+
+function clientOptions(settings: LlmSettings): Record<string, unknown> {
+  const { provider, apiKey, baseUrl, temperature, maxTokens } = settings;
+  return {
+    ...(provider === "openai" && baseUrl == null && { useResponsesApi: true }),
+    ...(!RETRIES_PER_CALL.has(provider) && { maxRetries: 0 }),
+    ...(apiKey != null && { apiKey }),
+    ...(temperature != null && { temperature }),
+    ...(maxTokens != null && { maxTokens }),
+    ...(baseUrl != null && placeOptions(provider, baseUrl)),
+  };
+}
+
+/** The harness tells these with each call how often to try; the others are told here, since it tries again itself. */
+const RETRIES_PER_CALL = new Set(["anthropic", "openai", "azure_openai", "google-genai"]);
+
+function placeOptions(provider: string, baseUrl: string): Record<string, unknown> {
+  if (provider === "openai") return { configuration: { baseURL: baseUrl } };
+  if (provider === "anthropic") return { anthropicApiUrl: baseUrl };
+  return { baseUrl };
+}
+
+function checked(settings: LlmSettings): LlmSettings {
+  if (typeof settings !== "object" || settings === null)
+    throw new ConfigurationError("INVALID_OPTION", "buildLlm takes one object of settings.");
+  const unknown = Object.keys(settings).find((key) => !(NAMES as readonly string[]).includes(key));
+  if (unknown !== undefined)
+    throw new ConfigurationError("UNKNOWN_OPTION", `buildLlm has no setting '${unknown}'.`, {
+      hint: `Its settings are: ${NAMES.join(", ")}.`,
+    });
+  for (const key of ["provider", "model"] as const)
+    if (typeof settings[key] !== "string" || settings[key].trim() === "")
+      throw new ConfigurationError("INVALID_OPTION", `buildLlm needs the setting '${key}'.`);
+  const { baseUrl } = settings;
+  if (baseUrl != null && !(/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl)))
+    throw new ConfigurationError("INVALID_OPTION", "The setting 'baseUrl' must be an http or https address.");
+  return settings;
+}
+
+function withoutKey(text: string, apiKey: string | null | undefined): string {
+  return apiKey ? text.replaceAll(apiKey, "[apiKey]") : text;
+}

@@ -1,0 +1,90 @@
+/** Where the agent of an app works: its files, its commands, and what it is told beside its task. */
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { createSandbox } from "@deepwright/sandboxes";
+import { osSandbox } from "@deepwright/sandboxes/os";
+import {
+  CompositeBackend,
+  ConfigurationError,
+  type CreateDeepAgentParams,
+  createSettings,
+  FilesystemBackend,
+  LocalShellBackend,
+  PolicyBackend,
+  type PolicyOperation,
+} from "deepwright";
+
+export interface WorkspaceOptions {
+  readonly workspaceDir: string;
+  readonly sandbox: "os" | "none";
+  /** Seconds. */
+  readonly timeout: number;
+  readonly maxOutputBytes: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Absent: `skills` in the user's own directory. */
+  readonly globalSkillsDir?: string | undefined;
+}
+
+export interface Workspace {
+  readonly backend: NonNullable<CreateDeepAgentParams["backend"]>;
+  /** As the agent sees them; of two skills with one name that of the later directory counts. */
+  readonly skills: readonly string[];
+  close(): Promise<void>;
+}
+
+export const GLOBAL_SKILLS = "/.global/skills/";
+export const WORKSPACE_SKILLS = "/skills/";
+
+const READING: ReadonlySet<PolicyOperation> = new Set([
+  ...(["ls", "read", "readRaw", "grep", "glob", "download"] as const),
+]);
+
+const COMMAND_NOTE =
+  "Commands start in the directory that file paths call `/`: in a command, write `./a/b` for the file `/a/b`. They can change that directory and /tmp only, and reach no network.";
+
+/** Fails where the directory is not there, or where the sandbox cannot be had. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const rootDir = resolve(options.workspaceDir);
+  if (!(await isDirectory(rootDir)))
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      "The option 'workspaceDir' must be a directory that exists.",
+    );
+  const globalDir = resolve(options.globalSkillsDir ?? join(createSettings().userDeepagentsDir, "skills"));
+  const [hasGlobal, hasOwn] = await Promise.all([
+    isDirectory(globalDir),
+    isDirectory(join(rootDir, "skills")),
+  ]);
+  const { backend, close } =
+    options.sandbox === "none" ? unisolated(rootDir, options) : await isolated(rootDir, options);
+  const skills = [...(hasGlobal ? [GLOBAL_SKILLS] : []), ...(hasOwn ? [WORKSPACE_SKILLS] : [])];
+  if (!hasGlobal) return { backend, skills, close };
+  const mounted = new PolicyBackend(new FilesystemBackend({ rootDir: globalDir, virtualMode: true }), {
+    check: (operation) => (READING.has(operation) ? undefined : "Global skills cannot be changed."),
+  });
+  return { backend: new CompositeBackend(backend, { [GLOBAL_SKILLS]: mounted }), skills, close };
+}
+
+function unisolated(rootDir: string, { timeout, maxOutputBytes, env }: WorkspaceOptions) {
+  const backend = new LocalShellBackend({ rootDir, virtualMode: true, timeout, maxOutputBytes, env });
+  return { backend, close: () => backend.close() };
+}
+
+async function isolated(rootDir: string, { timeout, maxOutputBytes, env }: WorkspaceOptions) {
+  const files = new FilesystemBackend({ rootDir, virtualMode: true });
+  const backend = createSandbox({
+    provider: osSandbox({ rootDir, files, commandNote: COMMAND_NOTE, timeout, maxOutputBytes, env }),
+  });
+  try {
+    // Nobody's: whether one can be had is to be known before the agent begins.
+    await (await backend.lease()).release();
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  return { backend, close: () => backend.close({ keep: false }) };
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}
