@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
+import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
 import { safeText } from "./terminal/safe-text.ts";
 import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
 
@@ -12,6 +13,7 @@ export interface Handlers {
   run(words: readonly string[], options: RawRunOptions): Promise<ExitCode>;
   readonly threads: ThreadsHandler;
   readonly memory: MemoryHandler;
+  readonly serve: ServeHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -27,6 +29,10 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
     },
     async (options) => {
       code = await handlers.memory(options);
+      return code;
+    },
+    async (...request) => {
+      code = await handlers.serve(...request);
       return code;
     },
   );
@@ -61,6 +67,7 @@ function createProgram(
   onRun: (words: string[], options: RawRunOptions) => Promise<void>,
   onThreads: ThreadsHandler,
   onMemory: MemoryHandler,
+  onServe: ServeHandler,
 ): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
@@ -74,6 +81,7 @@ function createProgram(
   addRun(program, onRun);
   addThreads(program, onThreads);
   addMemory(program, onMemory);
+  addServe(program, onServe);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }

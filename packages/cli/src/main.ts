@@ -18,6 +18,10 @@ const code = await commandLine(process.argv.slice(2), {
     const { consolidateCommand } = await import("./memory/consolidate-command.ts");
     return consolidateCommand(options);
   },
+  serve: async (file, options) => {
+    const { serveCommand } = await import("./serve/serve-command.ts");
+    return serveCommand(file, options);
+  },
 }).catch((error: unknown) => {
   const { message, hint } = error instanceof CommandError ? error : { message: String(error), hint: "" };
   process.stderr.write(`deepwright: ${safeText([message, hint].filter(Boolean).join(" "))}\n`);

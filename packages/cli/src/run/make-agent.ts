@@ -94,22 +94,25 @@ function promptOf(
   return { ...(system === undefined ? {} : { prefix: system }), suffix: words.filter(Boolean).join(" ") };
 }
 
-const OWN_DIRECTORY =
+export const OWN_DIRECTORY =
   "The files under / are the user's own directory: what you write, edit or delete there is changed at once.";
 
 const NOBODY =
   "Nobody can answer questions during this run: do the task as far as you can, then give your answer.";
 
-const ASKING =
+export const ASKING =
   "Some tool calls need approval before they run. What was refused must not be reached in another way.";
 
 const ALL_COMMANDS = "Every command needs approval.";
 
-const SOME_COMMANDS =
+export const SOME_COMMANDS =
   "A command that only looks, such as `ls`, `cat` or `git log`, runs at once if it stands alone, without pipes, redirects, variables or wildcards; every other command needs approval.";
 
 /** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
-function knowledgeOptions(library: Library, { console, workplace }: AgentParts) {
+export function knowledgeOptions(
+  library: Library,
+  { console, workplace }: Pick<AgentParts, "console" | "workplace">,
+) {
   const { memory, skills, readOnly } = workplace.knowledge;
   const onWarning = ({ message }: { readonly message: string }): void =>
     console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));

@@ -1,0 +1,67 @@
+/** `deepwright serve`: names and help. Nothing heavy is loaded here. */
+import { type Command, Option } from "commander";
+import type { ExitCode } from "../exit-codes.ts";
+
+/** As the command line gives them. */
+export interface RawServeOptions {
+  readonly port?: string;
+  readonly host?: string;
+  readonly role?: "api" | "worker" | "both";
+  readonly db?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly allowHostName?: readonly string[];
+  readonly openHealth?: boolean;
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
+
+export type ServeHandler = (file: string | undefined, options: RawServeOptions) => Promise<ExitCode>;
+
+export function addServe(program: Command, handler: ServeHandler): void {
+  program
+    .command("serve")
+    .description("serve agents over HTTP")
+    .argument("[file]", "deepwright.config.ts, .js or .mjs, or a langgraph.json; it is run as a program")
+    .option("--port <number>", "the port (default: 2024); 0 for any that is free")
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1); others need authentication")
+    .addOption(
+      new Option("--role <role>", "api begins runs, worker executes them (default: both)").choices([
+        "api",
+        "worker",
+        "both",
+      ]),
+    )
+    .option("--db <path|url>", "keep threads and runs in this SQLite file or Postgres database")
+    .option(
+      "--allow-origin <origin>",
+      "let pages of this origin use the server; may be repeated",
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
+    .option(
+      "--allow-host-name <name>",
+      "answer to this name too, as behind a proxy; may be repeated",
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
+    .option("--open-health", "answer /ok without a token, for load balancers")
+    .option("-m, --model <provider:model>", "the model of the CLI's own agent; chosen as for run")
+    .option("--base-url <url>", "a server to use instead of the provider's own")
+    .action(async (file: string | undefined, options: RawServeOptions) => {
+      await handler(file, options);
+    })
+    .addHelpText("after", `\n${HELP}`);
+}
+
+const HELP = `Without a file the CLI's own agent is served as 'agent': it works in the current directory, and changes and
+commands wait for approval. A deepwright.config.ts or langgraph.json that is only found there is run after you
+agreed to it at the terminal, and never otherwise: name it.
+
+Every request needs the token: it is shown when it is made, and kept in server-token in DEEPWRIGHT_HOME
+(default: ~/.deepwright). DEEPWRIGHT_SERVER_TOKEN takes its place, and is needed beyond this machine unless the
+file has token or authenticate. Data: --db, the file, DATABASE_URL, else server.db in DEEPWRIGHT_HOME.
+
+Ctrl-C and SIGTERM let runs come to rest (at most 30 seconds) and end with 0; a second one ends at once.
+
+Examples:
+  deepwright serve
+  deepwright serve deepwright.config.ts --port 8080
+  DATABASE_URL=postgres://… deepwright serve langgraph.json --role worker`;

@@ -1,0 +1,218 @@
+import { stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Client } from "@langchain/langgraph-sdk";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  directoryWith,
+  homeOf,
+  MAIN,
+  type RunningBinary,
+  runBinary,
+  startBinary,
+} from "../test-support/run-binary.ts";
+import { startAtTerminal } from "../test-support/terminal.ts";
+
+/** The packages beside the program, as a project has them. */
+const module = (path: string): string =>
+  JSON.stringify(pathToFileURL(resolve(MAIN, "../../../../deepwright/dist", path)).href);
+
+const AGENT = `
+import { createDeepAgent } from ${module("index.js")};
+import { say, scriptedModel } from ${module("testing/index.js")};
+const model = scriptedModel(({ messages }) => say("echo: " + messages.at(-1).text), { record: false });
+`;
+const CONFIG = `${AGENT}
+interface Typed { readonly echo: unknown }
+const agents: Typed = { echo: createDeepAgent({ model }) };
+export default { agents };
+`;
+
+interface Started extends RunningBinary {
+  readonly url: string;
+  /** As it was shown; undefined when it was not. */
+  readonly token: string | undefined;
+  lines(): string;
+}
+
+async function started(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<Started> {
+  const running = startBinary(["serve", "--port", "0", ...args], { cwd, env });
+  let lines = "";
+  running.child.stderr?.on("data", (text: string) => {
+    lines += text;
+  });
+  onTestFinished(async () => {
+    running.child.kill("SIGKILL");
+    await running.result;
+  });
+  await running.shows("Listening on http://127.0.0.1:");
+  const url = /Listening on (\S+)\n/.exec(lines)?.[1] as string;
+  return { ...running, url, token: /shown this once: (\S+)/.exec(lines)?.[1], lines: () => lines };
+}
+
+const answerOf = (values: unknown): unknown =>
+  (values as { messages: { content: unknown }[] }).messages.at(-1)?.content;
+
+test.each([
+  ["a package of modules", { "package.json": '{ "type": "module" }' }],
+  ["a plain directory", {}],
+])(
+  "a config in TypeScript in %s is served; after SIGTERM the next start has its threads",
+  async (_, files) => {
+    const cwd = await directoryWith({ ...files, "deepwright.config.ts": CONFIG });
+    const first = await started(["deepwright.config.ts"], cwd);
+    expect(first.token).toMatch(/^\S{32,}$/);
+    expect((await stat(join(homeOf(cwd), "server-token"))).mode & 0o777).toBe(0o600);
+    const client = new Client({ apiUrl: first.url, apiKey: first.token as string });
+    const thread = await client.threads.create();
+    const input = { messages: [{ role: "user", content: "hello" }] };
+    expect(answerOf(await client.runs.wait(thread.thread_id, "echo", { input }))).toBe("echo: hello");
+    const wrong = await fetch(`${first.url}/ok`, {
+      headers: { authorization: "Bearer wrong-wrong-wrong-wrong" },
+    });
+    expect(wrong.status).toBe(401);
+    first.child.kill("SIGTERM");
+    expect(await first.result).toMatchObject({ code: 0, stdout: "" });
+
+    const second = await started([join(cwd, "deepwright.config.ts")], cwd);
+    expect(second.token).toBeUndefined();
+    expect(second.lines()).not.toContain(first.token);
+    const again = new Client({ apiUrl: second.url, apiKey: first.token as string });
+    expect(answerOf((await again.threads.getState(thread.thread_id)).values)).toBe("echo: hello");
+    second.child.kill("SIGINT");
+    expect((await second.result).code).toBe(0);
+  },
+);
+
+test("the graphs of a langgraph.json are served, agents and functions, with its environment", async () => {
+  const cwd = await directoryWith({
+    "src/graphs.js": `${AGENT}
+      export const echo = createDeepAgent({ model });
+      export const made = async () => createDeepAgent({ model: scriptedModel([say(process.env.WORD)]) });`,
+    "langgraph.json": JSON.stringify({
+      graphs: { echo: "./src/graphs.js:echo", made: { path: "./src/graphs.js:made" } },
+      env: { WORD: "from env" },
+      auth: { path: "./auth.js:auth" },
+    }),
+    "package.json": '{ "type": "module" }',
+  });
+  const token = "a-token-of-the-environment";
+  const { url, lines, ...running } = await started(["langgraph.json"], cwd, {
+    DEEPWRIGHT_SERVER_TOKEN: token,
+  });
+  expect(lines()).toContain("Agents: echo, made");
+  expect(lines()).toContain("Not used of langgraph.json: auth");
+  const client = new Client({ apiUrl: url, apiKey: token });
+  const input = { messages: [{ role: "user", content: "hi" }] };
+  expect(answerOf(await client.runs.wait(null, "made", { input }))).toBe("from env");
+  running.child.kill("SIGTERM");
+  expect((await running.result).all).not.toContain(token);
+});
+
+test("without a file the CLI's own agent works in the directory, and its changes wait for approval", async () => {
+  const cwd = await directoryWith({ "notes.md": "# Notes\n" });
+  const { url, token, lines } = await started(["--model", "offline"], cwd);
+  expect(lines()).toContain("It is not an LLM");
+  const client = new Client({ apiUrl: url, apiKey: token as string });
+  const thread = await client.threads.create();
+  const input = { messages: [{ role: "user", content: "Summarise this project in report.md" }] };
+  await client.runs.wait(thread.thread_id, "agent", { input });
+  expect(await client.threads.get(thread.thread_id)).toMatchObject({ status: "interrupted" });
+  await expect(stat(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
+  await client.runs.wait(thread.thread_id, "agent", {
+    command: { resume: { decisions: [{ type: "approve" }] } },
+  });
+  expect((await stat(join(cwd, "report.md"))).isFile()).toBe(true);
+});
+
+test("TR-03 a config that is only found is not run where nobody can be asked", async () => {
+  const evil = "import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); export default {};";
+  const places: Record<string, string>[] = [
+    { "deepwright.config.mjs": evil },
+    { "langgraph.json": '{ "graphs": { "a": "./a.mjs:a" } }', "a.mjs": evil },
+  ];
+  for (const files of places) {
+    const cwd = await directoryWith(files);
+    const { code, stderr } = await runBinary(["serve", "--port", "0"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Name it: deepwright serve ${Object.keys(files)[0]}`);
+    await expect(stat(join(cwd, "ran"))).rejects.toThrow("ENOENT");
+  }
+});
+
+test("TR-03 at a terminal a config that is found is run after a yes, and not after a no", async () => {
+  const cwd = await directoryWith({
+    "deepwright.config.mjs": `import { writeFileSync } from "node:fs"; writeFileSync("ran", "");${AGENT}
+      export default { agents: { echo: createDeepAgent({ model }) } };`,
+  });
+  const refused = startAtTerminal(["serve", "--port", "0"], { cwd });
+  await refused.answer("Serve it? [y/N]", "n\r");
+  expect(await refused.ended).toBe(1);
+  await expect(stat(join(cwd, "ran"))).rejects.toThrow("ENOENT");
+  const agreed = startAtTerminal(["serve", "--port", "0"], { cwd });
+  await agreed.answer("Serve it? [y/N]", "y\r");
+  await agreed.shows("Listening on");
+  agreed.terminate();
+  expect(await agreed.ended).toBe(0);
+});
+
+test("a port in use is named, and what to do", async () => {
+  const cwd = await directoryWith({ "deepwright.config.ts": CONFIG });
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((done) => other.once("listening", done));
+  const { port } = other.address() as AddressInfo;
+  const result = await runBinary(["serve", "deepwright.config.ts", "--port", String(port)], { cwd });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain(
+    `Another program listens on port ${port} of 127.0.0.1. Give another with --port`,
+  );
+});
+
+test.each([
+  ["nothing.ts", "There is no file"],
+  ["notes.txt", "'notes.txt' cannot be served."],
+  ["broken.mjs", "broken.mjs cannot be loaded: the reason"],
+  ["none.mjs", "There are no agents in none.mjs."],
+  ["slip.mjs", "options that are not known: authentcate."],
+  ["number.mjs", "The agent 'a' of number.mjs is not an agent or a function."],
+  ["empty.json", "empty.json has no graphs."],
+  ["export.json", "has no export 'b', which export.json names."],
+])("%s is refused in words: %s", async (file, words) => {
+  const cwd = await directoryWith({
+    "notes.txt": "",
+    "broken.mjs": 'throw new Error("the reason");',
+    "none.mjs": "export default { agents: {} };",
+    "slip.mjs": "export default { agents: { a: {} }, authentcate: 1 };",
+    "number.mjs": "export default { agents: { a: 1 } };",
+    "empty.json": "{}",
+    "export.json": '{ "graphs": { "a": "./none.mjs:b" } }',
+  });
+  const { code, stderr } = await runBinary(["serve", file, "--port", "0"], { cwd });
+  expect(stderr).toContain(words);
+  expect(stderr).not.toContain("    at ");
+  expect([1, 2]).toContain(code);
+});
+
+test("beyond this machine nothing is served without authentication", async () => {
+  const cwd = await directoryWith({ "deepwright.config.ts": CONFIG });
+  const args = ["serve", "deepwright.config.ts", "--port", "0", "--host", "0.0.0.0"];
+  const { code, stderr } = await runBinary(args, { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("does not listen on 0.0.0.0 without authentication");
+  expect(stderr).toContain("DEEPWRIGHT_SERVER_TOKEN");
+});
+
+test("serve has help, and refuses a port that is none", async () => {
+  const cwd = await directoryWith({});
+  expect((await runBinary(["serve", "--help"], { cwd })).stdout).toContain(
+    "deepwright serve deepwright.config.ts --port",
+  );
+  expect(await runBinary(["serve", "--port", "70000"], { cwd })).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,178 @@
+/** `deepwright serve`: puts the pieces together. Returns the exit code. */
+import { join, resolve } from "node:path";
+import type { RunningServer, ServeOptions } from "@deepwright/server";
+import { withoutSecrets } from "deepwright/secrets";
+import { CommandError, usageError } from "../command-error.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { realDirectory } from "../run/directory.ts";
+import { databaseName, databaseOf } from "../state/database.ts";
+import { homeOf } from "../state/home.ts";
+import { confirmed } from "../terminal/confirm.ts";
+import { Console } from "../terminal/console.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import type { RawServeOptions } from "./serve-command-line.ts";
+import { findConfig, loadConfig } from "./served-config.ts";
+
+export async function serveCommand(file: string | undefined, raw: RawServeOptions): Promise<ExitCode> {
+  const console = new Console(process.stdout, process.stderr, process.env);
+  // A server outlives the reader of its lines.
+  process.stderr.on("error", () => {});
+  const given = givenOptions(raw);
+  const served = await whatToServe(file, raw, console);
+  const options = withPlaces({ ...served.options, ...given });
+  const { serve } = await import("@deepwright/server");
+  let server: RunningServer;
+  try {
+    server = await serve(options);
+  } catch (error) {
+    await served.close();
+    throw startFailure(error, options);
+  }
+  announce(server, options, console);
+  const signal = await firstSignal();
+  console.line(
+    `${signal}: runs come to rest, at most ${limitOf(options) / 1000} s; once more ends it at once.`,
+  );
+  await settledWithin(
+    server.close().finally(() => served.close()),
+    limitOf(options),
+  );
+  console.line("Stopped.");
+  return EXIT.done;
+}
+
+/** What the command line says; what it leaves out is the file's. */
+function givenOptions(raw: RawServeOptions): Partial<ServeOptions> {
+  const { port, host, role, db, allowOrigin, allowHostName, openHealth } = raw;
+  return {
+    ...(port !== undefined && { port: portOf(port) }),
+    ...(host !== undefined && { host }),
+    ...(role !== undefined && { role }),
+    ...(db !== undefined && { database: db }),
+    ...(allowOrigin && { allowedOrigins: allowOrigin }),
+    ...(allowHostName && { allowedHosts: allowHostName }),
+    ...(openHealth && { openHealth }),
+  };
+}
+
+/** What ends with the process. */
+const IN_MEMORY = ":memory:";
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw usageError(`--port is '${safeLine(text, 60)}', which is no port.`, "Give a number from 0 to 65535.");
+}
+
+function databaseFor(given: string): string {
+  if (given === IN_MEMORY) return given;
+  const database = databaseOf(given, {});
+  return database.kind === "postgres" ? database.url : database.path;
+}
+
+interface Served {
+  readonly options: ServeOptions;
+  close(): Promise<void>;
+}
+
+async function whatToServe(
+  file: string | undefined,
+  raw: RawServeOptions,
+  console: Console,
+): Promise<Served> {
+  const named = file ?? (await agreedConfig());
+  if (named === undefined) {
+    const { openOwnAgent } = await import("./own-agent.ts");
+    const { agent, close } = await openOwnAgent(await realDirectory("."), raw, console);
+    return { options: { agents: { agent } }, close };
+  }
+  if (raw.model !== undefined || raw.baseUrl !== undefined)
+    throw usageError("--model and --base-url are for the CLI's own agent: the agents of a file have theirs.");
+  const { options, warnings } = await loadConfig(resolve(named));
+  for (const line of warnings) console.line(console.colours.yellow(`Warning: ${line}`));
+  return { options, close: async () => {} };
+}
+
+/** Such a file is a program, and the directory may be anybody's: it is not run because it lies there. */
+async function agreedConfig(): Promise<string | undefined> {
+  const name = await findConfig(".");
+  if (name === undefined) return undefined;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw usageError(
+      `${name} was found here. It runs as a program, and only if you want it to.`,
+      `Name it: deepwright serve ${name}`,
+    );
+  if (await confirmed(`${name} was found here, and runs as a program. Serve it?`, process)) return name;
+  throw new CommandError("Nothing is served.");
+}
+
+/** Of the 30 seconds a stop may take, what is left for closing. */
+const CLOSING_MS = 5_000;
+const DRAIN_MS = 25_000;
+
+function withPlaces(options: ServeOptions): ServeOptions {
+  const { DATABASE_URL, DEEPWRIGHT_SERVER_TOKEN: token } = process.env;
+  const home = homeOf(process.env);
+  return {
+    ...options,
+    ...(token && !options.authenticate && !options.token && { token }),
+    tokenFile: options.tokenFile ?? join(home, "server-token"),
+    database: databaseFor(options.database ?? (DATABASE_URL || join(home, "server.db"))),
+    drainMs: options.drainMs ?? DRAIN_MS,
+  };
+}
+
+function limitOf({ drainMs = DRAIN_MS }: ServeOptions): number {
+  return drainMs + CLOSING_MS;
+}
+
+function startFailure(error: unknown, options: ServeOptions): unknown {
+  const { code, name, message = String(error) } = (error ?? {}) as NodeJS.ErrnoException;
+  const { port = 2024, host = "127.0.0.1" } = options;
+  const place = `port ${port} of ${safeLine(host)}`;
+  const words = safeLine(withoutSecrets(message, process.env), 600);
+  if (code === "EADDRINUSE")
+    return new CommandError(`Another program listens on ${place}.`, {
+      hint: "Give another with --port; 0 takes any that is free.",
+      cause: error,
+    });
+  if (code === "EACCES" && (error as { syscall?: string }).syscall === "listen")
+    return new CommandError(`You may not listen on ${place}.`, { cause: error });
+  if (name !== "ConfigurationError")
+    return new CommandError(`The server cannot start: ${words}`, { cause: error });
+  const hint = message.includes("without authentication") ? "Or set DEEPWRIGHT_SERVER_TOKEN." : undefined;
+  return usageError(words, hint);
+}
+
+function announce({ url, token, app }: RunningServer, options: ServeOptions, console: Console): void {
+  const { database = "", role = "both" } = options;
+  const place = database === IN_MEMORY ? "in memory only" : databaseName(databaseOf(database, {}));
+  console.line(`Agents: ${safeLine(app.agents.names.join(", "), 500)}`);
+  console.line(`Data: ${safeLine(place)}${role === "both" ? "" : ` · ${role}`}`);
+  if (token?.created) console.line(`Token, shown this once: ${token.token}`);
+  if (token) console.line(`The token is in ${safeLine(token.path)}`);
+  console.line(`Listening on ${url}`);
+}
+
+/** The second one ends the process. */
+function firstSignal(): Promise<"SIGINT" | "SIGTERM"> {
+  return new Promise((done) => {
+    let isStopping = false;
+    const handle = (signal: "SIGINT" | "SIGTERM"): void => {
+      if (isStopping) process.exit(signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated);
+      isStopping = true;
+      done(signal);
+    };
+    process.on("SIGINT", () => handle("SIGINT"));
+    process.on("SIGTERM", () => handle("SIGTERM"));
+  });
+}
+
+/** What does not end in time is left to the end of the process: the next start goes on with it. */
+async function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((done) => {
+    timer = setTimeout(done, milliseconds);
+  });
+  await Promise.race([work, patience]).finally(() => clearTimeout(timer));
+}
