@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { cp, stat, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -162,6 +163,49 @@ test("TR-03 at a terminal a config that is found is run after a yes, and not aft
   expect(await agreed.ended).toBe(0);
 });
 
+const SLEEPER = `
+import { createDeepAgent } from ${module("index.js")};
+import { say, scriptedModel } from ${module("testing/index.js")};
+import { writeFileSync } from "node:fs";
+const model = scriptedModel(async () => {
+  writeFileSync("asked", "");
+  await new Promise((done) => setTimeout(done, Number(process.env.SLEEP_MS)));
+  return say("slept");
+}, { record: false });
+export default { agents: { sleeper: createDeepAgent({ model }) } };
+`;
+
+async function atWork(cwd: string, sleepMs: number) {
+  const server = await started(["sleeper.mjs"], cwd, { SLEEP_MS: String(sleepMs) });
+  const client = new Client({ apiUrl: server.url, apiKey: server.token as string });
+  const { thread_id } = await client.threads.create();
+  const input = { messages: [{ role: "user", content: "sleep" }] };
+  const { run_id } = await client.runs.create(thread_id, "sleeper", { input });
+  await expect
+    .poll(() => stat(join(cwd, "asked")).then(Boolean, () => false), { timeout: 10_000 })
+    .toBe(true);
+  return { server, thread_id, run_id };
+}
+
+test("a run that a stop comes upon is finished, by this process or by the next", async () => {
+  const cwd = await directoryWith({ "sleeper.mjs": SLEEPER });
+  const { server, thread_id, run_id } = await atWork(cwd, 1_500);
+  server.child.kill("SIGTERM");
+  expect((await server.result).code).toBe(0);
+  const next = await started(["sleeper.mjs"], cwd, { SLEEP_MS: "0" });
+  const client = new Client({ apiUrl: next.url, apiKey: server.token as string });
+  expect(answerOf(await client.runs.join(thread_id, run_id))).toBe("slept");
+});
+
+test("a second signal ends the process at once", async () => {
+  const cwd = await directoryWith({ "sleeper.mjs": SLEEPER });
+  const { server } = await atWork(cwd, 600_000);
+  server.child.kill("SIGTERM");
+  await server.shows("once more ends it at once");
+  server.child.kill("SIGTERM");
+  expect((await server.result).code).toBe(143);
+});
+
 test("a port in use is named, and what to do", async () => {
   const cwd = await directoryWith({ "deepwright.config.ts": CONFIG });
   const other = createServer().listen(0, "127.0.0.1");
@@ -215,4 +259,18 @@ test("serve has help, and refuses a port that is none", async () => {
     "deepwright serve deepwright.config.ts --port",
   );
   expect(await runBinary(["serve", "--port", "70000"], { cwd })).toMatchObject({ code: 2 });
+});
+
+test("TypeScript that nothing here reads is refused with the line that installs tsx", async () => {
+  const cwd = await directoryWith({ "deepwright.config.ts": "export default { agents: {} as object };" });
+  const alone = await directoryWith({});
+  const program = join(alone, "node_modules/@deepwright/cli");
+  await cp(resolve(MAIN, "../.."), program, { recursive: true });
+  await symlink(resolve(MAIN, "../../../../deepwright"), join(alone, "node_modules/deepwright"));
+  for (const name of ["commander", "picocolors"])
+    await symlink(resolve("node_modules", name), join(alone, "node_modules", name));
+  const args = [join(program, "dist/main.js"), "serve", "deepwright.config.ts"];
+  const { stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
+  const isRead = Boolean((process.features as { typescript?: unknown }).typescript);
+  expect(stderr).toContain(isRead ? "There are no agents" : "npm install --save-dev tsx");
 });
