@@ -1,5 +1,5 @@
 /** The coupling point of an app, with real files, real commands and a database on disk. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
@@ -78,7 +78,8 @@ it("waits before a file is written, also over a restart, and goes on with the an
   expect(waiting.interrupts[0]?.value).toMatchObject({ actionRequests: [{ name: "write_file" }] });
   await expect(readFile(join(workspaceDir, "rose.txt"))).rejects.toThrow("ENOENT");
   const end = await all(streamEvents(agent, resumeAgentInput(YES)));
-  expect(end.at(-1)).toEqual({ event: "end", data: { status: "success" } });
+  expect(end.at(-1)).toMatchObject({ event: "end", data: { status: "success", outcome: { kind: "done" } } });
+  expect(Object.keys((await getAgentState(agent, "t")).values).filter((key) => /^_/.test(key))).toEqual([]);
   expect(await readFile(join(workspaceDir, "rose.txt"), "utf8")).toBe("red");
   expect(await getAgentState(agent, "t")).toMatchObject({ interrupts: [], next: [] });
 });
@@ -94,10 +95,14 @@ it("asks about edits and commands too, and about nothing when approvals are off"
   const statuses: unknown[] = [];
   for (const input of [HELLO, resumeAgentInput(YES), resumeAgentInput(YES)])
     statuses.push((await all(streamEvents(agent, input))).at(-1)?.data);
-  expect(statuses).toEqual([{ status: "interrupted" }, { status: "interrupted" }, { status: "success" }]);
+  expect(statuses).toMatchObject([
+    { status: "interrupted" },
+    { status: "interrupted" },
+    { status: "success" },
+  ]);
   expect(await lastTool(agent)).toContain("white");
   const free = await build([write, say("Done.")], { withHitl: false, checkpointer: null });
-  expect((await all(streamEvents(free.agent, HELLO))).at(-1)?.data).toEqual({ status: "success" });
+  expect((await all(streamEvents(free.agent, HELLO))).at(-1)?.data).toMatchObject({ status: "success" });
 });
 
 const delegate = callTool("task", { description: "Plant it.", subagent_type: "general-purpose" });
@@ -108,7 +113,7 @@ it("children ask as the agent does; with childHitl: false they do not", async ()
   const { interrupts } = await getAgentState(asking.agent, "t");
   expect(interrupts[0]?.value).toMatchObject({ agentPath: ["general-purpose"] });
   const answer = resumeAgentInput({ [interrupts[0]?.id as string]: YES });
-  expect((await all(streamEvents(asking.agent, answer))).at(-1)?.data).toEqual({ status: "success" });
+  expect((await all(streamEvents(asking.agent, answer))).at(-1)?.data).toMatchObject({ status: "success" });
 
   const other = callTool("write_file", { file_path: "/lily.txt", content: "white" });
   const script = [delegate, other, say("Planted."), write];
@@ -166,7 +171,8 @@ it("a failure is an event, an abort is thrown, and who stops reading stops the r
 it("ends after 25 model calls", async () => {
   let turn = 0;
   const { agent, model } = await build(() => callTool("ls", { path: `/${++turn}` }));
-  await all(streamEvents(agent, HELLO));
+  const end = (await all(streamEvents(agent, HELLO))).at(-1)?.data;
+  expect(end).toMatchObject({ status: "success", outcome: { kind: "budget", allowed: 25 } });
   expect(model.callCount).toBe(25);
   const short = await build(() => callTool("ls", { path: `/${++turn}` }), { maxSteps: 3, threadId: "u" });
   await all(streamEvents(short.agent, HELLO));
@@ -185,11 +191,12 @@ it.each(["os", "none"] as const)("commands inherit no environment and are cut (%
     await writeFile(join(workspaceDir, "rose.txt"), "red");
     const options = { withHitl: false, sandbox, env: { GIVEN: "given" }, commandTimeout: 2 };
     const { agent, model } = await build(script, options);
-    expect((await all(streamEvents(agent, HELLO))).at(-1)?.data).toEqual({ status: "success" });
+    expect((await all(streamEvents(agent, HELLO))).at(-1)?.data).toMatchObject({ status: "success" });
     const answers = model.calls.slice(1).map(({ messages }) => String(messages.at(-1)?.text));
     expect(answers[0]).toContain("[] [given]\nred");
     expect(answers[1]).toContain("124");
     expect(answers[2]?.length).toBeLessThan(60_000);
+    expect(await readdir(workspaceDir)).toEqual(["rose.txt"]);
   } finally {
     delete process.env.AGENT_CORE_TEST;
   }

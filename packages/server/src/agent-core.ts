@@ -150,11 +150,18 @@ export async function getAgentState(
 ): Promise<AgentState> {
   const snapshot = await agent.getState({ configurable: { thread_id: threadId } });
   return {
-    values: snapshot.values as Record<string, unknown>,
+    values: publicValues(snapshot.values as Record<string, unknown>),
     interrupts: snapshot.tasks.flatMap(({ interrupts }) => interrupts),
     next: snapshot.next,
     ...(snapshot.createdAt !== undefined && { createdAt: snapshot.createdAt }),
   };
+}
+
+/** Keys that begin with `_` are the harness's own. */
+function publicValues(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([key, value]) => !key.startsWith("_") && value !== undefined),
+  );
 }
 
 /** One decision for each action that is asked about, in order; by the ids of the interrupts where several wait. */

@@ -49,14 +49,19 @@ async function* generate(
   const json = createWireJson(process.env);
   const shape = streamShape(MODES);
   let isWaiting = false;
+  let outcome: unknown;
   try {
     const run = await agent.stream(input, { ...config, streamMode: shape.modes, subgraphs: true, signal });
     for await (const [namespace, mode, payload] of run as AsyncIterable<[string[], string, unknown]>) {
-      if (namespace.length === 0 && mode === "updates" && asks(payload)) isWaiting = true;
+      if (namespace.length === 0 && mode === "updates") {
+        isWaiting ||= asks(payload);
+        outcome = outcomeIn(payload) ?? outcome;
+      }
       for (const { event, data } of shape.events(namespace, mode, payload))
         yield { event, data: JSON.parse(json(data)) };
     }
-    yield { event: "end", data: { status: isWaiting ? "interrupted" : "success" } };
+    const end = isWaiting ? { status: "interrupted" } : { status: "success", outcome };
+    yield { event: "end", data: JSON.parse(json(end)) };
   } catch (error) {
     if (config.signal?.aborted) throw config.signal.reason;
     yield { event: "error", data: createErrorWords(process.env)(error) };
@@ -69,6 +74,12 @@ async function* generate(
 function asks(update: unknown): boolean {
   const { __interrupt__: interrupts } = (update ?? {}) as { __interrupt__?: unknown };
   return Array.isArray(interrupts) && interrupts.length > 0;
+}
+
+/** Why the agent stopped: its last step says so. */
+function outcomeIn(update: unknown): unknown {
+  const written = Object.values((update ?? {}) as Record<string, { outcome?: unknown } | null>);
+  return written.find((one) => one?.outcome != null)?.outcome;
 }
 
 function encoded(

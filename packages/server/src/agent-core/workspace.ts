@@ -12,6 +12,7 @@ import {
   LocalShellBackend,
   PolicyBackend,
   type PolicyOperation,
+  StateBackend,
 } from "deepwright";
 
 export interface WorkspaceOptions {
@@ -34,6 +35,12 @@ export interface Workspace {
 
 export const GLOBAL_SKILLS = "/.global/skills/";
 export const WORKSPACE_SKILLS = "/skills/";
+
+/** What the harness puts aside belongs to the thread, and not among the user's files. */
+const AREAS = {
+  "/large_tool_results/": new StateBackend(),
+  "/conversation_history/": new StateBackend(),
+};
 
 const READING: ReadonlySet<PolicyOperation> = new Set([
   ...(["ls", "read", "readRaw", "grep", "glob", "download"] as const),
@@ -58,11 +65,14 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const { backend, close } =
     options.sandbox === "none" ? unisolated(rootDir, options) : await isolated(rootDir, options);
   const skills = [...(hasGlobal ? [GLOBAL_SKILLS] : []), ...(hasOwn ? [WORKSPACE_SKILLS] : [])];
-  if (!hasGlobal) return { backend, skills, close };
-  const mounted = new PolicyBackend(new FilesystemBackend({ rootDir: globalDir, virtualMode: true }), {
+  const mounts = { ...AREAS, ...(hasGlobal && { [GLOBAL_SKILLS]: readOnlySkills(globalDir) }) };
+  return { backend: new CompositeBackend(backend, mounts), skills, close };
+}
+
+function readOnlySkills(rootDir: string): PolicyBackend {
+  return new PolicyBackend(new FilesystemBackend({ rootDir, virtualMode: true }), {
     check: (operation) => (READING.has(operation) ? undefined : "Global skills cannot be changed."),
   });
-  return { backend: new CompositeBackend(backend, { [GLOBAL_SKILLS]: mounted }), skills, close };
 }
 
 function unisolated(rootDir: string, { timeout, maxOutputBytes, env }: WorkspaceOptions) {
