@@ -185,7 +185,7 @@ it.each(["os", "none"] as const)("commands inherit no environment and are cut (%
     const script = [
       callTool("execute", { command: "echo [$AGENT_CORE_TEST] [$GIVEN]; cat rose.txt" }),
       callTool("execute", { command: "sleep 30" }),
-      callTool("execute", { command: "head -c 200000 /dev/zero | tr '\\0' x" }),
+      callTool("execute", { command: "seq 1 100000" }),
       say("Done."),
     ];
     await writeFile(join(workspaceDir, "rose.txt"), "red");
@@ -195,7 +195,7 @@ it.each(["os", "none"] as const)("commands inherit no environment and are cut (%
     const answers = model.calls.slice(1).map(({ messages }) => String(messages.at(-1)?.text));
     expect(answers[0]).toContain("[] [given]\nred");
     expect(answers[1]).toContain("124");
-    expect(answers[2]?.length).toBeLessThan(60_000);
+    expect(answers[2]?.slice(0, 200)).toMatch(/\b50\d{3} characters.*large_tool_results/);
     expect(await readdir(workspaceDir)).toEqual(["rose.txt"]);
   } finally {
     delete process.env.AGENT_CORE_TEST;
