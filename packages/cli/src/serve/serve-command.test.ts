@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { cp, stat, symlink } from "node:fs/promises";
+import { cp, readFile, stat, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { providerServer } from "../test-support/provider-server.ts";
 import {
   directoryWith,
   homeOf,
@@ -130,6 +131,45 @@ test("without a file the CLI's own agent works in the directory, and its changes
     command: { resume: { decisions: [{ type: "approve" }] } },
   });
   expect((await stat(join(cwd, "report.md"))).isFile()).toBe(true);
+});
+
+test("a command of the CLI's own agent waits for approval, runs in a sandbox on the directory, and ends with the server", async () => {
+  const cwd = await directoryWith({});
+  const left = `sleep 61.${process.pid}`;
+  const command = `echo made > made.txt; echo key=$DEEPWRIGHT_SERVER_TOKEN; ${left} >/dev/null 2>&1 &`;
+  const provider = await providerServer([
+    { call: { name: "execute", args: { command } } },
+    { text: ["Done."] },
+  ]);
+  onTestFinished(() => provider.close());
+  const token = "a-token-of-the-environment";
+  const env = {
+    ANTHROPIC_API_KEY: "key-key-key",
+    ANTHROPIC_BASE_URL: provider.url,
+    DEEPWRIGHT_SERVER_TOKEN: token,
+  };
+  const server = await started([], cwd, env);
+  const client = new Client({ apiUrl: server.url, apiKey: token });
+  const { thread_id } = await client.threads.create();
+  const input = { messages: [{ role: "user", content: "Make it" }] };
+  // The provider of the test only streams.
+  const streamed = async (payload: object): Promise<unknown> => {
+    let values: unknown;
+    const streamMode: ["values", "messages-tuple"] = ["values", "messages-tuple"];
+    for await (const { event, data } of client.runs.stream(thread_id, "agent", { ...payload, streamMode }))
+      if (event === "values") values = data;
+    return values;
+  };
+  await streamed({ input });
+  expect(await client.threads.get(thread_id)).toMatchObject({ status: "interrupted" });
+  await expect(stat(join(cwd, "made.txt"))).rejects.toThrow("ENOENT");
+  const resume = { decisions: [{ type: "approve" }] };
+  expect(answerOf(await streamed({ command: { resume } }))).toMatchObject([{ text: "Done." }]);
+  expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("made\n");
+  expect(JSON.stringify(provider.asked().at(-1)?.body)).not.toContain(token);
+  server.child.kill("SIGTERM");
+  expect((await server.result).code).toBe(0);
+  expect(spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout).not.toContain(left);
 });
 
 test("TR-03 a config that is only found is not run where nobody can be asked", async () => {
