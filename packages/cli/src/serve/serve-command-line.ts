@@ -57,7 +57,8 @@ agreed to it at the terminal, and never otherwise: name it.
 
 Every request needs the token: it is shown when it is made, and kept in server-token in DEEPWRIGHT_HOME
 (default: ~/.deepwright). DEEPWRIGHT_SERVER_TOKEN takes its place, and is needed beyond this machine unless the
-file has token or authenticate. Data: --db, the file, DATABASE_URL, else server.db in DEEPWRIGHT_HOME.
+file has token or authenticate. Data: --db, the file, DATABASE_URL, else a file for this directory in servers in
+DEEPWRIGHT_HOME.
 
 Ctrl-C and SIGTERM let runs come to rest (at most 30 seconds) and end with 0; a second one ends at once.
 

@@ -172,6 +172,17 @@ test("a command of the CLI's own agent waits for approval, runs in a sandbox on 
   expect(spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout).not.toContain(left);
 });
 
+test("servers of two directories share the token and no threads", async () => {
+  const [one, two] = [await directoryWith({}), await directoryWith({})];
+  const env = { DEEPWRIGHT_HOME: homeOf(one) };
+  const first = await started(["--model", "offline"], one, env);
+  const second = await started(["--model", "offline"], two, env);
+  const apiKey = first.token as string;
+  await new Client({ apiUrl: first.url, apiKey }).threads.create();
+  expect(await new Client({ apiUrl: first.url, apiKey }).threads.search()).toHaveLength(1);
+  expect(await new Client({ apiUrl: second.url, apiKey }).threads.search()).toEqual([]);
+});
+
 test("TR-03 a config that is only found is not run where nobody can be asked", async () => {
   const evil = "import { writeFileSync } from 'node:fs'; writeFileSync('ran', ''); export default {};";
   const places: Record<string, string>[] = [

@@ -1,5 +1,6 @@
 /** `deepwright serve`: puts the pieces together. Returns the exit code. */
-import { join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
 import type { RunningServer, ServeOptions } from "@deepwright/server";
 import { withoutSecrets } from "deepwright/secrets";
 import { CommandError, usageError } from "../command-error.ts";
@@ -19,7 +20,7 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
   process.stderr.on("error", () => {});
   const given = givenOptions(raw);
   const served = await whatToServe(file, raw, console);
-  const options = withPlaces({ ...served.options, ...given });
+  const options = withPlaces({ ...served.options, ...given }, served.directory);
   const { serve } = await import("@deepwright/server");
   let server: RunningServer;
   try {
@@ -72,6 +73,8 @@ function databaseFor(given: string): string {
 
 interface Served {
   readonly options: ServeOptions;
+  /** The real path of the directory the agents belong to. */
+  readonly directory: string;
   close(): Promise<void>;
 }
 
@@ -83,14 +86,15 @@ async function whatToServe(
   const named = file ?? (await agreedConfig());
   if (named === undefined) {
     const { openOwnAgent } = await import("./own-agent.ts");
-    const { agent, close } = await openOwnAgent(await realDirectory("."), raw, console);
-    return { options: { agents: { agent } }, close };
+    const directory = await realDirectory(".");
+    const { agent, close } = await openOwnAgent(directory, raw, console);
+    return { options: { agents: { agent } }, directory, close };
   }
   if (raw.model !== undefined || raw.baseUrl !== undefined)
     throw usageError("--model and --base-url are for the CLI's own agent: the agents of a file have theirs.");
   const { options, warnings } = await loadConfig(resolve(named));
   for (const line of warnings) console.line(console.colours.yellow(`Warning: ${line}`));
-  return { options, close: async () => {} };
+  return { options, directory: await realDirectory(dirname(resolve(named))), close: async () => {} };
 }
 
 /** Such a file is a program, and the directory may be anybody's: it is not run because it lies there. */
@@ -110,17 +114,25 @@ async function agreedConfig(): Promise<string | undefined> {
 const CLOSING_MS = 5_000;
 const DRAIN_MS = 25_000;
 
-function withPlaces(options: ServeOptions): ServeOptions {
+function withPlaces(options: ServeOptions, directory: string): ServeOptions {
   const { DATABASE_URL, DEEPWRIGHT_SERVER_TOKEN: token } = process.env;
   const home = homeOf(process.env);
   return {
     ...options,
     ...(token && !options.authenticate && !options.token && { token }),
     tokenFile: options.tokenFile ?? join(home, "server-token"),
-    database: databaseFor(options.database ?? (DATABASE_URL || join(home, "server.db"))),
+    database: databaseFor(options.database ?? (DATABASE_URL || ownDatabase(home, directory))),
     drainMs: options.drainMs ?? DRAIN_MS,
   };
 }
+
+/** One for each project: a server must not go on with runs that an agent of the same name began in another. */
+function ownDatabase(home: string, directory: string): string {
+  const key = createHash("sha256").update(directory).digest("hex").slice(0, 16);
+  return join(home, "servers", `${safeName(basename(directory))}-${key}.db`);
+}
+
+const safeName = (name: string): string => name.replace(/[^A-Za-z0-9._-]+/g, "_").slice(0, 40);
 
 function limitOf({ drainMs = DRAIN_MS }: ServeOptions): number {
   return drainMs + CLOSING_MS;
