@@ -19,7 +19,7 @@ export async function measure(contender, { skills, times = 15 }) {
   for (let i = 0; i < times; i += 1) await invoke(i % 2 === 0 ? "/few/" : undefined);
   const plain = await repeated(times, () => invoke(undefined));
   const cold = await invoke("/many/");
-  const again = await compared(times, invoke);
+  const again = await compared(3 * times, invoke);
   const bytes = (await stored(create, backend, "/many/")) - (await stored(create, backend, undefined));
   rmSync(folder, { recursive: true });
   return { coldCpu: cold - plain, againCpu: again, kilobytes: bytes / 1e3 };
