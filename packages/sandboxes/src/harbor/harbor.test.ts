@@ -31,7 +31,11 @@ async function open() {
   return { backend, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite({ describe, test }, { name: "an environment as a sandbox", open, slackSeconds: 10 });
+// Cases wait more than they work, and each has a directory of its own.
+sandboxSuite(
+  { describe, test: test.concurrent },
+  { name: "an environment as a sandbox", open, slackSeconds: 10 },
+);
 
 const FILES = "the files of an environment";
 
