@@ -33,7 +33,7 @@ export function tableOf(rows) {
     goalText(row),
     row.met === undefined ? "" : row.met ? "✓" : "✗",
   ]);
-  const widths = HEAD.map((title, i) => Math.max(title.length, ...lines.map((line) => line[i].length)));
+  const widths = HEAD.map((title, i) => Math.max(1, title.length, ...lines.map((line) => line[i].length)));
   const rule = widths.map((width, i) => (i === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
   const pad = (cells) =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
