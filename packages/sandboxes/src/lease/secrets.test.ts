@@ -76,7 +76,7 @@ describe("secrets in a sandbox", () => {
     await using lease = await source.lease();
     for (const backend of [
       new CompositeBackend(source, { "/notes/": new StateBackend() }),
-      new CompositeBackend(new StateBackend(), { "/work/": source }),
+      new CompositeBackend(new StateBackend(), { "/project/": source }),
       new PolicyBackend(source, { readOnly: true } as never),
       lease.sandbox,
     ])
