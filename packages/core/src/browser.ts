@@ -61,6 +61,7 @@ export {
   type SubAgentMiddlewareOptions,
 } from "./delegation.ts";
 export type { AgentDescription } from "./describe.ts";
+export { putInOrder } from "./engine-checkpoints.ts";
 export {
   ConfigurationError,
   DeepwrightError,
@@ -177,7 +178,11 @@ export {
 } from "./skills/skill-metadata.ts";
 export { type SkillMetadataEntry, skillsMetadataValue } from "./skills/skills-value.ts";
 export type { AsyncTask, AsyncTaskStatus, AsyncTasks } from "./subagents/async/async-task.ts";
-export { type BackgroundTasks, backgroundTasks } from "./subagents/async/background-tasks.ts";
+export {
+  type BackgroundTasks,
+  backgroundTasks,
+  reportOf as asyncTaskReport,
+} from "./subagents/async/background-tasks.ts";
 export {
   type BackgroundGraph,
   type GraphSource,
@@ -193,6 +198,13 @@ export {
   type MemoryMailboxOptions,
   mailMessage,
 } from "./subagents/async/mailbox.ts";
+export { endOf as asyncTaskEnd } from "./subagents/async/open-tasks.ts";
+export { remoteTasksOf as remoteAsyncTasks } from "./subagents/async/remote-tasks.ts";
+export { isTaskNews as isAsyncTaskNews } from "./subagents/async/take-mail.ts";
+export {
+  tellEnd as tellAsyncTaskEnd,
+  tellsEnds as tellsAsyncTaskEnds,
+} from "./subagents/async/tell-completion.ts";
 export type { AsyncCall, AsyncReport, AsyncRun, AsyncTransport } from "./subagents/async/transport.ts";
 export { ASYNC_TASK_SYSTEM_PROMPT } from "./subagents/async/words.ts";
 export {
@@ -211,4 +223,5 @@ export {
   TASK_SYSTEM_PROMPT,
 } from "./subagents/words.ts";
 export { normalizeReadPagination } from "./text/page.ts";
+export { estimateTokens } from "./tokens.ts";
 export type { Todo } from "./tools/write-todos.ts";

@@ -1,8 +1,9 @@
+import { HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { type Checkpoint, type CheckpointMetadata, MemorySaver } from "@langchain/langgraph";
-import { describe, expect, test } from "vitest";
-import { anyTool, ask, onThread, scripted } from "./loop/fixtures/agents.ts";
-import { callTool, say } from "./testing/index.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { anyTool, ask, loopAgent, onThread, scripted } from "./loop/fixtures/agents.ts";
+import { callTool, say, scriptedModel } from "./testing/index.ts";
 
 /** Takes its time, and notes what it is given and how much of it at a time. */
 class SlowSaver extends MemorySaver {
@@ -67,5 +68,96 @@ describe("checkpoints", () => {
     // That of the input goes with that of the first step.
     expect(saver.mostUnderWay).toBe(2);
     expect((await agent.getState(onThread("t"))).metadata?.step).toBe(saver.steps.at(-1));
+  });
+});
+
+describe("R-35 a clock that is set back", () => {
+  const A_DAY = 86_400_000;
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const clockAt = (days: number): void => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 10) + days * A_DAY });
+  };
+  const textsOf = async (agent: {
+    getState(config: object): Promise<{ values: { messages: { text: string }[] } }>;
+  }) => (await agent.getState(onThread("t"))).values.messages.map(({ text }) => text);
+
+  test("in the middle of a run, and between runs, hides nothing of what came after", async () => {
+    let days = 0;
+    const tools = [
+      anyTool("look", () => {
+        days -= 1;
+        clockAt(days);
+        return `seen ${days}`;
+      }),
+    ];
+    const script = [callTool("look"), callTool("look"), say("one"), callTool("look"), say("two")];
+    const { agent } = scripted(script, { tools, checkpointer: new MemorySaver() });
+    clockAt(0);
+    await agent.invoke(ask("a"), onThread("t"));
+    await agent.invoke(ask("b"), onThread("t"));
+    expect(await textsOf(agent)).toEqual([
+      "a",
+      "",
+      "seen -1",
+      "",
+      "seen -2",
+      "one",
+      "b",
+      "",
+      "seen -3",
+      "two",
+    ]);
+    const steps: number[] = [];
+    for await (const { metadata } of agent.getStateHistory(onThread("t"))) steps.push(metadata?.step ?? 0);
+    expect(steps).toEqual(steps.toSorted((left, right) => right - left));
+  });
+
+  test("does not hide an update, nor what a run from an earlier checkpoint does", async () => {
+    const { agent } = scripted([say("one"), say("again")], { checkpointer: new MemorySaver() });
+    clockAt(1);
+    await agent.invoke(ask("a"), onThread("t"));
+    const { config } = await agent.getState(onThread("t"));
+    clockAt(0);
+    await agent.updateState(onThread("t"), { messages: [new HumanMessage("b")] });
+    expect(await textsOf(agent)).toEqual(["a", "one", "b"]);
+    await agent.updateState(config, { messages: [new HumanMessage("c")] });
+    expect(await textsOf(agent)).toEqual(["a", "one", "c"]);
+    await agent.invoke(ask("d"), config);
+    expect(await textsOf(agent)).toEqual(["a", "one", "d", "again"]);
+  });
+
+  test("runs no finished call again when a run that was cut off is taken up", async () => {
+    const checkpointer = new MemorySaver();
+    const done: string[] = [];
+    const cut = new AbortController();
+    const agentThat = (second: () => unknown) =>
+      loopAgent({
+        checkpointer,
+        tools: [anyTool("first", () => String(done.push("first"))), anyTool("second", second)],
+        model: scriptedModel(({ messages }) => {
+          clockAt(0);
+          return messages.length > 1
+            ? say("done")
+            : {
+                toolCalls: [
+                  { name: "first", args: {} },
+                  { name: "second", args: {} },
+                ],
+              };
+        }),
+      });
+    clockAt(1);
+    const cutOff = agentThat(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      cut.abort();
+      return new Promise(() => {});
+    });
+    await expect(cutOff.invoke(ask("a"), { ...onThread("t"), signal: cut.signal })).rejects.toThrow();
+    const agent = agentThat(() => "2");
+    await agent.invoke(null, onThread("t"));
+    expect(done).toEqual(["first"]);
+    expect(await textsOf(agent)).toEqual(["a", "", "1", "2", "done"]);
   });
 });

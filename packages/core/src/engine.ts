@@ -19,7 +19,7 @@ export const branchTo = (node: string): string => `branch:to:${node}`;
 const READ = "__pregel_read";
 const SEND = "__pregel_send";
 const SCRATCHPAD = "__pregel_scratchpad";
-const CHECKPOINTER = "__pregel_checkpointer";
+export const CHECKPOINTER = "__pregel_checkpointer";
 const RESUMING = "__pregel_resuming";
 const RESUME_MAP = "__pregel_resume_map";
 const ABORT_SIGNALS = "__pregel_abort_signals";

@@ -6,9 +6,20 @@ export type { FilesystemBackendOptions } from "./backends/disk/filesystem-option
 export { noteCommand } from "./backends/disk/note-command.ts";
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
 export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";
+export {
+  type LongProcess,
+  type LongProcessOptions,
+  startLongProcess,
+} from "./backends/shell/long-process.ts";
 export { type OutputPipe, openOutputPipe } from "./backends/shell/output-pipe.ts";
 export { type CollectedOutput, OutputRing } from "./backends/shell/output-ring.ts";
-export { type CommandLaunch, type RunCommandOptions, runCommand } from "./backends/shell/run-command.ts";
+export {
+  type BegunCommand,
+  type CommandExit,
+  type CommandLaunch,
+  type RunCommandOptions,
+  runCommand,
+} from "./backends/shell/run-command.ts";
 export { type AgentMemoryMiddlewareOptions, createAgentMemoryMiddleware } from "./middleware/agent-memory.ts";
 export { loadHarnessProfile, loadProviderProfile } from "./profiles/node/load-profile.ts";
 export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./settings.ts";

@@ -1,6 +1,7 @@
 /** Reads and checks the options of createDeepAgent: null means absent, an unknown option is an error. */
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
+import { checkBackend } from "./backends/check-backend.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { HarnessProfile } from "./profiles/types.ts";
 import { BASE_AGENT_PROMPT } from "./prompts.ts";
@@ -52,6 +53,7 @@ export function presentOptions(options: object): Record<string, unknown> {
       throw new ConfigurationError("UNKNOWN_OPTION", `createDeepAgent has no option '${key}'.`, {
         hint: `Its options are: ${[...KNOWN].join(", ")}.`,
       });
+    if (key === "backend") checkBackend(value);
     present[key] = value;
   }
   return present;

@@ -271,6 +271,8 @@ export interface BackendRuntime<State = any> {
 export interface ServerInfo {
   readonly user?: { readonly identity: string };
   readonly assistantId?: string;
+  /** What the namespaces of the run's user begin with, on a server that tells its users apart. */
+  readonly tenant?: string;
 }
 
 export type BackendFactory = (runtime: BackendRuntime) => Awaitable<BackendProtocol>;

@@ -32,13 +32,17 @@ const PART = /^[A-Za-z0-9\-_.@+:~]+$/;
 /** The namespace of one run; throws rather than let two runs share one by accident. */
 export function namespaceFor(source: NamespaceSource | undefined, runtime: StoreRuntime): readonly string[] {
   const context = contextOf(runtime);
-  // Where no server names an assistant there is one program and one tenant.
-  if (source === undefined)
-    return checked(
-      context.assistantId === undefined ? ["filesystem"] : [context.assistantId, "filesystem"],
-      DeepwrightError,
-    );
+  if (source === undefined) return defaultNamespace(context);
   return checked(typeof source === "function" ? made(source, context) : source, DeepwrightError);
+}
+
+/** Where no server names an assistant there is one program and one tenant. */
+function defaultNamespace({ assistantId, serverInfo }: StoreBackendContext): readonly string[] {
+  const own = checked(
+    assistantId === undefined ? ["filesystem"] : [assistantId, "filesystem"],
+    DeepwrightError,
+  );
+  return serverInfo?.tenant === undefined ? own : [serverInfo.tenant, ...own];
 }
 
 /** A list is checked where it is given, a function's answer when it is asked. */
@@ -82,6 +86,14 @@ function checked(parts: unknown, Failure: typeof DeepwrightError): readonly stri
 }
 
 const HINT = 'Give a namespace such as ["my-agent", "files"], or a function that always finds one.';
+
+/** The user whose run it is, where a server says so. */
+export function identityOf(config: unknown): string | undefined {
+  const { serverInfo, configurable } = recordOf(config) ?? {};
+  return (
+    textOf((serverInfo as ServerInfo | undefined)?.user?.identity) ?? userIn(recordOf(configurable))?.identity
+  );
+}
 
 function contextOf(runtime: StoreRuntime): StoreBackendContext {
   const config = recordOf(runtime.config);

@@ -90,6 +90,14 @@ describe("the namespace of StoreBackend", () => {
     ]);
   });
 
+  it("begins with the tenant where a server tells its users apart", async () => {
+    const store = new InMemoryStore();
+    const serverInfo = { assistantId: "helper", user: { identity: "ada@x.org" }, tenant: "ada@x%2Eorg" };
+    const bound = await resolveBackend(new StoreBackend(), { state: {}, store, serverInfo });
+    await bound.write("/a", "1");
+    expect(await store.listNamespaces({})).toEqual([["ada@x%2Eorg", "helper", "filesystem"]]);
+  });
+
   it("is `filesystem` alone where no server names an assistant", async () => {
     const store = new InMemoryStore();
     await new StoreBackend({ store }).write("/a", "1");

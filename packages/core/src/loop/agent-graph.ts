@@ -5,7 +5,7 @@ import { Command, CompiledStateGraph, isCommand, Send, START, StateGraph } from 
 import { EphemeralValue } from "@langchain/langgraph/channels";
 import { type Ceiling, enterTree } from "../backends/run-tree.ts";
 import { forChildren, isNested, type TaskConfig } from "../engine.ts";
-import { putInOrder } from "../engine-checkpoints.ts";
+import { putInOrder, withGrowingIds } from "../engine-checkpoints.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { Rules } from "../permissions/rules.ts";
 import { claimSettings, type ThreadClaimOptions } from "./claim.ts";
@@ -186,7 +186,8 @@ export class AgentGraph extends Base {
         steps.length < 2 || steps.some((step: { updates: unknown[] }) => step.updates.length === 0);
       if (isOne) return await super.bulkUpdateState(claimed(config), steps);
       let next = config;
-      for (const step of steps) next = await super.bulkUpdateState(claimed(next), [step]);
+      for (const step of steps)
+        next = await super.bulkUpdateState(claimed(withGrowingIds(next, this.checkpointer)), [step]);
       return next;
     } finally {
       await claim.release();

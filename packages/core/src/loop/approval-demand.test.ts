@@ -1,5 +1,5 @@
 import { tool } from "@langchain/core/tools";
-import { MemorySaver } from "@langchain/langgraph";
+import { Command, InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -59,5 +59,54 @@ test("a tool that a middleware brings in a run only is asked about too", async (
   );
   expect(interrupts[0]?.value).toMatchObject({
     actionRequests: [{ name: "late", description: "Every call needs approval, because it holds secrets." }],
+  });
+});
+
+const LIST = { toolCalls: [{ name: "ls", args: { path: "/" } }] };
+const decide = (...decisions: unknown[]) => new Command({ resume: { decisions } }) as never;
+
+test("what a person agreed to for longer is asked about all the same, and cannot be agreed to so", async () => {
+  const [checkpointer, store] = [new MemorySaver(), new InMemoryStore()];
+  const run = { configurable: { thread_id: "t" }, version: "v2" } as const;
+  const agentOn = (backend: MapBackend) =>
+    createDeepAgent({
+      model: scriptedModel([LIST, "done", LIST, "done"]),
+      ...{ backend, interruptOn: ALL, checkpointer, store },
+    });
+  for (const remember of ["thread", "always"]) {
+    const before = agentOn(new MapBackend());
+    const there = { ...run, configurable: { thread_id: remember === "thread" ? "t" : "u" } };
+    await before.invoke({ messages: "go" }, there);
+    await before.invoke(decide({ type: "approve", remember }), there);
+  }
+  const agent = agentOn(demanding());
+  expect((await agent.invoke({ messages: "go" }, run)).interrupts).toHaveLength(1);
+  const again = await agent.invoke(decide({ type: "approve", remember: "thread" }), run);
+  expect(again.interrupts[0]?.value).toMatchObject({
+    error: expect.stringMatching(/every call has to be approved.*leave 'remember' out/),
+  });
+  expect((await agent.invoke(decide({ type: "approve" }), run)).interrupts).toEqual([]);
+  expect((await agent.invoke({ messages: "go" }, run)).interrupts).toHaveLength(1);
+});
+
+test("the same holds inside a compiled subagent, whose own backend demands nothing", async () => {
+  const runnable = createDeepAgent({ model: scriptedModel([LIST, "done"]), interruptOn: ALL });
+  const agent = createDeepAgent({
+    model: scriptedModel([
+      { toolCalls: [{ name: "task", args: { description: "Look.", subagent_type: "other" } }] },
+      "done",
+    ]),
+    backend: demanding(),
+    interruptOn: ALL,
+    subagents: [{ name: "other", description: "Made elsewhere.", runnable }],
+    checkpointer: new MemorySaver(),
+  } as never);
+  const run = { configurable: { thread_id: "t" }, version: "v2" } as const;
+  await agent.invoke({ messages: "go" }, run);
+  const inside = await agent.invoke(decide({ type: "approve" }), run);
+  expect(inside.interrupts[0]?.value).toMatchObject({ actionRequests: [{ name: "ls" }] });
+  const again = await agent.invoke(decide({ type: "approve", remember: "thread" }), run);
+  expect(again.interrupts[0]?.value).toMatchObject({
+    error: expect.stringContaining("every call has to be approved"),
   });
 });

@@ -26,9 +26,10 @@ export function refuseUnasked(
   );
 }
 
-/** For tools that come in a run only. */
+/** For tools that come in a run only, and for calls that a person agreed to once for longer. */
 export function demandGate(why: string): CallGate {
   return {
+    everyTime: true,
     watches: () => true,
     asks: () => ({ description: `Every call needs approval, because ${why}.` }),
   };

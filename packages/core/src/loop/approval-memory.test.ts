@@ -21,11 +21,13 @@ const forThread = { type: "approve", remember: "thread" };
 const always = { type: "approve", remember: "always" };
 const run = (command: string): Omit<ScriptedCall, "id"> => ({ name: "execute", args: { command } });
 
-type Setup = Partial<Parameters<typeof scripted>[1] & { project: string; thread: string }>;
+type Setup = Partial<
+  Parameters<typeof scripted>[1] & { project: string; thread: string; user: string; serverInfo: object }
+>;
 
 /** Each `ask` makes the model call the next of `calls`; ids are new every time. */
 function shell(calls: readonly (readonly Omit<ScriptedCall, "id">[])[], setup: Setup = {}) {
-  const { project, thread = "t", ...options } = setup;
+  const { project, thread = "t", user, serverInfo, ...options } = setup;
   const ran: Ran = [];
   const configs: any[] = [];
   let turns = 0;
@@ -42,7 +44,13 @@ function shell(calls: readonly (readonly Omit<ScriptedCall, "id">[])[], setup: S
       ...options,
     },
   );
-  const T = onThread(thread, project === undefined ? {} : { project });
+  const T = {
+    ...onThread(thread, {
+      ...(project !== undefined && { project }),
+      ...(user !== undefined && { langgraph_auth_user_id: user }),
+    }),
+    ...(serverInfo && { serverInfo }),
+  };
   return {
     ...{ ran, configs, agent, T },
     ask: async () => (await agent.invoke(ask(), T)) as AgentState,
@@ -102,6 +110,21 @@ describe("for the thread", () => {
     await one.decide(forThread);
     const other = shell([[run("ls")]], { checkpointer, thread: "u" });
     expect(isWaiting(await other.ask())).toBe(true);
+  });
+
+  test("it holds where the calls take effect, if the policy names that, and in no other place", async () => {
+    const checkpointer = new MemorySaver();
+    const at = (place: string | undefined) =>
+      shell([[run("ls")]], { checkpointer, interruptOn: { execute: { rememberedFor: place as string } } });
+    const one = at("cloud");
+    await one.ask();
+    await one.decide(forThread);
+    expect(isWaiting(await at("cloud").ask())).toBe(false);
+    for (const place of ["this machine", undefined]) {
+      const other = at(place);
+      expect(isWaiting(await other.ask())).toBe(true);
+      await other.decide(reject);
+    }
   });
 
   test("it outlives the program, with the thread", async () => {
@@ -195,6 +218,34 @@ describe("always", () => {
     expect(isWaiting(await ask())).toBe(true);
     await decide(reject);
     expect(isWaiting(await ask())).toBe(false);
+  });
+
+  test.each([
+    ["serverInfo", (identity: string) => ({ serverInfo: { user: { identity } } })],
+    ["what LangGraph's servers say", (user: string) => ({ user })],
+  ])("holds for the user who gave it alone, where a server says who that is: %s", async (_, as) => {
+    const store = new InMemoryStore();
+    const of = (user: object) => shell([[run("ls")]], { store, project: "shop", thread: "u", ...user });
+    const ann = of(as("ann@x.org"));
+    await ann.ask();
+    await ann.decide(always);
+    expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(false);
+    for (const other of ["bob", "ann", "ann@x%2Eorg", "*"])
+      expect(isWaiting(await of(as(other)).ask()), other).toBe(true);
+    expect(isWaiting(await of({}).ask())).toBe(true);
+    const bob = of(as("bob"));
+    await bob.ask();
+    await bob.decide(always);
+    expect((await listApprovals(store, "shop")).map(({ identity }) => identity)).toEqual([
+      "ann@x.org",
+      "bob",
+    ]);
+    const [given] = await listApprovals(store, "shop", "bob");
+    expect(await revokeApproval(store, "shop", given?.id as string, "bob")).toBe(true);
+    expect(await listApprovals(store, "shop", "bob")).toEqual([]);
+    expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(false);
+    expect(await revokeApproval(store, "shop", given?.id as string)).toBe(true);
+    expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(true);
   });
 
   test("more than a page of them is listed", async () => {

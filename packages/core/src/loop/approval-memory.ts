@@ -4,8 +4,10 @@
  * What is remembered is one call exactly, never a tool or a pattern: the same agent, tool and arguments. The
  * channel also knows the calls a person refused, so that no later step can run them.
  */
-import { type BaseStore, BinaryOperatorAggregate } from "@langchain/langgraph";
+import { type BaseStore, BinaryOperatorAggregate, type Item } from "@langchain/langgraph";
+import type { ServerInfo } from "../backends/backend.ts";
 import { treeOf } from "../backends/run-tree.ts";
+import { identityOf } from "../backends/store-namespace.ts";
 import { readChannel, type TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { CallShape } from "./call-shape.ts";
@@ -27,6 +29,8 @@ export interface RememberedApproval {
   readonly agentPath?: readonly string[];
   /** ISO 8601. */
   readonly approvedAt: string;
+  /** Who gave it, where a server tells its users apart: it holds for nobody else. */
+  readonly identity?: string;
 }
 
 /** What a thread remembers. */
@@ -78,6 +82,8 @@ const SHARED = "__deepwright_approvals";
 interface SharedApprovals {
   readonly remembered: readonly RememberedApproval[];
   readonly added: Map<string, RememberedApproval>;
+  /** None of it counts: an agent around them asks about each call. */
+  readonly everyTime: boolean;
 }
 
 function sharedWith(config: TaskConfig): SharedApprovals | undefined {
@@ -93,13 +99,25 @@ export function threadApprovals(config: TaskConfig): ThreadApprovals {
   return { remembered: [...shared.remembered, ...own.remembered], refused: own.refused };
 }
 
-/** The config of a call with a place for what the runs inside it remember; `added` is to be written afterwards. */
-export function sharingApprovals(config: TaskConfig): {
+/** Whether an agent around this run asks about each call. */
+export function isInsideEveryTime(config: TaskConfig): boolean {
+  return sharedWith(config)?.everyTime === true;
+}
+
+/**
+ * The config of a call with a place for what the runs inside it remember; `added` is to be written afterwards. With
+ * `everyTime` they are asked about each call.
+ */
+export function sharingApprovals(
+  config: TaskConfig,
+  everyTime = false,
+): {
   readonly config: TaskConfig;
   added(): readonly RememberedApproval[];
 } {
   const { remembered } = threadApprovals(config);
-  const shared: SharedApprovals = { remembered, added: new Map() };
+  const isEveryTime = everyTime || isInsideEveryTime(config);
+  const shared: SharedApprovals = { remembered, added: new Map(), everyTime: isEveryTime };
   const known = new Set(remembered.map(({ id }) => id));
   return {
     config: { ...config, configurable: { ...config.configurable, [SHARED]: shared } },
@@ -122,7 +140,7 @@ export async function isRemembered({ id }: CallShape, config: TaskConfig): Promi
   if (threadApprovals(config).remembered.some((approval) => approval.id === id)) return true;
   const store = storeOf(config);
   if (store === undefined) return false;
-  const item = await store.get(placeOf(projectOf(config)), id);
+  const item = await store.get(placeOf(projectOf(config), identityOf(config)), id);
   return (item?.value as RememberedApproval | undefined)?.id === id;
 }
 
@@ -130,16 +148,21 @@ export function storeOf(config: TaskConfig): BaseStore | undefined {
   return config.store as BaseStore | undefined;
 }
 
-/** Keeps it for all threads of the run's project. */
+/** Keeps it for all threads of the run's project; on a server for those of the user whose run it is. */
 export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<void> {
-  await storeOf(config)?.put(placeOf(projectOf(config)), approval.id, { ...approval }, false);
+  const identity = identityOf(config);
+  const kept = { ...approval, ...(identity !== undefined && { identity }) };
+  await storeOf(config)?.put(placeOf(projectOf(config), identity), approval.id, kept, false);
 }
 
 const DEFAULT_PROJECT = "default";
 
 /** `configurable.project`, else the assistant a server names, else `"default"`. */
-export function projectOf({ configurable = {}, metadata = {} }: TaskConfig): string {
-  const candidates = [configurable.project, metadata.assistant_id, configurable.assistant_id];
+export function projectOf(config: TaskConfig): string {
+  const { configurable = {}, metadata = {} } = config;
+  const { serverInfo } = config as { serverInfo?: ServerInfo };
+  const assistants = [serverInfo?.assistantId, metadata.assistant_id, configurable.assistant_id];
+  const candidates = [configurable.project, ...assistants];
   const named = candidates.find((name) => typeof name === "string" && name !== "");
   return (named as string | undefined) ?? DEFAULT_PROJECT;
 }
@@ -149,35 +172,49 @@ export function agentPathOf(config: TaskConfig): readonly string[] {
   return treeOf(config).agentPath;
 }
 
-function placeOf(project: string): string[] {
+function placeOf(project: string, identity?: string): string[] {
   if (typeof project !== "string" || project === "")
     throw new DeepwrightError("INVALID_NAMESPACE", "The project of remembered approvals must be a name.");
-  // Stores forbid periods in a part of a namespace.
-  return ["approvals", encodeURIComponent(project.toWellFormed()).replaceAll(".", "%2E")];
+  return ["approvals", label(project), ...(identity === undefined ? [] : [label(identity)])];
+}
+
+/** Stores forbid periods in a part of a namespace, some of them stars. */
+function label(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replaceAll(".", "%2E").replaceAll("*", "%2A");
 }
 
 const PAGE = 100;
 
-/** The approvals given with `remember: "always"` in a project, oldest first. */
+/** What lies in a project; with `identity` what this user gave, else what anybody did. */
+async function approvalsIn(store: BaseStore, project: string, identity?: string): Promise<Item[]> {
+  const found: Item[] = [];
+  const place = placeOf(project, identity);
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.search(place, { limit: PAGE, offset });
+    // Some stores find what only begins alike, too.
+    found.push(...page.filter((item) => place.every((part, index) => item.namespace[index] === part)));
+    if (page.length < PAGE) return found;
+  }
+}
+
+/** The approvals given with `remember: "always"` in a project, oldest first: those of one user, or of all. */
 export async function listApprovals(
   store: BaseStore,
   project: string = DEFAULT_PROJECT,
+  identity?: string,
 ): Promise<readonly RememberedApproval[]> {
-  const found: RememberedApproval[] = [];
-  const place = placeOf(project);
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await store.search(place, { limit: PAGE, offset });
-    const own = page.filter((item) => item.namespace.length === place.length);
-    found.push(...own.map((item) => item.value as RememberedApproval));
-    if (page.length < PAGE) break;
-  }
+  const found = (await approvalsIn(store, project, identity)).map((item) => item.value as RememberedApproval);
   return found.sort((one, other) => (one.approvedAt < other.approvedAt ? -1 : 1));
 }
 
-/** Calls of this shape are asked about again. False: there was no such approval. */
-export async function revokeApproval(store: BaseStore, project: string, id: string): Promise<boolean> {
-  const place = placeOf(project);
-  if (!(await store.get(place, id))) return false;
-  await store.delete(place, id);
-  return true;
+/** Calls of this shape are asked about again: those of one user, or of all. False: there was no such approval. */
+export async function revokeApproval(
+  store: BaseStore,
+  project: string,
+  id: string,
+  identity?: string,
+): Promise<boolean> {
+  const given = (await approvalsIn(store, project, identity)).filter(({ key }) => key === id);
+  for (const { namespace, key } of given) await store.delete(namespace, key);
+  return given.length > 0;
 }

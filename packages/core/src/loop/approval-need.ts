@@ -2,7 +2,7 @@
 import type { ToolCall } from "@langchain/core/messages";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { TaskConfig } from "../engine.ts";
-import { agentPathOf, isRemembered } from "./approval-memory.ts";
+import { agentPathOf, isInsideEveryTime, isRemembered } from "./approval-memory.ts";
 import {
   type ApprovalRule,
   type ApprovalScene,
@@ -11,7 +11,7 @@ import {
   type GateReason,
   type Question,
 } from "./approval-policy.ts";
-import { type CallShape, callShape, withCanonicalPaths } from "./call-shape.ts";
+import { type CallShape, callShape, shapeAt, withCanonicalPaths } from "./call-shape.ts";
 import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
 import { runtimeFor } from "./runtime.ts";
 
@@ -41,9 +41,21 @@ export async function judgeCall(
   const question = await questionAbout(loop, call, tool, sceneOf(loop, config), config);
   if (question === undefined) return { shape, verdict: "free" };
   const places = await placesOf(loop, call, config);
-  return (await isRemembered(shape, config))
+  const isKnown =
+    !asksEveryTime(loop, call.name, config) && (await isRemembered(memoryShape(loop, call, shape), config));
+  return isKnown
     ? { shape, verdict: "approved", ...places }
     : { shape, verdict: "ask", question: { ...question, ...places } };
+}
+
+/** Whether no approval of this tool's calls holds for longer than one. */
+export function asksEveryTime(loop: Loop, tool: string, config: TaskConfig): boolean {
+  return isInsideEveryTime(config) || loop.gates.some((gate) => gate.everyTime && gate.watches(tool));
+}
+
+/** What an approval of a call with this shape is remembered by. */
+export function memoryShape(loop: Loop, { name }: ToolCall, shape: CallShape): CallShape {
+  return shapeAt(shape, loop.approvals?.get(name)?.rememberedFor);
 }
 
 /** What an approval of this call would be about; nothing where no gate knows. */

@@ -196,3 +196,18 @@ describe("an answer", () => {
     expect(await decide("thread")).toHaveProperty("decisions");
   });
 });
+
+test("a rule can be about all tools whose names begin alike; the name itself, then the longer beginning, counts first", () => {
+  const policy = policyOf({
+    "mcp__*": true,
+    "mcp__git__*": { allowedDecisions: ["reject"] },
+    mcp__git__log: false,
+    "mcp__web__*": false,
+    other: true,
+  });
+  expect(
+    ["mcp__a__b", "mcp__git__push", "mcp__git__log", "mcp__web__get", "other", "otherwise"].map(policy.has),
+  ).toEqual([true, true, false, false, true, false]);
+  expect(policy.get("mcp__git__push")?.allowedDecisions).toEqual(["reject"]);
+  expect(approvalPolicy({ "a*": false })).toBeUndefined();
+});

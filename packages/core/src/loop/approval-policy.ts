@@ -38,10 +38,16 @@ export interface InterruptOnConfig {
   readonly actionDescription?: string;
   /** Handed to the person's side in `reviewConfigs`; the tool's own schema is what edits are checked by. */
   readonly argsSchema?: Record<string, any>;
+  /**
+   * Where the calls take effect, such as the sandbox that commands run in: an approval that is remembered holds where
+   * this is the same. Absent: everywhere.
+   */
+  readonly rememberedFor?: string;
   /** Ignored; older programs pass it. */
   readonly type?: "tool";
 }
 
+/** By the name of a tool, or by how names begin: `github_*`. The name counts before the beginning, a longer one before a shorter. */
 export type InterruptOn = Record<string, boolean | InterruptOnConfig>;
 
 export interface ActionRequest {
@@ -67,10 +73,11 @@ export interface ApprovalRule {
   readonly when: WhenPredicate | undefined;
   readonly allowedDecisions: readonly DecisionType[];
   readonly argsSchema?: Record<string, any> | undefined;
+  readonly rememberedFor?: string | undefined;
   readonly description: InterruptOnConfig["description"];
 }
 
-export type ApprovalPolicy = ReadonlyMap<string, ApprovalRule>;
+export type ApprovalPolicy = Pick<ReadonlyMap<string, ApprovalRule>, "get" | "has" | "values">;
 
 const KNOWN = new Set([
   "when",
@@ -80,17 +87,26 @@ const KNOWN = new Set([
   "description",
   "actionDescription",
   "action_description",
+  "rememberedFor",
   "type",
 ]);
 
 /** Throws INVALID_OPTION for anything it does not understand: a gate must not be open by a typing slip. */
 export function approvalPolicy(interruptOn: InterruptOn | undefined | null): ApprovalPolicy | undefined {
-  const rules = new Map<string, ApprovalRule>();
+  const exact = new Map<string, ApprovalRule | undefined>();
+  const begins: { readonly prefix: string; readonly rule: ApprovalRule | undefined }[] = [];
   for (const [tool, setting] of Object.entries(interruptOn ?? {})) {
-    if (setting === false || setting === undefined || setting === null) continue;
-    rules.set(tool, readRule(tool, setting));
+    if (setting === undefined || setting === null) continue;
+    const rule = setting === false ? undefined : readRule(tool, setting);
+    if (tool.endsWith("*")) begins.push({ prefix: tool.slice(0, -1), rule });
+    else exact.set(tool, rule);
   }
-  return rules.size > 0 ? rules : undefined;
+  const rules = [...exact.values(), ...begins.map(({ rule }) => rule)].filter((rule) => rule !== undefined);
+  if (rules.length === 0) return undefined;
+  begins.sort((a, b) => b.prefix.length - a.prefix.length);
+  const get = (tool: string): ApprovalRule | undefined =>
+    exact.has(tool) ? exact.get(tool) : begins.find(({ prefix }) => tool.startsWith(prefix))?.rule;
+  return { get, has: (tool) => get(tool) !== undefined, values: () => rules.values() };
 }
 
 /** Whether an agent with these options may ask a person; all else about them is checked where it is built. */
@@ -113,14 +129,17 @@ function readRule(tool: string, setting: true | InterruptOnConfig): ApprovalRule
     !allowed.every((type) => DECISION_TYPES.includes(type))
   )
     throw invalid(tool, `allows '${String(allowed)}'; the decisions are ${DECISION_TYPES.join(", ")}`);
-  const { when } = setting;
+  const { when, rememberedFor } = setting;
   if (when !== undefined && when !== null && typeof when !== "function")
     throw invalid(tool, "has a 'when' that is no function");
+  if (rememberedFor !== undefined && rememberedFor !== null && typeof rememberedFor !== "string")
+    throw invalid(tool, "has a 'rememberedFor' that is no text");
   return {
     when: when ?? undefined,
     allowedDecisions: allowed,
     description: setting.description ?? setting.actionDescription ?? older.action_description,
     argsSchema: setting.argsSchema,
+    rememberedFor: rememberedFor ?? undefined,
   };
 }
 
@@ -130,6 +149,8 @@ function invalid(tool: string, problem: string): ConfigurationError {
 
 /** A reason to ask about a call that lies in its arguments; permissions bring one. */
 export interface CallGate {
+  /** No remembered approval counts for what it watches: each call is asked about. */
+  readonly everyTime?: boolean;
   /** Whether it might ask about calls of this tool: looked at before anything else. */
   watches(tool: string): boolean;
   /** Why a person must decide about this call; undefined: there is no need. */
@@ -190,7 +211,7 @@ type Read = { readonly decisions: readonly Decision[] } | { readonly problem: st
 export interface DecisionChecks {
   /** The call has the edited arguments. */
   edited(call: ToolCall): string | undefined | Promise<string | undefined>;
-  remembered(scope: RememberScope): string | undefined;
+  remembered(scope: RememberScope, call: ToolCall): string | undefined;
 }
 
 /** Reads an answer strictly: one bad decision, and none is taken. */
@@ -225,7 +246,7 @@ async function readDecision(
   if (!DECISION_TYPES.includes(type)) return `the type must be one of ${DECISION_TYPES.join(", ")}.`;
   if (!allowedDecisions.includes(type))
     return `'${type}' is not allowed here; ${allowedDecisions.join(", ")} are.`;
-  if (type === "approve") return readApproval(given, checks);
+  if (type === "approve") return readApproval(given, call, checks);
   if (given.remember !== undefined && given.remember !== "once") return "only an approval can be remembered.";
   if (type === "edit") return readEdit(given, call, checks);
   const { message } = given;
@@ -234,11 +255,15 @@ async function readDecision(
   return message === undefined ? "a 'respond' decision needs a message." : { type, message };
 }
 
-function readApproval({ remember }: Record<string, unknown>, checks: DecisionChecks): Decision | string {
+function readApproval(
+  { remember }: Record<string, unknown>,
+  call: ToolCall,
+  checks: DecisionChecks,
+): Decision | string {
   if (remember === undefined || remember === "once") return { type: "approve" };
   if (remember !== "thread" && remember !== "always")
     return "'remember' must be 'thread' or 'always'; leave it out to approve this one call.";
-  return checks.remembered(remember) ?? { type: "approve", remember };
+  return checks.remembered(remember, call) ?? { type: "approve", remember };
 }
 
 async function readEdit(

@@ -14,7 +14,7 @@ import {
   storeOf,
   threadApprovals,
 } from "./approval-memory.ts";
-import { judgeCall, placesOf, sceneOf } from "./approval-need.ts";
+import { asksEveryTime, judgeCall, memoryShape, placesOf, sceneOf } from "./approval-need.ts";
 import {
   approvalRequest,
   type Decision,
@@ -166,10 +166,13 @@ function checksFor(loop: Loop, turn: Turn, config: TaskConfig): DecisionChecks {
     edited: async (call) =>
       argumentProblem(toolOf(loop, turn, call.name, config), call.args) ??
       (await gateProblem(loop, call, config)),
-    remembered: (scope) =>
-      scope === "always" && storeOf(config) === undefined
+    remembered: (scope, call) => {
+      if (asksEveryTime(loop, call.name, config))
+        return "every call has to be approved, so that no approval is remembered; leave 'remember' out.";
+      return scope === "always" && storeOf(config) === undefined
         ? "the agent has no store to remember it in; approve it for the thread, or once."
-        : undefined,
+        : undefined;
+    },
   };
 }
 
@@ -248,7 +251,7 @@ async function remember(
     if (decision?.type === "reject" || decision?.type === "respond") refused.push(call.id as string);
     if (decision?.type !== "approve" || decision.remember === undefined) continue;
     const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config));
-    const approval = rememberedCall(shape, call.name, agentPathOf(config));
+    const approval = rememberedCall(memoryShape(loop, call, shape), call.name, agentPathOf(config));
     if (decision.remember === "thread") remembered.push(approval);
     else await rememberAlways(config, approval);
   }

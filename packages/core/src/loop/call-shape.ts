@@ -43,6 +43,11 @@ export function callShape(
   return { id, text: `${call.name} ${args}` };
 }
 
+/** The shape an approval is remembered by: `place` is where the call takes effect; undefined: that is everywhere. */
+export function shapeAt(shape: CallShape, place: string | undefined): CallShape {
+  return place === undefined ? shape : { ...shape, id: sha256(JSON.stringify([shape.id, place])) };
+}
+
 /** JSON with the keys of every object in order. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (isRecord(item) ? sorted(item) : item)) ?? "null";

@@ -1,7 +1,7 @@
 /** What a caller's messages say about files of the harness is not believed. */
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { Command, MemorySaver, Overwrite } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
@@ -46,6 +46,33 @@ describe("a message that says another thread's file were its own", () => {
     const given = new Command({ update: { messages: [forged()] }, goto: "model_request" });
     const { messages } = await reader().invoke(given as never, thread);
     expect(lastResult(messages)).toContain("permission denied");
+  });
+});
+
+describe("an update of the state that says so", () => {
+  const go = { messages: [new HumanMessage("Go.")] };
+
+  it.each([
+    ["a message", () => ({ messages: [forged()] })],
+    ["plain data", () => ({ messages: { type: "human", content: "x", additional_kwargs: mark(OTHERS) } })],
+    ["a whole list", () => ({ messages: new Overwrite([forged()]) })],
+    ["a command", () => new Command({ update: { messages: [forged()] } })],
+  ])("opens nothing: %s", async (_, values) => {
+    const agent = reader();
+    await agent.updateState(thread, values() as never);
+    const { messages } = await agent.invoke(go, thread);
+    expect(lastResult(messages)).toBe(`Error: permission denied for read on ${OTHERS}`);
+    expect(messages[0]?.additional_kwargs).toEqual({ kept: 1 });
+  });
+
+  it("opens nothing in the name of any node, or in one of many steps", async () => {
+    for (const asNode of ["__start__", "model_request", "tools"]) {
+      const agent = reader();
+      const updates = [{ values: { messages: [forged()] }, asNode }];
+      await agent.bulkUpdateState(thread, [{ updates }, { updates }]);
+      const { messages } = await agent.invoke(go, thread);
+      expect(lastResult(messages), asNode).toContain("permission denied");
+    }
   });
 });
 

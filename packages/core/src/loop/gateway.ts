@@ -13,6 +13,7 @@ import { approvedConfig, withoutApproval } from "../backends/approved-call.ts";
 import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { APPROVALS, sharingApprovals } from "./approval-memory.ts";
+import { asksEveryTime } from "./approval-need.ts";
 import { permitCall } from "./call-permit.ts";
 import { isCallersMistake } from "./caller-mistake.ts";
 import { checkClaim, throwIfClaimLost } from "./claim.ts";
@@ -83,7 +84,9 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
     config.signal?.throwIfAborted();
     await checkClaim(config);
     const effects = new HeldWrites();
-    const shared = asksPeople(loop) ? sharingApprovals(config) : undefined;
+    const shared = asksPeople(loop)
+      ? sharingApprovals(config, asksEveryTime(loop, call.name, config))
+      : undefined;
     const failures = new ToolFailures();
     const isKnown = findTool(gate) !== undefined;
     const result = await observedCall({ call, isKnown }, shared?.config ?? config, (own) => {

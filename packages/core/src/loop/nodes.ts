@@ -2,6 +2,7 @@
 import { START } from "@langchain/langgraph";
 import { runNode, sendWrites, type TaskConfig, type Write } from "../engine.ts";
 import { runApproval } from "./approval.ts";
+import { believedWrites } from "./foreign-marks.ts";
 import { nextAfterHooks, runHookGroup } from "./hooks.ts";
 import {
   APPROVAL_NODE,
@@ -115,7 +116,7 @@ function routeDraft(loop: Loop, draft: StateDraft): Write[] {
 function updater(loop: Loop, route: (draft: StateDraft) => Write[]): LoopNode["update"] {
   return async (values, config) => {
     const draft = new StateDraft(loop, config);
-    draft.apply(await valuesToWrites(loop, values));
+    draft.apply(believedWrites(await valuesToWrites(loop, values), draft.messages()));
     sendWrites(config, [...draft.writes, ...route(draft)]);
   };
 }

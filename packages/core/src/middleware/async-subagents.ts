@@ -9,9 +9,10 @@ import {
   type PromptSection,
   type WithPromptSection,
 } from "../loop/prompt-section.ts";
-import { asyncTasksValue } from "../subagents/async/async-task.ts";
+import type { AsyncTasksValue } from "../subagents/async/async-task.ts";
 import { AsyncTeam } from "../subagents/async/async-team.ts";
 import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";
+import { tasksChannel } from "../subagents/async/remote-tasks.ts";
 import { acknowledgeMail, takeMail } from "../subagents/async/take-mail.ts";
 import { ASYNC_TASK_SYSTEM_PROMPT, CHECK_TOOL, LIST_TOOL, START_TOOL } from "../subagents/async/words.ts";
 import { type AsyncSubAgent, checkedSubAgents } from "../subagents/spec.ts";
@@ -33,7 +34,7 @@ export interface AsyncSubAgentMiddlewareOptions {
   readonly asyncAgents?: GraphSources | null;
 }
 
-export type AsyncSubAgentMiddleware = AgentMiddleware<StateSchema<{ asyncTasks: typeof asyncTasksValue }>> &
+export type AsyncSubAgentMiddleware = AgentMiddleware<StateSchema<{ asyncTasks: AsyncTasksValue }>> &
   WithPromptSection;
 
 const OPTION_NAMES = ["asyncSubAgents", "systemPrompt", "asyncAgents"];
@@ -68,7 +69,7 @@ export function asyncDelegation(
     SPOKEN_OF.every((name) => visible.has(name)) ? systemPrompt : "";
   return {
     name: ASYNC_SUBAGENT_MIDDLEWARE,
-    stateSchema: new StateSchema({ asyncTasks: asyncTasksValue }),
+    stateSchema: new StateSchema({ asyncTasks: tasksChannel(team) }),
     tools: [
       createStartAsyncTaskTool(team),
       createCheckAsyncTaskTool(team),

@@ -1,8 +1,12 @@
+import { createAgent } from "langchain";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { type AgentServer, agentServer } from "../subagents/async/agent-server-for-tests.ts";
 import { backgroundTasks } from "../subagents/async/background-tasks.ts";
+import { ASYNC_TASK_HOST_CONFIG_KEY } from "../subagents/async/host.ts";
+import { createMemoryMailbox } from "../subagents/async/mailbox.ts";
 import { supervisor, talk, until } from "../subagents/async/supervisors-for-tests.ts";
+import { tellEnd, tellsEnds } from "../subagents/async/tell-completion.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { createCompletionCallbackMiddleware } from "./completion-callback.ts";
 
@@ -65,6 +69,37 @@ describe("an agent that tells of its end", () => {
     await thread.tell("And?");
     await thread.tell("And?");
     expect(await thread.heard()).toHaveLength(1);
+  });
+});
+
+describe("a host that tells of ends itself", () => {
+  const end = { id: "async-task-t-r", taskId: "t", runId: "r", status: "timeout" } as const;
+  const mailbox = createMemoryMailbox();
+
+  test("has the agent say nothing, and finds whom to tell by the agent, also by one of LangChain", async () => {
+    const host = { tellsEnd: async () => true };
+    const before = server.runs.length;
+    const agent = worker({ url: server.url });
+    const hosted = { configurable: { ...configurable, [ASYNC_TASK_HOST_CONFIG_KEY]: host } };
+    await agent.invoke(input("thread-4"), hosted);
+    expect(server.runs).toHaveLength(before);
+    const callback = createCompletionCallbackMiddleware({ callbackGraphId: "s", url: server.url });
+    const stock = createAgent({ model: scriptedModel([]), middleware: [callback] as never });
+    for (const [index, each] of [agent, stock].entries()) {
+      expect(tellsEnds(each)).toBe(true);
+      await tellEnd(each, `thread-5-${index}`, { ...end, id: `${end.id}-${index}` }, mailbox);
+      expect(server.runs.at(-1)).toMatchObject({ threadId: `thread-5-${index}` });
+      expect(server.runs.at(-1)?.body.input.messages[0].content).toMatch(/t has run out of time/);
+    }
+    expect(tellsEnds(createDeepAgent({ model: scriptedModel([]) }))).toBe(false);
+  });
+
+  test("is told when it could not be heard, and has mailboxes of its own", async () => {
+    server.answer = (_, response) => void response.writeHead(500).end();
+    await expect(tellEnd(worker({ url: server.url }), "thread-6", end, mailbox)).rejects.toThrow("500");
+    server.answer = undefined;
+    await tellEnd(worker({}), "thread-6", end, mailbox);
+    expect(await mailbox.unread("thread-6")).toMatchObject([{ ...end, graphId: "supervisor" }]);
   });
 });
 

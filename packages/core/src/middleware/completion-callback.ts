@@ -1,4 +1,5 @@
 /** In a subagent that works in the background: tells the thread that started it how its task has ended. */
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { checkKind, checkNames } from "../check-options.ts";
@@ -7,7 +8,7 @@ import { checkedHeaders } from "../subagents/async/async-spec.ts";
 import { isLive, tasksIn } from "../subagents/async/async-task.ts";
 import { serverAt } from "../subagents/async/server-requests.ts";
 import { checkedServerUrl } from "../subagents/async/server-url.ts";
-import { type CompletionTarget, tellCompletion } from "../subagents/async/tell-completion.ts";
+import { type CompletionTarget, leadingTo, tellCompletion } from "../subagents/async/tell-completion.ts";
 
 /** null means absent. */
 export interface CompletionCallbackOptions {
@@ -20,15 +21,14 @@ export interface CompletionCallbackOptions {
   readonly allowPrivate?: boolean | null;
 }
 
-const stateSchema: z.ZodObject<{ callbackThreadId: z.ZodOptional<z.ZodString> }> = z.object({
-  callbackThreadId: z.string().optional(),
-});
+type CallbackState = StateSchema<{ callbackThreadId: ReducedValue<string | undefined, string | undefined> }>;
 
-export type CompletionCallbackMiddleware = AgentMiddleware<typeof stateSchema>;
+export type CompletionCallbackMiddleware = AgentMiddleware<CallbackState>;
 
 /**
  * The thread is in `callbackThreadId` of the state, where whoever starts the task puts it; without one nothing is
  * told. Told is the end of a run, or that the model could not be asked; not while tasks it has started itself still work.
+ * On a server of ours every end is told, also of a run that was stopped or whose process died, until it was heard.
  */
 export function createCompletionCallbackMiddleware(
   options: CompletionCallbackOptions,
@@ -36,7 +36,7 @@ export function createCompletionCallbackMiddleware(
   const target = targetOf(options);
   return {
     name: "completionCallbackMiddleware",
-    stateSchema,
+    stateSchema: callbackState(target),
     afterAgent: (async (state: State, { configurable }: Runtime) => {
       const isWorking = Object.values(tasksIn(state)).some(({ status }) => isLive(status));
       if (!isWorking) await tell(target, state, "success", configurable);
@@ -51,6 +51,14 @@ export function createCompletionCallbackMiddleware(
       }
     }) as never,
   };
+}
+
+function callbackState(target: CompletionTarget): CallbackState {
+  const callbackThreadId = new ReducedValue(z.string().optional(), {
+    inputSchema: z.string().optional(),
+    reducer: leadingTo(target) as never,
+  });
+  return new StateSchema({ callbackThreadId }) as never;
 }
 
 type State = Record<string, unknown>;

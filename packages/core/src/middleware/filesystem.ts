@@ -4,6 +4,7 @@ import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { sameDemand } from "../backends/approval-demand.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
+import { checkBackend } from "../backends/check-backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
@@ -288,6 +289,7 @@ function checkOptions(options: FilesystemMiddlewareOptions): void {
     throw new ConfigurationError("UNKNOWN_OPTION", `createFilesystemMiddleware has no option '${unknown}'.`, {
       hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
     });
+  checkBackend(options.backend);
   const { tools, customToolDescriptions, maxExecuteTimeout } = options;
   for (const name of ["toolTokenLimitBeforeEvict", "humanMessageTokenLimitBeforeEvict"] as const)
     if (options[name] != null && !(options[name] > 0))

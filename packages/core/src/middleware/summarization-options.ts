@@ -1,4 +1,5 @@
 /** Whether options of summaries are what they must be. */
+import { checkBackend } from "../backends/check-backend.ts";
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
 import type { SummarizationMiddlewareOptions } from "./summarization.ts";
@@ -38,16 +39,6 @@ export function checkSummarizationOptions(options: SummarizationMiddlewareOption
   checkText(settings.truncationText, `${option}.truncationText`);
 }
 
-/** An instance, a class, or a function that makes one. */
-export function checkBackend(backend: unknown): void {
-  if (backend == null || typeof backend === "function") return;
-  const { ls, lsInfo } = Object(backend) as { ls?: unknown; lsInfo?: unknown };
-  if (typeof (ls ?? lsInfo) === "function") return;
-  throw invalid("backend", "must be a backend or a function that makes one", backend, {
-    hint: "For example new StateBackend().",
-  });
-}
-
 /** A plain object, of which only members that have a value count. */
 function checkMembers(value: unknown, names: readonly string[], owner: string, rule: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -79,17 +70,8 @@ function checkDirectory(value: unknown): void {
     throw new ConfigurationError("INVALID_OPTION", `The option '${option}' is no path: ${error}.`);
 }
 
-function invalid(
-  option: string,
-  rule: string,
-  value: unknown,
-  details?: { hint: string },
-): ConfigurationError {
-  return new ConfigurationError(
-    "INVALID_OPTION",
-    `The option '${option}' ${rule}, not ${shown(value)}.`,
-    details,
-  );
+function invalid(option: string, rule: string, value: unknown): ConfigurationError {
+  return new ConfigurationError("INVALID_OPTION", `The option '${option}' ${rule}, not ${shown(value)}.`);
 }
 
 function shown(value: unknown): string {

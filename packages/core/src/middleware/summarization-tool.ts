@@ -1,13 +1,13 @@
 /** Lets the model itself decide when its conversation is compacted. */
 import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import type { AgentMiddleware } from "langchain";
+import { checkBackend } from "../backends/check-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { WithStages } from "../loop/stages.ts";
 import { createCompactConversationTool } from "../tools/compact-conversation.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 import { compactionMiddleware, settingsOf } from "./summarization.ts";
-import { checkBackend } from "./summarization-options.ts";
 
 /**
  * Brings the tool `compact_conversation`. In an agent that has a SummarizationMiddleware before it, that one does

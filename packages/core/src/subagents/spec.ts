@@ -65,7 +65,7 @@ export interface AsyncSubAgent {
   readonly headers?: Readonly<Record<string, string>> | null;
   /** Whether the server may be in a private network; default false. Loopback always may. */
   readonly allowPrivate?: boolean | null;
-  /** The agent on the server has `createCompletionCallbackMiddleware` and tells of its end itself; default false. */
+  /** The agent on the server has `createCompletionCallbackMiddleware` and tells of its end itself: it is looked at rarely; default false. */
   readonly callback?: boolean | null;
 }
 

@@ -50,6 +50,8 @@ export function writeText(request: ChangeRequest, text: string, overwrite = fals
   const { path } = request;
   return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
     if (place.stats !== undefined) return whyNotWritten(place.stats, path) ?? alreadyExists(path);
+    const tooLarge = request.maxBytes && whyTooLarge(request, Buffer.byteLength(text));
+    if (tooLarge) return tooLarge;
     await noteLarge(request, place);
     return createNew(request, place, { [Symbol.iterator]: () => utf8Pieces(text) }, false);
   });
@@ -79,6 +81,8 @@ export function appendText(request: ChangeRequest, text: string): Promise<WriteR
     const known = await (needsWhole ? readPlace(place) : readSample(place, text));
     const addition = encodeLike(known.bytes, text, path);
     if (addition.error !== undefined) return addition;
+    const tooLarge = whyTooLarge(request, Number(known.stats.size) + addition.bytes.length);
+    if (tooLarge !== undefined) return tooLarge;
     const fresh = { ...place, stats: known.stats };
     if (needsWhole) {
       const whole = Buffer.concat([known.bytes, addition.bytes]);
@@ -130,6 +134,15 @@ async function editPlace(
   return { path, occurrences: edited.occurrences };
 }
 
+function whyTooLarge({ path, maxBytes }: ChangeRequest, bytes: number): FileError | undefined {
+  if (maxBytes === undefined || bytes <= maxBytes) return undefined;
+  const limit = Math.floor((maxBytes / 1024 / 1024) * 100) / 100;
+  return {
+    error: `'${showPath(path)}' would be larger than the ${limit} MB a file may have`,
+    code: "TOO_LARGE",
+  };
+}
+
 function whyNotWritten(stats: BigIntStats, path: string): FileError | undefined {
   if (!stats.isDirectory()) return whyNotPlain(stats, path);
   return { error: `Cannot write to ${showPath(path)} because it is a directory`, code: "IS_DIRECTORY" };
@@ -141,6 +154,8 @@ async function create(
   bytes: Uint8Array,
   lookAgain: boolean,
 ): Promise<WriteResult | typeof AGAIN> {
+  const tooLarge = whyTooLarge(request, bytes.length);
+  if (tooLarge !== undefined) return tooLarge;
   await record(request, place, undefined, bytes);
   return createNew(request, place, [bytes], lookAgain);
 }
@@ -169,6 +184,8 @@ async function replace(
 ): Promise<WriteResult | typeof AGAIN> {
   const { directory, name, stats } = place;
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const tooLarge = whyTooLarge(request, length);
+  if (tooLarge !== undefined) return tooLarge;
   accessSync(directory.path(name), flagsOf.W_OK);
   let like = stats;
   if (isRecorded(request, Math.max(Number(stats?.size ?? 0), length))) {

@@ -20,6 +20,8 @@ export interface ChangeRequest {
   readonly refuse?: ((path: string) => Promise<FileError | undefined>) | undefined;
   /** Keeps what a file was and will be; `path` is after links. It throws where the change must not be made. */
   readonly record?: ((change: RecordedChange) => Promise<void>) | undefined;
+  /** No file is made larger; absent: it may. */
+  readonly maxBytes?: number | undefined;
   /** Where locks are; for tests. */
   readonly lockDirectory?: string | undefined;
 }

@@ -13,6 +13,8 @@ export interface FilesystemBackendOptions {
   readonly maxFileSizeMb?: number | null;
   /** Larger files are not edited. Default 200. */
   readonly maxEditSizeMb?: number | null;
+  /** A file is not made larger than that. Default: as large as the disk allows. */
+  readonly maxWriteSizeMb?: number | null;
   /** Makes every path of the host reachable; not with `virtualMode`. */
   readonly allowOutsideRoot?: boolean | null;
   /** Searches leave out what `.gitignore` names. Default true. */
@@ -38,6 +40,7 @@ export interface FilesystemSettings {
   readonly workingDirectory: string;
   readonly maxFileSizeMb: number;
   readonly maxEditSizeMb: number;
+  readonly maxWriteSizeMb: number | undefined;
   readonly allowOutsideRoot: boolean;
   readonly respectGitignore: boolean;
   readonly searchTimeout: number;
@@ -51,6 +54,7 @@ const KINDS: Readonly<Record<keyof FilesystemBackendOptions, string>> = {
   virtualMode: "boolean",
   maxFileSizeMb: "number",
   maxEditSizeMb: "number",
+  maxWriteSizeMb: "number",
   allowOutsideRoot: "boolean",
   respectGitignore: "boolean",
   searchTimeout: "number",
@@ -81,6 +85,7 @@ export function filesystemSettings(
     workingDirectory: virtualMode ? "/" : hostDirectory(rootDir, platform),
     maxFileSizeMb: options.maxFileSizeMb ?? 10,
     maxEditSizeMb: options.maxEditSizeMb ?? 200,
+    maxWriteSizeMb: options.maxWriteSizeMb ?? undefined,
     respectGitignore: options.respectGitignore ?? true,
     searchTimeout: options.searchTimeout ?? 10,
     ripgrep: options.ripgrep ?? true,

@@ -266,6 +266,31 @@ describe("edit and append", () => {
     expect(await small.edit("/large", "first", "x")).toMatchObject({ code: "TOO_LARGE" });
     expect(await small.readRaw("/large")).toMatchObject({ code: "TOO_LARGE" });
   });
+
+  it("no file is made larger than it may be, by whatever operation, and what is there stays", async () => {
+    const MEGABYTE = 1024 * 1024;
+    const bounded = backendWith({ maxWriteSizeMb: 1 });
+    const refused = {
+      code: "TOO_LARGE",
+      error: expect.stringMatching(/would be larger than the 1 MB a file may have/),
+    };
+    const full = "ab".repeat(MEGABYTE / 2);
+    expect(await bounded.write("/full", full)).toEqual({ path: "/full" });
+    expect(await bounded.append("/full", "c")).toMatchObject(refused);
+    expect(await bounded.edit("/full", "ab", "abc", true)).toMatchObject(refused);
+    expect(await bounded.write("/full", `${full}c`, { overwrite: true })).toMatchObject(refused);
+    expect(statSync(join(tree.root, "full")).size).toBe(MEGABYTE);
+    for (const text of [`${full}c`, "é".repeat(MEGABYTE * 0.6)]) {
+      expect(await bounded.write("/new", text)).toMatchObject(refused);
+      expect(await bounded.append("/new", text)).toMatchObject(refused);
+      expect(await bounded.uploadFiles([["/new", Buffer.from(text)]])).toEqual([
+        { path: "/new", error: "permission_denied" },
+      ]);
+    }
+    expect(existsSync(join(tree.root, "new"))).toBe(false);
+    expect(await bounded.edit("/full", "ab", "b", true)).toMatchObject({ occurrences: MEGABYTE / 2 });
+    expect(await bounded.append("/full", "c")).toEqual({ path: "/full" });
+  });
 });
 
 describe("delete", () => {

@@ -37,6 +37,7 @@ import type { ChangeRequest, RecordedChange } from "./change-place.ts";
 import { listChildFiles } from "./child-files.ts";
 import { ContainedRoot } from "./contained-root.ts";
 import { isControlPath, isHarnessPath } from "./control-files.ts";
+import { ControlLinks } from "./control-links.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { diskPlaceName, realDirectory } from "./disk-place.ts";
 import { asFileError, whyNotPlain } from "./file-errors.ts";
@@ -61,12 +62,19 @@ const running = new AsyncLocalStorage<{ readonly backend: object; readonly runti
 /** Where the harness keeps what it moved out of a conversation: not the user's files, so never put back. */
 const HARNESS_AREAS = ["/.deepwright", "/large_tool_results", "/conversation_history"];
 
+interface ChangingCall {
+  /** That was given. */
+  readonly path: string;
+  readonly byHarness: boolean;
+}
+
 export class FilesystemBackend implements BackendProtocol {
   readonly workingDirectory: string;
   /** As the volumes of these systems usually do. */
   readonly ignoresCase = process.platform === "darwin" || process.platform === "win32";
   protected readonly settings: FilesystemSettings;
   readonly #root: ContainedRoot;
+  readonly #controlLinks: ControlLinks;
 
   /** For subclasses: the root on the host. */
   protected get cwd(): string {
@@ -82,6 +90,7 @@ export class FilesystemBackend implements BackendProtocol {
     this.settings = filesystemSettings(options);
     const { rootDir, allowOutsideRoot, workingDirectory, openStrategy } = this.settings;
     this.workingDirectory = workingDirectory;
+    this.#controlLinks = new ControlLinks(rootDir);
     this.#root = allowOutsideRoot
       ? new ContainedRoot("/", { strategy: openStrategy })
       : new ContainedRoot(rootDir, { mountedAt: workingDirectory, strategy: openStrategy });
@@ -279,13 +288,16 @@ export class FilesystemBackend implements BackendProtocol {
     const runtime = current?.backend === this ? current.runtime : undefined;
     const log = runtime && undoLogOf(runtime);
     const isApproved = runtime !== undefined && isApprovedCall(runtime);
+    const byHarness = isHarnessCall(options);
+    const { maxWriteSizeMb } = this.settings;
     return {
       root: this.#root,
       path,
+      maxBytes: maxWriteSizeMb && maxWriteSizeMb * MEGABYTE,
       signal: options?.signal,
       // What a person agreed to is the path they saw, not all that lies below it.
       refuse: async (target) =>
-        isApproved && target === path ? undefined : this.#refuse(target, isHarnessCall(options)),
+        isApproved && target === path ? undefined : this.#refuse(target, { path, byHarness }),
       record:
         log && !this.#isHarnessFile(path)
           ? (change) => log.record({ before: change.before, after: change.after, ...this.#placeOf(change) })
@@ -293,14 +305,20 @@ export class FilesystemBackend implements BackendProtocol {
     };
   }
 
-  async #refuse(path: string, byHarness: boolean): Promise<FileError | undefined> {
-    const inside = this.#fromRoot(path);
-    if (!isControlPath(inside) || (byHarness && isHarnessPath(inside))) return undefined;
+  async #refuse(target: string, call: ChangingCall): Promise<FileError | undefined> {
+    const inside = this.#fromRoot(target);
+    if (isControlPath(inside) ? call.byHarness && isHarnessPath(inside) : !this.#steersByLink(inside, call))
+      return undefined;
     if (await this.settings.approve?.(inside)) return undefined;
     return {
-      error: `'${showPath(path)}' steers other programs: a person has to approve a change to it`,
+      error: `'${showPath(target)}' steers other programs: a person has to approve a change to it`,
       code: "APPROVAL_REQUIRED",
     };
+  }
+
+  /** A change by the name of the link was asked about under that name. */
+  #steersByLink(inside: string, { path, byHarness }: ChangingCall): boolean {
+    return !byHarness && !isControlPath(this.#fromRoot(path)) && this.#controlLinks.leadTo(inside);
   }
 
   /** As seen from `rootDir`; what is elsewhere keeps its path on the host. */

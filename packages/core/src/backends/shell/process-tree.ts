@@ -5,12 +5,14 @@ const CALL_VARIABLE = "DEEPWRIGHT_CALL";
 const CALL_IDS = new RegExp(`(?:^|\\0)${CALL_VARIABLE}=([^\\0]*)`);
 
 export interface CommandProcess {
-  /** Of the shell, which is the leader of its group. */
+  /** Of the shell, or of the program before it: the leader of its group. */
   readonly pid: number;
   /** In the mark of every process of the command. */
   readonly callId: string;
   /** All it starts ends with it: there is nothing else to look for. */
   readonly isAlone?: boolean;
+  /** How it is signalled where it leads no group, because somebody else started it. Nothing happens once it has ended. */
+  readonly signal?: (signal: NodeJS.Signals) => void;
 }
 
 /** The variable that marks the processes of a call; those of a call within a call carry both ids. */
@@ -31,7 +33,7 @@ const KERNEL_THREADS = 2;
  */
 export function terminateCommand(command: CommandProcess): readonly number[] {
   const known = find(command).alive;
-  signalProcess(-command.pid, "SIGTERM");
+  signalGroup(command, "SIGTERM");
   for (const pid of known) signalProcess(pid, "SIGTERM");
   return known;
 }
@@ -42,7 +44,7 @@ export function terminateCommand(command: CommandProcess): readonly number[] {
  */
 export function killCommand(command: CommandProcess, known: readonly number[] = []): void {
   const before = [...find(command).alive, ...known];
-  signalProcess(-command.pid, "SIGKILL");
+  signalGroup(command, "SIGKILL");
   for (const pid of before) signalProcess(pid, "SIGKILL");
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { alive, unclear } = find(command);
@@ -111,6 +113,11 @@ function namesIn(path: string): string[] {
   } catch (error) {
     return systemErrorMeans([], error);
   }
+}
+
+function signalGroup({ pid, signal }: CommandProcess, name: NodeJS.Signals): void {
+  if (signal === undefined) signalProcess(-pid, name);
+  else signal(name);
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {

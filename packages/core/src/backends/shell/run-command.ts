@@ -29,6 +29,21 @@ export interface RunCommandOptions {
   readonly openPipe?: () => Promise<OutputPipe | undefined>;
   /** Puts another program before the shell. Absent: the shell is started as it is. */
   readonly launch?: (shell: readonly string[]) => CommandLaunch;
+  /** Has somebody else start it, who opens the pipe by its name. Where there is no pipe, `launch` counts. */
+  readonly begin?: (shell: readonly string[], pipe: OutputPipe) => Promise<BegunCommand>;
+}
+
+/** A command that another process has started for us: all it starts ends with it. */
+export interface BegunCommand {
+  readonly pid: number;
+  readonly exited: Promise<CommandExit>;
+  /** Nothing happens once it has ended. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface CommandExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** A program that runs the shell in a place of its own, where it ends with that program. */
@@ -58,15 +73,11 @@ const DRAIN_SILENCE = 500;
 const KILL_LIMIT = 1000;
 const TIMED_OUT = 124;
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 interface Started {
-  readonly child: ChildProcess;
+  /** Absent: it is not ours. */
+  readonly child?: ChildProcess;
   readonly process: CommandProcess;
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<CommandExit>;
 }
 
 interface Run {
@@ -120,6 +131,10 @@ async function start(
 ): Promise<Started> {
   const callId = randomUUID();
   try {
+    if (options.begin !== undefined && pipe !== undefined) {
+      const { exited, ...begun } = await options.begin(shellWords(command, options), pipe);
+      return { process: { ...begun, callId, isAlone: true }, exited };
+    }
     await busyTurn();
     const child = spawnShell(
       command,
@@ -146,20 +161,26 @@ async function start(
 function spawnShell(
   command: string,
   env: Record<string, string>,
-  { cwd, shell = usualShell(), launch }: RunCommandOptions,
+  options: RunCommandOptions,
   pipe: OutputPipe | undefined,
 ): ChildProcess {
+  const { cwd, launch } = options;
   const output = pipe === undefined ? "pipe" : pipe.writeEnd;
-  // A shell takes what begins with `-` or `+` for options of its own.
-  const words = /^[-+]/.test(command) ? ` ${command}` : command;
-  if (launch !== undefined) return spawnLaunch(launch([shell, "-c", words]), cwd, env, output);
-  return spawn(shell, ["-c", words], {
+  const words = shellWords(command, options);
+  if (launch !== undefined) return spawnLaunch(launch(words), cwd, env, output);
+  const [shell, ...args] = words;
+  return spawn(shell, args, {
     cwd,
     env,
     argv0: basename(shell),
     detached: true,
     stdio: ["ignore", output, output],
   });
+}
+
+/** A shell takes what begins with `-` or `+` for options of its own. */
+function shellWords(command: string, { shell = usualShell() }: RunCommandOptions): [string, string, string] {
+  return [shell, "-c", /^[-+]/.test(command) ? ` ${command}` : command];
 }
 
 function spawnLaunch(
@@ -187,7 +208,7 @@ function usualShell(): string {
   return foundShell;
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
+function exitOf(child: ChildProcess): Promise<CommandExit> {
   return new Promise((resolve, reject) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
     child.on("error", reject);
@@ -196,6 +217,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
 
 /** Says nothing about where the directory is. */
 function notStarted(error: unknown, cwd: string): SandboxError {
+  if (SandboxError.isInstance(error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   if (code === "E2BIG")
@@ -204,9 +226,13 @@ function notStarted(error: unknown, cwd: string): SandboxError {
   return new SandboxError(`The command was not run: ${why}.`, "COMMAND_FAILED", error);
 }
 
-function collect(child: ChildProcess, maxBytes: number, pipe: OutputPipe | undefined): OutputCollector {
+function collect(
+  child: ChildProcess | undefined,
+  maxBytes: number,
+  pipe: OutputPipe | undefined,
+): OutputCollector {
   return pipe === undefined
-    ? collectFromStreams([child.stdout, child.stderr], maxBytes)
+    ? collectFromStreams([child?.stdout ?? null, child?.stderr ?? null], maxBytes)
     : collectFromPipe(pipe.readEnd, maxBytes);
 }
 
@@ -251,11 +277,11 @@ async function drain({ output, stop }: Run): Promise<void> {
 
 const isTrue = (): true => true;
 
-function timedOut(exit: Exit | undefined): Pick<ExecuteResponse, "exitCode" | "signal"> {
+function timedOut(exit: CommandExit | undefined): Pick<ExecuteResponse, "exitCode" | "signal"> {
   return { exitCode: TIMED_OUT, signal: exit?.signal ?? (exit === undefined ? "SIGKILL" : "SIGTERM") };
 }
 
-function ended({ code, signal }: Exit): Pick<ExecuteResponse, "exitCode" | "signal"> {
+function ended({ code, signal }: CommandExit): Pick<ExecuteResponse, "exitCode" | "signal"> {
   if (signal === null) return { exitCode: code };
   return { exitCode: 128 + constants.signals[signal], signal };
 }

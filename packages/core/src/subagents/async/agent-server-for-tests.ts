@@ -19,6 +19,8 @@ export interface AgentServer {
   /** The run is over, and these are the last words of its thread. */
   finish(run: ServedRun, text: string): void;
   fail(run: ServedRun, message: string): void;
+  /** What threads are said to be besides their runs, as `{"open_tasks": 1}`, by thread. */
+  readonly notes: Map<string, object>;
   /** Answers every request from now on; undefined: as before. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   close(): Promise<void>;
@@ -27,6 +29,7 @@ export interface AgentServer {
 export async function agentServer(): Promise<AgentServer> {
   const runs: ServedRun[] = [];
   const requests: string[] = [];
+  const notes = new Map<string, object>();
   const threads = new Map<string, { values: { messages: object[] }; tasks: object[] }>();
   const threadOf = (id: string) => threads.get(id) ?? { values: { messages: [] }, tasks: [] };
   const id = (): string => crypto.randomUUID();
@@ -45,6 +48,7 @@ export async function agentServer(): Promise<AgentServer> {
     threadOf(threadId).values.messages.push(...human);
     return run;
   };
+  const ofThread = (thread: string) => runs.filter(({ threadId }) => threadId === thread);
   const routes: readonly [RegExp, (match: readonly string[], body: any, headers: any) => unknown][] = [
     [
       /^POST \/threads$/,
@@ -62,9 +66,14 @@ export async function agentServer(): Promise<AgentServer> {
       /^GET \/threads\/[\w-]+\/runs\/([\w-]+)$/,
       ([run = ""]) => shown(runs.find(({ runId }) => runId === run)),
     ],
+    [
+      /^GET \/threads\/([\w-]+)$/,
+      ([thread = ""]) => ({ thread_id: thread, status: statusOf(ofThread(thread)), ...notes.get(thread) }),
+    ],
+    [/^GET \/threads\/([\w-]+)\/runs\?limit=1$/, ([thread = ""]) => ofThread(thread).slice(-1).map(shown)],
     [/^GET \/threads\/([\w-]+)\/state$/, ([thread = ""]) => threadOf(thread)],
     [
-      /^POST \/threads\/[\w-]+\/runs\/([\w-]+)\/cancel\?wait=0&action=interrupt$/,
+      /^POST \/threads\/[\w-]+\/runs\/([\w-]+)\/cancel\?wait=0&action=interrupt&tasks=1$/,
       ([id = ""]) => {
         const run = runs.find(({ runId }) => runId === id);
         if (run) run.status = "interrupted";
@@ -95,6 +104,7 @@ export async function agentServer(): Promise<AgentServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     runs,
     requests,
+    notes,
     answer: undefined,
     finish(run, text) {
       threadOf(run.threadId).values.messages.push({ type: "ai", content: [{ type: "text", text }] });
@@ -110,6 +120,11 @@ export async function agentServer(): Promise<AgentServer> {
     },
   };
   return self;
+}
+
+function statusOf(runs: readonly ServedRun[]): string {
+  if (runs.some(({ status }) => status === "running")) return "busy";
+  return runs.at(-1)?.status === "error" ? "error" : "idle";
 }
 
 function shown(run: ServedRun | undefined): object | undefined {

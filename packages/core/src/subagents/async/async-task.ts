@@ -79,17 +79,19 @@ function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
   return { ...task, status, ...(toldRunId !== undefined && { toldRunId }) };
 }
 
+export type AsyncTasksValue = ReducedValue<AsyncTasks, AsyncTasks | undefined>;
+
 /**
  * Callers cannot set it in our loop: a task names a thread, and whoever could invent tasks could have the agent look
- * into threads of others.
+ * into threads of others. By its reducer a compiled graph leads to the team of its agent (`remote-tasks.ts`).
  */
-export const asyncTasksValue: ReducedValue<AsyncTasks, AsyncTasks | undefined> = Object.assign(
-  new ReducedValue(z.record(z.string(), z.any()).default({}), {
+export function asyncTasksValue(reducer: typeof mergeAsyncTasks): AsyncTasksValue {
+  const value = new ReducedValue(z.record(z.string(), z.any()).default({}), {
     inputSchema: z.record(z.string(), z.any()).optional(),
-    reducer: mergeAsyncTasks as never,
-  }),
-  { [NOT_FOR_CALLERS]: true },
-) as never;
+    reducer: reducer as never,
+  });
+  return Object.assign(value, { [NOT_FOR_CALLERS]: true }) as never;
+}
 
 export function tasksIn(state: Record<string, unknown> | undefined): AsyncTasks {
   const tasks = state?.asyncTasks;

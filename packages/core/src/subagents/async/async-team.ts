@@ -77,14 +77,15 @@ export class AsyncTeam {
         createdAt: now(),
         description: description.slice(0, DESCRIPTION_LENGTH),
       };
-      this.watch(task, call.config.configurable);
+      await this.#given(task, transport, call);
       return { text: started(task), tasks: one(task) };
     });
   }
 
   check(id: string, call: TeamCall): Promise<Answer> {
     return this.#withTask(id, call, async (task, transport) => {
-      if (task.status === "cancelled") return { text: checked(task, { status: "cancelled" }) };
+      if (task.status === "cancelled")
+        return { text: checked(task, await whatWasSaid(task, transport, call)) };
       const report = await transport.check(runOf(task), callFor(call));
       return { text: checked(task, report), tasks: one(seen(task, report, true)) };
     });
@@ -96,7 +97,7 @@ export class AsyncTeam {
       const { threadId, runId } = await transport.update(runOf(task), message, callFor(call));
       const updates = (task.updates ?? 0) + 1;
       const next: AsyncTask = { ...task, threadId, runId, status: "updated", updatedAt: now(), updates };
-      this.watch(next, call.config.configurable);
+      await this.#given(next, transport, call);
       return { text: updated(next), tasks: one(next) };
     });
   }
@@ -106,9 +107,12 @@ export class AsyncTeam {
       if (isOver(task.status)) return { text: notRunning(task, task.status) };
       const { status } = await transport.check(runOf(task), callFor(call));
       if (isOver(status)) return { text: notRunning(task, status), tasks: one(seen(task, { status })) };
-      const owner = threadOf(call.config.configurable);
+      const { configurable } = call.config;
+      const owner = threadOf(configurable);
       if (owner !== undefined) backgroundTasks().open.forget(owner, task.taskId);
       await transport.cancel(runOf(task), callFor(call));
+      // Not before: of one that could not be stopped the end is still news.
+      await hostOf(configurable).forget?.(task.taskId);
       const next: AsyncTask = { ...task, status: "cancelled", updatedAt: now(), toldRunId: task.runId };
       return { text: cancelled(next), tasks: one(next) };
     });
@@ -126,12 +130,29 @@ export class AsyncTeam {
     return { text: listed(shown, wanted), ...(changed.length > 0 && { tasks: update }) };
   }
 
-  /** Has the thread told when the task is over. */
-  watch(task: AsyncTask, configurable: Record<string, unknown> | undefined): void {
+  /** Who does the tasks of this subagent elsewhere; undefined: there is none of the name, or it is one without a url. */
+  remote(name: string): AsyncTransport | undefined {
+    const member = this.#members.get(name);
+    return member?.subAgent.url == null ? undefined : member.transport;
+  }
+
+  /** Has the thread told when the task is over. Rejects as `follow` of a host does. */
+  async watch(task: AsyncTask, configurable: Record<string, unknown> | undefined): Promise<void> {
     const owner = threadOf(configurable);
     const transport = this.#transport(task.agentName, { config: { configurable: configurable ?? {} } });
     if (owner === undefined || transport === undefined) return;
+    if (this.remote(task.agentName) && (await hostOf(configurable).follow?.(task))) return;
     backgroundTasks().open.watch(owner, task, transport, mailboxOf(configurable));
+  }
+
+  /** What nobody would hear of is not left at work. */
+  async #given(task: AsyncTask, transport: AsyncTransport, call: TeamCall): Promise<void> {
+    try {
+      await this.watch(task, call.config.configurable);
+    } catch (error) {
+      await transport.cancel(runOf(task), {}).catch(() => undefined);
+      throw error;
+    }
   }
 
   async #refreshed(task: AsyncTask, call: TeamCall): Promise<AsyncTask> {
@@ -158,11 +179,16 @@ export class AsyncTeam {
     return answered(call, () => work(task, transport));
   }
 
-  /** That of the host, for an agent without a url, if it has one. */
+  /**
+   * That of the host, for an agent without a url, if it has one. Tasks under a ceiling stay in this process: what it
+   * forbids is a function, and no host could keep it.
+   */
   #transport(name: string, { config }: Pick<TeamCall, "config">): AsyncTransport | undefined {
     const member = this.#members.get(name);
     if (member === undefined || member.subAgent.url != null) return member?.transport;
-    return hostOf(config.configurable).transport?.(member.subAgent.graphId) ?? member.transport;
+    const { ceiling, ceilingInside = ceiling } = treeOf(config);
+    if (ceilingInside !== undefined) return member.transport;
+    return hostOf(config.configurable).transport?.(member.subAgent.graphId, name) ?? member.transport;
   }
 
   #names(): readonly string[] {
@@ -178,6 +204,15 @@ function one(task: AsyncTask): AsyncTasks {
 function seen(task: AsyncTask, { status }: AsyncReport, told = false): AsyncTask {
   const isNews = told && !isLive(status);
   return { ...task, status, checkedAt: now(), ...(isNews && { toldRunId: task.runId }) };
+}
+
+/** Of a task that was cancelled; who did it may be gone, or not know of it any more. */
+async function whatWasSaid(task: AsyncTask, transport: AsyncTransport, call: TeamCall): Promise<AsyncReport> {
+  const report = await transport.check(runOf(task), callFor(call)).catch((error) => {
+    if (call.config.signal?.aborted) throw error;
+    return undefined;
+  });
+  return { status: "cancelled", reason: report?.reason };
 }
 
 function runOf({ threadId, runId, status }: AsyncTask): AsyncRun {

@@ -6,11 +6,13 @@ import { outsideTasks, storedBy } from "../../engine.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { resultOf } from "../result.ts";
 import { graphOf } from "../run-child.ts";
+import type { AsyncTaskStatus } from "./async-task.ts";
 import type { BackgroundGraph } from "./graphs.ts";
 import { createMemoryMailbox, type MemoryMailbox, mailMessage } from "./mailbox.ts";
 import { OpenTasks } from "./open-tasks.ts";
 import type { AsyncCall, AsyncReport, AsyncRun } from "./transport.ts";
 import { Turns } from "./turns.ts";
+import { withLastWords } from "./words.ts";
 
 /** Runs that work at once; further ones are pending. */
 const MOST_AT_ONCE = 64;
@@ -150,9 +152,15 @@ export class BackgroundTasks {
     try {
       run.report = await this.#follow(task, text);
     } catch (thrown) {
-      run.report = run.stop.signal.aborted
-        ? { status: "cancelled", reason: "It was stopped." }
-        : { status: "error", reason: resultOf({ state: undefined, error: { thrown } }, "", []).reason };
+      const { reason = "It did not finish." } = resultOf({ state: undefined, error: { thrown } }, "", []);
+      const state = await this.stored(task.load, task.threadId).catch(() => undefined);
+      run.report = reportOf(
+        state?.values,
+        orderIdOf(run),
+        run.stop.signal.aborted
+          ? { status: "cancelled", reason: "It was stopped." }
+          : { status: "error", reason },
+      );
     }
   }
 
@@ -165,7 +173,7 @@ export class BackgroundTasks {
       thread_id: threadId,
       run_id: run.runId,
     });
-    const orderId = `task-${run.runId}`;
+    const orderId = orderIdOf(run);
     let messages = [new HumanMessage({ id: orderId, content: text })];
     for (let begun = false; ; begun = true) {
       const state = await this.#turns.take(signal, () => {
@@ -229,12 +237,21 @@ export interface StoredThread {
 
 const WAITS = "It waits for a person's decision, which has to be given on its own thread.";
 
-/** `orderId` is the id of the message that gave the task. */
-export function reportOf(state: unknown, orderId: string): AsyncReport {
+const orderIdOf = ({ runId }: Pick<Run, "runId">): string => `task-${runId}`;
+
+/**
+ * `orderId` is the id of the message that gave the task. `end` is how it ended if its agent did not come to rest; what
+ * that had said is told all the same.
+ */
+export function reportOf(
+  state: unknown,
+  orderId: string,
+  end?: { readonly status: AsyncTaskStatus; readonly reason: string },
+): AsyncReport {
   const { text, failed, reason } = resultOf({ state }, orderId, []);
+  if (end !== undefined) return { status: end.status, reason: withLastWords(end.reason, text) };
   if (!failed) return { status: "success", result: reason === undefined ? text : `${text}\n\n${reason}` };
-  const words = text === "" ? "" : `\nIts last words:\n${text}`;
-  return { status: "error", reason: `${reason ?? "It did not finish."}${words}` };
+  return { status: "error", reason: withLastWords(reason ?? "It did not finish.", text) };
 }
 
 function asks(state: unknown): boolean {

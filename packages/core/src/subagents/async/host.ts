@@ -1,4 +1,5 @@
 /** What a server that runs agents gives to their runs for background tasks. */
+import type { AsyncTask } from "./async-task.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { AsyncTransport } from "./transport.ts";
@@ -9,8 +10,21 @@ export const ASYNC_TASK_HOST_CONFIG_KEY = "__deepwright_async_host";
 export interface AsyncTaskHost {
   /** Where the ends of tasks go; absent: the mailbox of this process. */
   readonly mailbox?: Mailbox | undefined;
-  /** Runs tasks for agents without a `url`; undefined: they run in the background of this process. */
-  readonly transport?: ((graphId: string) => AsyncTransport | undefined) | undefined;
+  /**
+   * Runs tasks for agents without a `url`; undefined: they run in the background of this process. `agentName` is what
+   * the agent of the run calls them.
+   */
+  readonly transport?: ((graphId: string, agentName: string) => AsyncTransport | undefined) | undefined;
+  /**
+   * Sees to it that the thread of the run is told of the end of a task that another server does, whatever becomes of
+   * this process; for a task it follows already, nothing changes. False: it cannot, and the task is watched from here;
+   * also when this is absent. Rejects when the run that gives the task was ended: nobody would hear of it.
+   */
+  readonly follow?: ((task: AsyncTask) => Promise<boolean>) | undefined;
+  /** The end of a followed task is no news any more. */
+  readonly forget?: ((taskId: string) => Promise<void>) | undefined;
+  /** Whether the host itself tells whoever is to hear of the end of this run (`tellAsyncTaskEnd`), however it ends. */
+  readonly tellsEnd?: (() => Promise<boolean>) | undefined;
 }
 
 export function hostOf(configurable: Readonly<Record<string, unknown>> | undefined): AsyncTaskHost {

@@ -49,7 +49,8 @@ async function answerOf(response: Response): Promise<unknown> {
     throw failed("answered with a redirect, which is not followed");
   }
   const text = await boundedText(response);
-  if (!response.ok) throw failed(`answered with status ${response.status}${detailIn(text)}`);
+  if (!response.ok)
+    throw failed(`answered with status ${response.status}${detailIn(text)}`, new Refusal(response.status));
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
@@ -86,6 +87,19 @@ function detailIn(text: string): string {
   } catch {
     return "";
   }
+}
+
+/** The cause of an error that a status was the answer to. */
+class Refusal extends Error {
+  constructor(readonly status: number) {
+    super(`status ${status}`);
+  }
+}
+
+/** Whether the server answered that it has nothing of the kind: no such thing, or no such route. */
+export function isUnknownThere(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  return cause instanceof Refusal && [404, 405, 501].includes(cause.status);
 }
 
 export function failed(problem: string, cause?: unknown): DeepwrightError {

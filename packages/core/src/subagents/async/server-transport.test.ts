@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type AgentServer, agentServer } from "./agent-server-for-tests.ts";
+import { type AgentServer, agentServer, type ServedRun } from "./agent-server-for-tests.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import { serverTransport } from "./server-transport.ts";
 import { supervisor, talk, until } from "./supervisors-for-tests.ts";
@@ -28,6 +28,29 @@ const remote = (given: object = {}) =>
       },
     ],
   });
+const transportOf = (given: object = {}) =>
+  serverTransport({
+    graphId: "research",
+    url: server.url,
+    headers: {},
+    tellsItself: false,
+    pause: [5, 20],
+    ...given,
+  });
+
+/** A task whose end the thread waits for. */
+async function watched(owner: string, given: object = {}) {
+  const transport = transportOf(given);
+  const begun = await transport.start("Whales.", {});
+  const task = { ...begun, taskId: begun.threadId, agentName: "researcher", createdAt: "" };
+  const { open, mailbox } = backgroundTasks();
+  open.watch(owner, task, transport, mailbox);
+  const ended = async () => {
+    await until(() => !open.has(owner));
+    return mailbox.unread(owner);
+  };
+  return { run: server.runs.at(-1) as ServedRun, task, transport, ended };
+}
 const order = { description: "Whales.", subagent_type: "researcher" };
 
 describe("a task on a server", () => {
@@ -85,8 +108,20 @@ describe("a task on a server", () => {
     server.fail(server.runs.at(-1) as never, "The model is gone.");
     const [task] = await thread.tasks();
     expect((await thread.one("check_async_task", { task_id: task?.taskId })).text).toMatch(
-      /error\nThe model is gone/,
+      /error\nThe model is gone\.$/,
     );
+  });
+
+  test("PAINS 23: that fails there says what it had said until then", async () => {
+    const transport = transportOf();
+    const begun = await transport.start("Whales.", {});
+    const run = server.runs.at(-1) as ServedRun;
+    server.finish(run, "Half of it is in /notes.md.");
+    server.fail(run, "The model is gone.");
+    expect(await transport.check(begun, {})).toEqual({
+      status: "error",
+      reason: "The model is gone.\nIts last words:\nHalf of it is in /notes.md.",
+    });
   });
 
   test("tells the supervisor of its end once, though nobody checked it", async () => {
@@ -112,11 +147,69 @@ describe("a task on a server", () => {
     ]);
   });
 
-  test("with an agent that tells of its end itself is given the thread to tell", async () => {
+  test("with an agent that tells of its end itself is given the thread to tell, and looked at all the same", async () => {
     const thread = talk(remote({ callback: true }), "thread-of-ours");
     await thread.one("start_async_task", order);
     expect(server.runs.at(-1)?.body.input.callbackThreadId).toBe("thread-of-ours");
-    expect(backgroundTasks().open.has("thread-of-ours")).toBe(false);
+    expect(backgroundTasks().open.has("thread-of-ours")).toBe(true);
+    const [slow, quick] = [true, false].map((tellsItself) => transportOf({ tellsItself, pause: undefined }));
+    expect(slow?.pauses?.[0]).toBeGreaterThan(10 * (quick?.pauses?.[0] ?? Infinity));
+  });
+
+  test("whose agent was to tell of its end, and died before, is told of", async () => {
+    const { run, ended } = await watched("owner-of-dead", { tellsItself: true });
+    server.fail(run, "The process is gone.");
+    expect(await ended()).toMatchObject([{ runId: run.runId, status: "error" }]);
+  });
+
+  test("is not done while its server says that its agent has tasks of its own at work", async () => {
+    const { run, ended, task, transport } = await watched("owner-of-middle");
+    server.notes.set(run.threadId, { open_tasks: 1 });
+    server.finish(run, "Started.");
+    expect(await transport.check(task, {})).toEqual({ status: "running" });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await backgroundTasks().mailbox.unread("owner-of-middle")).toEqual([]);
+    server.notes.delete(run.threadId);
+    expect(await ended()).toMatchObject([{ status: "success" }]);
+  });
+
+  test.each([
+    [{ status: "busy" }, "running"],
+    [{ status: "interrupted" }, "interrupted"],
+    [{ status: "error" }, "error"],
+    [{ status: "idle" }, "success"],
+  ])("that has ended is as its thread is: %o is %s", async (note, status) => {
+    const transport = transportOf();
+    const begun = await transport.start("Whales.", {});
+    server.finish(server.runs.at(-1) as never, "Found.");
+    server.notes.set(begun.threadId, note);
+    expect(await transport.look?.(begun, undefined)).toEqual({ status });
+  });
+
+  test("that waited for a person, and was answered in another run, is as that run is", async () => {
+    const transport = transportOf();
+    const begun = await transport.start("Whales.", {});
+    const first = server.runs.at(-1) as ServedRun;
+    first.status = "interrupted";
+    expect(await transport.look?.(begun, undefined)).toEqual({ status: "cancelled" });
+    server.notes.set(begun.threadId, { status: "interrupted" });
+    expect(await transport.look?.(begun, undefined)).toEqual({ status: "interrupted" });
+    server.notes.delete(begun.threadId);
+    await transport.update(begun, "Yes.", {});
+    expect(await transport.look?.(begun, undefined)).toEqual({ status: "running" });
+    server.finish(server.runs.at(-1) as never, "Found.");
+    expect(await transport.look?.(begun, undefined)).toEqual({ status: "success" });
+  });
+
+  test("of a server that has nothing to say of threads is as its run is", async () => {
+    const transport = transportOf();
+    const begun = await transport.start("Whales.", {});
+    server.finish(server.runs.at(-1) as never, "Found.");
+    server.answer = (request, response) => {
+      const isRun = /\/runs\//.test(request.url ?? "");
+      response.writeHead(isRun ? 200 : 404).end(isRun ? '{"status":"success"}' : "{}");
+    };
+    expect(await transport.look?.(begun, undefined)).toEqual({ status: "success" });
   });
 });
 

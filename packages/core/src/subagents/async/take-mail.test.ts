@@ -8,7 +8,9 @@ import { anyTool } from "../children-for-tests.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import { ASYNC_TASK_HOST_CONFIG_KEY } from "./host.ts";
 import { createMemoryMailbox, type Mailbox, type MailboxMessage } from "./mailbox.ts";
+import { endOf } from "./open-tasks.ts";
 import { background, gate, obeying, said, supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { isTaskNews } from "./take-mail.ts";
 
 afterEach(() => backgroundTasks().close());
 
@@ -167,6 +169,22 @@ describe("the end of a task", () => {
   });
 });
 
+test.each([
+  ["success", undefined, "success", true],
+  ["running", undefined, "success", true],
+  ["interrupted", "run-1", "interrupted", false],
+  ["interrupted", "run-1", "success", true],
+  ["running", "run-1", "error", true],
+  ["success", "run-1", "success", false],
+  ["cancelled", "run-1", "success", false],
+] as const)("of a task seen as %s, told of %s, the end %s is news: %s", (status, toldRunId, end, isNews) => {
+  const task = { taskId: "t", threadId: "t", runId: "run-1", agentName: "a", status, createdAt: "" };
+  const state = { asyncTasks: { t: { ...task, ...(toldRunId && { toldRunId }) } } };
+  expect(isTaskNews(state, endOf(task, { status: end }))).toBe(isNews);
+  expect(isTaskNews(state, endOf({ ...task, runId: "run-0" }, { status: end }))).toBe(false);
+  expect(isTaskNews({}, endOf(task, { status: end }))).toBe(false);
+});
+
 describe("a task whose agent has started tasks itself", () => {
   const family = (deep: ReturnType<typeof background>) => {
     const middle = createDeepAgent({
@@ -272,6 +290,23 @@ describe("background tasks elsewhere", () => {
     expect(calls).toEqual([["Whales.", "of-a-host"]]);
     expect(messages.at(-1)?.text).toContain("Found by the host.");
     expect(backgroundTasks().running).toBe(0);
+  });
+
+  test("under a ceiling stay in the process, whatever the host could do", async () => {
+    const host = {
+      transport: () => {
+        throw new Error("The host was asked.");
+      },
+    };
+    const agent = supervisor({
+      asyncAgents: { research: background(() => "Found here.") },
+      permissionCeiling: [{ operations: ["write"], paths: ["/secret/**"], mode: "deny" }],
+    });
+    const configurable = { thread_id: "ceiling-of-a-host", [ASYNC_TASK_HOST_CONFIG_KEY]: host };
+    const content = `start_async_task ${JSON.stringify(start("Whales.")[1])}`;
+    const { messages } = await agent.invoke({ messages: [{ role: "user", content }] }, { configurable });
+    expect(messages.at(-1)?.text).toContain("Started.");
+    await backgroundTasks().idle();
   });
 
   test("are not started by an agent that works on a task itself", async () => {

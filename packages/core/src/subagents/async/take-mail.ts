@@ -1,7 +1,7 @@
 /** Brings the ends of background tasks into the thread that started them, each once. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { treeOf } from "../../backends/run-tree.ts";
-import { type AsyncTask, isLive, tasksIn } from "./async-task.ts";
+import { type AsyncTask, isLive, isOver, tasksIn } from "./async-task.ts";
 import { type AsyncTeam, threadOf } from "./async-team.ts";
 import { mailboxOf } from "./host.ts";
 import { type MailboxMessage, mailMessage } from "./mailbox.ts";
@@ -22,11 +22,13 @@ export async function takeMail(
   if (threadId === undefined) return undefined;
   const tasks = tasksIn(state);
   // Those that an earlier process has started are watched from here on.
-  for (const task of Object.values(tasks)) if (isLive(task.status)) team.watch(task, configurable);
+  const live = Object.values(tasks).filter(({ status }) => isLive(status));
+  // A run that was ended meanwhile is no longer the one to see to it.
+  await Promise.allSettled(live.map((task) => team.watch(task, configurable)));
   const mailbox = mailboxOf(configurable);
   const mail = await mailbox.unread(threadId);
   if (mail.length === 0) return undefined;
-  const ids = new Set((state.messages as readonly BaseMessage[] | undefined)?.map(({ id }) => id));
+  const ids = idsIn(state);
   const fresh = mail.filter((message) => !ids.has(message.id) && isNews(tasks[message.taskId], message));
   const told = mail.filter((message) => !fresh.includes(message)).map(({ id }) => id);
   if (told.length > 0) await mailbox.acknowledge(threadId, told);
@@ -53,13 +55,24 @@ function ownThread(configurable: Configurable): string | undefined {
   return treeOf({ configurable }).agentPath.length > 0 ? undefined : threadOf(configurable);
 }
 
+/** Whether a thread in this state does not know of it yet: for hosts that begin a run to tell it. */
+export function isTaskNews(state: State, message: MailboxMessage): boolean {
+  return isNews(tasksIn(state)[message.taskId], message) && !idsIn(state).has(message.id);
+}
+
+/** One that tells of its end itself may have put the message there. */
+function idsIn({ messages }: State): ReadonlySet<string | undefined> {
+  return new Set((messages as readonly BaseMessage[] | undefined)?.map(({ id }) => id));
+}
+
 /** Not what the thread knows nothing of any more, nor of a run whose place another has taken. */
 function isNews(task: AsyncTask | undefined, message: MailboxMessage): boolean {
   return task?.runId === message.runId && !isTold(task, message);
 }
 
-function isTold(task: AsyncTask | undefined, { runId }: MailboxMessage): boolean {
-  return task?.toldRunId === runId;
+/** Of a task that waited for a person when the thread was told of it, there is more to tell. */
+function isTold(task: AsyncTask | undefined, { runId, status }: MailboxMessage): boolean {
+  return task?.toldRunId === runId && (isOver(task.status) || task.status === status);
 }
 
 function noted(mail: readonly MailboxMessage[], tasks: Readonly<Record<string, AsyncTask>>): State {

@@ -1,8 +1,9 @@
 /** Tells another thread that this one has done its task: through the mailbox here, or by a run on a server. */
+import { graphOf } from "../run-child.ts";
 import type { AsyncTaskStatus } from "./async-task.ts";
 import { threadOf } from "./async-team.ts";
-import { mailboxOf } from "./host.ts";
-import type { MailboxMessage } from "./mailbox.ts";
+import { hostOf, mailboxOf } from "./host.ts";
+import type { Mailbox, MailboxMessage } from "./mailbox.ts";
 import { endOf } from "./open-tasks.ts";
 import type { Server } from "./server-requests.ts";
 
@@ -14,25 +15,69 @@ export interface CompletionTarget {
 
 const ATTEMPTS = 4;
 
-/** Tries a few times; who did the task is not held up by one who cannot be told. */
+/**
+ * Tries a few times; who did the task is not held up by one who cannot be told. A host that keeps the ends of runs
+ * tells them itself.
+ */
 export async function tellCompletion(
-  { graphId, server }: CompletionTarget,
+  target: CompletionTarget,
   ownerThreadId: string,
   status: AsyncTaskStatus,
   configurable: Record<string, unknown> | undefined,
 ): Promise<void> {
-  const message = { ...messageOf(status, configurable), graphId };
-  const send = (): Promise<unknown> =>
-    server === undefined
-      ? mailboxOf(configurable).post(ownerThreadId, message)
-      : beginRun(server, graphId, ownerThreadId, message);
+  if (await hostOf(configurable).tellsEnd?.()) return;
+  const message = messageOf(status, configurable);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1)
     try {
-      await send();
+      await send(target, ownerThreadId, message, mailboxOf(configurable));
       return;
     } catch {
       if (attempt < ATTEMPTS) await new Promise<void>((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
     }
+}
+
+async function send(
+  { graphId, server }: CompletionTarget,
+  ownerThreadId: string,
+  message: MailboxMessage,
+  mailbox: Mailbox,
+): Promise<void> {
+  if (server === undefined) await mailbox.post(ownerThreadId, { ...message, graphId });
+  else await beginRun(server, graphId, ownerThreadId, message);
+}
+
+const TARGET = Symbol.for("deepwright.completion-target.v1");
+
+/** A reducer by which a compiled graph leads to whom its agent tells of its end. What is given counts. */
+export function leadingTo(target: CompletionTarget): (known: unknown, given: unknown) => unknown {
+  return Object.assign((known: unknown, given: unknown) => given ?? known, { [TARGET]: target });
+}
+
+function targetOf(agent: object): CompletionTarget | undefined {
+  const { channels } = (graphOf(agent) ?? {}) as { channels?: Record<string, { operator?: object }> };
+  const { operator } = channels?.callbackThreadId ?? {};
+  return (operator as { [TARGET]?: CompletionTarget } | undefined)?.[TARGET];
+}
+
+/** Whether the agent has a `createCompletionCallbackMiddleware`, so that `tellEnd` has somebody to tell. */
+export function tellsEnds(agent: object): boolean {
+  return targetOf(agent) !== undefined;
+}
+
+/**
+ * Tells whom the agent tells of its end, once: for a host that does so itself. `mailbox` is where threads of this
+ * deployment are told. Rejects when it could not be told.
+ */
+export async function tellEnd(
+  agent: object,
+  ownerThreadId: string,
+  end: Pick<MailboxMessage, "id" | "taskId" | "runId" | "status">,
+  mailbox: Mailbox,
+): Promise<void> {
+  const target = targetOf(agent);
+  if (target === undefined) return;
+  const message = { ...endOf({ ...end, agentName: "" }, end), id: end.id };
+  await send(target, ownerThreadId, message, mailbox);
 }
 
 /** The same id as that of whoever waits for the run: the thread hears of it once. */

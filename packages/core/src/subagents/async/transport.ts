@@ -26,7 +26,7 @@ export interface AsyncReport {
   readonly status: AsyncTaskStatus;
   /** The last words or the JSON of the structured response; only with `success`. */
   readonly result?: string | undefined;
-  /** Why it did not succeed, or what it waits for; words for the model. */
+  /** Why it did not succeed, or what it waits for, and what it said before; words for the model. */
   readonly reason?: string | undefined;
 }
 
@@ -38,6 +38,10 @@ export interface AsyncTransport {
   /** Resolves when the task will be worked on, whatever becomes of the caller. The same call again is the same task, where that can be told. */
   start(description: string, call: AsyncCall): Promise<AsyncRun>;
   check(run: AsyncRun, call: AsyncCall): Promise<AsyncReport>;
+  /** The status alone, for who looks again and again; absent: `check` costs no more. */
+  look?(run: AsyncRun, signal: AbortSignal | undefined): Promise<AsyncReport>;
+  /** Milliseconds between looks that wait for an end: the first, and the most. */
+  readonly pauses?: readonly [first: number, most: number];
   /** Stops the run if it still works, and goes on from where the thread is, in another run. */
   update(run: AsyncRun, message: string, call: AsyncCall): Promise<AsyncRun>;
   /** Resolves when the run was told to stop, with all that it has started. */

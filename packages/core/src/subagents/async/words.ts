@@ -30,6 +30,11 @@ export function checked({ taskId, agentName }: AsyncTask, { status, result, reas
   return `${head}. There is no result yet.`;
 }
 
+/** Why a task did not finish, with what it had to say until then. */
+export function withLastWords(reason: string, text: string): string {
+  return text === "" ? reason : `${reason}\nIts last words:\n${text}`;
+}
+
 export function updated({ taskId, status }: AsyncTask): string {
   return `Task ${taskId} goes on with the new instruction. Status: ${status}.`;
 }

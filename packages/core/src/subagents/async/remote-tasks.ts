@@ -1,0 +1,23 @@
+/** From a compiled agent to whoever does its background tasks elsewhere: for hosts that follow them without a run. */
+import { graphOf } from "../run-child.ts";
+import { type AsyncTasksValue, asyncTasksValue, mergeAsyncTasks } from "./async-task.ts";
+import type { AsyncTeam } from "./async-team.ts";
+import type { AsyncTransport } from "./transport.ts";
+
+const TEAM = Symbol.for("deepwright.async-team.v1");
+
+/** The channel of the tasks. A graph keeps the reducers it was given, whoever compiles it. */
+export function tasksChannel(team: AsyncTeam): AsyncTasksValue {
+  const reducer: typeof mergeAsyncTasks = (known, news) => mergeAsyncTasks(known, news);
+  return asyncTasksValue(Object.assign(reducer, { [TEAM]: team }));
+}
+
+/**
+ * The transport of the async subagent with this name, if it is one with a `url` of this very agent, and not of one
+ * inside it.
+ */
+export function remoteTasksOf(agent: object, agentName: string): AsyncTransport | undefined {
+  const { channels } = (graphOf(agent) ?? {}) as { channels?: Record<string, { operator?: object }> };
+  const { operator } = channels?.asyncTasks ?? {};
+  return (operator as { [TEAM]?: AsyncTeam } | undefined)?.[TEAM]?.remote(agentName);
+}
