@@ -70,16 +70,26 @@ function shortened(text: string): string {
   return text.length <= 60 ? text : createHash("sha256").update(text).digest("hex");
 }
 
-async function countTool(plan: Plan, log: string, place: string, runtime: object): Promise<string> {
-  const { toolCallId: id = "none" } = runtime as { readonly toolCallId?: string };
+/** What the one tool does: it leaves its call in the log, before and after. */
+export async function countTool(plan: Plan, log: string, place: string, runtime: object): Promise<string> {
+  const id = callIdOf(runtime);
   recordEffect(log, "begin", place, id);
   await pause(plan, place, plan.toolPause);
   recordEffect(log, "end", place, id);
   return resultText(plan, place);
 }
 
-/** Ids are new in every process, so that a call that keeps its id has it from the thread. */
-async function reply(plan: Plan, log: string, messages: readonly BaseMessage[]): Promise<ScriptedTurn> {
+/** The id of the call a tool runs for. */
+export function callIdOf(runtime: object): string {
+  return (runtime as { readonly toolCallId?: string }).toolCallId ?? "none";
+}
+
+/** What the model says. Ids are new in every process, so that a call that keeps its id has it from the thread. */
+export async function reply(
+  plan: Plan,
+  log: string,
+  messages: readonly BaseMessage[],
+): Promise<ScriptedTurn> {
   const asked = messages.findLastIndex((message) => message.type === "human");
   const turn = messages.slice(asked).filter((message) => message.type === "ai").length;
   recordEffect(log, "model", String(turn));

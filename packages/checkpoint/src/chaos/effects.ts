@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 export interface Effect {
-  readonly kind: "begin" | "end" | "model" | "said";
+  readonly kind: "begin" | "end" | "model" | "said" | "again";
   /** `turn.index` of a call in its run, or the turn of a model. */
   readonly place: string;
   /** The id of the call, the same whenever it runs again; `-` for a model. */

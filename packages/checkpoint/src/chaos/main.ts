@@ -1,15 +1,15 @@
-/** `npm run chaos`: the scenarios at full length, one after another. */
+/** A command that plays scenarios at full length, one after another. */
 import { parseArgs } from "node:util";
 import { summary } from "./outcome.ts";
-import { SCENARIOS, type Scenario } from "./scenarios.ts";
+import type { Scenario } from "./scenarios.ts";
 import { ChaosSite } from "./site.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const SHOWN_FAILURES = 20;
 
-function help(): string {
-  const minutes = SCENARIOS.reduce((sum, scenario) => sum + scenario.minutes, 0);
-  const lines = SCENARIOS.map(({ name, says, minutes }) => `  ${name.padEnd(24)} ${says} (${minutes} min)`);
+function help(scenarios: readonly Scenario[]): string {
+  const minutes = scenarios.reduce((sum, scenario) => sum + scenario.minutes, 0);
+  const lines = scenarios.map(({ name, says, minutes }) => `  ${name.padEnd(24)} ${says} (${minutes} min)`);
   return `npm run chaos -- [--only <name>]… [--seed <number>]
 
 Kills, stops, locks and fills until something breaks; about ${minutes} minutes in all on two cores.
@@ -24,7 +24,7 @@ async function play(scenario: Scenario, seed: number): Promise<boolean> {
     console.log(`${scenario.name}: left out, it needs ${scenario.platform}`);
     return true;
   }
-  const site = await ChaosSite.open(seed);
+  const site = await ChaosSite.open(seed, scenario.bundle);
   current = site;
   const began = performance.now();
   try {
@@ -45,7 +45,9 @@ async function play(scenario: Scenario, seed: number): Promise<boolean> {
 let current: ChaosSite | undefined;
 let stopping = false;
 
-async function main(): Promise<number> {
+/** Returns the exit code. */
+export async function main(scenarios: readonly Scenario[]): Promise<number> {
+  for (const signal of SIGNALS) process.on(signal, end);
   const { values } = parseArgs({
     options: {
       only: { type: "string", multiple: true },
@@ -54,18 +56,18 @@ async function main(): Promise<number> {
     },
   });
   if (values.help) {
-    console.log(help());
+    console.log(help(scenarios));
     return 0;
   }
-  const unknown = values.only?.find((name) => !SCENARIOS.some((scenario) => scenario.name === name));
+  const unknown = values.only?.find((name) => !scenarios.some((scenario) => scenario.name === name));
   if (unknown !== undefined) {
-    console.error(`There is no scenario '${unknown}'.\n\n${help()}`);
+    console.error(`There is no scenario '${unknown}'.\n\n${help(scenarios)}`);
     return 2;
   }
   const seed = Number(values.seed ?? Date.now() % 2 ** 31);
   console.log(`seed ${seed}`);
   let failed = 0;
-  for (const scenario of SCENARIOS)
+  for (const scenario of scenarios)
     if (!stopping && (values.only?.includes(scenario.name) ?? true))
       failed += (await play(scenario, seed)) ? 0 : 1;
   return failed === 0 ? 0 : 1;
@@ -78,6 +80,3 @@ async function end(): Promise<void> {
   await current?.close();
   process.exit(130);
 }
-
-for (const signal of SIGNALS) process.on(signal, end);
-process.exitCode = await main();

@@ -91,7 +91,8 @@ async function carryOut(
   }
 }
 
-async function strike(server: TestPostgres, blow: Blow, outage: number): Promise<void> {
+/** Postgres comes back after `outage` milliseconds. */
+export async function strike(server: TestPostgres, blow: Blow, outage: number): Promise<void> {
   if (blow === "terminate") return terminateAll(server.url);
   await server.halt(blow);
   await sleep(outage);

@@ -1,11 +1,22 @@
-/** The worker as one plain program: starting it from source would cost a second each time. */
+/** Programs that are started again and again, bundled: starting them from source would cost a second each time. */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
-const SOURCE = fileURLToPath(new URL("..", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url));
+
+/** Packages of others are loaded from where they are. */
+const OTHERS: Plugin = {
+  name: "others",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[@a-z]/ }, ({ path }) =>
+      /^(@deepwright\/|deepwright($|\/))/.test(path) ? undefined : { path, external: true },
+    ),
+};
+
+/** Runs in a thread of every program that opens an SQLite file. */
+export const SQLITE_WORKER = new URL("../sqlite/worker.ts", import.meta.url);
 
 export interface WorkerProgram {
   /** To be removed by whoever asked for it. */
@@ -13,24 +24,31 @@ export interface WorkerProgram {
   readonly file: string;
 }
 
-/** Below `node_modules`, so that the packages it imports are found. */
-export async function bundleWorker(): Promise<WorkerProgram> {
+/** The process that runs agents on a database. */
+export function bundleWorker(): Promise<WorkerProgram> {
+  return bundleProgram({
+    "chaos/worker": new URL("./worker.ts", import.meta.url),
+    "sqlite/worker": SQLITE_WORKER,
+  });
+}
+
+/** Sources by the names they are given; the first is the program. Below `node_modules`, so that packages are found. */
+export async function bundleProgram(sources: Readonly<Record<string, URL>>): Promise<WorkerProgram> {
   mkdirSync(CACHE, { recursive: true });
   const directory = mkdtempSync(join(CACHE, "deepwright-chaos-"));
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
   await build({
-    entryPoints: ["chaos/worker.ts", "sqlite/worker.ts"].map((entry) => join(SOURCE, entry)),
-    outbase: SOURCE,
+    entryPoints: Object.entries(sources).map(([out, source]) => ({ in: fileURLToPath(source), out })),
     outdir: directory,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
     conditions: ["source"],
-    external: ["@langchain/*", "langchain", "zod", "pg", "@photostructure/sqlite"],
+    plugins: [OTHERS],
     format: "esm",
     platform: "node",
     target: "node20.19",
     logLevel: "warning",
   });
-  return { directory, file: join(directory, "chaos", "worker.js") };
+  return { directory, file: join(directory, `${Object.keys(sources)[0]}.js`) };
 }

@@ -1,4 +1,4 @@
-/** The scenarios of `npm run chaos` at full length. */
+/** The scenarios of threads and their storage at full length. */
 import { privatePostgres } from "../test-support/postgres.ts";
 import { answerTwice } from "./answer-twice.ts";
 import { copyWhileWriting } from "./copy-while-writing.ts";
@@ -8,6 +8,7 @@ import { killInModel, killInTool } from "./kill-in-turn.ts";
 import { lockedFile } from "./locked-file.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Blow, postgresRestart } from "./postgres-restart.ts";
+import type { WorkerProgram } from "./program.ts";
 import type { ChaosSite } from "./site.ts";
 import { stoppedHolder } from "./stopped-holder.ts";
 import { stoppedTransaction } from "./stopped-transaction.ts";
@@ -20,6 +21,8 @@ export interface Scenario {
   readonly minutes: number;
   /** Absent: everywhere. */
   readonly platform?: NodeJS.Platform;
+  /** Makes the program of its processes. Absent: the worker that runs agents on a database. */
+  readonly bundle?: () => Promise<WorkerProgram>;
   run(site: ChaosSite): Promise<Outcome>;
 }
 

@@ -8,17 +8,18 @@ import { WorkerProcess } from "./worker-process.ts";
 
 export class ChaosSite {
   readonly random: Random;
-  readonly #program: WorkerProgram;
+  /** Of the processes that are started here. */
+  readonly program: WorkerProgram;
   readonly #cleanUps: (() => unknown)[] = [];
   readonly #directories: string[] = [];
 
   private constructor(program: WorkerProgram, seed: number) {
-    this.#program = program;
+    this.program = program;
     this.random = randomFrom(seed);
   }
 
-  static async open(seed: number): Promise<ChaosSite> {
-    const program = await bundleWorker();
+  static async open(seed: number, bundle = bundleWorker): Promise<ChaosSite> {
+    const program = await bundle();
     const site = new ChaosSite(program, seed);
     site.onClose(() => rmSync(program.directory, { recursive: true, force: true }));
     return site;
@@ -40,7 +41,7 @@ export class ChaosSite {
    * `wrapper`: a command that runs the one given after it.
    */
   start(place: string, wrapper: readonly string[] = []): WorkerProcess {
-    const [command, ...parameters] = [...wrapper, process.execPath, this.#program.file, place];
+    const [command, ...parameters] = [...wrapper, process.execPath, this.program.file, place];
     const worker = new WorkerProcess(command as string, parameters);
     this.onClose(() => worker.kill());
     return worker;

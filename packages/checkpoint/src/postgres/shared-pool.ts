@@ -42,6 +42,12 @@ export async function leasePool(place: PostgresPlace, maxConnections?: number): 
   };
 }
 
+/** A pool of one's own, which outlasts restarts of the server. Makes no connection yet; whoever opens it ends it. */
+export async function openPostgresPool(url: string, maxConnections: number): Promise<Pool> {
+  const pg = await import("pg");
+  return openPool(pg.default, url, maxConnections).pool;
+}
+
 function borrowedPool(pool: Pool): PoolLease {
   survive(pool);
   return {
@@ -50,6 +56,7 @@ function borrowedPool(pool: Pool): PoolLease {
     release: async () => {
       pool.off("error", ignoreFailure);
       pool.off("acquire", listenToClient);
+      pool.off("connect", listenToClient);
     },
   };
 }
@@ -85,6 +92,7 @@ function openPool(
 function survive(pool: Pool): void {
   pool.on("error", ignoreFailure);
   pool.on("acquire", listenToClient);
+  pool.on("connect", listenToClient);
 }
 
 /** Between the pool's listener and that of whoever uses the client there is a moment without any. */

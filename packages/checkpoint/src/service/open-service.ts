@@ -5,6 +5,7 @@ import type { Sql } from "../sql/sql.ts";
 import type { SqliteOptions } from "../sqlite/sqlite-sql.ts";
 
 export { listenPostgres } from "../postgres/listen.ts";
+export { openPostgresPool } from "../postgres/shared-pool.ts";
 
 /** Whoever opens it closes it. */
 export interface SqlService {

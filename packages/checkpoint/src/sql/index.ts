@@ -1,6 +1,7 @@
 /** Tables of one's own in the database of the threads, so that one backup has all. */
 export {
   listenPostgres,
+  openPostgresPool,
   openPostgresSql,
   openSqliteService,
   type SqlService,
