@@ -1,10 +1,13 @@
 /** Code interpreter sessions of Amazon Bedrock AgentCore. `@aws-sdk/client-bedrock-agentcore` is loaded when one is opened. */
+
 import {
   type AgentCoreHandleOptions,
   type AgentCoreSandboxOptions,
+  agentCoreHandle,
   agentCoreSettings,
 } from "./agentcore/agentcore-options.ts";
 import { AgentCoreProvider, ownedAgentCoreSandbox } from "./agentcore/agentcore-provider.ts";
+import { isHandle } from "./checked-options.ts";
 import type { SandboxProvider } from "./provider.ts";
 
 export type {
@@ -16,8 +19,8 @@ export type {
 
 /** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
 export function agentcoreSandbox(
-  options: AgentCoreSandboxOptions | AgentCoreHandleOptions = {},
+  options: AgentCoreSandboxOptions | AgentCoreHandleOptions | null = {},
 ): SandboxProvider {
-  if ("sandbox" in options && options.sandbox !== undefined) return ownedAgentCoreSandbox(options);
-  return new AgentCoreProvider(agentCoreSettings(options as AgentCoreSandboxOptions));
+  if (isHandle<AgentCoreHandleOptions>(options)) return ownedAgentCoreSandbox(agentCoreHandle(options));
+  return new AgentCoreProvider(agentCoreSettings(options));
 }

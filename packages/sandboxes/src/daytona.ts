@@ -1,7 +1,9 @@
 /** Sandboxes at Daytona. `@daytonaio/sdk` is loaded when one is opened. */
+import { isHandle } from "./checked-options.ts";
 import {
   type DaytonaHandleOptions,
   type DaytonaSandboxOptions,
+  daytonaHandle,
   daytonaSettings,
 } from "./daytona/daytona-options.ts";
 import { DaytonaProvider, ownedDaytonaSandbox } from "./daytona/daytona-provider.ts";
@@ -15,7 +17,9 @@ export type {
 export type { VendorNetwork } from "./remote/vendor-network.ts";
 
 /** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
-export function daytonaSandbox(options: DaytonaSandboxOptions | DaytonaHandleOptions = {}): SandboxProvider {
-  if ("sandbox" in options && options.sandbox !== undefined) return ownedDaytonaSandbox(options);
-  return new DaytonaProvider(daytonaSettings(options as DaytonaSandboxOptions));
+export function daytonaSandbox(
+  options: DaytonaSandboxOptions | DaytonaHandleOptions | null = {},
+): SandboxProvider {
+  if (isHandle<DaytonaHandleOptions>(options)) return ownedDaytonaSandbox(daytonaHandle(options));
+  return new DaytonaProvider(daytonaSettings(options));
 }

@@ -5,6 +5,8 @@
  * within limits, and ends by itself when nobody uses it. It shares the kernel of the engine's machine.
  */
 import { ConfigurationError } from "deepwright";
+import { checkedVariables } from "./checked-options.ts";
+import { type CommandUser, commandUser, userOf } from "./docker/command-user.ts";
 import {
   findContainers,
   inspectContainer,
@@ -13,16 +15,10 @@ import {
   notOurs,
   removeContainer,
   TTL_LABEL,
-  userOf,
   WORKSPACE,
 } from "./docker/container.ts";
 import { DockerBackend } from "./docker/docker-backend.ts";
-import {
-  checkedVariables,
-  type DockerSandboxOptions,
-  type DockerSettings,
-  dockerSettings,
-} from "./docker/docker-options.ts";
+import { type DockerSandboxOptions, type DockerSettings, dockerSettings } from "./docker/docker-options.ts";
 import { type Engine, openEngine } from "./docker/engine.ts";
 import { engineAddress } from "./docker/engine-address.ts";
 import { lostContainer } from "./docker/engine-error.ts";
@@ -32,7 +28,7 @@ import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts"
 export type { DockerLimits, DockerSandboxOptions, DockerWorkspace } from "./docker/docker-options.ts";
 
 /** Connects to nothing until a sandbox is opened. */
-export function dockerSandbox(options: DockerSandboxOptions = {}): SandboxProvider {
+export function dockerSandbox(options: DockerSandboxOptions | null = {}): SandboxProvider {
   const settings = dockerSettings(options);
   return settings.container === undefined ? leased(settings) : owned(settings, settings.container);
 }
@@ -49,11 +45,12 @@ function leased(settings: DockerSettings): SandboxProvider {
       checkedVariables(request.env);
       request.signal?.throwIfAborted();
       const connected = await engine();
-      const id = await makeContainer(connected, settings, request);
-      const opened = hold(connected, settings, request, id, request.ttl ?? settings.ttl);
+      const user = await commandUser(connected, settings, request.signal);
+      const id = await makeContainer(connected, settings, request, user);
+      const opened = hold(connected, settings, request, { id, user, ttl: request.ttl ?? settings.ttl });
       if (settings.workspace === undefined || settings.workspace.readOnly) return opened;
       try {
-        await opened.sandbox.checkWritable();
+        await opened.sandbox.checkWritable(user.isRootless);
         return opened;
       } catch (error) {
         await opened.destroy();
@@ -70,7 +67,9 @@ function leased(settings: DockerSettings): SandboxProvider {
         await removeContainer(connected, id);
         return undefined;
       }
-      const opened = hold(connected, settings, request, info.Id, Number(info.Config.Labels[TTL_LABEL]));
+      const user = await commandUser(connected, settings, request.signal);
+      const ttl = Number(info.Config.Labels[TTL_LABEL]);
+      const opened = hold(connected, settings, request, { id: info.Id, user, ttl });
       await opened.keepAlive?.();
       return opened;
     },
@@ -88,12 +87,18 @@ function leased(settings: DockerSettings): SandboxProvider {
   };
 }
 
+interface Held {
+  readonly id: string;
+  readonly user: CommandUser;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
 function hold(
   engine: Engine,
   settings: DockerSettings,
   request: OpenRequest,
-  id: string,
-  ttl: number,
+  { id, user: { user }, ttl }: Held,
 ): OpenedSandbox & { readonly sandbox: DockerBackend } {
   const keeper = createKeepAlive(engine, id, ttl);
   const end = async (): Promise<void> => {
@@ -106,7 +111,7 @@ function hold(
     engine,
     container: id,
     workingDirectory: WORKSPACE,
-    user: userOf(settings),
+    user,
     env: { ...settings.env, ...request.env },
     maxFileBytes: settings.limits.fileSize,
     isOurs: true,
@@ -133,19 +138,20 @@ function owned(settings: DockerSettings, container: string): SandboxProvider {
       ...settings,
       engine,
       container: info.Id,
-      workingDirectory: info.Config.WorkingDir || "/",
       user: settings.user === undefined ? undefined : userOf(settings),
       env: { ...settings.env, ...request.env },
       maxFileBytes: 0,
       isOurs: false,
       end: async () => undefined,
     });
+    await sandbox.checkDirectory();
     return { id: info.Id, sandbox, detach: async () => undefined, destroy: async () => sandbox.markEnded() };
   };
   return {
     name: "docker",
     network: "open",
-    workingDirectory: "/",
+    workingDirectory: settings.workingDirectory,
+    lendsPlace: true,
     open,
     reattach: async (_, request) => open(request),
   };

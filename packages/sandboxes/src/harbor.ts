@@ -1,6 +1,13 @@
 /** Anything that runs a command and says what came of it, as a sandbox. */
 import { randomBytes } from "node:crypto";
 import { ConfigurationError, type ExecuteOptions, type ExecuteResponse } from "deepwright";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  type OptionRules,
+  presentOptions,
+  sameHint,
+} from "./checked-options.ts";
 import { withoutTtyNoise } from "./docker/tty-noise.ts";
 import { type HarborEnvironment, harborMachine } from "./harbor/harbor-machine.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
@@ -8,29 +15,49 @@ import { RemoteSandbox, type RemoteSandboxOptions } from "./remote/remote-sandbo
 
 export type { HarborEnvironment, HarborExecOptions, HarborResult } from "./harbor/harbor-machine.ts";
 
+/** null means absent. */
 export interface HarborSandboxOptions extends RemoteSandboxOptions {
   /** Made and ended by its owner; never by us. */
   readonly environment: HarborEnvironment;
   /** Absolute; made when it is not there. Where commands start; default `/workspace`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** What commands can reach, as far as the owner knows; default `open`. */
-  readonly network?: NetworkReach;
+  readonly network?: NetworkReach | null;
 }
 
+const RULES: OptionRules<HarborSandboxOptions> = {
+  of: "harborSandbox",
+  kinds: {
+    environment: "object",
+    ...COMMAND_KINDS,
+    network: "any",
+    fileTimeout: "positive",
+    ignoreFiles: "boolean",
+  },
+  hints: {
+    egress:
+      "What commands may reach is for the owner of the environment to see to; `network` says what that is.",
+    ...sameHint(["rootDir", "workspace", "image"], "The environment is made by its owner."),
+  },
+};
+
 /** Can be used as a backend at once, or leased as a provider: both are the one environment. */
-export function harborSandbox(options: HarborSandboxOptions): HarborSandbox {
-  const { environment, workingDirectory = "/workspace" } = options;
+export function harborSandbox(given: HarborSandboxOptions): HarborSandbox {
+  const options = presentOptions(given, RULES);
+  const { environment, network = "open" } = options;
   if (typeof environment?.exec !== "function")
     throw new ConfigurationError("INVALID_OPTION", "harborSandbox needs an environment that has `exec`.");
-  if (!workingDirectory.startsWith("/"))
-    throw new ConfigurationError("INVALID_OPTION", "workingDirectory must be an absolute path.");
+  if (!["none", "allow-list", "open"].includes(network))
+    throw new ConfigurationError("INVALID_OPTION", 'network: say "none", "allow-list" or "open".');
+  const workingDirectory = checkDirectory(options.workingDirectory ?? "/workspace");
   const id = environment.id || `harbor-${randomBytes(6).toString("hex")}`;
-  return new HarborSandbox(id, { ...options, workingDirectory });
+  return new HarborSandbox(id, { ...options, network, workingDirectory });
 }
 
 /** A sandbox and the provider of it: a lease lets go of the environment and leaves it as it is. */
 export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
   readonly name = "harbor";
+  readonly lendsPlace = true;
   readonly network: NetworkReach;
   readonly #options: HarborSandboxOptions & { readonly workingDirectory: string };
 

@@ -1,7 +1,9 @@
 /** Sandboxes at LangSmith. `langsmith` is loaded when one is opened. */
+import { isHandle } from "./checked-options.ts";
 import {
   type LangSmithHandleOptions,
   type LangSmithSandboxOptions,
+  langSmithHandle,
   langSmithSettings,
 } from "./langsmith/langsmith-options.ts";
 import { LangSmithProvider, ownedLangSmithSandbox } from "./langsmith/langsmith-provider.ts";
@@ -15,8 +17,8 @@ export type {
 
 /** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
 export function langsmithSandbox(
-  options: LangSmithSandboxOptions | LangSmithHandleOptions = {},
+  options: LangSmithSandboxOptions | LangSmithHandleOptions | null = {},
 ): SandboxProvider {
-  if ("sandbox" in options && options.sandbox !== undefined) return ownedLangSmithSandbox(options);
-  return new LangSmithProvider(langSmithSettings(options as LangSmithSandboxOptions));
+  if (isHandle<LangSmithHandleOptions>(options)) return ownedLangSmithSandbox(langSmithHandle(options));
+  return new LangSmithProvider(langSmithSettings(options));
 }

@@ -48,6 +48,8 @@ export interface SandboxProvider {
   readonly commandNote?: string;
   /** The files in the working directory are lent and outlive every place, so that nobody misses them in a fresh one. */
   readonly lendsFiles?: boolean;
+  /** There is one place, which is somebody else's: every lease has it, and none ends it. */
+  readonly lendsPlace?: boolean;
   /** Throws a `SandboxError`; then nothing of what was begun is left. */
   open(request: OpenRequest): Promise<OpenedSandbox>;
   /** Commands get the variables of this request. Undefined: it is gone. Absent: a place cannot be found again. */

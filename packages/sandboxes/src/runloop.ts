@@ -1,8 +1,10 @@
 /** Devboxes at Runloop. `@runloop/api-client` is loaded when one is opened. */
+import { isHandle } from "./checked-options.ts";
 import type { SandboxProvider } from "./provider.ts";
 import {
   type RunloopHandleOptions,
   type RunloopSandboxOptions,
+  runloopHandle,
   runloopSettings,
 } from "./runloop/runloop-options.ts";
 import { ownedRunloopSandbox, RunloopProvider } from "./runloop/runloop-provider.ts";
@@ -15,7 +17,9 @@ export type {
 } from "./runloop/runloop-options.ts";
 
 /** Constructs nothing and reaches nobody. A `sandbox` (a devbox) that is handed over is used, and never shut down. */
-export function runloopSandbox(options: RunloopSandboxOptions | RunloopHandleOptions = {}): SandboxProvider {
-  if ("sandbox" in options && options.sandbox !== undefined) return ownedRunloopSandbox(options);
-  return new RunloopProvider(runloopSettings(options as RunloopSandboxOptions));
+export function runloopSandbox(
+  options: RunloopSandboxOptions | RunloopHandleOptions | null = {},
+): SandboxProvider {
+  if (isHandle<RunloopHandleOptions>(options)) return ownedRunloopSandbox(runloopHandle(options));
+  return new RunloopProvider(runloopSettings(options));
 }

@@ -1,3 +1,8 @@
 /** What `@deepwright/sandboxes/testing` offers: the conformance suite of providers. */
-export { LEASE_SUITE_SIZE, leaseSuite } from "./lease/lease-suite.ts";
+export {
+  type DeclaredLeaseSuite,
+  LEASE_SUITE_SIZE,
+  type LeftOutCase,
+  leaseSuite,
+} from "./lease/lease-suite.ts";
 export type { LeaseSuiteOptions } from "./lease/lease-suite-case.ts";

@@ -1,6 +1,12 @@
+import {
+  BedrockAgentCoreClient,
+  StartCodeInterpreterSessionCommand,
+} from "@aws-sdk/client-bedrock-agentcore";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
 import { agentcoreSandbox } from "../agentcore.ts";
+import { NEEDS } from "../lease/lease-suite-case.ts";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { AGENTCORE_CREDENTIALS, AgentCoreServer } from "./agentcore-server-for-tests.ts";
 
@@ -20,4 +26,28 @@ async function open() {
 }
 
 sandboxSuite({ describe, test: test.concurrent }, { name: "a session of AgentCore", open });
-leaseSuite({ describe, test }, { name: "leases of AgentCore", provider });
+const own = leaseSuite({ describe, test }, { name: "leases of AgentCore", provider });
+expectLeftOut(own, [...OWN, NEEDS.ttl]);
+
+const client = new BedrockAgentCoreClient({
+  region: "us-east-1",
+  credentials: AGENTCORE_CREDENTIALS,
+  endpoint: server.endpoint,
+});
+afterAll(() => client.destroy());
+const { sessionId = "" } = await client.send(
+  new StartCodeInterpreterSessionCommand({
+    codeInterpreterIdentifier: "aws.codeinterpreter.v1",
+    name: "mine",
+  }),
+);
+
+const lent = leaseSuite(
+  { describe, test },
+  {
+    name: "leases of a session of the user's at AgentCore",
+    provider: () => agentcoreSandbox({ sandbox: { client, sessionId } }),
+    sharesFiles: true,
+  },
+);
+expectLeftOut(lent, LENT);

@@ -5,41 +5,50 @@ import type {
   StartCodeInterpreterSessionCommandInput,
 } from "@aws-sdk/client-bedrock-agentcore";
 import { ConfigurationError } from "deepwright";
-import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  checkSeconds,
+  handleOptions,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  VENDOR_HINTS,
+} from "../checked-options.ts";
 
 export interface AgentCoreCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/tmp/workspace`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
   /** What commands can reach, by the network mode its owner gave the interpreter: AWS does not tell. Default `open`. */
-  readonly network?: "none" | "open";
+  readonly network?: "none" | "open" | null;
 }
 
 export interface AgentCoreSandboxOptions extends AgentCoreCommandOptions {
   /** Default: as every AWS client has it, AWS_REGION first. */
-  readonly region?: string;
+  readonly region?: string | null;
   /** Default: as every AWS client finds them. */
-  readonly credentials?: BedrockAgentCoreClientConfig["credentials"];
+  readonly credentials?: BedrockAgentCoreClientConfig["credentials"] | null;
   /** Default: that of the region. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. Let it make one attempt a call. */
-  readonly client?: BedrockAgentCoreClient;
+  readonly client?: BedrockAgentCoreClient | null;
   /** The interpreter's identifier; default AWS's own, `aws.codeinterpreter.v1`. */
-  readonly codeInterpreter?: string;
+  readonly codeInterpreter?: string | null;
   /** Seconds after which AWS ends a session whatever it does: 60 to 28,800; default 3600. */
-  readonly sessionTimeout?: number;
+  readonly sessionTimeout?: number | null;
   /** Seconds the start of a session may take; default 60. */
-  readonly openTimeout?: number;
+  readonly openTimeout?: number | null;
   /** What else a session takes: certificates, file systems. */
   readonly create?: Pick<
     StartCodeInterpreterSessionCommandInput,
     "certificates" | "filesystemConfigurations"
-  >;
+  > | null;
 }
 
 /** A session its owner started. */
@@ -47,7 +56,7 @@ export interface AgentCoreSession {
   readonly client: BedrockAgentCoreClient;
   readonly sessionId: string;
   /** Default `aws.codeinterpreter.v1`. */
-  readonly codeInterpreter?: string;
+  readonly codeInterpreter?: string | null;
 }
 
 /** It is used, and never stopped by us. */
@@ -57,14 +66,50 @@ export interface AgentCoreHandleOptions extends AgentCoreCommandOptions {
 
 type Settled = "network" | "codeInterpreter" | "sessionTimeout" | "openTimeout" | "workingDirectory";
 
-export type AgentCoreSettings = Omit<AgentCoreSandboxOptions, Settled> &
-  Required<Pick<AgentCoreSandboxOptions, Settled>>;
+export type AgentCoreSettings = Present<Omit<AgentCoreSandboxOptions, Settled>> &
+  Required<Present<Pick<AgentCoreSandboxOptions, Settled>>>;
 
-export const CODE_INTERPRETER = "aws.codeinterpreter.v1";
+export type AgentCoreHandle = Omit<Present<AgentCoreHandleOptions>, "sandbox"> & {
+  readonly sandbox: Required<Present<AgentCoreSession>>;
+  readonly network: "none" | "open";
+  readonly workingDirectory: string;
+};
+
+const HANDLE_KINDS = { ...COMMAND_KINDS, network: "any" } as const;
+
+const RULES: OptionRules<AgentCoreSandboxOptions> = {
+  of: "agentcoreSandbox",
+  kinds: {
+    ...HANDLE_KINDS,
+    region: "text",
+    credentials: "any",
+    endpoint: "text",
+    client: "object",
+    codeInterpreter: "text",
+    sessionTimeout: "positive",
+    openTimeout: "positive",
+    create: "object",
+  },
+  hints: {
+    ...VENDOR_HINTS,
+    egress: 'AWS keeps no list of hosts. `network: "none"` says that your interpreter has none.',
+    image: "AgentCore has interpreters instead: `codeInterpreter`.",
+    idleTimeout: "AWS ends a session after `sessionTimeout`, whatever it does.",
+  },
+};
+
+const SESSION_RULES: OptionRules<AgentCoreSession> = {
+  of: "The 'sandbox' of agentcoreSandbox",
+  within: "sandbox.",
+  kinds: { client: "object", sessionId: "text", codeInterpreter: "text" },
+};
+
+const CODE_INTERPRETER = "aws.codeinterpreter.v1";
 const SHORTEST_SESSION = 60;
 const LONGEST_SESSION = 28_800;
 
-export function agentCoreSettings(options: AgentCoreSandboxOptions): AgentCoreSettings {
+export function agentCoreSettings(given: AgentCoreSandboxOptions | null): AgentCoreSettings {
+  const options = presentOptions(given, RULES);
   const { sessionTimeout = 3600, openTimeout = 60 } = options;
   checkSeconds("openTimeout", openTimeout, 86_400);
   if (!(sessionTimeout >= SHORTEST_SESSION && sessionTimeout <= LONGEST_SESSION))
@@ -82,13 +127,33 @@ export function agentCoreSettings(options: AgentCoreSandboxOptions): AgentCoreSe
   };
 }
 
-export function agentCoreNetwork({ network = "open" }: AgentCoreCommandOptions): "none" | "open" {
-  if (network === "none" || network === "open") return network;
+export function agentCoreHandle(given: AgentCoreHandleOptions): AgentCoreHandle {
+  const options = handleOptions(given, { of: RULES.of, kinds: HANDLE_KINDS });
+  const {
+    client,
+    sessionId,
+    codeInterpreter = CODE_INTERPRETER,
+  } = presentOptions(options.sandbox, SESSION_RULES);
+  if (client === undefined || !sessionId)
+    throw new ConfigurationError("INVALID_OPTION", "sandbox must have a `client` and a `sessionId`.", {
+      hint: "The session is what StartCodeInterpreterSession answers; the client is the one that asked.",
+    });
+  return {
+    ...options,
+    sandbox: { client, sessionId, codeInterpreter },
+    network: agentCoreNetwork(options),
+    workingDirectory: agentCoreDirectory(options),
+  };
+}
+
+function agentCoreNetwork({ network }: AgentCoreCommandOptions): "none" | "open" {
+  const reach = network ?? "open";
+  if (reach === "none" || reach === "open") return reach;
   throw new ConfigurationError("INVALID_OPTION", 'network: say "none" or "open".', {
     hint: "It is the network mode of the interpreter that decides; this says which it has.",
   });
 }
 
-export function agentCoreDirectory({ workingDirectory }: AgentCoreCommandOptions): string {
+function agentCoreDirectory({ workingDirectory }: AgentCoreCommandOptions): string {
   return checkDirectory(workingDirectory ?? "/tmp/workspace");
 }

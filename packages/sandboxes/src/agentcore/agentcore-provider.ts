@@ -7,13 +7,7 @@ import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { agentCoreCall, isMissing } from "./agentcore-calls.ts";
 import { AgentCoreMachine, type AgentCoreSdk } from "./agentcore-machine.ts";
-import {
-  type AgentCoreHandleOptions,
-  type AgentCoreSettings,
-  agentCoreDirectory,
-  agentCoreNetwork,
-  CODE_INTERPRETER,
-} from "./agentcore-options.ts";
+import type { AgentCoreHandle, AgentCoreSettings } from "./agentcore-options.ts";
 
 const PAGE = 100;
 
@@ -163,17 +157,12 @@ export class AgentCoreProvider implements SandboxProvider {
 }
 
 /** One that its owner started and ends: it is used, and left alone. */
-export function ownedAgentCoreSandbox(options: AgentCoreHandleOptions): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes } = options;
-  const { client, sessionId, codeInterpreter = CODE_INTERPRETER } = sandbox;
-  const workingDirectory = agentCoreDirectory(options);
+export function ownedAgentCoreSandbox(handle: AgentCoreHandle): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes, network, workingDirectory } = handle;
+  const { sessionId } = sandbox;
   const open = async (request: OpenRequest): Promise<OpenedSandbox> => {
     request.signal?.throwIfAborted();
-    const machine = new AgentCoreMachine(
-      await loadSdk(),
-      { client, codeInterpreter, sessionId },
-      workingDirectory,
-    );
+    const machine = new AgentCoreMachine(await loadSdk(), sandbox, workingDirectory);
     return {
       id: sessionId,
       sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
@@ -183,8 +172,9 @@ export function ownedAgentCoreSandbox(options: AgentCoreHandleOptions): SandboxP
   };
   return {
     name: "agentcore",
-    network: agentCoreNetwork(options),
+    network,
     workingDirectory,
+    lendsPlace: true,
     open,
     reattach: async (id, request) => (id === sessionId ? open(request) : undefined),
   };

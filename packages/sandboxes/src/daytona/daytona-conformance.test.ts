@@ -1,6 +1,9 @@
+import { Daytona } from "@daytonaio/sdk";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
 import { daytonaSandbox } from "../daytona.ts";
+import { NEEDS } from "../lease/lease-suite-case.ts";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { DAYTONA_HOME, DAYTONA_KEY, startDaytonaServer } from "./daytona-server-for-tests.ts";
 
@@ -28,4 +31,21 @@ sandboxSuite(runner, {
   },
 });
 
-leaseSuite(runner, { name: "leases of sandboxes at Daytona", slackSeconds, provider });
+const own = leaseSuite(runner, { name: "leases of sandboxes at Daytona", slackSeconds, provider });
+expectLeftOut(own, [...OWN, NEEDS.ttl]);
+
+const client = new Daytona({
+  apiKey: DAYTONA_KEY,
+  apiUrl: server.apiUrl,
+  target: "us",
+  useDeprecatedPolling: true,
+});
+const mine = await client.create();
+
+const lent = leaseSuite(runner, {
+  name: "leases of a sandbox of the user's at Daytona",
+  provider: () => daytonaSandbox({ sandbox: mine }),
+  sharesFiles: true,
+  slackSeconds,
+});
+expectLeftOut(lent, LENT);

@@ -9,8 +9,8 @@ import type {
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
-import type { DaytonaCalls } from "./daytona-calls.ts";
 
 const TRANSFER_SECONDS = 600;
 
@@ -26,7 +26,7 @@ export class DaytonaMachine implements RemoteMachine {
   readonly #sandbox: Sandbox;
   readonly #calls: CarefulCalls;
 
-  constructor(sandbox: Sandbox, calls: DaytonaCalls, workingDirectory: string, startSeconds: number) {
+  constructor(sandbox: Sandbox, calls: VendorCalls, workingDirectory: string, startSeconds: number) {
     this.id = sandbox.id;
     this.#sandbox = sandbox;
     this.workingDirectory = workingDirectory;

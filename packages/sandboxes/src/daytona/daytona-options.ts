@@ -6,43 +6,55 @@ import type {
   Sandbox,
 } from "@daytonaio/sdk";
 import { ConfigurationError } from "deepwright";
-import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  checkSeconds,
+  handleOptions,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  VENDOR_HINTS,
+} from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface DaytonaCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/home/daytona`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
 }
 
 export interface DaytonaSandboxOptions extends DaytonaCommandOptions {
   /** Default: DAYTONA_API_KEY of this process; a `.env` file is not asked. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | null;
   /** Default: DAYTONA_API_URL of this process, else Daytona's own. */
-  readonly apiUrl?: string;
+  readonly apiUrl?: string | null;
   /** The region; default: that of the organization. */
-  readonly target?: string;
+  readonly target?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
-  readonly client?: Daytona;
+  readonly client?: Daytona | null;
   /** A snapshot Daytona has, with a POSIX shell and core utilities; default Daytona's own. Not with `image`. */
-  readonly snapshot?: string;
+  readonly snapshot?: string | null;
   /** An image of a registry, which Daytona builds a snapshot of. */
-  readonly image?: string;
+  readonly image?: string | null;
   /** What commands can reach; default none. */
-  readonly network?: VendorNetwork;
+  readonly network?: VendorNetwork | null;
   /** Seconds without use after which Daytona stops a sandbox; it is started again when it is needed. Whole minutes; default 900. */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | null;
   /** Seconds a creation or a start may take; default 300. */
-  readonly openTimeout?: number;
+  readonly openTimeout?: number | null;
   /** Labels of the sandboxes, beside our own. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | null;
   /** What else Daytona takes: resources, volumes, user, language, … */
-  readonly create?: Omit<CreateSandboxFromSnapshotParams & CreateSandboxFromImageParams, OwnParameters>;
+  readonly create?: Omit<
+    CreateSandboxFromSnapshotParams & CreateSandboxFromImageParams,
+    OwnParameters
+  > | null;
 }
 
 /** A sandbox its owner made: it is used, and never stopped by us. */
@@ -65,12 +77,34 @@ type OwnParameters =
 
 type Settled = "network" | "idleTimeout" | "openTimeout" | "workingDirectory";
 
-export type DaytonaSettings = Omit<DaytonaSandboxOptions, Settled> &
-  Required<Pick<DaytonaSandboxOptions, Settled>>;
+export type DaytonaSettings = Present<Omit<DaytonaSandboxOptions, Settled>> &
+  Required<Present<Pick<DaytonaSandboxOptions, Settled>>>;
+
+export type DaytonaHandle = Present<DaytonaHandleOptions> & { readonly workingDirectory: string };
+
+const RULES: OptionRules<DaytonaSandboxOptions> = {
+  of: "daytonaSandbox",
+  kinds: {
+    ...COMMAND_KINDS,
+    apiKey: "text",
+    apiUrl: "text",
+    target: "text",
+    client: "object",
+    snapshot: "text",
+    image: "text",
+    network: "any",
+    idleTimeout: "positive",
+    openTimeout: "positive",
+    labels: "texts",
+    create: "object",
+  },
+  hints: VENDOR_HINTS,
+};
 
 const DAY = 86_400;
 
-export function daytonaSettings(options: DaytonaSandboxOptions): DaytonaSettings {
+export function daytonaSettings(given: DaytonaSandboxOptions | null): DaytonaSettings {
+  const options = presentOptions(given, RULES);
   const { idleTimeout = 900, openTimeout = 300 } = options;
   checkSeconds("idleTimeout", idleTimeout, 30 * DAY);
   checkSeconds("openTimeout", openTimeout, DAY);
@@ -87,6 +121,11 @@ export function daytonaSettings(options: DaytonaSandboxOptions): DaytonaSettings
   };
 }
 
-export function daytonaDirectory({ workingDirectory }: DaytonaCommandOptions): string {
+export function daytonaHandle(given: DaytonaHandleOptions): DaytonaHandle {
+  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
+  return { ...options, workingDirectory: daytonaDirectory(options) };
+}
+
+function daytonaDirectory({ workingDirectory }: DaytonaCommandOptions): string {
   return checkDirectory(workingDirectory ?? "/home/daytona");
 }

@@ -12,12 +12,16 @@ import {
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
 import { reachOf } from "../remote/vendor-network.ts";
-import { DaytonaCalls } from "./daytona-calls.ts";
 import { DaytonaMachine } from "./daytona-machine.ts";
-import { type DaytonaHandleOptions, type DaytonaSettings, daytonaDirectory } from "./daytona-options.ts";
+import type { DaytonaHandle, DaytonaSettings } from "./daytona-options.ts";
 
+const DAYTONA: Vendor = {
+  vendor: "Daytona",
+  keyHint: "Set DAYTONA_API_KEY, or pass apiKey, to a key that may do this.",
+};
 /** Holds a value made for one creation, by which it is found when its answer was lost. */
 const ATTEMPT_LABEL = "deepwright-attempt";
 /** Milliseconds a request may take that is no command and no transfer. */
@@ -30,14 +34,14 @@ export class DaytonaProvider implements SandboxProvider {
   readonly network: NetworkReach;
   readonly workingDirectory: string;
   readonly #settings: DaytonaSettings;
-  readonly #calls: DaytonaCalls;
+  readonly #calls: VendorCalls;
   #client: Promise<Daytona> | undefined;
 
   constructor(settings: DaytonaSettings) {
     this.#settings = settings;
     this.network = reachOf(settings.network);
     this.workingDirectory = settings.workingDirectory;
-    this.#calls = new DaytonaCalls([settings.apiKey ?? process.env.DAYTONA_API_KEY]);
+    this.#calls = new VendorCalls(DAYTONA, [settings.apiKey ?? process.env.DAYTONA_API_KEY]);
   }
 
   async open(request: OpenRequest): Promise<OpenedSandbox> {
@@ -191,10 +195,9 @@ export class DaytonaProvider implements SandboxProvider {
 }
 
 /** One that its owner made and ends: it is used, and left alone. */
-export function ownedDaytonaSandbox(options: DaytonaHandleOptions): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes } = options;
-  const workingDirectory = daytonaDirectory(options);
-  const calls = new DaytonaCalls([]);
+export function ownedDaytonaSandbox(handle: DaytonaHandle): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
+  const calls = new VendorCalls(DAYTONA, []);
   const open = (request: OpenRequest): OpenedSandbox => ({
     id: sandbox.id,
     sandbox: new RemoteSandbox(new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS), {
@@ -210,6 +213,7 @@ export function ownedDaytonaSandbox(options: DaytonaHandleOptions): SandboxProvi
     name: "daytona",
     network: reachOfHandle(sandbox),
     workingDirectory,
+    lendsPlace: true,
     open: async (request) => {
       request.signal?.throwIfAborted();
       return open(request);

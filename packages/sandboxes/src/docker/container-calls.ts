@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { SandboxError } from "deepwright";
 import { inspectContainer } from "./container.ts";
 import type { Engine } from "./engine.ts";
-import { engineError, isGone, lostContainer, statusOf } from "./engine-error.ts";
+import { engineError, isGone, lostContainer } from "./engine-error.ts";
 import { type ExecRequest, type RunningExec, startExec } from "./exec.ts";
 
 export interface ContainerCalls {
@@ -33,8 +33,8 @@ export interface ContainerPlace {
 /** Milliseconds to find out whether a container is still there. */
 const INSPECT_LIMIT = 10_000;
 
-/** Milliseconds an engine that refuses a command may take to notice that its container has ended. */
-const SETTLE_LIMIT = 2000;
+/** Milliseconds an engine may take to notice that a container has ended, after a command of it was refused or broke off. */
+const SETTLE_LIMIT = 5000;
 
 export function openCalls({ engine, container, user }: ContainerPlace): ContainerCalls {
   const isRunning = async (): Promise<boolean> => {
@@ -45,10 +45,9 @@ export function openCalls({ engine, container, user }: ContainerPlace): Containe
     if (SandboxError.isInstance(error)) return error;
     if (isGone(error) && !(await isRunning())) return lostContainer(error);
     const reason = engineError(error, "run a command", engine.address);
-    const isRefusal = statusOf(error) !== undefined;
     try {
       for (const start = Date.now(); await isRunning(); await pause(200))
-        if (!isRefusal || Date.now() - start > SETTLE_LIMIT) return reason;
+        if (Date.now() - start > SETTLE_LIMIT) return reason;
       return lostContainer(error);
     } catch (second) {
       return SandboxError.isInstance(second) ? second : reason;

@@ -1,10 +1,10 @@
 /** A container that is made for a lease: what it is allowed, how it comes to be, and how it ends. */
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SandboxError } from "deepwright";
 import type Docker from "dockerode";
 import { LEASE_LABEL, type OpenRequest } from "../provider.ts";
+import type { CommandUser } from "./command-user.ts";
 import { directoryArchive } from "./directory-archive.ts";
 import type { DockerSettings } from "./docker-options.ts";
 import type { Engine } from "./engine.ts";
@@ -19,22 +19,16 @@ export const CREATED_LABEL = "deepwright-created";
 export const TTL_LABEL = "deepwright-ttl";
 
 const CPU_PERIOD = 100_000;
-const UNPRIVILEGED = 1000;
-
-/** `uid:gid`, of commands. */
-export function userOf({ user, workspace }: DockerSettings): string {
-  if (user !== undefined) return String(user).includes(":") ? String(user) : `${user}:${user}`;
-  const owner =
-    workspace === undefined ? undefined : statSync(workspace.directory, { throwIfNoEntry: false });
-  if (owner === undefined || owner.uid === 0) return `${UNPRIVILEGED}:${UNPRIVILEGED}`;
-  return `${owner.uid}:${owner.gid}`;
-}
 
 /**
  * What the engine is asked for. Its first process is our keeper, as root without any capability, so that no command
  * can end it or pretend that the container is in use.
  */
-export function containerSpec(settings: DockerSettings, request: OpenRequest): Docker.ContainerCreateOptions {
+export function containerSpec(
+  settings: DockerSettings,
+  request: OpenRequest,
+  { usernsMode }: CommandUser,
+): Docker.ContainerCreateOptions {
   const ttl = request.ttl ?? settings.ttl;
   return {
     name: `deepwright-${request.key.slice(0, 40)}-${randomBytes(6).toString("hex")}`,
@@ -52,7 +46,7 @@ export function containerSpec(settings: DockerSettings, request: OpenRequest): D
     },
     StopSignal: "SIGKILL",
     Healthcheck: { Test: ["NONE"] },
-    HostConfig: hostConfig(settings),
+    HostConfig: { ...hostConfig(settings), ...(usernsMode && { UsernsMode: usernsMode }) },
   };
 }
 
@@ -86,13 +80,14 @@ export async function makeContainer(
   engine: Engine,
   settings: DockerSettings,
   request: OpenRequest,
+  user: CommandUser,
 ): Promise<string> {
   const { signal } = request;
-  const spec = containerSpec(settings, request);
+  const spec = containerSpec(settings, request, user);
   await ensureImage(engine, settings, signal);
   signal?.throwIfAborted();
   try {
-    return await startContainer(engine, settings, spec, signal);
+    return await startContainer(engine, settings, spec, user, signal);
   } catch (error) {
     await removeBegun(engine, spec.name as string, error);
     throw error;
@@ -121,12 +116,13 @@ async function startContainer(
   engine: Engine,
   settings: DockerSettings,
   spec: Docker.ContainerCreateOptions,
+  { user }: CommandUser,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const container = await create(engine, settings, spec);
   signal?.throwIfAborted();
   if (!settings.readOnlyRoot) {
-    const [uid = 0, gid = 0] = userOf(settings).split(":").map(Number);
+    const [uid = 0, gid = 0] = user.split(":").map(Number);
     const archive = directoryArchive([
       { path: "tmp", mode: 0o1777, uid: 0, gid: 0 },
       ...(settings.workspace ? [] : [{ path: WORKSPACE.slice(1), mode: 0o755, uid, gid }]),

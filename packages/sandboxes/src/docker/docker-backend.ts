@@ -58,6 +58,10 @@ const FILE_UNIT = 512;
 const PARALLEL_UPLOADS = 4;
 const REFUSED = 3;
 
+const ROOTLESS =
+  "The engine is rootless, so that commands can do what the user it runs as can do: give the directory to that user. " +
+  "In a container, `user: 0` is always that user.";
+
 export class DockerBackend extends BaseSandbox {
   readonly id: string;
   override readonly workingDirectory: string;
@@ -73,8 +77,24 @@ export class DockerBackend extends BaseSandbox {
     this.#calls = openCalls(options);
   }
 
+  /** Throws when the container does not have its working directory. */
+  async checkDirectory(): Promise<void> {
+    const { workingDirectory } = this;
+    if (workingDirectory === "/") return;
+    const { exitCode } = await this.#calls.run({
+      argv: ["/bin/sh", "-c", '[ -d "$1" ]', "check", workingDirectory],
+      workingDirectory: "/",
+      env: { [CALL_VARIABLE]: "check" },
+    });
+    if (exitCode === 0) return;
+    throw new SandboxError(
+      `The container has no directory '${workingDirectory}' for commands to start in. Make it there, or name another with \`workingDirectory\`.`,
+      "SANDBOX_UNAVAILABLE",
+    );
+  }
+
   /** Throws when its user cannot write to the working directory. */
-  async checkWritable(): Promise<void> {
+  async checkWritable(isRootless: boolean): Promise<void> {
     const { exitCode } = await this.#calls.run({
       argv: ["/bin/sh", "-c", "[ -w . ]"],
       workingDirectory: this.workingDirectory,
@@ -82,7 +102,7 @@ export class DockerBackend extends BaseSandbox {
     });
     if (exitCode === 0) return;
     throw new SandboxError(
-      `The user ${this.#options.user} of the container cannot write to the workspace. Give the directory to that user, or name another with \`user\`.`,
+      `The user ${this.#options.user} of the container cannot write to the workspace. ${isRootless ? ROOTLESS : "Give the directory to that user, or name another with `user`."}`,
       "SANDBOX_UNAVAILABLE",
     );
   }

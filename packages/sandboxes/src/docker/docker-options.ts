@@ -1,16 +1,25 @@
+/** Reads and checks what `dockerSandbox` is given: null means absent, an unknown option is an error. */
 import { isAbsolute } from "node:path";
 import { type BaseSandboxOptions, ConfigurationError } from "deepwright";
+import {
+  checkDirectory,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  sameHint,
+} from "../checked-options.ts";
 import type { EngineAddressOptions } from "./engine-address.ts";
 
+/** null means absent. */
 export interface DockerLimits {
   /** Bytes of memory, swap included; default 2 GiB. A process that wants more is killed. */
-  readonly memory?: number;
+  readonly memory?: number | null;
   /** Processors, also parts of one; default 2. */
-  readonly cpus?: number;
+  readonly cpus?: number | null;
   /** Processes and threads at a time; default 512. */
-  readonly pids?: number;
+  readonly pids?: number | null;
   /** Bytes a command may write into one file; default 2 GiB. */
-  readonly fileSize?: number;
+  readonly fileSize?: number | null;
 }
 
 export interface DockerWorkspace {
@@ -20,41 +29,44 @@ export interface DockerWorkspace {
    */
   readonly directory: string;
   /** Commands can read it and not change it; default false. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | null;
 }
 
+/** null means absent. */
 export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxOptions {
   /** With a POSIX shell and the core utilities, GNU or busybox; default `node:22-bookworm-slim`. */
-  readonly image?: string;
+  readonly image?: string | null;
   /** Whether an image that is not there is pulled; default true. */
-  readonly pull?: boolean;
+  readonly pull?: boolean | null;
   /** Told in words how a pull goes on. */
-  readonly onPull?: (progress: string) => void;
+  readonly onPull?: ((progress: string) => void) | null;
   /** Default `none`: there is no network but the container's own loopback. `open`: what the engine's bridge reaches. */
-  readonly network?: "none" | "open";
+  readonly network?: "none" | "open" | null;
   /** Who commands run as, in numbers: a uid, or `uid:gid`; default `1000:1000`, with a workspace its owner unless that is root. */
-  readonly user?: string | number;
-  readonly limits?: DockerLimits;
+  readonly user?: string | number | null;
+  readonly limits?: DockerLimits | null;
   /** The image cannot be changed; `/workspace` and `/tmp` are in memory then, and count as such; default false. */
-  readonly readOnlyRoot?: boolean;
+  readonly readOnlyRoot?: boolean | null;
   /** Absent: the container has a `/workspace` of its own, which ends with it. */
-  readonly workspace?: DockerWorkspace;
+  readonly workspace?: DockerWorkspace | null;
   /** What every command sees; what a lease gives comes on top. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
+  readonly labels?: Readonly<Record<string, string>> | null;
   /** Seconds without use after which the container ends by itself, also when nobody is left to end it; default 3600. */
-  readonly ttl?: number;
+  readonly ttl?: number | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
   /** Seconds the engine may take to answer a call; default 60. A pull may take ten times as long. */
-  readonly engineTimeout?: number;
+  readonly engineTimeout?: number | null;
   /**
    * Id or name of a container that runs already: commands run in it, as its user unless `user` is given, and it is
    * never ended by us. Options about making one are refused beside it.
    */
-  readonly container?: string;
+  readonly container?: string | null;
+  /** Of such a container: an absolute directory it has, where commands start and relative paths lie; default `/`. */
+  readonly workingDirectory?: string | null;
 }
 
 /** Options that hold for a container we make. */
@@ -70,24 +82,63 @@ const FOR_MAKING = [
   "ttl",
 ] as const;
 
-const OPTIONS: readonly string[] = [
-  ...FOR_MAKING,
-  "socketPath",
-  "host",
-  "fileTimeout",
-  "ignoreFiles",
-  "user",
-  "env",
-  "timeout",
-  "maxOutputBytes",
-  "engineTimeout",
-  "container",
-];
+const RULES: OptionRules<DockerSandboxOptions> = {
+  of: "dockerSandbox",
+  kinds: {
+    image: "text",
+    pull: "boolean",
+    onPull: "function",
+    network: "any",
+    user: "any",
+    limits: "object",
+    readOnlyRoot: "boolean",
+    workspace: "object",
+    env: "variables",
+    labels: "texts",
+    ttl: "positive",
+    timeout: "positive",
+    maxOutputBytes: "positive",
+    engineTimeout: "positive",
+    container: "text",
+    workingDirectory: "text",
+    socketPath: "text",
+    host: "text",
+    fileTimeout: "positive",
+    ignoreFiles: "boolean",
+  },
+  hints: {
+    egress:
+      'A container has no network, or with `network: "open"` that of the engine; it keeps no list of hosts.',
+    rootDir: "A directory of the engine's machine is lent by workspace: { directory }.",
+    ...sameHint(["memoryMb", "processes"], "What a container may use is said by `limits`."),
+  },
+};
 
-export interface DockerSettings extends DockerSandboxOptions {
+const LIMIT_RULES: OptionRules<DockerLimits> = {
+  of: "limits",
+  within: "limits.",
+  kinds: { memory: "positive", cpus: "positive", pids: "positive", fileSize: "positive" },
+  hints: {
+    memoryMb: "It is `memory` here, in bytes.",
+    fileSizeMb: "It is `fileSize` here, in bytes.",
+    processes: "It is `pids` here.",
+  },
+};
+
+const WORKSPACE_RULES: OptionRules<DockerWorkspace> = {
+  of: "workspace",
+  within: "workspace.",
+  kinds: { directory: "text", readOnly: "boolean" },
+};
+
+/** What is said about a container, with what is said by nobody. */
+export interface DockerSettings extends Omit<Present<DockerSandboxOptions>, "limits" | "workspace"> {
   readonly image: string;
   readonly network: "none" | "open";
-  readonly limits: Required<DockerLimits>;
+  readonly limits: Required<Present<DockerLimits>>;
+  readonly workspace: Present<DockerWorkspace> | undefined;
+  /** Of a container that is there. */
+  readonly workingDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly ttl: number;
   readonly timeout: number;
@@ -97,16 +148,11 @@ export interface DockerSettings extends DockerSandboxOptions {
 
 const GIB = 1024 ** 3;
 
-export function dockerSettings(options: DockerSandboxOptions): DockerSettings {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `dockerSandbox has no option '${unknown}'.`, {
-      hint: `It has ${[...OPTIONS].sort().join(", ")}.`,
-    });
+export function dockerSettings(given: DockerSandboxOptions | null): DockerSettings {
+  const options = presentOptions(given, RULES);
   checkContainer(options);
   checkUser(options.user);
-  checkWorkspace(options.workspace);
-  const { network = "none", limits = {} } = options;
+  const { network = "none" } = options;
   if (network !== "none" && network !== "open")
     throw invalid(`network is '${String(network)}', and can be 'none' or 'open'.`);
   return {
@@ -114,23 +160,30 @@ export function dockerSettings(options: DockerSandboxOptions): DockerSettings {
     image: options.image ?? "node:22-bookworm-slim",
     network,
     limits: {
-      memory: positive("limits.memory", limits.memory) ?? 2 * GIB,
-      cpus: positive("limits.cpus", limits.cpus) ?? 2,
-      pids: positive("limits.pids", limits.pids) ?? 512,
-      fileSize: positive("limits.fileSize", limits.fileSize) ?? 2 * GIB,
+      memory: 2 * GIB,
+      cpus: 2,
+      pids: 512,
+      fileSize: 2 * GIB,
+      ...presentOptions(options.limits, LIMIT_RULES),
     },
-    env: checkedVariables(options.env ?? {}),
-    ttl: positive("ttl", options.ttl) ?? 3600,
-    timeout: positive("timeout", options.timeout) ?? 120,
-    maxOutputBytes: Math.floor(positive("maxOutputBytes", options.maxOutputBytes) ?? 100_000),
-    engineTimeout: positive("engineTimeout", options.engineTimeout) ?? 60,
+    workspace: workspaceOf(options.workspace),
+    workingDirectory: checkDirectory(options.workingDirectory ?? "/"),
+    env: options.env ?? {},
+    ttl: options.ttl ?? 3600,
+    timeout: options.timeout ?? 120,
+    maxOutputBytes: Math.ceil(options.maxOutputBytes ?? 100_000),
+    engineTimeout: options.engineTimeout ?? 60,
   };
 }
 
-function checkContainer(options: DockerSandboxOptions): void {
-  if (options.container === undefined) return;
-  if (!/^[\w.-]+$/.test(options.container))
-    throw invalid(`container '${options.container}' is no id or name.`);
+function checkContainer(options: Present<DockerSandboxOptions>): void {
+  const { container, workingDirectory } = options;
+  if (container === undefined) {
+    if (workingDirectory !== undefined)
+      throw invalid("workingDirectory is about a 'container' of yours; one that is made has /workspace.");
+    return;
+  }
+  if (!/^[\w.-]+$/.test(container)) throw invalid(`container '${container}' is no id or name.`);
   const beside = FOR_MAKING.find((name) => options[name] !== undefined);
   if (beside !== undefined)
     throw invalid(`'${beside}' is about a container that is made, and 'container' names one that is there.`);
@@ -141,22 +194,12 @@ function checkUser(user: string | number | undefined): void {
     throw invalid(`user is '${user}': give it in numbers, as in 1000 or '1000:1000'.`);
 }
 
-function checkWorkspace(workspace: DockerWorkspace | undefined): void {
-  if (workspace === undefined) return;
+function workspaceOf(given: DockerWorkspace | undefined): Present<DockerWorkspace> | undefined {
+  if (given === undefined) return undefined;
+  const workspace = presentOptions(given, WORKSPACE_RULES);
   if (typeof workspace.directory !== "string" || !isAbsolute(workspace.directory))
     throw invalid("workspace.directory must be an absolute path.");
-}
-
-export function checkedVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(env))
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || typeof value !== "string" || value.includes("\0"))
-      throw invalid(`env: '${name}' is not a variable a command can be given.`);
-  return env;
-}
-
-function positive(name: string, value: number | undefined): number | undefined {
-  if (value === undefined || (typeof value === "number" && value > 0)) return value;
-  throw invalid(`${name} must be a positive number, got ${String(value)}.`);
+  return workspace;
 }
 
 function invalid(message: string): ConfigurationError {

@@ -2,12 +2,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "deepwright";
+import type { Present } from "../checked-options.ts";
 
 export interface EngineAddressOptions {
   /** A Unix socket of Docker or Podman. */
-  readonly socketPath?: string;
+  readonly socketPath?: string | null;
   /** As in `DOCKER_HOST`: `unix:///…`, `tcp://host:port`, `http://…` or `https://…`. */
-  readonly host?: string;
+  readonly host?: string | null;
 }
 
 export type EngineAddress =
@@ -24,7 +25,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The options first, then `DOCKER_HOST`, then the first socket that is there; where there is none, Docker's. */
 export function engineAddress(
-  { socketPath, host }: EngineAddressOptions,
+  { socketPath, host }: Present<EngineAddressOptions>,
   env: Environment = process.env,
   isThere: (path: string) => boolean = existsSync,
 ): EngineAddress {

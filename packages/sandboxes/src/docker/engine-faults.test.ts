@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type DockerSandboxOptions, dockerSandbox } from "../docker.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -11,7 +11,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, body: string)
 const servers: Server[] = [];
 const directories: string[] = [];
 
-afterEach(() => {
+afterAll(() => {
   for (const server of servers.splice(0)) {
     server.close();
     server.closeAllConnections();
@@ -50,7 +50,8 @@ async function loopback(answers: Readonly<Record<string, Answer>>): Promise<Loop
 }
 
 function usual(what: string, response: ServerResponse): void {
-  if (what.includes("/images/")) json(response, 200, { Id: "sha256:1" });
+  if (what === "GET /info") json(response, 200, { SecurityOptions: ["name=seccomp,profile=builtin"] });
+  else if (what.includes("/images/")) json(response, 200, { Id: "sha256:1" });
   else if (what.includes("/containers/create")) json(response, 201, { Id: "c0ffee", Warnings: [] });
   else if (what === "GET /containers/c0ffee/json")
     json(response, 200, {
@@ -123,6 +124,26 @@ describe("an engine that is asked to make a container", () => {
     );
   });
 
+  test.each<[string, object, usernsMode: string | undefined, user: RegExp]>([
+    ["of root", { SecurityOptions: ["name=seccomp,profile=builtin"] }, undefined, /^(?!0:)/],
+    ["of Podman, rootless", { Rootless: true, SecurityOptions: ["name=rootless"] }, "keep-id", /^(?!0:)/],
+    ["of Docker, rootless", { SecurityOptions: ["name=seccomp", "name=rootless"] }, undefined, /^0:0$/],
+  ])(
+    "%s, has commands that may do what the owner of a lent directory may",
+    async (_, info, usernsMode, user) => {
+      const engine = await loopback({ "GET /info": (_, response) => json(response, 200, info) });
+      const directory = mkdtempSync(join(tmpdir(), "dw-bind-"));
+      directories.push(directory);
+      const place = await open(engine, { workspace: { directory, readOnly: true } });
+      await Promise.resolve(place.sandbox.execute("true")).catch(() => undefined);
+      const spec = JSON.parse(engine.bodies.get("POST /containers/create") as string);
+      expect(spec.HostConfig.UsernsMode).toBe(usernsMode);
+      expect(spec.User).toBe("0:0");
+      const exec = JSON.parse(engine.bodies.get("POST /containers/c0ffee/exec") as string);
+      expect(exec.User).toMatch(user);
+    },
+  );
+
   test.each<[string, Answer, string, RegExp]>([
     ["refuses the user", failing(403, "not for you"), "ACCESS_DENIED", /not for you/],
     ["has too much to do", failing(429, "slow down"), "QUOTA_EXCEEDED", /slow down/],
@@ -192,7 +213,7 @@ describe("an engine that is asked to make a container", () => {
   });
 });
 
-describe("an engine that is asked to run a command", () => {
+describe.concurrent("an engine that is asked to run a command", () => {
   const gone = { "GET /containers/c0ffee/json": failing(404, "no such container") };
   const stopped = {
     "GET /containers/c0ffee/json": ((_, response) =>
@@ -230,6 +251,18 @@ describe("an engine that is asked to run a command", () => {
     expect(engine.asked.filter((what) => what.endsWith("/exec")).length).toBeGreaterThan(1);
   });
 
+  test("R-38 and breaks off because the container ends, which it notices later, is a SANDBOX_LOST", async () => {
+    let looks = 0;
+    const place = await open(
+      await loopback({
+        "POST /exec/e1/start": (incoming) => setTimeout(() => incoming.socket.destroy(), 50),
+        "GET /containers/c0ffee/json": (_, response) =>
+          json(response, 200, { Id: "c0ffee", State: { Running: ++looks < 5 } }),
+      }),
+    );
+    await expect(place.sandbox.execute("true")).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+  });
+
   test("destroying a container that is gone, or going, is no error", async () => {
     for (const answer of [
       failing(404, "no such container"),
@@ -249,8 +282,10 @@ describe("options", () => {
     [{ network: "host" as "open" }, /'none' or 'open'/],
     [{ workspace: { directory: "relative" } }, /absolute/],
     [{ limits: { memory: -1 } }, /limits.memory/],
-    [{ env: { "A B": "x" } }, /not a variable/],
+    [{ env: { "A B": "x" } }, /no name of a variable/],
     [{ container: "x", image: "y" }, /'image' is about a container that is made/],
+    [{ container: "x", workingDirectory: "app" }, /'app' is no absolute path/],
+    [{ workingDirectory: "/app" }, /about a 'container' of yours/],
     [{ ttl: 0 }, /ttl must be/],
   ])("%j are refused before anything is connected to", (options, message) => {
     expect(() => dockerSandbox(options)).toThrow(message);

@@ -7,13 +7,14 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CONTROL_NAMES } from "deepwright";
 import type Docker from "dockerode";
+import type { Present } from "../checked-options.ts";
 import type { DockerWorkspace } from "./docker-options.ts";
 
 /** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
 const GIT_PARTS = ["hooks", "config", "config.worktree", "modules", "worktrees", "commondir"];
 
 /** `target` is where the workspace is in the container. */
-export function workspaceMounts(workspace: DockerWorkspace, target: string): Docker.MountSettings[] {
+export function workspaceMounts(workspace: Present<DockerWorkspace>, target: string): Docker.MountSettings[] {
   const { directory, readOnly = false } = workspace;
   const mount = (path: string, isReadOnly: boolean): Docker.MountSettings => ({
     Type: "bind",

@@ -1,6 +1,8 @@
 import { sandboxSuite } from "deepwright/testing";
+import { Sandbox } from "e2b";
 import { afterAll, describe, test } from "vitest";
 import { e2bSandbox } from "../e2b.ts";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { E2bServer } from "./server-for-tests.ts";
 
@@ -23,4 +25,16 @@ async function open() {
 }
 
 sandboxSuite(runner, { slackSeconds, name: "a sandbox at E2B", open });
-leaseSuite(runner, { slackSeconds, name: "leases at E2B", provider, endsByItself: 3 });
+const own = leaseSuite(runner, { slackSeconds, name: "leases at E2B", provider, endsByItself: 3 });
+expectLeftOut(own, OWN);
+
+const connection = { apiKey: server.apiKey, apiUrl: server.url, sandboxUrl: server.url };
+const mine = await Sandbox.create({ ...connection, timeoutMs: 600_000 });
+
+const lent = leaseSuite(runner, {
+  name: "leases of a sandbox of the user's at E2B",
+  provider: () => e2bSandbox({ sandbox: mine }),
+  sharesFiles: true,
+  slackSeconds,
+});
+expectLeftOut(lent, LENT);

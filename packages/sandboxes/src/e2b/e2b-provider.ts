@@ -15,7 +15,7 @@ import { loadVendor } from "../remote/vendor.ts";
 import { reachOf } from "../remote/vendor-network.ts";
 import { E2bCalls, isGone } from "./e2b-errors.ts";
 import { E2bMachine } from "./e2b-machine.ts";
-import { type E2bHandleOptions, type E2bSettings, e2bDirectory } from "./e2b-options.ts";
+import type { E2bHandle, E2bSettings } from "./e2b-options.ts";
 import { SandboxTime } from "./sandbox-time.ts";
 
 /** Holds a value made for one creation, by which it is found when its answer was lost. */
@@ -144,9 +144,8 @@ export class E2bProvider implements SandboxProvider {
 }
 
 /** One that its owner made and ends: it is used, and left alone. */
-export function ownedE2bSandbox(options: E2bHandleOptions): SandboxProvider {
-  const { sandbox, user, env, timeout, maxOutputBytes } = options;
-  const workingDirectory = e2bDirectory(options);
+export function ownedE2bSandbox(handle: E2bHandle): SandboxProvider {
+  const { sandbox, user, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new E2bCalls(undefined);
   const open = (request: OpenRequest): OpenedSandbox => ({
     id: sandbox.sandboxId,
@@ -162,6 +161,7 @@ export function ownedE2bSandbox(options: E2bHandleOptions): SandboxProvider {
     name: "e2b",
     network: "open",
     workingDirectory,
+    lendsPlace: true,
     open: async (request) => {
       request.signal?.throwIfAborted();
       return open(request);

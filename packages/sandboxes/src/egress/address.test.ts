@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress } from "./address.ts";
+import { isLinkLocalAddress, isPublicAddress } from "./address.ts";
 
 test.each([
   "127.0.0.1",
@@ -53,5 +53,19 @@ test.each(["8.8.8.8", "93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:4700:4
   "%j is public",
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
+  },
+);
+
+test.each(["169.254.169.254", "::ffff:169.254.169.254", "fe80::1", "fe80::1%eth0"])(
+  "TR-07 %j is link-local",
+  (address) => {
+    expect(isLinkLocalAddress(address)).toBe(true);
+  },
+);
+
+test.each(["127.0.0.1", "10.0.0.1", "::1", "8.8.8.8", "", "example.com"])(
+  "%j is not link-local",
+  (address) => {
+    expect(isLinkLocalAddress(address)).toBe(false);
   },
 );

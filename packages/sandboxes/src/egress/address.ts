@@ -14,3 +14,9 @@ export function isPublicAddress(address: string): boolean {
   if (parsed.range() !== "unicast") return false;
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(GLOBAL_UNICAST);
 }
+
+/** Where clouds keep the credentials of their machines; also when an IPv6 address carries it. False for what is not an address. */
+export function isLinkLocalAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === "linkLocal";
+}

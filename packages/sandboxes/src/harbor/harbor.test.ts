@@ -2,7 +2,10 @@ import { createDeepAgent } from "deepwright";
 import { backendSuite, sandboxSuite, scriptedModel } from "deepwright/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { type HarborEnvironment, harborSandbox } from "../harbor.ts";
+import { createSandbox } from "../index.ts";
+import { expectLeftOut, LENT } from "../lease/left-out-for-tests.ts";
 import { MachineForTests } from "../remote/machine-for-tests.ts";
+import { leaseSuite } from "../testing.ts";
 
 const HOME = "/home/user";
 const machine = await MachineForTests.create({ paths: [HOME] });
@@ -37,6 +40,18 @@ sandboxSuite(
   { name: "an environment as a sandbox", open, slackSeconds: 10 },
 );
 
+const lent = leaseSuite(
+  { describe, test },
+  {
+    name: "leases of an environment",
+    provider: () =>
+      harborSandbox({ environment: { ...environment, id: "the-environment" }, workingDirectory: HOME }),
+    sharesFiles: true,
+    slackSeconds: 15,
+  },
+);
+expectLeftOut(lent, LENT);
+
 const FILES = "the files of an environment";
 
 /** How bytes get in and out; the rest is that of every remote machine. */
@@ -70,6 +85,55 @@ describe("harborSandbox", () => {
     const agent = createDeepAgent({ model, backend: sandbox });
     const { messages } = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
     expect(messages.map(({ text }) => text).join("\n")).toContain("from the environment");
+  });
+
+  test("createSandbox leases it to threads, sets it up once, and leaves it to its owner", async () => {
+    const directory = `${HOME}/leased`;
+    await machine.makeDirectory(directory);
+    const provider = harborSandbox({ environment, workingDirectory: directory });
+    const setupScript = "echo $WHO >> set-up.txt";
+    const source = createSandbox({ provider, setupScript, env: { WHO: "a lease" } });
+    const [one, other] = await Promise.all([source.lease("one"), source.lease("other")]);
+    expect((await one.sandbox.execute("echo by one > file.txt; cat set-up.txt")).output).toContain(
+      "a lease\n",
+    );
+    expect(await other.sandbox.read(`${directory}/file.txt`)).toMatchObject({ content: "by one\n" });
+    await one.release();
+    await one.release();
+    await expect(one.sandbox.execute("true")).rejects.toThrow();
+    expect((await other.sandbox.execute("cat file.txt")).output).toBe("by one\n");
+    await source.close({ keep: false });
+    expect((await provider.execute("cat file.txt")).output).toBe("by one\n");
+    await machine.remove(directory);
+  });
+
+  test("a set-up that failed is tried again in it, since it did not end with it", async () => {
+    const directory = `${HOME}/set-up`;
+    await machine.makeDirectory(directory);
+    const provider = harborSandbox({ environment, workingDirectory: directory });
+    const source = createSandbox({ provider, setupScript: "echo try >> tries; test -e allowed" });
+    await expect(source.lease("one")).rejects.toMatchObject({ code: "SETUP_FAILED" });
+    await provider.execute("touch allowed");
+    const lease = await source.lease("two");
+    expect((await lease.sandbox.execute("cat tries")).output).toBe("try\ntry\n");
+    await source.close({ keep: false });
+    await machine.remove(directory);
+  });
+
+  test("in an agent, a thread finds what it left in the environment", async () => {
+    const source = createSandbox({ provider: harborSandbox({ environment, workingDirectory: HOME }) });
+    const model = scriptedModel([
+      { toolCalls: [{ name: "execute", args: { command: "echo noted > agent-note.txt" } }] },
+      "done",
+      { toolCalls: [{ name: "read_file", args: { file_path: `${HOME}/agent-note.txt` } }] },
+      "done",
+    ]);
+    const agent = createDeepAgent({ model, backend: source });
+    const thread = { configurable: { thread_id: "t" } };
+    await agent.invoke({ messages: [{ role: "user", content: "write" }] }, thread);
+    const { messages } = await agent.invoke({ messages: [{ role: "user", content: "read" }] }, thread);
+    expect(messages.map(({ text }) => text).join("\n")).toContain("noted");
+    await source.close();
   });
 
   test("no content and no name is part of a command's code", async () => {

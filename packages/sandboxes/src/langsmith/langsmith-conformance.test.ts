@@ -1,6 +1,9 @@
 import { sandboxSuite } from "deepwright/testing";
+import { SandboxClient } from "langsmith/sandbox";
 import { afterAll, describe, test } from "vitest";
 import { langsmithSandbox } from "../langsmith.ts";
+import { NEEDS } from "../lease/lease-suite-case.ts";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { LANGSMITH_KEY, LangSmithServer } from "./langsmith-server-for-tests.ts";
 
@@ -19,4 +22,18 @@ async function open() {
 }
 
 sandboxSuite({ describe, test: test.concurrent }, { name: "a sandbox at LangSmith", open });
-leaseSuite({ describe, test }, { name: "leases at LangSmith", provider });
+const own = leaseSuite({ describe, test }, { name: "leases at LangSmith", provider });
+expectLeftOut(own, [...OWN, NEEDS.ttl]);
+
+const client = new SandboxClient({ apiKey: LANGSMITH_KEY, apiEndpoint: server.apiUrl });
+const mine = await client.createSandbox({ name: "mine" });
+
+const lent = leaseSuite(
+  { describe, test },
+  {
+    name: "leases of a sandbox of the user's at LangSmith",
+    provider: () => langsmithSandbox({ sandbox: mine }),
+    sharesFiles: true,
+  },
+);
+expectLeftOut(lent, LENT);

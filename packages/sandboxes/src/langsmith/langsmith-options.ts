@@ -1,36 +1,45 @@
 /** What a user says about sandboxes at LangSmith, and what is said by nobody. */
 import { ConfigurationError } from "deepwright";
 import type { CreateSandboxOptions, Sandbox, SandboxClient } from "langsmith/sandbox";
-import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  checkSeconds,
+  handleOptions,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  VENDOR_HINTS,
+} from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface LangSmithCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/root`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
 }
 
 export interface LangSmithSandboxOptions extends LangSmithCommandOptions {
   /** Default: LANGSMITH_API_KEY or LANGCHAIN_API_KEY of this process. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | null;
   /** The sandbox API, with its `/v2/sandboxes`; default: that of LANGSMITH_ENDPOINT, else LangSmith's own. */
-  readonly apiUrl?: string;
+  readonly apiUrl?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
-  readonly client?: SandboxClient;
+  readonly client?: SandboxClient | null;
   /** The id of a snapshot with a POSIX shell and core utilities; default LangSmith's own. Not with `snapshotName`. */
-  readonly snapshot?: string;
-  readonly snapshotName?: string;
+  readonly snapshot?: string | null;
+  readonly snapshotName?: string | null;
   /** What commands can reach; default `open`: LangSmith cannot cut a sandbox off. A list is kept to for HTTPS. */
-  readonly network?: Exclude<VendorNetwork, "none">;
+  readonly network?: Exclude<VendorNetwork, "none"> | null;
   /** Seconds a creation or a start may take; default 120. */
-  readonly openTimeout?: number;
+  readonly openTimeout?: number | null;
   /** What else LangSmith takes: processors, memory, mounts, credentials added by its proxy, … */
-  readonly create?: Omit<CreateSandboxOptions, OwnParameters>;
+  readonly create?: Omit<CreateSandboxOptions, OwnParameters> | null;
 }
 
 /** A sandbox its owner made: it is used, and never stopped by us. */
@@ -48,10 +57,33 @@ type OwnParameters =
 
 type Settled = "network" | "openTimeout" | "workingDirectory";
 
-export type LangSmithSettings = Omit<LangSmithSandboxOptions, Settled> &
-  Required<Pick<LangSmithSandboxOptions, Settled>>;
+export type LangSmithSettings = Present<Omit<LangSmithSandboxOptions, Settled>> &
+  Required<Present<Pick<LangSmithSandboxOptions, Settled>>>;
 
-export function langSmithSettings(options: LangSmithSandboxOptions): LangSmithSettings {
+export type LangSmithHandle = Present<LangSmithHandleOptions> & { readonly workingDirectory: string };
+
+const RULES: OptionRules<LangSmithSandboxOptions> = {
+  of: "langsmithSandbox",
+  kinds: {
+    ...COMMAND_KINDS,
+    apiKey: "text",
+    apiUrl: "text",
+    client: "object",
+    snapshot: "text",
+    snapshotName: "text",
+    network: "any",
+    openTimeout: "positive",
+    create: "object",
+  },
+  hints: {
+    ...VENDOR_HINTS,
+    image: "LangSmith makes sandboxes of a `snapshot`.",
+    idleTimeout: "When a sandbox ends is said by `ttl` of createSandbox.",
+  },
+};
+
+export function langSmithSettings(given: LangSmithSandboxOptions | null): LangSmithSettings {
+  const options = presentOptions(given, RULES);
   const { openTimeout = 120 } = options;
   checkSeconds("openTimeout", openTimeout, 86_400);
   if (options.snapshot !== undefined && options.snapshotName !== undefined)
@@ -74,6 +106,11 @@ export function langSmithSettings(options: LangSmithSandboxOptions): LangSmithSe
   return { ...options, openTimeout, network, workingDirectory: langSmithDirectory(options) };
 }
 
-export function langSmithDirectory({ workingDirectory }: LangSmithCommandOptions): string {
+export function langSmithHandle(given: LangSmithHandleOptions): LangSmithHandle {
+  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
+  return { ...options, workingDirectory: langSmithDirectory(options) };
+}
+
+function langSmithDirectory({ workingDirectory }: LangSmithCommandOptions): string {
   return checkDirectory(workingDirectory ?? "/root");
 }

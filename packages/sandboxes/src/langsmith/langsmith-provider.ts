@@ -9,11 +9,7 @@ import { loadVendor } from "../remote/vendor.ts";
 import { reachOf } from "../remote/vendor-network.ts";
 import { isMissing, LangSmithCalls } from "./langsmith-calls.ts";
 import { LangSmithMachine } from "./langsmith-machine.ts";
-import {
-  type LangSmithHandleOptions,
-  type LangSmithSettings,
-  langSmithDirectory,
-} from "./langsmith-options.ts";
+import type { LangSmithHandle, LangSmithSettings } from "./langsmith-options.ts";
 
 const MINUTE = 60;
 const KEEP_SECONDS = 30;
@@ -160,9 +156,8 @@ export class LangSmithProvider implements SandboxProvider {
 }
 
 /** One that its owner made and ends: it is used, and left alone. */
-export function ownedLangSmithSandbox(options: LangSmithHandleOptions): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes } = options;
-  const workingDirectory = langSmithDirectory(options);
+export function ownedLangSmithSandbox(handle: LangSmithHandle): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new LangSmithCalls([]);
   const open = (request: OpenRequest): OpenedSandbox => {
     const machine = new LangSmithMachine(sandbox, calls, workingDirectory);
@@ -178,6 +173,7 @@ export function ownedLangSmithSandbox(options: LangSmithHandleOptions): SandboxP
     name: "langsmith",
     network: "open",
     workingDirectory,
+    lendsPlace: true,
     open: async (request) => {
       request.signal?.throwIfAborted();
       return open(request);

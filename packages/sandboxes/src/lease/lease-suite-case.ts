@@ -6,7 +6,10 @@ import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts
 export interface LeaseSuiteOptions {
   /** Stands over all cases. */
   readonly name: string;
-  /** Called more than once a case, always for the same account or place: the second is what another process has. */
+  /**
+   * Called once for all cases, to see which can be asked of it, and more than once a case; always for the same account
+   * or place: the second is what another process has.
+   */
   provider(): SandboxProvider;
   /** Seconds that ending, finding and answering may take: raise it for a place far away; default 5. */
   readonly slackSeconds?: number;
@@ -18,11 +21,30 @@ export interface LeaseSuiteOptions {
   readonly timeoutMs?: number;
 }
 
+/** What a provider must be able to do, so that a case can be asked of it. */
+export interface Need {
+  isMet(provider: SandboxProvider, options: LeaseSuiteOptions): boolean;
+  /** Why a case is left out where it is not. */
+  readonly because: string;
+}
+
+export const NEEDS = {
+  reattach: { isMet: ({ reattach }) => reattach !== undefined, because: "it has no `reattach`" },
+  find: { isMet: ({ find }) => find !== undefined, because: "it has no `find`" },
+  destroy: { isMet: ({ destroy }) => destroy !== undefined, because: "it has no `destroy`" },
+  ownPlaces: { isMet: ({ lendsPlace }) => !lendsPlace, because: "its place is somebody else's" },
+  lentPlace: { isMet: ({ lendsPlace }) => Boolean(lendsPlace), because: "its places are its own" },
+  ttl: {
+    isMet: (_, { endsByItself }) => Boolean(endsByItself),
+    because: "`endsByItself` does not say after what time its places end",
+  },
+} as const satisfies Record<string, Need>;
+
 export interface LeaseCase {
   /** A sentence about behaviour. */
   readonly name: string;
   /** Absent: for every provider. */
-  needs?(provider: SandboxProvider, options: LeaseSuiteOptions): boolean;
+  readonly needs?: readonly Need[];
   run(scene: LeaseScene): Promise<void>;
 }
 

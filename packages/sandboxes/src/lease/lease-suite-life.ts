@@ -5,6 +5,7 @@ import {
   checkSame,
   type LeaseCase,
   type LeaseScene,
+  NEEDS,
   outputOf,
   pause,
   thrownBy,
@@ -57,6 +58,7 @@ export const openingCases: readonly LeaseCase[] = [
   },
   {
     name: "places that are opened at once are places of their own",
+    needs: [NEEDS.ownPlaces],
     run: async (scene) => {
       const opened = await Promise.all([scene.open(), scene.open(), scene.open()]);
       checkSame(new Set(opened.map(({ id }) => id)).size, 3, "ids");
@@ -99,7 +101,7 @@ export const openingCases: readonly LeaseCase[] = [
 export const findingCases: readonly LeaseCase[] = [
   {
     name: "what was let go of is found again with its files, by another process",
-    needs: (provider) => provider.reattach !== undefined,
+    needs: [NEEDS.reattach],
     run: async (scene) => {
       const opened = await scene.open();
       await outputOf(opened, "echo kept > suite-kept.txt");
@@ -113,7 +115,7 @@ export const findingCases: readonly LeaseCase[] = [
   },
   {
     name: "what is found again has the variables of the one who found it",
-    needs: (provider) => provider.reattach !== undefined,
+    needs: [NEEDS.reattach],
     run: async (scene) => {
       const opened = await scene.open({ env: { SUITE_ENV: "first" } });
       await opened.detach();
@@ -124,7 +126,7 @@ export const findingCases: readonly LeaseCase[] = [
   },
   {
     name: "it can be found by its key, and by no other",
-    needs: (provider) => provider.find !== undefined,
+    needs: [NEEDS.find],
     run: async (scene) => {
       const request = scene.request();
       checkSame(await scene.provider.find?.(request.key), [], "places before");
@@ -138,7 +140,7 @@ export const findingCases: readonly LeaseCase[] = [
   },
   {
     name: "one that was destroyed is gone",
-    needs: (provider) => provider.reattach !== undefined,
+    needs: [NEEDS.reattach, NEEDS.ownPlaces],
     run: async (scene) => {
       const opened = await scene.open();
       await opened.destroy();
@@ -161,7 +163,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "a place that nobody holds can be ended by its id, and once more",
-    needs: (provider) => provider.destroy !== undefined && provider.reattach !== undefined,
+    needs: [NEEDS.destroy, NEEDS.reattach],
     run: async (scene) => {
       const opened = await scene.open();
       await opened.detach();
@@ -172,6 +174,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "R-38 a command that runs when its place ends is a SANDBOX_LOST, soon",
+    needs: [NEEDS.ownPlaces],
     run: async (scene) => {
       const opened = await scene.open();
       const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
@@ -183,7 +186,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "R-38 a command that runs when another process ends its place is a SANDBOX_LOST, soon",
-    needs: (provider) => provider.destroy !== undefined,
+    needs: [NEEDS.destroy],
     run: async (scene) => {
       const opened = await scene.open();
       const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
@@ -196,11 +199,26 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "commands and files of a place that ended are a SANDBOX_LOST",
+    needs: [NEEDS.ownPlaces],
     run: async (scene) => {
       const opened = await scene.open();
       await opened.destroy();
       checkLost(await thrownBy(async () => opened.sandbox.execute("echo later")));
       checkLost(await thrownBy(async () => opened.sandbox.readRaw(scene.at("later.txt"))));
+    },
+  },
+  {
+    name: "a place that is lent goes on with its files and its commands, however it is let go of",
+    needs: [NEEDS.lentPlace],
+    run: async (scene) => {
+      const opened = await scene.open();
+      const going = outputOf(await scene.open(), "sleep 1; cat suite-lent.txt");
+      await outputOf(opened, "echo lent > suite-lent.txt");
+      await opened.destroy();
+      checkSame(await going, "lent\n", "what another who has it runs");
+      const again = await scene.open();
+      checkSame(again.id, opened.id, "id");
+      checkSame(await outputOf(again, "cat suite-lent.txt"), "lent\n", "content");
     },
   },
   {
@@ -214,7 +232,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "a place without use ends after its time, at the latest when the next one is opened",
-    needs: (provider, { endsByItself }) => Boolean(endsByItself) && provider.find !== undefined,
+    needs: [NEEDS.ttl, NEEDS.find],
     run: async (scene) => {
       const request = scene.request({ ttl: scene.ttl });
       const opened = await scene.open(request);
@@ -226,7 +244,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "a place that is told so in time stays longer than its time",
-    needs: (_, { endsByItself }) => Boolean(endsByItself),
+    needs: [NEEDS.ttl],
     run: async (scene) => {
       const opened = await scene.open({ ttl: scene.ttl });
       for (let told = 0; told < 6; told++) {

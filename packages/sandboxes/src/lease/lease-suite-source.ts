@@ -1,11 +1,11 @@
 /** What createSandbox makes of a provider. */
 import { createSandbox, type SandboxSource } from "./create-sandbox.ts";
-import { check, checkSame, type LeaseCase, type LeaseScene } from "./lease-suite-case.ts";
+import { check, checkSame, type LeaseCase, type LeaseScene, NEEDS } from "./lease-suite-case.ts";
 
 export const sourceCases: readonly LeaseCase[] = [
   {
     name: "createSandbox sets a sandbox up once, and another process finds it as it was left",
-    needs: (provider) => provider.reattach !== undefined && provider.find !== undefined,
+    needs: [NEEDS.reattach, NEEDS.find],
     run: (scene) =>
       withSources(scene, async (make) => {
         const thread = scene.request().key;

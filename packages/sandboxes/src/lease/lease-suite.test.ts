@@ -3,17 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
-import { leaseSuite } from "../testing.ts";
+import { LEASE_SUITE_SIZE, leaseSuite } from "../testing.ts";
+import { NEEDS } from "./lease-suite-case.ts";
+import { expectLeftOut, OWN } from "./left-out-for-tests.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lease-suite-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-leaseSuite(
+const whole = leaseSuite(
   { describe, test },
   { name: "a provider of processes", provider: () => processProvider({ root }), endsByItself: 1 },
 );
-leaseSuite(
+const forgetful = leaseSuite(
   { describe, test },
   {
     name: "a slow one that cannot find places again",
@@ -21,7 +23,27 @@ leaseSuite(
   },
 );
 
+expectLeftOut(whole, OWN);
+expectLeftOut(forgetful, [NEEDS.lentPlace, NEEDS.reattach, NEEDS.find, NEEDS.destroy, NEEDS.ttl]);
+
 describe("the suite", () => {
+  test("declares what can be asked of a provider, and says of the rest why not", () => {
+    const declared: string[] = [];
+    const runner = {
+      describe: (_: string, body: () => void) => body(),
+      test: (name: string) => void declared.push(name),
+    };
+    const provider = () => ({ ...processProvider({ root }), reattach: undefined });
+    const { asked, leftOut } = leaseSuite(runner as never, { name: "without", provider, endsByItself: 1 });
+    expect(declared).toEqual(asked);
+    expect(asked.length + leftOut.length).toBe(LEASE_SUITE_SIZE);
+    expect(leftOut).toContainEqual({
+      name: "what was let go of is found again with its files, by another process",
+      because: "it has no `reattach`",
+    });
+    expect(asked).toContain("it can be found by its key, and by no other");
+  });
+
   const casesOf = (provider: () => SandboxProvider): Map<string, () => unknown> => {
     const bodies = new Map<string, () => unknown>();
     const runner = {

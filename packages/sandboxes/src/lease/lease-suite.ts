@@ -19,20 +19,47 @@ const TOPICS: readonly (readonly [topic: string, cases: readonly LeaseCase[]])[]
 /** How many cases the suite has. */
 export const LEASE_SUITE_SIZE = TOPICS.reduce((sum, [, cases]) => sum + cases.length, 0);
 
-/** Declares the cases to a test framework; they run when it runs them. What a provider cannot do is not asked of it. */
-export function leaseSuite(runner: SuiteRunner, options: LeaseSuiteOptions): void {
+/** A case that is not declared, because it cannot be asked of this provider. */
+export interface LeftOutCase {
+  readonly name: string;
+  readonly because: string;
+}
+
+export interface DeclaredLeaseSuite {
+  /** Names of the cases that run. */
+  readonly asked: readonly string[];
+  readonly leftOut: readonly LeftOutCase[];
+}
+
+/**
+ * Declares the cases to a test framework; they run when it runs them. What a provider cannot do is not asked of it, and
+ * told to the caller: a case that is not declared is neither passed nor skipped.
+ */
+export function leaseSuite(runner: SuiteRunner, options: LeaseSuiteOptions): DeclaredLeaseSuite {
   const timeout = options.timeoutMs ?? 60_000;
+  const provider = options.provider();
+  const asked: string[] = [];
+  const leftOut: LeftOutCase[] = [];
+  const canBeAsked = ({ name, needs = [] }: LeaseCase): boolean => {
+    const unmet = needs.find((need) => !need.isMet(provider, options));
+    if (unmet === undefined) asked.push(name);
+    else leftOut.push({ name, because: unmet.because });
+    return unmet === undefined;
+  };
+  const topics = TOPICS.map(([topic, cases]) => [topic, cases.filter(canBeAsked)] as const);
   runner.describe(options.name, () => {
-    for (const [topic, cases] of TOPICS)
-      runner.describe(topic, () => {
-        for (const one of cases) runner.test(one.name, () => runCase(one, options), timeout);
-      });
+    // A framework may take an empty topic for a mistake.
+    for (const [topic, cases] of topics)
+      if (cases.length > 0)
+        runner.describe(topic, () => {
+          for (const one of cases) runner.test(one.name, () => runCase(one, options), timeout);
+        });
   });
+  return { asked, leftOut };
 }
 
 async function runCase(one: LeaseCase, options: LeaseSuiteOptions): Promise<void> {
   const scene = new LeaseScene(options);
-  if (one.needs?.(scene.provider, options) === false) return;
   try {
     await one.run(scene);
   } finally {

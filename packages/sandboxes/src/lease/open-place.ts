@@ -3,7 +3,7 @@ import { SandboxError } from "deepwright";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import type { NotedIds } from "./noted-id.ts";
 import type { Settings } from "./options.ts";
-import { setUp, setupText } from "./set-up.ts";
+import { type SetUpOptions, setUp, setupText } from "./set-up.ts";
 
 export interface PlaceRequest {
   readonly key: string;
@@ -35,7 +35,7 @@ export async function openPlace(request: PlaceRequest): Promise<Place> {
   const opened = await provider.open(openRequest(request));
   return orDestroyed(opened, async () => {
     signal.throwIfAborted();
-    if (script !== undefined && !(await setUp(opened, { script, settings, signal }))) throw cannotNote();
+    if (script !== undefined && !(await setUp(opened, setting(request, script)))) throw cannotNote();
     await noted?.write(opened.id);
     const before = await older(request, opened, script);
     if (before !== undefined) return { opened: before, isFresh: false, isReplacement: false };
@@ -48,6 +48,10 @@ export async function openPlace(request: PlaceRequest): Promise<Place> {
 function openRequest({ key, settings, signal }: PlaceRequest): OpenRequest {
   const { env, ttl } = settings;
   return { key, env, signal, ...(Number.isFinite(ttl) && { ttl }) };
+}
+
+function setting({ provider, settings, signal }: PlaceRequest, script: string): SetUpOptions {
+  return { script, settings, signal, isLent: provider.lendsPlace === true };
 }
 
 /** The first that is there and set up. In a thread, which has one, any others were left by a crash and are ended. */
@@ -74,12 +78,12 @@ async function takeUp(
   id: string,
   script: string | undefined,
 ): Promise<OpenedSandbox | undefined> {
-  const { provider, settings, signal } = request;
+  const { provider, signal } = request;
   const opened = await provider.reattach?.(id, openRequest(request));
   if (opened === undefined) return undefined;
   try {
     signal.throwIfAborted();
-    if (script === undefined || (await setUp(opened, { script, settings, signal }))) return opened;
+    if (script === undefined || (await setUp(opened, setting(request, script)))) return opened;
   } catch (error) {
     await (hasCode(error, "SETUP_FAILED") ? opened.destroy() : opened.detach());
     if (isLost(error)) return undefined;

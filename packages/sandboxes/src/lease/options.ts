@@ -1,5 +1,6 @@
 /** Reads and checks the options of createSandbox: null means absent, an unknown option is an error. */
 import { ConfigurationError } from "deepwright";
+import { checkedVariables } from "../checked-options.ts";
 import type { SandboxProvider } from "../provider.ts";
 import { networkOfNamed, PROVIDER_NAMES, type ProviderName } from "./named-providers.ts";
 
@@ -20,7 +21,11 @@ export interface CreateSandboxOptions {
   readonly provider: SandboxProvider | ProviderName;
   /** Default `thread`. */
   readonly scope?: SandboxScope | null;
-  /** Tells several sandboxes of one thread apart; stands for the assistant where no server names one. */
+  /**
+   * Whose sandboxes they are; give each application one. Sandboxes are found by scope, name and id of the thread alone:
+   * two programs of one user, or of one account at a vendor, that have the same ids and no name share their sandboxes.
+   * Also tells several sandboxes of one thread apart, and stands for the assistant where no server names one.
+   */
   readonly name?: string | null;
   /** A shell script that is run once in every fresh sandbox before anything else is. */
   readonly setupScript?: string | null;
@@ -61,7 +66,6 @@ const NAMES: readonly (keyof CreateSandboxOptions)[] = [
   ...(["provider", "scope", "name", "setupScript", "setupScriptPath", "setupTimeout"] as const),
   ...(["ttl", "env", "secrets", "onReplaced"] as const),
 ];
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function readOptions(given: CreateSandboxOptions): Settings {
   const options = present(given);
@@ -131,13 +135,7 @@ function variables(option: string, given: unknown): Readonly<Record<string, stri
   if (given === undefined) return {};
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalid(`The option '${option}' must be an object of texts.`);
-  for (const [name, value] of Object.entries(given)) {
-    if (!VARIABLE.test(name))
-      throw invalid(`The option '${option}' has '${name}', which is no name of a variable.`);
-    if (typeof value !== "string" || value.includes("\0"))
-      throw invalid(`The value of '${name}' in the option '${option}' must be text without NUL.`);
-  }
-  return { ...given };
+  return { ...checkedVariables(given as Readonly<Record<string, string>>, option) };
 }
 
 /** Whoever can run a command can read its environment, and send it wherever a network leads. */

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { SandboxError } from "deepwright";
 import type { OpenedSandbox } from "../provider.ts";
+import { quoted } from "../quoted.ts";
 import type { Settings } from "./options.ts";
 import { withoutValues } from "./strike-out.ts";
 
@@ -34,11 +35,13 @@ export interface SetUpOptions {
   readonly script: string;
   readonly settings: Settings;
   readonly signal: AbortSignal;
+  /** The place is somebody else's, and others may set it up at the same time. */
+  readonly isLent: boolean;
 }
 
 /** Whether it is set up now; false: somebody began to and did not end, it must not be used. Throws SETUP_FAILED. */
 export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promise<boolean> {
-  const { settings, signal } = options;
+  const { settings, signal, isLent } = options;
   const directory = markOf(opened);
   const end = Date.now() + settings.setupTimeout * 1000;
   for (;;) {
@@ -47,11 +50,19 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     if (state === "ready") return true;
     if (state === "claimed") break;
     // A thread is worked on by one process at a time, so nobody is at it any more.
-    if (state !== "busy" || settings.scope === "thread" || Date.now() > end) return false;
+    const isOurs = settings.scope === "thread" && !isLent;
+    if (state !== "busy" || isOurs || Date.now() > end) return false;
     await pause(POLL_MILLISECONDS, signal);
   }
-  await runScript(opened, directory, options);
-  return true;
+  try {
+    await runScript(opened, directory, options);
+    return true;
+  } catch (error) {
+    // It is not ended with what is half done, so the next one tries again.
+    if (isLent)
+      await run(opened, `${directory}; rm -rf "$d"`, 30, AbortSignal.timeout(30_000)).catch(() => {});
+    throw error;
+  }
 }
 
 const CLAIM =
@@ -78,8 +89,7 @@ async function runScript(
 function commandFor(script: string, directory: string): string {
   const [, interpreter] = /^#!\s*(\/[^\n]*)\n/.exec(script) ?? [];
   if (interpreter === undefined) return script;
-  const quoted = `'${script.replaceAll("'", "'\\''")}'`;
-  return `${directory}; printf '%s' ${quoted} > "$d/script" && ${interpreter.trim()} "$d/script"`;
+  return `${directory}; printf '%s' ${quoted(script)} > "$d/script" && ${interpreter.trim()} "$d/script"`;
 }
 
 /** A name of its own for every sandbox: files that are lent outlive the one they were lent to. */

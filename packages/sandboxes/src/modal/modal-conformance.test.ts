@@ -1,5 +1,7 @@
 import { sandboxSuite } from "deepwright/testing";
+import { ModalClient } from "modal";
 import { afterAll, describe, test } from "vitest";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { modalSandbox } from "../modal.ts";
 import { leaseSuite } from "../testing.ts";
 import { ModalServer } from "./server-for-tests.ts";
@@ -24,4 +26,17 @@ async function open() {
 }
 
 sandboxSuite(runner, { slackSeconds, name: "a sandbox at Modal", open });
-leaseSuite(runner, { slackSeconds, name: "leases at Modal", provider, endsByItself: 3 });
+const own = leaseSuite(runner, { slackSeconds, name: "leases at Modal", provider, endsByItself: 3 });
+expectLeftOut(own, OWN);
+
+const client = new ModalClient({ tokenId: server.tokenId, tokenSecret: server.tokenSecret });
+const app = await client.apps.fromName("mine", { createIfMissing: true });
+const mine = await client.sandboxes.create(app, client.images.fromRegistry("debian:stable-slim"));
+
+const lent = leaseSuite(runner, {
+  name: "leases of a sandbox of the user's at Modal",
+  provider: () => modalSandbox({ sandbox: mine }),
+  sharesFiles: true,
+  slackSeconds,
+});
+expectLeftOut(lent, LENT);

@@ -1,41 +1,50 @@
 /** What a user says about sandboxes at Modal, and what is said by nobody. */
 import type { ModalClient, Sandbox, SandboxCreateParams } from "modal";
-import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  checkSeconds,
+  handleOptions,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  VENDOR_HINTS,
+} from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
 
 export interface ModalCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/workspace`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
 }
 
 export interface ModalSandboxOptions extends ModalCommandOptions {
   /** Default: MODAL_TOKEN_ID and MODAL_TOKEN_SECRET, or the profile of `~/.modal.toml`. */
-  readonly tokenId?: string;
-  readonly tokenSecret?: string;
+  readonly tokenId?: string | null;
+  readonly tokenSecret?: string | null;
   /** The Modal environment; default: that of the profile. */
-  readonly environment?: string;
+  readonly environment?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
-  readonly client?: ModalClient;
+  readonly client?: ModalClient | null;
   /** The Modal app the sandboxes belong to, made when it is not there; default `deepwright`. */
-  readonly app?: string;
+  readonly app?: string | null;
   /** An image of a registry, or the id of one that Modal has (`im-…`); it has a POSIX shell and core utilities. Default `python:3.13-slim`. */
-  readonly image?: string;
+  readonly image?: string | null;
   /** What commands can reach; default none. */
-  readonly network?: VendorNetwork;
+  readonly network?: VendorNetwork | null;
   /** Seconds after which Modal ends a sandbox in any case, at most 24 hours; default 24 hours. */
-  readonly lifetime?: number;
+  readonly lifetime?: number | null;
   /** Seconds without a command after which Modal ends a sandbox, when the lease has no `ttl`; default 1,200. */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | null;
   /** Seconds a creation may take, the first build of an image included; default 600. */
-  readonly openTimeout?: number;
+  readonly openTimeout?: number | null;
   /** Tags of the sandboxes, beside our own. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | null;
   /** What else Modal takes: cpu, memoryMiB, gpu, volumes, secrets, regions, … */
   readonly create?: Omit<
     SandboxCreateParams,
@@ -47,7 +56,7 @@ export interface ModalSandboxOptions extends ModalCommandOptions {
     | "env"
     | "workdir"
     | "name"
-  >;
+  > | null;
 }
 
 /** A sandbox its owner made: it is used, and never ended by us. */
@@ -57,23 +66,57 @@ export interface ModalHandleOptions extends ModalCommandOptions {
 
 type Settled = "app" | "image" | "network" | "lifetime" | "idleTimeout" | "openTimeout" | "workingDirectory";
 
-export type ModalSettings = Omit<ModalSandboxOptions, Settled> & Required<Pick<ModalSandboxOptions, Settled>>;
+export type ModalSettings = Present<Omit<ModalSandboxOptions, Settled>> &
+  Required<Present<Pick<ModalSandboxOptions, Settled>>>;
+
+export type ModalHandle = Present<ModalHandleOptions> & { readonly workingDirectory: string };
+
+const RULES: OptionRules<ModalSandboxOptions> = {
+  of: "modalSandbox",
+  kinds: {
+    ...COMMAND_KINDS,
+    tokenId: "text",
+    tokenSecret: "text",
+    environment: "text",
+    client: "object",
+    app: "text",
+    image: "text",
+    network: "any",
+    lifetime: "positive",
+    idleTimeout: "positive",
+    openTimeout: "positive",
+    labels: "texts",
+    create: "object",
+  },
+  hints: VENDOR_HINTS,
+};
 
 const DAY = 86_400;
 
-export function modalSettings(options: ModalSandboxOptions): ModalSettings {
+export function modalSettings(given: ModalSandboxOptions | null): ModalSettings {
+  const options = presentOptions(given, RULES);
   const { app = "deepwright", image = "python:3.13-slim", lifetime = DAY } = options;
+  const { idleTimeout = 1200, openTimeout = 600 } = options;
   checkSeconds("lifetime", lifetime, DAY);
-  checkSeconds("idleTimeout", options.idleTimeout ?? 1200, DAY);
-  checkSeconds("openTimeout", options.openTimeout ?? 600, DAY);
+  checkSeconds("idleTimeout", idleTimeout, DAY);
+  checkSeconds("openTimeout", openTimeout, DAY);
   return {
     ...options,
     app,
     image,
     lifetime,
+    idleTimeout,
+    openTimeout,
     network: checkNetwork(options.network ?? "none"),
-    idleTimeout: options.idleTimeout ?? 1200,
-    openTimeout: options.openTimeout ?? 600,
-    workingDirectory: checkDirectory(options.workingDirectory ?? "/workspace"),
+    workingDirectory: modalDirectory(options),
   };
+}
+
+export function modalHandle(given: ModalHandleOptions): ModalHandle {
+  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
+  return { ...options, workingDirectory: modalDirectory(options) };
+}
+
+function modalDirectory({ workingDirectory }: ModalCommandOptions): string {
+  return checkDirectory(workingDirectory ?? "/workspace");
 }

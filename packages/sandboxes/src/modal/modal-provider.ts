@@ -8,7 +8,7 @@ import { loadVendor } from "../remote/vendor.ts";
 import { reachOf } from "../remote/vendor-network.ts";
 import { isGone, ModalCalls } from "./modal-errors.ts";
 import { ModalMachine } from "./modal-machine.ts";
-import type { ModalHandleOptions, ModalSandboxOptions, ModalSettings } from "./modal-options.ts";
+import type { ModalHandle, ModalSettings } from "./modal-options.ts";
 
 /** Holds a value made for one creation, by which it is found when its answer was lost. */
 const ATTEMPT_LABEL = "deepwright-attempt";
@@ -181,8 +181,8 @@ export class ModalProvider implements SandboxProvider {
 }
 
 /** One that its owner made and ends: it is used, and left alone. */
-export function ownedModalSandbox(options: ModalHandleOptions, workingDirectory: string): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes } = options;
+export function ownedModalSandbox(handle: ModalHandle): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new ModalCalls([]);
   const open = (request: OpenRequest): OpenedSandbox => ({
     id: sandbox.sandboxId,
@@ -198,16 +198,13 @@ export function ownedModalSandbox(options: ModalHandleOptions, workingDirectory:
     name: "modal",
     network: "open",
     workingDirectory,
+    lendsPlace: true,
     open: async (request) => {
       request.signal?.throwIfAborted();
       return open(request);
     },
     reattach: async (id, request) => (id === sandbox.sandboxId ? open(request) : undefined),
   };
-}
-
-export function isHandle(options: ModalSandboxOptions | ModalHandleOptions): options is ModalHandleOptions {
-  return "sandbox" in options && options.sandbox !== undefined;
 }
 
 function falseWhenGone(error: unknown): false {

@@ -1,5 +1,5 @@
 /** The command line of `bwrap`: which parts of this machine a command gets, and nothing by default. */
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ControlMount } from "./control-mounts.ts";
 import type { Bind } from "./network.ts";
@@ -43,7 +43,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...DEVICES.flatMap((name) => ["--dev-bind", join(plan.devices, name), `/dev/${name}`]),
     ...bounded(plan.sharedMemory),
     ...["--perms", "1777", "--tmpfs", "/dev/shm"],
-    ...(plan.isRoot ? withoutRootsRights() : []),
+    ...(plan.isRoot ? withoutRootsRights(plan.sharedMemory !== undefined) : []),
     ...["--bind", plan.temporary, "/tmp"],
     ...plan.visible.flatMap((path) => ["--ro-bind", path, path]),
     ...["--bind", plan.workspace.from, plan.workspace.to],
@@ -94,32 +94,30 @@ function bounded(bytes: number | undefined): string[] {
   return bytes === undefined ? [] : ["--size", String(bytes)];
 }
 
-/** Parts of `/proc` that root may write, or read, without any capability. */
-const ROOTS_WRITABLE = ["sys", "sysrq-trigger", "irq", "bus", "fs", "mtrr"];
-const ROOTS_READABLE = [
-  ...[
-    "keys",
-    "key-users",
-    "kcore",
-    "kmsg",
-    "kallsyms",
-    "timer_list",
-    "sched_debug",
-    "slabinfo",
-    "vmallocinfo",
-  ],
+/** What of `/proc` root may write without any capability: settings that programs read, and what they do not. */
+const ROOTS_SETTINGS = ["sys", "sysrq-trigger", "mtrr"];
+const ROOTS_DIRECTORIES = ["irq", "bus", "fs"];
+/** What root may read without any capability, as far as others may not. */
+const ROOTS_SECRETS = [
+  ...["kcore", "kmsg", "kallsyms", "timer_list", "sched_debug", "slabinfo", "vmallocinfo"],
   ...["pagetypeinfo", "kpagecgroup", "kpagecount", "kpageflags", "iomem", "ioports"],
 ];
+/** Anybody may read it, and is shown what is theirs. */
+const KEYS = "keys";
+const FOR_OTHERS = 0o004;
 
-/** A process of root's without capabilities is still the owner of what is root's, such as the settings of the kernel. */
-function withoutRootsRights(): string[] {
+/**
+ * A process of root's without capabilities is still the owner of what is root's, such as the settings of the kernel.
+ * Each bind costs a command a tenth of a millisecond, so what others see too is left as it is.
+ */
+function withoutRootsRights(canBound: boolean): string[] {
+  const there = (names: readonly string[]): string[] =>
+    names.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+  const secrets = there(ROOTS_SECRETS).filter((path) => (statSync(path).mode & FOR_OTHERS) === 0);
   return [
-    ...ROOTS_WRITABLE.map((name) => `/proc/${name}`)
-      .filter(existsSync)
-      .flatMap((path) => ["--ro-bind", path, path]),
-    ...ROOTS_READABLE.map((name) => `/proc/${name}`)
-      .filter(existsSync)
-      .flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...there(ROOTS_DIRECTORIES).flatMap((path) => emptyPlace(canBound, path)),
+    ...there(ROOTS_SETTINGS).flatMap((path) => ["--ro-bind", path, path]),
+    ...[...there([KEYS]), ...secrets].flatMap((path) => ["--ro-bind", "/dev/null", path]),
   ];
 }
 

@@ -1,11 +1,13 @@
 /** Runs the commands of one sandbox on this machine, and ends those that run when it is closed. */
-import { closeSync, existsSync, fchownSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fchownSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type CommandLaunch,
   type ExecuteOptions,
   type ExecuteResponse,
   type OutputPipe,
   openOutputPipe,
+  type RunCommandOptions,
   runCommand,
   SandboxError,
 } from "deepwright";
@@ -13,7 +15,7 @@ import { withoutInherited } from "./inherited-descriptors.ts";
 import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease-directory.ts";
 import { NOT_LIMITED } from "./limit-words.ts";
 import type { Limits } from "./os-options.ts";
-import { type UsageWatch, watchUsage } from "./usage-watch.ts";
+import { type CommandWatch, watchUsage } from "./usage-watch.ts";
 
 export interface CommandPlace {
   readonly lease: LeaseDirectory;
@@ -33,12 +35,23 @@ export interface CommandPlace {
   readonly watched?: Limits;
   readonly timeout: number;
   readonly maxOutputBytes: number;
-  /** What is put before the shell, for one command; `leave` when that has ended. */
-  enter(): { readonly launch: Launcher; readonly leave: () => void };
+  /** What is put before the shell, for one command; `leave` when that has ended. `isTest`: it is our own test. */
+  enter(isTest: boolean): CommandEntry;
 }
 
+/** The mode of a directory others can pass through to what is theirs, and not look into. */
+const PASSAGE = 0o711;
 /** Milliseconds: what ends sooner need not be bounded, and is not slowed down by it. */
 const ADMIT_AFTER = 20;
+
+export interface CommandEntry {
+  readonly launch: Launcher;
+  /** Where another process starts commands for us. */
+  readonly begin?: NonNullable<RunCommandOptions["begin"]>;
+  /** Looks at what the command does, by the process whose end ends it. */
+  readonly watch?: (pid: number) => CommandWatch;
+  readonly leave: () => void;
+}
 
 export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "program" | "args" | "uid" | "gid">;
 
@@ -52,6 +65,15 @@ export class Commands {
   }
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
+    return this.#execute(command, options, false);
+  }
+
+  /** For a command of ours that tells whether the sandbox holds. */
+  async test(command: string, options: ExecuteOptions): Promise<ExecuteResponse> {
+    return this.#execute(command, options, true);
+  }
+
+  async #execute(command: string, options: ExecuteOptions, isTest: boolean): Promise<ExecuteResponse> {
     const { signal, timeout = this.#place.timeout } = options;
     if (!(timeout > 0))
       throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
@@ -59,7 +81,7 @@ export class Commands {
     this.checkThere(timeout);
     const controller = new AbortController();
     const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-    const running = this.#run(command, timeout, stop);
+    const running = this.#run(command, timeout, stop, isTest);
     this.#running.set(controller, running);
     try {
       const response = await running;
@@ -85,16 +107,34 @@ export class Commands {
     if (!noteLeaseUse(lease, seconds) || !existsSync(workspace)) throw lostSandbox();
   }
 
-  async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
+  async #run(
+    command: string,
+    timeoutSeconds: number,
+    signal: AbortSignal,
+    isTest: boolean,
+  ): Promise<ExecuteResponse> {
     const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit } = this.#place;
-    const { launch, leave } = this.#place.enter();
+    const { launch, begin, watch, leave } = this.#place.enter(isTest);
     let opened: number[] = [];
-    let watch: UsageWatch | undefined;
+    const watches: CommandWatch[] = [];
     let admission: NodeJS.Timeout | undefined;
     const closeAll = (): void => {
       for (const descriptor of opened) closeSync(descriptor);
       opened = [];
     };
+    const onStart = (pid: number): void => {
+      closeAll();
+      if (watched !== undefined) watches.push(watchUsage(pid, watched));
+      if (watch !== undefined) watches.push(watch(pid));
+      if (admit !== undefined) admission = setTimeout(admit, ADMIT_AFTER, pid);
+    };
+    const begun: RunCommandOptions["begin"] =
+      begin &&
+      (async (shell, pipe) => {
+        const started = await begin(shell, pipe);
+        onStart(started.pid);
+        return started;
+      });
     try {
       const response = await runCommand(command, {
         cwd: "/",
@@ -103,23 +143,18 @@ export class Commands {
         maxOutputBytes,
         signal,
         openPipe: () => pipeOf(owner),
+        ...(begun === undefined ? {} : { begin: begun }),
         launch: (shell) => {
           const input = openSync(emptyDevice, "r");
           opened.push(input);
           const given = filter === undefined ? [] : [openSync(filter, "r")];
           opened.push(...given);
-          const descriptors = withoutInherited(given, input);
-          const onStart = (pid: number): void => {
-            closeAll();
-            if (watched !== undefined) watch = watchUsage(pid, watched);
-            if (admit !== undefined) admission = setTimeout(admit, ADMIT_AFTER, pid);
-          };
-          return { ...launch(shell), input, descriptors, onStart };
+          return { ...launch(shell), input, descriptors: withoutInherited(given, input), onStart };
         },
       });
-      return explained(response, watch);
+      return explained(response, watches);
     } finally {
-      watch?.stop();
+      for (const one of watches) one.stop();
       clearTimeout(admission);
       closeAll();
       leave();
@@ -127,10 +162,12 @@ export class Commands {
   }
 }
 
-/** A command may open its output by name, so it has to be its own. */
+/** A command may open its output by name, and so does who starts it, so it has to be its own. */
 async function pipeOf(owner: Owner | undefined): Promise<OutputPipe | undefined> {
   const pipe = await openOutputPipe();
-  if (pipe !== undefined && owner !== undefined) fchownSync(pipe.writeEnd, owner.uid, owner.gid);
+  if (pipe === undefined || owner === undefined) return pipe;
+  fchownSync(pipe.writeEnd, owner.uid, owner.gid);
+  chmodSync(dirname(pipe.path), PASSAGE);
   return pipe;
 }
 
@@ -138,19 +175,26 @@ export function lostSandbox(): SandboxError {
   return new SandboxError("The sandbox is gone: it was ended, or its directory removed.", "SANDBOX_LOST");
 }
 
-const SET_UP_WORDS = /^bwrap: [^\n]*\n$/;
+const SET_UP_WORDS = /^(?:bwrap|commands): [^\n]*\n$/;
+/** Of `bwrap`, and of shells that cannot open what they were told to, or find no such program. */
+const SET_UP_CODES = [1, 2, 126, 127];
 const LIMIT_WORDS = /^(?:\S*sh: [^\n]*(?:ulimit|cgroup)[^\n]*\n)+$/;
 
+/** What a command that was killed ends with. */
+const KILLED = 137;
+
 /** Words of the programs before the shell are no output of the command. */
-function explained(response: ExecuteResponse, watch: UsageWatch | undefined): ExecuteResponse {
+function explained(response: ExecuteResponse, watches: readonly CommandWatch[]): ExecuteResponse {
   const { exitCode, output } = response;
-  const reason = watch?.exceeded();
+  const [reason] = watches.flatMap((watch) => watch.exceeded() ?? []);
   if (reason !== undefined)
     return {
       ...response,
+      // It may have been quicker than its end.
+      exitCode: exitCode === 0 ? KILLED : exitCode,
       output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}[ended: ${reason}]\n`,
     };
-  const isSetUp = exitCode === 1 && SET_UP_WORDS.test(output);
+  const isSetUp = SET_UP_CODES.includes(exitCode ?? 0) && SET_UP_WORDS.test(output);
   if (isSetUp || (exitCode === NOT_LIMITED && LIMIT_WORDS.test(output)))
     throw new SandboxError(
       `The command was not run, the sandbox could not be set up: ${output.trim()}`,

@@ -5,16 +5,20 @@
  * This holds for the names at the top of the workspace, and for the repositories that were found in it when the
  * sandbox was opened. What a command makes in new directories of its own is not looked at.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CONTROL_NAMES, SandboxError } from "deepwright";
+import { endOfLink } from "./control-links.ts";
 import type { Missing } from "./placeholders.ts";
+import { entriesOf, isConnection } from "./workspace-search.ts";
 
 export interface ControlMounts {
   /** Paths relative to the workspace, in the order in which they are mounted. */
   readonly mounts: readonly ControlMount[];
   /** Those among them where nothing is yet: something has to be made there first. */
   readonly missing: readonly Missing[];
+  /** Links at the top, which nothing can be mounted on and commands have to leave as they are. */
+  readonly links: readonly string[];
 }
 
 export interface ControlMount {
@@ -42,6 +46,8 @@ export interface ControlRequest {
   /** A real path. */
   readonly rootDir: string;
   readonly repositories: readonly string[];
+  /** Sockets and pipes, behind which are programs of this machine. */
+  readonly connections: readonly string[];
   readonly readOnly: readonly string[];
   readonly hidden: readonly string[];
   readonly protectsControlFiles: boolean;
@@ -55,14 +61,19 @@ export function controlMounts(request: ControlRequest): ControlMounts {
     found.addTop();
     for (const repository of request.repositories) found.addRepository(repository);
   }
-  for (const path of request.readOnly) found.addWithin(path, "readOnly");
-  for (const path of request.hidden) found.addWithin(path, "closed");
-  return { mounts: [...found.mounts.values()], missing: found.missing };
+  for (const path of request.readOnly) found.addWithin(path, "readOnly", namedLink);
+  for (const path of request.hidden) found.addWithin(path, "closed", namedLink);
+  for (const path of request.connections) found.addConnection(path);
+  const mounts = found.uncovered();
+  const mounted = new Set(mounts.map(({ path }) => path));
+  const missing = found.missing.filter(({ path }) => mounted.has(path));
+  return { mounts, missing, links: found.links };
 }
 
 class Found {
   readonly mounts = new Map<string, ControlMount>();
   readonly missing: Missing[] = [];
+  readonly links: string[] = [];
   readonly #request: ControlRequest;
 
   constructor(request: ControlRequest) {
@@ -76,10 +87,18 @@ class Found {
     for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name);
     for (const [name, entry] of present) {
       if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name);
-      else if (entry.isSymbolicLink()) throw isLink(name);
       else if (name.toLowerCase() === ".git") this.addRepository(name);
+      else if (entry.isSymbolicLink()) this.#addLink(name);
       else this.#add(name, "readOnly");
     }
+  }
+
+  /** What it leads to is closed. That of a repository is refused, as git may obey it at any moment. */
+  #addLink(path: string): void {
+    const end = endOfLink(this.#request.rootDir, path);
+    if (end === undefined) throw isLink(path);
+    this.links.push(path);
+    if (end.inside !== undefined) this.addWithin(end.inside, "readOnly");
   }
 
   /** `path` is a `.git`: a directory, or a file that names one. */
@@ -146,21 +165,37 @@ class Found {
     }
   }
 
-  addWithin(path: string, kind: "readOnly" | "closed"): void {
+  addWithin(path: string, kind: "readOnly" | "closed", refusal = isLink): void {
     for (const parent of parentsOf(path)) {
       const stats = this.#stats(parent);
       if (stats === undefined) {
         this.#close(parent);
         return;
       }
-      if (stats.isSymbolicLink()) throw isLink(parent);
+      if (stats.isSymbolicLink()) throw refusal(parent);
       this.#add(parent, "pin");
     }
     const stats = this.#stats(path);
     const isOurs = stats?.isDirectory() === true && this.#request.isPlaceholder(path);
-    if (stats?.isSymbolicLink()) throw isLink(path);
+    if (stats?.isSymbolicLink()) throw refusal(path);
     if (stats === undefined || isOurs) this.#close(path);
     else this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
+  }
+
+  /** Only what is there: a mount where nothing is would make something. */
+  addConnection(path: string): void {
+    const stats = this.#stats(path);
+    if (stats !== undefined && isConnection(stats)) this.mounts.set(path, { path, kind: "masked" });
+  }
+
+  /** Without those that would open again what one above them has closed, or have no place in it. */
+  uncovered(): ControlMount[] {
+    const isCovered = ({ path, kind }: ControlMount): boolean =>
+      parentsOf(path).some((parent) => {
+        const above = this.mounts.get(parent)?.kind;
+        return above === "closed" || (above === "readOnly" && (kind === "pin" || kind === "readOnly"));
+      });
+    return [...this.mounts.values()].filter((mount) => !isCovered(mount));
   }
 
   /** The directory that a `.git` file names, if it lies in the workspace. */
@@ -183,7 +218,7 @@ class Found {
       this.mounts.set(path, { path, kind });
   }
 
-  #stats(path: string) {
+  #stats(path: string): Stats | undefined {
     return lstatSync(join(this.#request.rootDir, path), { throwIfNoEntry: false });
   }
 }
@@ -199,48 +234,18 @@ function parentsOf(path: string): string[] {
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
+function namedLink(path: string): SandboxError {
+  return new SandboxError(
+    `The command was not run: '${path}' is to be read-only or hidden and is a link. Name what it leads to in readOnly or hidden.`,
+    "COMMAND_FAILED",
+  );
+}
+
 function isLink(path: string): SandboxError {
   return new SandboxError(
     `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or set controlFiles to "allow".`,
     "COMMAND_FAILED",
   );
-}
-
-const MAX_DEPTH = 3;
-const MAX_ENTRIES = 4000;
-const MAX_REPOSITORIES = 16;
-/** Full of packages, which are nobody's work. */
-const NOT_SEARCHED = new Set(["node_modules", ".venv", "venv", "vendor", "target", "dist"]);
-
-/** The repositories below the top of the workspace, as far as they are found at little cost: each path ends in `.git`. */
-export function findRepositories(rootDir: string): string[] {
-  const found: string[] = [];
-  let queue = [""];
-  let left = MAX_ENTRIES;
-  for (let depth = 0; depth <= MAX_DEPTH && queue.length > 0; depth += 1) {
-    const next: string[] = [];
-    for (const directory of queue) {
-      const entries = entriesOf(join(rootDir, directory));
-      left -= entries.length;
-      if (left < 0) return found;
-      for (const entry of entries) {
-        const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
-        if (entry.name.toLowerCase() === ".git") {
-          if (directory !== "" && found.length < MAX_REPOSITORIES) found.push(path);
-        } else if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
-      }
-    }
-    queue = next;
-  }
-  return found;
-}
-
-function entriesOf(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }
 
 function realPath(path: string): string | undefined {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { removeDevices } from "./root-devices.ts";
 import { stateSubdirectory } from "./state-directory.ts";
 
 export interface LeaseDirectory {
@@ -105,7 +106,9 @@ export function forgetLease(state: string, id: string): void {
 
 /** Nothing in it is followed out of it. */
 export function removeLease(state: string, id: string): void {
-  if (ID.test(id)) rmSync(join(state, "leases", id), { recursive: true, force: true, maxRetries: 3 });
+  if (!ID.test(id)) return;
+  rmSync(join(state, "leases", id), { recursive: true, force: true, maxRetries: 3 });
+  removeDevices(id);
 }
 
 export function leasesWithKey(state: string, key: string): string[] {

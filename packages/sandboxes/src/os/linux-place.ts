@@ -1,21 +1,20 @@
 /** Sets a sandbox up on Linux: what its commands get to see, whose processes they are and what bounds them. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "deepwright";
-import { bubblewrapArguments, controlArguments, mountPlaces } from "./bubblewrap-arguments.ts";
-import { type Cgroup, makeCgroup } from "./cgroup.ts";
-import type { Launcher } from "./commands.ts";
-import { controlMounts, findRepositories } from "./control-mounts.ts";
+import { quoted } from "../quoted.ts";
+import { bubblewrapArguments, mountPlaces } from "./bubblewrap-arguments.ts";
+import { makeCgroup } from "./cgroup.ts";
+import { CommandStarter } from "./command-starter.ts";
+import { guardOf } from "./control-guard.ts";
 import { findProgram, isProgram } from "./find-program.ts";
 import { hostMark, watchHost } from "./host-watch.ts";
-import type { Owner } from "./lease-directory.ts";
 import { limitWords } from "./limit-words.ts";
 import type { Bind, SandboxNetwork } from "./network.ts";
 import type { OpenPlace, PlaceRequest } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
-import { holdPlaceholders } from "./placeholders.ts";
 import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
@@ -48,8 +47,19 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
     mark: hostMark(),
   });
   const cgroup = makeCgroup(lease.id, settings.limits);
-  const wrap = commandWrapper({ settings, bwrap, args, cgroup: isRoot ? cgroup : undefined, owner, network });
-  const guard = guardOf(request, bind, canBound);
+  const emptyDevice = join(devices, "null");
+  const entrances = isRoot ? (cgroup?.entrances ?? []) : [];
+  const { words, wrap } = commandWrapper({ settings, bwrap, args, entrances, network });
+  const starter = new CommandStarter({
+    directory: lease.path,
+    env: env.outside,
+    owner,
+    filter,
+    emptyDevice,
+    entrances,
+    words,
+  });
+  const guard = guardOf({ settings, state, bind, canBound });
   return {
     skeleton,
     hasFilter: filter !== undefined,
@@ -59,19 +69,29 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
       env: env.outside,
       owner,
       filter,
-      emptyDevice: join(devices, "null"),
+      emptyDevice,
       watched: cgroup === undefined ? settings.limits : undefined,
       admit: cgroup === undefined || isRoot ? undefined : (pid) => void cgroup.admit(pid),
       timeout: settings.timeout,
       maxOutputBytes: settings.maxOutputBytes,
-      enter: () => {
-        const { control, leave } = guard.enter();
-        return { launch: (shell) => wrap(control, shell), leave };
+      enter: (isTest) => {
+        const { control, watch, leave } = guard.enter(isTest);
+        return {
+          launch: (shell) => ({
+            ...owner,
+            program: "/bin/sh",
+            args: ["-c", entering(entrances, words), "sh", ...wrap(control, shell)],
+          }),
+          begin: (shell, pipe) => starter.begin(wrap(control, shell), pipe.path),
+          ...(watch === undefined ? {} : { watch }),
+          leave,
+        };
       },
     },
     tidy: () => guard.tidy(),
     close: async () => {
       guard.close();
+      await starter.close();
       await cgroup?.end();
     },
   };
@@ -81,79 +101,34 @@ interface Wrapping {
   readonly settings: OsSettings;
   readonly bwrap: string;
   readonly args: readonly string[];
-  /** Entered before the sandbox is set up; absent: not so. */
-  readonly cgroup: Cgroup | undefined;
-  readonly owner: Owner | undefined;
+  /** Of the control group that is entered before the sandbox is set up; none: not so. */
+  readonly entrances: readonly string[];
   readonly network: SandboxNetwork | undefined;
 }
 
+interface Wrapped {
+  /** For the shell that becomes `bwrap`. */
+  readonly words: string;
+  wrap(control: readonly string[], shell: readonly string[]): readonly string[];
+}
+
 /**
- * One shell sets the limits. It does so in the sandbox, where processes are counted for it alone; root's are counted by
+ * A shell sets the limits. It does so in the sandbox, where processes are counted for it alone; root's are counted by
  * nobody, so they enter the control group first, before there is a sandbox.
  */
-function commandWrapper(
-  given: Wrapping,
-): (control: readonly string[], shell: readonly string[]) => ReturnType<Launcher> {
-  const { settings, bwrap, args, cgroup, owner, network } = given;
-  const prefix = network?.argv ?? [];
-  if (cgroup === undefined) {
-    const limited = ["/bin/sh", "-c", limitWords(settings.limits, { countsProcesses: true }), "sh"];
-    return (control, shell) => ({
-      ...owner,
-      program: bwrap,
-      args: [...args, ...control, "--", ...prefix, ...limited, ...shell],
-    });
-  }
-  const before = cgroup.entrances.map((path) => `echo 0 > '${path}'`);
-  const words = limitWords(settings.limits, { countsProcesses: false, before });
-  return (control, shell) => ({
-    program: "/bin/sh",
-    args: ["-c", words, "sh", bwrap, ...args, ...control, "--", ...prefix, ...shell],
-  });
-}
-
-interface Guard {
-  enter(): { readonly control: readonly string[]; readonly leave: () => void };
-  /** Takes away what no command needs. */
-  tidy(): void;
-  /** Safe twice. */
-  close(): void;
-}
-
-function guardOf({ settings, state, workspace }: PlaceRequest, bind: Bind, canBound: boolean): Guard {
-  const { protectsControlFiles, readOnly, hidden } = settings;
-  const isNeeded = protectsControlFiles || readOnly.length > 0 || hidden.length > 0;
-  if (!isNeeded) return { enter: () => ({ control: [], leave: () => {} }), tidy: () => {}, close: () => {} };
-  const { placeholders, letGo } = holdPlaceholders(workspace, state);
-  let isHeld = true;
-  const repositories = protectsControlFiles ? findRepositories(workspace) : [];
-  const isPlaceholder = (path: string): boolean => placeholders.has(path);
-  const request = { rootDir: workspace, repositories, readOnly, hidden, protectsControlFiles, isPlaceholder };
+function commandWrapper({ settings, bwrap, args, entrances, network }: Wrapping): Wrapped {
+  const isBounded = entrances.length > 0;
+  const words = limitWords(settings.limits, { countsProcesses: !isBounded });
+  const limited = isBounded ? [] : ["/bin/sh", "-c", words, "sh"];
+  const before = [...(network?.argv ?? []), ...limited];
   return {
-    enter: () => {
-      const leave = placeholders.use();
-      try {
-        const { mounts, missing } = controlMounts(request);
-        const impossible = placeholders.make(missing);
-        return {
-          control: controlArguments(
-            mounts.filter(({ path }) => !impossible.has(path)),
-            bind,
-            canBound,
-          ),
-          leave,
-        };
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    },
-    tidy: () => placeholders.close(),
-    close: () => {
-      if (isHeld) letGo();
-      isHeld = false;
-    },
+    words: isBounded ? words : 'exec "$@"',
+    wrap: (control, shell) => [bwrap, ...args, ...control, "--", ...before, ...shell],
   };
+}
+
+function entering(entrances: readonly string[], words: string): string {
+  return [...entrances.map((path) => `echo 0 > ${quoted(path)}`), words].join(" && ");
 }
 
 /** The filter as a file, made once for all processes; undefined where there is none for the architecture. */
@@ -162,8 +137,9 @@ function filterFile(state: string): string | undefined {
   if (bytes === undefined) return undefined;
   const name = `${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}.bpf`;
   const path = join(stateSubdirectory(state, "filters"), name);
-  if (statSync(path, { throwIfNoEntry: false })?.size !== bytes.length)
-    writeFileSync(path, bytes, { mode: 0o600 });
+  if (statSync(path, { throwIfNoEntry: false })?.size !== bytes.length) writeFileSync(path, bytes);
+  // It says nothing that is not in these files, and is opened by whoever a command belongs to.
+  chmodSync(path, 0o644);
   return path;
 }
 

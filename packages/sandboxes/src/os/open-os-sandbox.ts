@@ -73,7 +73,7 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
   const openPlace = process.platform === "darwin" ? openMacPlace : openLinuxPlace;
   let held: OpenPlace | undefined;
   try {
-    if (network !== undefined && owner !== undefined) shareNetwork(network, owner);
+    if (network !== undefined) shareNetwork(network, owner ?? ourselves());
     held = openPlace({ settings, state, lease, workspace, owner, env: request.env, network });
     const commands = new Commands(held.place);
     await selfTest(commands, held, settings, owner, request.signal);
@@ -145,15 +145,16 @@ function filesOf(
     return { base: withPreparation(settings.files, prepare), mounts: undefined };
   const elsewhere = new FilesystemBackend({ rootDir: skeleton, virtualMode: true });
   const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
+  const shared = { virtualMode: true, maxWriteSizeMb: settings.limits.fileSizeMb };
   return {
     base: new PolicyBackend(elsewhere, { readOnly: true }),
     mounts: {
       [settings.workingDirectory]: withPreparation(
-        new FilesystemBackend({ rootDir: place.workspace, virtualMode: true, approve }),
+        new FilesystemBackend({ ...shared, rootDir: place.workspace, approve }),
         prepare,
       ),
       "/tmp": withPreparation(
-        new FilesystemBackend({ rootDir: lease.temporary, virtualMode: true, approve: () => true }),
+        new FilesystemBackend({ ...shared, rootDir: lease.temporary, approve: () => true }),
         prepare,
       ),
     },
@@ -188,7 +189,11 @@ async function openNetwork({ egress }: OsSettings, state: string): Promise<Sandb
   return openSandboxNetwork(egress, { directory: stateSubdirectory(state, "egress") });
 }
 
-/** Who sets the sandbox up has to come through to what is shared, and may knock at the socket. */
+function ourselves(): Owner {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+}
+
+/** Who sets the sandbox up has to come through to what is shared, and may knock at the socket. Others may have tried before. */
 function shareNetwork({ binds }: SandboxNetwork, { uid, gid }: Owner): void {
   for (const { from } of binds) {
     const socket = join(from, "socket");
@@ -218,7 +223,7 @@ async function selfTest(
   ]);
   if (tested.has(settings)) return;
   try {
-    judgeSelfTest(await commands.execute(selfTestCommand(), { timeout: 30, signal }), hasFilter);
+    judgeSelfTest(await commands.test(selfTestCommand(), { timeout: 30, signal }), hasFilter);
   } catch (error) {
     throw SandboxError.isInstance(error) ? setUpFailure(error) : error;
   }

@@ -128,42 +128,43 @@ describe("files that steer other programs", () => {
     expect(await run(opened, "echo x > scripts/other.sh && cat scripts/other.sh")).toBe("x\n");
   });
 
-  it("SB-03 stay closed in a sandbox when another one of this process on the directory has ended its command", async () => {
-    const rootDir = scratchDirectory();
-    const one = await openFor({ rootDir });
-    const other = await openFor({ rootDir, stateDir: scratchDirectory() });
-    const tries =
-      "for i in $(seq 25); do mkdir -p .git/hooks && echo x > .git/hooks/a && echo made; sleep 0.1; done";
-    const running = run(one, `${tries} 2>/dev/null`);
-    await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
-    await run(other, "true");
-    await other.sandbox.ls("/workspace");
-    await other.destroy();
-    expect(await running).not.toContain("made");
-    await one.detach();
-    expect(readdirSync(rootDir)).toEqual([]);
-  });
-
-  it("SB-04 a link in the place of one is refused with a clear word, whatever it leads to", async () => {
-    for (const [link, target] of [
-      [".git/hooks", "../decoy"],
-      [".vscode", "decoy"],
-      [".mcp.json", "decoy/file"],
-      [".git", "decoy"],
-      [".bashrc", "/nowhere"],
-    ] as const) {
+  it.each([
+    ["", true],
+    [" that keeps its notes elsewhere", false],
+  ])(
+    "SB-03 stay closed in a sandbox when another one of this process on the directory%s has ended its command",
+    async (_, isShared) => {
       const rootDir = scratchDirectory();
-      mkdirSync(join(rootDir, "decoy"));
-      if (link.includes("/")) mkdirSync(join(rootDir, ".git"));
-      const opened = await openFor({ rootDir });
-      await opened.sandbox.ls("/workspace");
-      symlinkSync(target, join(rootDir, link));
-      await expect(opened.sandbox.execute("echo x > decoy/x"), link).rejects.toMatchObject({
-        code: "COMMAND_FAILED",
-        message: expect.stringMatching(new RegExp(`'${link}' steers other programs and is a link`)),
-      });
-      expect(readdirSync(join(rootDir, "decoy"))).toEqual([]);
-    }
+      const stateDir = scratchDirectory();
+      const one = await openFor({ rootDir, stateDir });
+      const other = await openFor({ rootDir, stateDir: isShared ? stateDir : scratchDirectory() });
+      const tries =
+        "for i in $(seq 25); do mkdir -p .git/hooks && echo x > .git/hooks/a && echo made; sleep 0.1; done";
+      const running = run(one, `${tries} 2>/dev/null`);
+      await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
+      await run(other, "true");
+      await other.sandbox.ls("/workspace");
+      await other.destroy();
+      expect(await running).not.toContain("made");
+      await one.detach();
+      expect(readdirSync(rootDir)).toEqual([]);
+    },
+  );
+
+  it("SB-03 stay closed when the shell that watches for our end was told late that it is not needed any more", async () => {
+    const rootDir = scratchDirectory();
+    const opened = await openFor({ rootDir });
+    await run(opened, "true");
+    const watching = processesWith(`placeholders\0${rootDir}\0`);
+    for (const pid of watching) process.kill(pid, "SIGSTOP");
+    await opened.sandbox.ls("/workspace");
+    const running = run(opened, "sleep 2; mkdir -p .git/hooks && echo x > .git/hooks/a && echo made");
+    await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
+    for (const pid of watching.filter(isThere)) process.kill(pid, "SIGCONT");
+    expect(watching).toHaveLength(1);
+    expect(await running).not.toContain("made");
+    await opened.detach();
+    expect(readdirSync(rootDir)).toEqual([]);
   });
 
   it("placeholders that got content in the meantime are somebody's and stay", async () => {
@@ -202,4 +203,36 @@ describe("files that steer other programs", () => {
     await opened.detach();
     expect(readdirSync(rootDir).sort()).toEqual([".env", "policies"]);
   });
+
+  it("a directory that is read-only or hidden stays so where there is a repository in it", async () => {
+    const rootDir = scratchDirectory();
+    for (const path of ["fixed/inner", "secret/inner"])
+      execFileSync("git", ["init", "-q", join(rootDir, path)], { stdio: "pipe" });
+    const opened = await openFor({ rootDir, readOnly: ["fixed"], hidden: ["secret"] });
+    for (const attempt of [
+      "echo x > fixed/inner/x",
+      "echo x > fixed/inner/.git/description",
+      "ls secret/inner",
+    ])
+      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "ls fixed/inner/.git")).toMatch(/^(?!.*commondir).*hooks/s);
+  });
 });
+
+function processesWith(words: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(words))
+    .map(Number);
+}
+
+function isThere(pid: number): boolean {
+  return commandLine(String(pid)) !== "";
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}

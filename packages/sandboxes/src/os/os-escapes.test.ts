@@ -1,4 +1,5 @@
 /** Attempts to get out, each of which succeeds where a sandbox has the hole it is about. */
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -17,7 +18,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OsSandboxOptions, osSandbox } from "../os.ts";
 import type { OpenedSandbox } from "../provider.ts";
-import { openFor, perlCalls, run, scratchDirectory, sockets } from "./os-for-tests.ts";
+import { ESCAPES, failing, ifThere, makeOutside, type Outside, tries } from "./escape-attempts-for-tests.ts";
+import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 
 const KINDS: readonly [string, () => OsSandboxOptions][] = [
   ["a private directory", () => ({})],
@@ -26,142 +28,62 @@ const KINDS: readonly [string, () => OsSandboxOptions][] = [
 
 describe.each(KINDS)("from %s no command gets out", (_, options) => {
   let opened: OpenedSandbox;
+  let outside: Outside;
   const given = options();
   beforeAll(async () => {
+    outside = makeOutside();
     opened = await osSandbox(given).open({ key: "escapes", env: {} });
   });
   afterAll(async () => {
     await opened.destroy();
+    outside.end();
     if (given.rootDir) rmSync(given.rootDir, { recursive: true, force: true });
   });
 
-  const attempts: readonly [name: string, command: string, refused: RegExp][] = [
-    [
-      "by settings of the kernel",
-      "for f in kernel/core_pattern kernel/modprobe vm/swappiness kernel/hostname net/core/somaxconn; do (cat /proc/sys/$f > /proc/sys/$f) && echo got out; done",
-      /^(?!.*got out)/s,
-    ],
-    [
-      "by SysRq, or interrupts",
-      "(echo h > /proc/sysrq-trigger) && echo got out; (echo 1 > /proc/irq/default_smp_affinity) && echo got out",
-      /^(?!.*got out)/s,
-    ],
-    [
-      "by the roots of processes",
-      "ls /proc/1/root/root /proc/self/root/root /proc/1/cwd/../root /proc/*/root/boot",
-      /^(?!.*(vmlinuz|\.bashrc|\.ssh))/s,
-    ],
-    [
-      "by the memory of process 1",
-      "dd if=/proc/1/mem of=/dev/null count=1 2>&1; cat /proc/1/environ | tr '\\0' '\\n'",
-      /^(?!.*(HOME=\/root|VITEST))/s,
-    ],
-    [
-      "by descriptors that were left open",
-      "ls -l /proc/self/fd /proc/$$/fd /proc/1/fd | grep -vE 'total|^/proc|^$' | awk '{print $NF}' | sort -u",
-      /^(?!.*(\.bpf|lease\.json|\/work|vitest|node_modules))/s,
-    ],
-    [
-      "by the memory of the machine",
-      "cat /dev/mem /dev/kmem /proc/kcore /dev/sda /dev/vda /dev/nvme0n1 /dev/kmsg /proc/kmsg | head -c 10 | wc -c",
-      /0\n/,
-    ],
-    ["by making a device", "mknod d b 254 0 || mknod d c 1 1 || mknod /tmp/d b 8 0", /exit 1/],
-    [
-      "by mounting",
-      "mount --bind / /tmp; mount -t proc p /tmp; mount -o remount,rw /usr; umount /proc; umount -l /usr; fusermount -u /tmp",
-      /exit/,
-    ],
-    [
-      "by a new user namespace",
-      "unshare -Ur sh -c 'mount -t tmpfs t /usr && echo got out'; bwrap --ro-bind / / --tmpfs /usr sh -c 'echo got out'",
-      /^(?!.*got out)/s,
-    ],
-    ["by changing the root", perlCalls("chroot"), /^-1 Operation not permitted/],
-    ["by handles of files", perlCalls("open_by_handle_at"), /^-1 Operation not permitted/],
-    ["by reading another process", perlCalls("process_vm_readv"), /^-1 Operation not permitted/],
-    ["by taking another's descriptor", perlCalls("pidfd_getfd"), /^-1 Operation not permitted/],
-    ["by putting words into a terminal", perlCalls("tiocsti"), /^-1 Operation not permitted/],
-    ["by the same with other upper bits", perlCalls("tiocsti_high"), /^-1 Operation not permitted/],
-    ["by another kernel", perlCalls("kexec_load"), /^-1 Operation not permitted/],
-    ["by a module", perlCalls("init_module"), /^-1 Operation not permitted/],
-    ["by the log of the kernel", `${perlCalls("syslog")}; dmesg | head -1`, /^-1 Operation not permitted/],
-    ["by a socket to the hypervisor", sockets.family(40, 1), /not supported[\s\S]*exit/],
-    [
-      "by raw packets",
-      `${sockets.family(17)}; ${sockets.family(16, 3)} && perl -MSocket -e 'socket(S,16,3,9) or die'`,
-      /exit/,
-    ],
-    ["by the kernel's own cryptography", sockets.family(38, 5), /not supported[\s\S]*exit/],
-    [
-      "by a program that lends rights",
-      "find / -xdev -perm -4000 2>/dev/null | head -3; su root -c id; perl -e '$> = 0; $< = 0; print qq($< $>\\n)'",
-      /^(?!.*uid=0)(?!.*\n0 0\n)/s,
-    ],
-    [
-      "by lending rights to a file",
-      "cp /bin/sh s; chmod 4755 s; chmod u+s s; install -m 6755 /bin/sh t; perl -e 'sysopen(F,q(u),0x41,04755); chmod 02755, q(s)'; find . -perm /6000",
-      /^(?!.*^\.\/[stu]$)/ms,
-    ],
-    [
-      "by a capability of a file",
-      "cp /bin/sh s; setcap cap_sys_admin+ep s && ./s -c 'mount -t tmpfs x /tmp && echo got out'",
-      /^(?!.*got out)/s,
-    ],
-    [
-      "by links to what is outside",
-      "ln -s /etc/shadow l; cat l; ln /etc/passwd h && echo got out; ln /usr/bin/env h && echo got out",
-      /^(?!.*(root:|got out))/s,
-    ],
-    [
-      "by control groups",
-      "mkdir /sys/fs/cgroup/x; find / -name release_agent 2>/dev/null; echo 0 > /sys/fs/cgroup/cgroup.procs",
-      /exit/,
-    ],
-    ["by keys of the machine", `${perlCalls("keyctl")}; cat /proc/keys; true`, /^-1 Operation not permitted/],
-    [
-      "by other programs' files",
-      "echo x > /usr/bin/evil; echo x > /usr/lib/evil; echo x > /etc/ld.so.preload; cp /bin/sh /usr/local/bin/ls",
-      /exit 1/,
-    ],
-    [
-      "by the variables of the harness",
-      "env; cat /proc/*/environ | tr '\\0' '\\n'",
-      /^(?!.*(VITEST|npm_|NODE_ENV|DEEPWRIGHT_TEST_SECRET))/s,
-    ],
-    [
-      "by the modes of devices",
-      "chmod 000 /dev/null /dev/zero; chown 1000 /dev/null; touch -d 2001-01-01 /dev/null; rm -f /dev/null; true",
-      /^/,
-    ],
-    [
-      "by a process of the machine",
-      "kill -9 -1; kill -9 2>/dev/null $(seq 100 200); echo x > /proc/1/oom_score_adj; true",
-      /^/,
-    ],
-    [
-      "by climbing",
-      "cd ../../../../../.. && pwd && ls && ls /workspace/../..",
-      /^\/\nbin\n(?!.*(root|work\b|boot))/s,
-    ],
-  ];
+  it.each(ESCAPES)("%s", async (_name, attempts) => {
+    const before = ofTheMachine();
+    expect(failing(await run(opened, tries(...attempts(outside))))).toBeUndefined();
+    expect(ofTheMachine()).toEqual(before);
+    expect(outside.pids.filter((pid) => !existsSync(`/proc/${pid}`))).toEqual([]);
+  });
 
-  it.each(attempts)("%s", async (_name, command, refused) => {
-    process.env.DEEPWRIGHT_TEST_SECRET = "for nobody";
-    const before = {
-      swappiness: readFileSync("/proc/sys/vm/swappiness", "utf8"),
-      null: statSync("/dev/null").mode,
-    };
-    expect(await run(opened, command)).toMatch(refused);
-    delete process.env.DEEPWRIGHT_TEST_SECRET;
-    expect({
-      swappiness: readFileSync("/proc/sys/vm/swappiness", "utf8"),
-      null: statSync("/dev/null").mode,
-    }).toEqual(before);
-    for (const path of ["/usr/bin/evil", "/usr/lib/evil", "/etc/ld.so.preload", "/usr/local/bin/ls"])
-      expect(existsSync(path), path).toBe(false);
+  it("by the modes of devices", async () => {
+    const before = ofTheMachine();
+    // Of devices of their own they may change what they like.
+    await run(
+      opened,
+      "chmod 000 /dev/null /dev/zero; chown 1000 /dev/null; touch -d 2001-01-01 /dev/null /dev/zero; rm -f /dev/null",
+    );
+    expect(ofTheMachine()).toEqual(before);
   });
 });
+
+it("an attempt that got out, broke off or had no program is not taken for one that was refused", () => {
+  const shell = (command: string): string =>
+    execFileSync("/bin/sh", ["-c", `exec 2>&1; ${command}`], { encoding: "utf8" });
+  expect(failing(shell(tries("false", "cat /nowhere")))).toBeUndefined();
+  expect(failing(shell(tries("false", "true", "false")))).toMatch(/^got out/);
+  expect(failing(shell(`${tries("false")}; exit 0`.replace("echo tried", "exit 0; echo tried")))).toMatch(
+    /^broke off/,
+  );
+  expect(failing(shell(tries("no-such-program-anywhere")))).toMatch(/^was not tried/);
+  expect(
+    failing(shell(tries(ifThere("no-such-program-anywhere", "no-such-program-anywhere")))),
+  ).toBeUndefined();
+});
+
+function ofTheMachine(): object {
+  const devices = ["/dev/null", "/dev/zero", "/dev/urandom"].map((path) => {
+    const { mode, uid, gid, ino } = statSync(path);
+    return { path, mode, uid, gid, ino };
+  });
+  const made = ["/usr/bin/evil", "/usr/lib/evil", "/etc/ld.so.preload", "/usr/local/bin/evil"];
+  return {
+    devices,
+    made: made.filter((path) => existsSync(path)),
+    swappiness: readFileSync("/proc/sys/vm/swappiness", "utf8"),
+  };
+}
 
 describe("bombs", () => {
   const limits = { memoryMb: 256, processes: 40, fileSizeMb: 8, cpuSeconds: 2, openFiles: 64 };
@@ -204,6 +126,17 @@ describe("bombs", () => {
     expect(await run(opened, "ulimit -n; ulimit -n 1000000")).toMatch(/^64\n[\s\S]*exit 1/);
     expect(await run(opened, "ulimit -f unlimited; ulimit -t unlimited")).toMatch(/exit 1/);
   });
+});
+
+it("files are bounded for file operations as they are for commands", async () => {
+  const opened = await openFor({ limits: { fileSizeMb: 1 } });
+  const text = "x".repeat(1024 * 1024);
+  for (const directory of ["/workspace", "/tmp"]) {
+    expect(await opened.sandbox.write(`${directory}/a`, text)).toEqual({ path: `${directory}/a` });
+    expect(await opened.sandbox.edit(`${directory}/a`, "x", "xx", true)).toMatchObject({ code: "TOO_LARGE" });
+    expect(await opened.sandbox.write(`${directory}/b`, `${text}x`)).toMatchObject({ code: "TOO_LARGE" });
+  }
+  expect(await run(opened, "ls /workspace; ls /tmp")).toBe("a\na\n");
 });
 
 describe("by what lies in a directory of this machine", () => {

@@ -79,9 +79,10 @@ export const sockets = {
     perl(
       `socket(S,AF_UNIX,SOCK_STREAM,0) ${orDie}; connect(S,pack_sockaddr_un(q(${path}))) ${orDie}; print <S>`,
     ),
+  /** Servers differ in whether the zeros after the name belong to it. */
   abstract: (name: string) =>
     perl(
-      `socket(S,AF_UNIX,SOCK_STREAM,0) ${orDie}; connect(S,pack(q(S a*),1,qq(\\0).q(${name}))) ${orDie}; print <S>`,
+      `socket(S,AF_UNIX,SOCK_STREAM,0) ${orDie}; $n = qq(\\0).q(${name}); connect(S,pack(q(S a*),1,$n)) or connect(S,pack(q(S a108),1,$n)) ${orDie}; print <S>`,
     ),
   family: (family: number, kind = 3) => perl(`socket(S,${family},${kind},0) ${orDie}; print q(opened)`),
 };

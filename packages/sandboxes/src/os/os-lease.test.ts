@@ -166,7 +166,7 @@ describe("osSandbox", () => {
     expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
     const left = (): string[] => [...readdirSync(rootDir), ...readdirSync(join(rootDir, ".git"))];
     expect(await waitUntil(() => left().length === 1, 4000)).toBe(true);
-    expect(processesWith(rootDir)).toEqual([]);
+    expect(await waitUntil(() => processesWith(rootDir).length === 0, 2000)).toBe(true);
     const next = await openFor({ rootDir, stateDir });
     await run(next, "true");
     await next.detach();
@@ -186,6 +186,18 @@ describe("osSandbox", () => {
     holder.kill("SIGKILL");
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(processesWith(mark)).toEqual([]);
+  }, 90_000);
+
+  it("SB-06 a sandbox whose command was started by a shell that is gone ends with its process all the same", async () => {
+    const stateDir = scratchDirectory();
+    const mark = `9${Math.random().toString().slice(2, 8)}`;
+    const holder = holding(stateDir, undefined, `sleep ${mark}`);
+    await waitUntil(() => processesWith(`sleep\0${mark}`).length >= 1, 45_000);
+    const starters = processesWith(`${stateDir}/leases`).filter((pid) => isStarter(pid));
+    expect(starters.length).toBeGreaterThan(0);
+    process.kill(Math.min(...starters.map(Number)), "SIGKILL");
+    holder.kill("SIGKILL");
+    expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
   }, 90_000);
 
   it("SB-06 what a killed process left in a directory stays while another works there, and goes with that one", async () => {
@@ -247,6 +259,11 @@ function processesWith(words: string): string[] {
       return false;
     }
   });
+}
+
+/** Whether it is a shell that starts commands, and not one of them. */
+function isStarter(pid: string): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sh\0-c\0cd ");
 }
 
 function groupsOf(id: string): string[] {

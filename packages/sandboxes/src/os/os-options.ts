@@ -1,6 +1,7 @@
 /** Reads and checks what `osSandbox` is given: null means absent, an unknown option is an error. */
 import { isAbsolute, resolve } from "node:path";
 import { type BackendProtocol, ConfigurationError } from "deepwright";
+import { type OptionRules, presentOptions } from "../checked-options.ts";
 import type { EgressOptions } from "../egress/egress-options.ts";
 import { checkedEgress } from "../egress/egress-policy.ts";
 
@@ -91,82 +92,89 @@ const DEFAULT_LIMITS: Limits = {
   openFiles: 4096,
 };
 
-const KINDS: Readonly<Record<keyof OsSandboxOptions, string>> = {
-  rootDir: "string",
-  workingDirectory: "string",
-  files: "object",
-  commandNote: "string",
-  env: "object",
-  visible: "list",
-  readOnly: "list",
-  hidden: "list",
-  controlFiles: "string",
-  approve: "function",
-  egress: "object",
-  limits: "object",
-  timeout: "number",
-  maxOutputBytes: "number",
-  bubblewrap: "string",
-  stateDir: "string",
+const RULES: OptionRules<OsSandboxOptions> = {
+  of: "osSandbox",
+  kinds: {
+    rootDir: "text",
+    workingDirectory: "text",
+    files: "object",
+    commandNote: "text",
+    env: "variables",
+    visible: "paths",
+    readOnly: "paths",
+    hidden: "paths",
+    controlFiles: "text",
+    approve: "function",
+    egress: "object",
+    limits: "object",
+    timeout: "positive",
+    maxOutputBytes: "positive",
+    bubblewrap: "text",
+    stateDir: "text",
+  },
+  hints: {
+    network: 'What commands may reach is said by `egress`, as in egress: { allow: ["pypi.org"] }.',
+    workspace: "A directory of this machine is lent by `rootDir`.",
+    image: "Commands see the programs of this machine; dockerSandbox takes an image.",
+  },
 };
 
-export function osSettings(options: OsSandboxOptions): OsSettings {
-  for (const [name, value] of Object.entries(options)) check(name, value);
-  const rootDir = options.rootDir == null ? undefined : resolve(options.rootDir);
-  if (options.files != null && rootDir === undefined)
+const LIMIT_RULES: OptionRules<OsLimits> = {
+  of: "limits",
+  within: "limits.",
+  kinds: {
+    memoryMb: "positive",
+    processes: "positive",
+    cpuSeconds: "positive",
+    fileSizeMb: "positive",
+    openFiles: "positive",
+  },
+  hints: {
+    memory: "It is `memoryMb` here.",
+    fileSize: "It is `fileSizeMb` here.",
+    pids: "It is `processes` here.",
+  },
+};
+
+const EGRESS_RULES: OptionRules<EgressOptions> = {
+  of: "egress",
+  within: "egress.",
+  kinds: { allow: "any", inject: "list", onConnection: "function" },
+};
+
+export function osSettings(given: OsSandboxOptions | null): OsSettings {
+  const options = presentOptions(given, RULES);
+  const rootDir = options.rootDir === undefined ? undefined : resolve(options.rootDir);
+  const { files, controlFiles } = options;
+  if (files !== undefined && rootDir === undefined)
     throw invalid("files needs rootDir: commands have to see the same directory.");
-  if (options.controlFiles != null && !["protect", "allow"].includes(options.controlFiles))
-    throw invalid(`controlFiles must be "protect" or "allow", got "${options.controlFiles}".`);
+  if (controlFiles !== undefined && !["protect", "allow"].includes(controlFiles))
+    throw invalid(`controlFiles must be "protect" or "allow", got "${controlFiles}".`);
   return {
     rootDir,
     workingDirectory: checkedPlace(options.workingDirectory ?? "/workspace"),
-    files: options.files ?? undefined,
-    commandNote: options.commandNote ?? undefined,
+    files,
+    commandNote: options.commandNote,
     env: options.env ?? {},
     visible: (options.visible ?? []).map((path) => absolute("visible", path)),
     readOnly: (options.readOnly ?? []).map((path) => inside("readOnly", path, rootDir)),
     hidden: (options.hidden ?? []).map((path) => inside("hidden", path, rootDir)),
-    protectsControlFiles:
-      options.controlFiles == null ? rootDir !== undefined : options.controlFiles === "protect",
-    approve: options.approve ?? undefined,
-    egress: checkedEgress(options.egress),
-    limits: limitsOf(options.limits ?? {}),
+    protectsControlFiles: controlFiles === undefined ? rootDir !== undefined : controlFiles === "protect",
+    approve: options.approve,
+    egress: checkedEgress(options.egress && presentOptions(options.egress, EGRESS_RULES)),
+    limits: limitsOf(options.limits),
     timeout: options.timeout ?? 120,
-    maxOutputBytes: Math.floor(options.maxOutputBytes ?? 100_000),
-    bubblewrap: options.bubblewrap == null ? undefined : absolute("bubblewrap", options.bubblewrap),
-    stateDir: options.stateDir == null ? undefined : absolute("stateDir", options.stateDir),
+    maxOutputBytes: Math.ceil(options.maxOutputBytes ?? 100_000),
+    bubblewrap: options.bubblewrap === undefined ? undefined : absolute("bubblewrap", options.bubblewrap),
+    stateDir: options.stateDir === undefined ? undefined : absolute("stateDir", options.stateDir),
   };
 }
 
-function check(name: string, value: unknown): void {
-  if (!Object.hasOwn(KINDS, name))
-    throw new ConfigurationError("UNKNOWN_OPTION", `osSandbox has no option '${name}'.`, {
-      hint: `It has ${Object.keys(KINDS).join(", ")}.`,
-    });
-  if (value === null || value === undefined) return;
-  const kind = KINDS[name as keyof OsSandboxOptions];
-  const fits =
-    kind === "number"
-      ? typeof value === "number" && value > 0
-      : kind === "list"
-        ? Array.isArray(value) && value.every((one) => typeof one === "string")
-        : typeof value === kind;
-  if (!fits) throw invalid(`${name} must be a ${kind === "number" ? "positive number" : kind}.`);
-}
-
-function limitsOf(limits: OsLimits): Limits {
-  const given: Partial<Record<keyof Limits, number>> = {};
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      throw new ConfigurationError("UNKNOWN_OPTION", `limits has no option '${name}'.`, {
-        hint: `It has ${Object.keys(DEFAULT_LIMITS).join(", ")}.`,
-      });
-    if (value === null || value === undefined) continue;
-    if (!Number.isInteger(value) || value <= 0)
-      throw invalid(`limits.${name} must be a positive whole number.`);
-    given[name as keyof Limits] = value;
-  }
-  return { ...DEFAULT_LIMITS, ...given };
+function limitsOf(given: OsLimits | undefined): Limits {
+  const limits = presentOptions(given, LIMIT_RULES);
+  for (const [name, value] of Object.entries(limits))
+    if (!Number.isInteger(value)) throw invalid(`limits.${name} must be a positive whole number.`);
+  return { ...DEFAULT_LIMITS, ...limits };
 }
 
 /** Names that the sandbox needs for itself. */

@@ -53,5 +53,6 @@ export function watchPlaceholders({ rootDir, notes, own, made }: WatchRequest): 
   child.stdin?.on("error", () => {});
   child.unref();
   (child.stdin as unknown as { unref?(): void } | null)?.unref?.();
-  return () => child.stdin?.destroy();
+  // At once: told by the end of its input, it could take the placeholders of the next command for what we left.
+  return () => void child.kill("SIGKILL");
 }

@@ -11,19 +11,33 @@ const MARK = "deepwright-self-test";
 const MAC_ANSWERS = ["home", "system", "root", "devices"];
 
 /** What is asked, as text of a POSIX shell; each answer is a line `name=value`. */
-export function selfTestCommand(home: string = homedir()): string {
+export function selfTestCommand(home: string = ownHome()): string {
   const quoted = `'${home.replaceAll("'", "'\\''")}'`;
   return [
     `echo mark=${MARK}`,
     "grep -E '^(Uid|CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status",
     'for kind in pid net ipc uts user; do echo "$kind=$(readlink /proc/self/ns/$kind)"; done',
     `if [ ${quoted} != / ] && [ -e ${quoted} ]; then echo home=seen; else echo home=hidden; fi`,
-    "if (: > /usr/deepwright-test) 2>/dev/null; then echo system=written; else echo system=closed; fi",
-    "if (: > /deepwright-test) 2>/dev/null; then echo root=written; else echo root=closed; fi",
+    writes("system", "/usr/deepwright-test"),
+    writes("root", "/deepwright-test"),
     "if (: > /proc/sys/vm/swappiness) 2>/dev/null; then echo kernel=written; else echo kernel=closed; fi",
     "if : > /dev/null && [ -c /dev/zero ]; then echo devices=there; fi",
     "echo interfaces=$(($(wc -l < /proc/net/dev) - 2))",
   ].join("\n");
+}
+
+/** A user that the system does not know has none. */
+function ownHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return "/";
+  }
+}
+
+/** Where nothing is isolated it is really written, and so taken away again. */
+function writes(name: string, path: string): string {
+  return `if (: > ${path}) 2>/dev/null; then rm -f ${path}; echo ${name}=written; else echo ${name}=closed; fi`;
 }
 
 /** Throws what is wrong. `hasFilter`: system calls are expected to be filtered. */

@@ -7,14 +7,15 @@ const INTERVAL = 200;
 const PAGE = 4096;
 const MEGABYTE = 1024 * 1024;
 
-export interface UsageWatch {
+/** Of one command. */
+export interface CommandWatch {
   /** Why the command was ended; undefined: it was not. */
   exceeded(): string | undefined;
   stop(): void;
 }
 
 /** `pid` is a process whose end ends all below it. */
-export function watchUsage(pid: number, limits: Limits): UsageWatch {
+export function watchUsage(pid: number, limits: Limits): CommandWatch {
   let reason: string | undefined;
   const timer = setInterval(() => {
     const { processes, bytes } = usageBelow(pid, limits.processes + 1);

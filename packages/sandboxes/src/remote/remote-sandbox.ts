@@ -8,7 +8,6 @@ import { randomBytes } from "node:crypto";
 import {
   BaseSandbox,
   type BaseSandboxOptions,
-  ConfigurationError,
   canonicalPath,
   type ExecuteOptions,
   type ExecuteResponse,
@@ -18,6 +17,8 @@ import {
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
+import { checkedVariables } from "../checked-options.ts";
+import { quoted } from "../quoted.ts";
 import { boundOutput } from "./remote-output.ts";
 import { answerOf, runLine, stopLine } from "./run-script.ts";
 import { lostSandbox } from "./vendor-errors.ts";
@@ -59,11 +60,11 @@ export interface RemoteMachine {
 
 export interface RemoteSandboxOptions extends BaseSandboxOptions {
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
 }
 
 /** Seconds the answer may take beyond the command's own time before it is given up. */
@@ -96,7 +97,7 @@ export class RemoteSandbox extends BaseSandbox {
     this.#machine = machine;
     this.#env = checkedVariables(options.env ?? {});
     this.#timeout = options.timeout ?? 120;
-    this.#maxOutputBytes = options.maxOutputBytes ?? 100_000;
+    this.#maxOutputBytes = Math.ceil(options.maxOutputBytes ?? 100_000);
   }
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
@@ -227,7 +228,7 @@ export class RemoteSandbox extends BaseSandbox {
     path: string,
     signal: AbortSignal | undefined,
   ): Promise<TransferErrorCode | "again"> {
-    const { output } = await this.execute(`p=${quote(path)}\n${script}`, { timeout: PROBE_SECONDS, signal });
+    const { output } = await this.execute(`p=${quoted(path)}\n${script}`, { timeout: PROBE_SECONDS, signal });
     const said = output.trim();
     return (PROBE_ANSWERS as readonly string[]).includes(said)
       ? (said as TransferErrorCode | "again")
@@ -284,16 +285,6 @@ function noAnswer(output: string): SandboxError {
     `The sandbox gave no usable answer${said === "" ? "" : `; it said: ${said}`}. It needs a POSIX shell and the core utilities.`,
     "COMMAND_FAILED",
   );
-}
-
-function checkedVariables(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(env))
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || typeof value !== "string" || value.includes("\0"))
-      throw new ConfigurationError(
-        "INVALID_OPTION",
-        `env: '${name}' is not a variable a command can be given.`,
-      );
-  return env;
 }
 
 interface Stopped {
@@ -356,8 +347,4 @@ async function inTurns<Item, Result>(
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL_TRANSFERS, items.length) }, worker));
   return results;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

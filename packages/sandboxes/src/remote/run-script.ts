@@ -11,6 +11,7 @@
  * lines with the mark, six lines in all: nothing a service adds, trims, decodes or leaves out by lines can change it.
  */
 import { SandboxError } from "deepwright";
+import { quoted } from "../quoted.ts";
 import { cutOutput, wholeOutput } from "./remote-output.ts";
 
 export interface ScriptOptions {
@@ -149,7 +150,7 @@ rm -rf "$d"
 /** The line that runs `command`; throws `INVALID_COMMAND` where it would be too long. */
 export function runLine(command: string, options: ScriptOptions): string {
   const { mark, timeoutSeconds, maxOutputBytes, workingDirectory, env } = options;
-  const variables = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`));
+  const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
   // A shell takes what begins with `-` or `+` for options of its own.
   const text = /^[-+]/.test(command) ? ` ${command}` : command;
   const values = [
@@ -207,8 +208,4 @@ function lineOf(script: string, values: readonly (string | number)[]): string {
 
 function encode(text: string): string {
   return Buffer.from(text, "utf8").toString("base64");
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -11,6 +11,9 @@ export function checkNetwork(network: VendorNetwork): VendorNetwork {
   if (network === "none" || network === "open") return network;
   if (typeof network !== "object" || network === null)
     throw invalid(`'${String(network)}' is neither "none" nor "open" nor a list of hosts.`);
+  const unknown = Object.keys(network).find((name) => name !== "allow");
+  if (unknown !== undefined) throw invalid(`it has no '${unknown}', only a list \`allow\`.`);
+  if (!Array.isArray(network.allow)) throw invalid("`allow` is not a list of hosts.");
   parseAllowList(network.allow);
   const withPort = network.allow.find((entry) => entry.includes(":"));
   if (withPort !== undefined) throw invalid(`'${withPort}' names a port; the vendor goes by names alone.`);

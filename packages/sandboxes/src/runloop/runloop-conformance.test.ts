@@ -1,5 +1,8 @@
+import { RunloopSDK } from "@runloop/api-client";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { NEEDS } from "../lease/lease-suite-case.ts";
+import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { runloopSandbox } from "../runloop.ts";
 import { leaseSuite } from "../testing.ts";
 import { RUNLOOP_HOME, RUNLOOP_KEY, startRunloopServer } from "./runloop-server-for-tests.ts";
@@ -28,4 +31,17 @@ sandboxSuite(runner, {
   },
 });
 
-leaseSuite(runner, { name: "leases of devboxes at Runloop", slackSeconds, provider });
+const own = leaseSuite(runner, { name: "leases of devboxes at Runloop", slackSeconds, provider });
+expectLeftOut(own, [...OWN, NEEDS.ttl]);
+
+const client = new RunloopSDK({ bearerToken: RUNLOOP_KEY, baseURL: server.baseUrl, http2: false });
+const mine = client.devbox.fromId((await client.api.devboxes.create({})).id);
+await mine.awaitRunning();
+
+const lent = leaseSuite(runner, {
+  name: "leases of a devbox of the user's at Runloop",
+  provider: () => runloopSandbox({ sandbox: mine }),
+  sharesFiles: true,
+  slackSeconds,
+});
+expectLeftOut(lent, LENT);

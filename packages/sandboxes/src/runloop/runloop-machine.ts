@@ -7,8 +7,8 @@ import type {
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
-import type { RunloopCalls } from "./runloop-calls.ts";
 
 /** Milliseconds. */
 const TRANSFER_WAIT = 600_000;
@@ -34,7 +34,7 @@ export class RunloopMachine implements RemoteMachine {
   readonly #devbox: Devbox;
   readonly #calls: CarefulCalls;
 
-  constructor(devbox: Devbox, calls: RunloopCalls, workingDirectory: string, startSeconds: number) {
+  constructor(devbox: Devbox, calls: VendorCalls, workingDirectory: string, startSeconds: number) {
     this.id = devbox.id;
     this.#devbox = devbox;
     this.workingDirectory = workingDirectory;

@@ -2,17 +2,27 @@
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams } from "@runloop/api-client/resources/devboxes/devboxes";
 import { ConfigurationError } from "deepwright";
-import { checkDirectory, checkSeconds } from "../remote/checked-options.ts";
+import {
+  COMMAND_KINDS,
+  checkDirectory,
+  checkSeconds,
+  handleOptions,
+  type OptionRules,
+  type Present,
+  presentOptions,
+  VENDOR_HINTS,
+} from "../checked-options.ts";
+import type { NetworkReach } from "../provider.ts";
 
 export interface RunloopCommandOptions {
   /** Where commands start, and relative paths lie; made when it is not there. Default `/home/user`. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | null;
   /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | null;
   /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number;
+  readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | null;
 }
 
 /** Runloop goes by policies that are made beforehand; what one allows is for its maker to say. */
@@ -20,47 +30,80 @@ export type RunloopNetwork = "open" | { readonly policy: string; readonly reach:
 
 export interface RunloopSandboxOptions extends RunloopCommandOptions {
   /** Default: RUNLOOP_API_KEY of this process. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | null;
   /** Default: RUNLOOP_BASE_URL of this process, else Runloop's own. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
-  readonly client?: RunloopSDK;
+  readonly client?: RunloopSDK | null;
   /** The id or the name of a blueprint, or the id of a snapshot, with a POSIX shell and core utilities; one of them. Default Runloop's own image. */
-  readonly blueprintId?: string;
-  readonly blueprintName?: string;
-  readonly snapshotId?: string;
+  readonly blueprintId?: string | null;
+  readonly blueprintName?: string | null;
+  readonly snapshotId?: string | null;
   /** What commands can reach; default open: Runloop has no switch for it, but policies. */
-  readonly network?: RunloopNetwork;
+  readonly network?: RunloopNetwork | null;
   /** Seconds without use after which a devbox ends, when the lease has no `ttl`; default 3600. */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | null;
   /** What happens to a devbox without use; one that is suspended keeps its files and is resumed. Default `shutdown`. */
-  readonly onIdle?: "shutdown" | "suspend";
+  readonly onIdle?: "shutdown" | "suspend" | null;
   /** Seconds a creation or a resumption may take; default 300. */
-  readonly openTimeout?: number;
+  readonly openTimeout?: number | null;
   /** Metadata of the devboxes, beside our own. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | null;
   /** What else Runloop takes: name, mounts, gateways, secrets, launch_parameters, … */
   readonly create?: Omit<
     DevboxCreateParams,
     "blueprint_id" | "blueprint_name" | "snapshot_id" | "metadata" | "environment_variables"
-  >;
+  > | null;
 }
 
 /** A devbox its owner made: it is used, and never shut down by us. */
 export interface RunloopHandleOptions extends RunloopCommandOptions {
   readonly sandbox: Devbox;
   /** What its commands can reach; default open. */
-  readonly network?: "none" | "allow-list" | "open";
+  readonly network?: "none" | "allow-list" | "open" | null;
 }
 
 type Settled = "network" | "idleTimeout" | "onIdle" | "openTimeout" | "workingDirectory";
 
-export type RunloopSettings = Omit<RunloopSandboxOptions, Settled> &
-  Required<Pick<RunloopSandboxOptions, Settled>>;
+export type RunloopSettings = Present<Omit<RunloopSandboxOptions, Settled>> &
+  Required<Present<Pick<RunloopSandboxOptions, Settled>>>;
+
+export type RunloopHandle = Present<RunloopHandleOptions> & {
+  readonly network: NetworkReach;
+  readonly workingDirectory: string;
+};
+
+const WITH_POLICY =
+  'Make a network policy and write network: { policy: "npol_…", reach: "none" }, or leave it out for an open network.';
+
+const RULES: OptionRules<RunloopSandboxOptions> = {
+  of: "runloopSandbox",
+  kinds: {
+    ...COMMAND_KINDS,
+    apiKey: "text",
+    baseUrl: "text",
+    client: "object",
+    blueprintId: "text",
+    blueprintName: "text",
+    snapshotId: "text",
+    network: "any",
+    idleTimeout: "positive",
+    onIdle: "any",
+    openTimeout: "positive",
+    labels: "texts",
+    create: "object",
+  },
+  hints: {
+    ...VENDOR_HINTS,
+    egress: `What commands may reach is said by \`network\`. ${WITH_POLICY}`,
+    image: "Runloop makes devboxes of a blueprint: `blueprintId` or `blueprintName`.",
+  },
+};
 
 const DAY = 86_400;
 
-export function runloopSettings(options: RunloopSandboxOptions): RunloopSettings {
+export function runloopSettings(given: RunloopSandboxOptions | null): RunloopSettings {
+  const options = presentOptions(given, RULES);
   const { idleTimeout = 3600, openTimeout = 300, onIdle = "shutdown", network = "open" } = options;
   checkSeconds("idleTimeout", idleTimeout, 2 * DAY);
   checkSeconds("openTimeout", openTimeout, DAY);
@@ -70,6 +113,8 @@ export function runloopSettings(options: RunloopSandboxOptions): RunloopSettings
       "INVALID_OPTION",
       "Of blueprintId, blueprintName and snapshotId one is enough.",
     );
+  if (onIdle !== "shutdown" && onIdle !== "suspend")
+    throw new ConfigurationError("INVALID_OPTION", 'onIdle: say "shutdown" or "suspend".');
   checkNetwork(network);
   return {
     ...options,
@@ -81,19 +126,32 @@ export function runloopSettings(options: RunloopSandboxOptions): RunloopSettings
   };
 }
 
-export function runloopDirectory({ workingDirectory }: RunloopCommandOptions): string {
+export function runloopHandle(given: RunloopHandleOptions): RunloopHandle {
+  const options = handleOptions(given, { of: RULES.of, kinds: { ...COMMAND_KINDS, network: "any" } });
+  const { network = "open" } = options;
+  if (!["none", "allow-list", "open"].includes(network))
+    throw new ConfigurationError("INVALID_OPTION", 'network: say "none", "allow-list" or "open".', {
+      hint: "It is the policy of the devbox that decides; this says what it allows.",
+    });
+  return { ...options, network, workingDirectory: runloopDirectory(options) };
+}
+
+function runloopDirectory({ workingDirectory }: RunloopCommandOptions): string {
   return checkDirectory(workingDirectory ?? "/home/user");
 }
 
 function checkNetwork(network: RunloopNetwork): void {
   if (network === "open") return;
-  if (typeof network === "object" && network?.policy && ["none", "allow-list"].includes(network.reach))
-    return;
+  const { policy, reach, ...rest } = Object(network) as {
+    readonly policy?: unknown;
+    readonly reach?: unknown;
+  };
+  const isPolicy =
+    typeof policy === "string" && policy !== "" && (reach === "none" || reach === "allow-list");
+  if (isPolicy && Object.keys(rest).length === 0) return;
   throw new ConfigurationError(
     "INVALID_OPTION",
     "network: Runloop needs a network policy to limit commands.",
-    {
-      hint: 'Make one and write network: { policy: "npol_…", reach: "none" }, or leave it out for an open network.',
-    },
+    { hint: WITH_POLICY },
   );
 }

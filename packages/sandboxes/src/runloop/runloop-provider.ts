@@ -13,11 +13,15 @@ import {
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
-import { RunloopCalls } from "./runloop-calls.ts";
 import { RunloopMachine } from "./runloop-machine.ts";
-import { type RunloopHandleOptions, type RunloopSettings, runloopDirectory } from "./runloop-options.ts";
+import type { RunloopHandle, RunloopSettings } from "./runloop-options.ts";
 
+const RUNLOOP: Vendor = {
+  vendor: "Runloop",
+  keyHint: "Set RUNLOOP_API_KEY, or pass apiKey, to a key that may do this.",
+};
 /** Holds a value made for one creation, by which it is found when its answer was lost. */
 const ATTEMPT_LABEL = "deepwright-attempt";
 /** A command of ours cannot run twice, so a request may be sent again. */
@@ -30,14 +34,14 @@ export class RunloopProvider implements SandboxProvider {
   readonly network: NetworkReach;
   readonly workingDirectory: string;
   readonly #settings: RunloopSettings;
-  readonly #calls: RunloopCalls;
+  readonly #calls: VendorCalls;
   #client: Promise<RunloopSDK> | undefined;
 
   constructor(settings: RunloopSettings) {
     this.#settings = settings;
     this.network = settings.network === "open" ? "open" : settings.network.reach;
     this.workingDirectory = settings.workingDirectory;
-    this.#calls = new RunloopCalls([settings.apiKey ?? process.env.RUNLOOP_API_KEY]);
+    this.#calls = new VendorCalls(RUNLOOP, [settings.apiKey ?? process.env.RUNLOOP_API_KEY]);
   }
 
   async open(request: OpenRequest): Promise<OpenedSandbox> {
@@ -170,7 +174,7 @@ export class RunloopProvider implements SandboxProvider {
   }
 
   async #makeClient(): Promise<RunloopSDK> {
-    const { client, baseUrl } = this.#settings;
+    const { client, baseUrl = process.env.RUNLOOP_BASE_URL } = this.#settings;
     if (client !== undefined) return client;
     const bearerToken = this.#settings.apiKey ?? process.env.RUNLOOP_API_KEY;
     if (!bearerToken)
@@ -182,7 +186,7 @@ export class RunloopProvider implements SandboxProvider {
         new sdk.RunloopSDK({
           bearerToken,
           maxRetries: RETRIES,
-          ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+          ...(baseUrl ? { baseURL: baseUrl } : {}),
           // Its HTTP/2 needs TLS.
           ...(baseUrl?.startsWith("http:") ? { http2: false } : {}),
         }),
@@ -191,10 +195,9 @@ export class RunloopProvider implements SandboxProvider {
 }
 
 /** One that its owner made and ends: it is used, and left alone. */
-export function ownedRunloopSandbox(options: RunloopHandleOptions): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes, network = "open" } = options;
-  const workingDirectory = runloopDirectory(options);
-  const calls = new RunloopCalls([]);
+export function ownedRunloopSandbox(handle: RunloopHandle): SandboxProvider {
+  const { sandbox, env, timeout, maxOutputBytes, network, workingDirectory } = handle;
+  const calls = new VendorCalls(RUNLOOP, []);
   const open = (request: OpenRequest): OpenedSandbox => ({
     id: sandbox.id,
     sandbox: new RemoteSandbox(new RunloopMachine(sandbox, calls, workingDirectory, RESUME_SECONDS), {
@@ -212,6 +215,7 @@ export function ownedRunloopSandbox(options: RunloopHandleOptions): SandboxProvi
     name: "runloop",
     network,
     workingDirectory,
+    lendsPlace: true,
     open: async (request) => {
       request.signal?.throwIfAborted();
       return open(request);

@@ -1,0 +1,106 @@
+/**
+ * A small shell of each sandbox, outside of it, that starts its commands.
+ *
+ * To start a process the system copies this one first, which takes as long as half a sandbox takes to be set up, and
+ * longer the larger this one is; to enter a control group may take longer still. The shell is small, enters once, and
+ * keeps one process ready that becomes the next command. It ends with all that it has started when its input ends,
+ * which the system closes with us.
+ */
+import { chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BegunCommand } from "deepwright";
+import { quoted } from "../quoted.ts";
+import type { Owner } from "./lease-directory.ts";
+import { StarterShell } from "./starter-shell.ts";
+
+export interface StarterRequest {
+  /** Of the lease: a directory for the words of commands is made in it. */
+  readonly directory: string;
+  /** All variables of what is started. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whose processes they are; absent: ours. */
+  readonly owner: Owner | undefined;
+  /** A file that is read as descriptor 3. */
+  readonly filter: string | undefined;
+  /** What is read from. */
+  readonly emptyDevice: string;
+  /** Files of control groups to which 0 is written first. */
+  readonly entrances: readonly string[];
+  /** Words of a shell that become `"$@"`. */
+  readonly words: string;
+}
+
+export class CommandStarter {
+  readonly #request: StarterRequest;
+  readonly #directory: string;
+  /** The last one starts commands. Others could not go on, and have commands that run. */
+  readonly #shells = new Set<StarterShell>();
+  #current: StarterShell | undefined;
+  #count = 0;
+
+  constructor(request: StarterRequest) {
+    this.#request = request;
+    this.#directory = join(request.directory, "calls");
+  }
+
+  /** `output` is the path of a pipe that somebody reads, and holds open for writing until this resolves. */
+  async begin(args: readonly string[], output: string): Promise<BegunCommand> {
+    const { owner } = this.#request;
+    const shell = this.#usable();
+    this.#count += 1;
+    const name = String(this.#count);
+    const path = join(this.#directory, name);
+    try {
+      writeFileSync(path, `set -- ${[output, ...args].map(quoted).join(" ")}\n`, { mode: 0o600 });
+      if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
+      return await shell.begin(name);
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+
+  /** Resolves when nothing that it started is left. Safe twice. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#shells].map((shell) => shell.close()));
+  }
+
+  #usable(): StarterShell {
+    if (this.#current?.isUsable) return this.#current;
+    const { owner, env, emptyDevice } = this.#request;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o711 });
+    const args = ["-c", script(this.#request), NAME, this.#directory];
+    const shell = new StarterShell({ args, env, owner, emptyDevice });
+    this.#shells.add(shell);
+    void shell.ended.then(() => this.#shells.delete(shell));
+    this.#current = shell;
+    return shell;
+  }
+}
+
+/** What a shell calls itself that could not do what it was told. */
+const NAME = "commands";
+
+/**
+ * Each line of its input asks for a process that gets ready. That one reads the name of a file, from descriptor 3, which
+ * sets the path of its output and its words, and says so once the output is open. One that cannot is not started.
+ */
+function script({ entrances, words, emptyDevice, filter }: StarterRequest): string {
+  const enter = entrances.map((path) => `echo 0 > ${quoted(path)} || exit\n`).join("");
+  const input = `< ${quoted(emptyDevice)} 3< ${quoted(filter ?? emptyDevice)}`;
+  return `cd "$1" || exit
+${enter}while read -r _; do
+  {
+    {
+      read -r deepwright_call <&3 && . "./$deepwright_call" && exec 4> "$1" || exit
+      echo "started $deepwright_call"
+      shift
+      exec >&4 2>&4 4>&- ${input}
+      ${words}
+    } &
+    echo "ready $!"
+    wait "$!"
+    echo "ended $! $?"
+  } < /dev/null &
+done
+kill -9 0`;
+}

@@ -1,0 +1,63 @@
+/** What lies in a workspace that a sandbox has to know of, as far as it is found at little cost. */
+import { type Dirent, readdirSync, type Stats } from "node:fs";
+import { join } from "node:path";
+
+const MAX_DEPTH = 3;
+const MAX_ENTRIES = 4000;
+const MAX_REPOSITORIES = 16;
+const MAX_CONNECTIONS = 64;
+/** Full of packages, which are nobody's work. */
+const NOT_SEARCHED = new Set(["node_modules", ".venv", "venv", "vendor", "target", "dist"]);
+
+export interface WorkspaceSearch {
+  /** The repositories below the top, each path ending in `.git`. */
+  readonly repositories: readonly string[];
+  /** Sockets and pipes. */
+  readonly connections: readonly string[];
+}
+
+/** Relative paths, those near the top first. */
+export function searchWorkspace(rootDir: string): WorkspaceSearch {
+  const repositories: string[] = [];
+  const connections: string[] = [];
+  let queue = [""];
+  let left = MAX_ENTRIES;
+  for (let depth = 0; depth <= MAX_DEPTH && queue.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const directory of queue) {
+      const entries = entriesOf(join(rootDir, directory));
+      left -= entries.length;
+      if (left < 0) return { repositories, connections };
+      for (const entry of entries) {
+        const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
+        if (isConnection(entry)) {
+          if (connections.length < MAX_CONNECTIONS) connections.push(path);
+        } else if (entry.name.toLowerCase() === ".git") {
+          if (directory !== "" && repositories.length < MAX_REPOSITORIES) repositories.push(path);
+          connections.push(...connectionsIn(rootDir, path));
+        } else if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
+      }
+    }
+    queue = next;
+  }
+  return { repositories, connections };
+}
+
+/** Of a repository: a program that watches files for git has one there. */
+function connectionsIn(rootDir: string, repository: string): string[] {
+  const entries = entriesOf(join(rootDir, repository)).filter((entry) => isConnection(entry));
+  return entries.map(({ name }) => `${repository}/${name}`);
+}
+
+export function isConnection(entry: Dirent | Stats): boolean {
+  return entry.isSocket() || entry.isFIFO();
+}
+
+/** None where it cannot be read. */
+export function entriesOf(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
