@@ -1,26 +1,35 @@
 /** Assistants: an agent of the server with settings of its own. */
 import { z } from "zod";
-import { identifier, ifExists, metadata, moment, page, sortOrder } from "./ids.ts";
+import { filter, identifier, ifExists, metadata, moment, page, selectOf, sortOrder } from "./ids.ts";
 import { flag, wholeNumber } from "./query.ts";
 
 /** What a client may say about how a graph is run; keys of the engine are refused by the server. */
 export const runConfig = z.object({
-  tags: z.array(z.string()).optional(),
-  recursion_limit: z.number().int().positive().optional(),
-  configurable: z.record(z.string(), z.unknown()).optional(),
+  tags: z.array(z.string()).optional().describe("For traces."),
+  recursion_limit: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Supersteps after which LangGraph gives up."),
+  configurable: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      "Your own keys. Those of the engine, such as `checkpoint_ns` and what begins with `__`, are refused.",
+    ),
 });
 export type RunConfig = z.infer<typeof runConfig>;
 
 export const assistant = z.object({
   assistant_id: identifier,
-  graph_id: z.string(),
+  graph_id: z.string().describe("The name of an agent of the server."),
   name: z.string(),
   description: z.string().nullish(),
   config: runConfig,
-  context: z.unknown(),
+  context: z.unknown().describe("What its runs get as `context`, unless they bring their own."),
   metadata,
-  /** Grows by one with each change; from 1. */
-  version: z.number().int(),
+  version: z.number().int().describe("Grows by one with each change; from 1."),
   created_at: moment,
   updated_at: moment,
 });
@@ -31,12 +40,12 @@ export const assistantVersion = assistant.partial({ updated_at: true });
 export type AssistantVersion = z.infer<typeof assistantVersion>;
 
 export const createAssistant = z.object({
-  assistant_id: identifier.nullish(),
-  graph_id: z.string().min(1).max(256),
+  assistant_id: identifier.nullish().describe("Absent: the server makes one."),
+  graph_id: z.string().min(1).max(256).describe("The name of an agent of the server."),
   name: z.string().max(256).nullish(),
   description: z.string().max(4096).nullish(),
   config: runConfig.nullish(),
-  context: z.unknown().optional(),
+  context: z.unknown().optional().describe("What its runs get as `context`, unless they bring their own."),
   metadata: metadata.nullish(),
   if_exists: ifExists.nullish(),
 });
@@ -46,9 +55,9 @@ export const updateAssistant = createAssistant.omit({ assistant_id: true, if_exi
 export type UpdateAssistant = z.infer<typeof updateAssistant>;
 
 const assistantFilter = {
-  graph_id: z.string().nullish(),
-  name: z.string().nullish(),
-  metadata: metadata.nullish(),
+  graph_id: z.string().max(256).nullish(),
+  name: z.string().max(256).nullish(),
+  metadata: filter.nullish().describe("Those that have these names with these values."),
 };
 
 export const assistantField = z.enum([
@@ -70,25 +79,29 @@ export const searchAssistants = z.object({
   ...assistantFilter,
   sort_by: z.enum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]).nullish(),
   sort_order: sortOrder.nullish(),
-  /** Only these fields are in the answer. */
-  select: z.array(assistantField).nullish(),
+  select: selectOf(assistantField),
 });
 export type SearchAssistants = z.infer<typeof searchAssistants>;
 
 export const countAssistants = z.object(assistantFilter);
 export type CountAssistants = z.infer<typeof countAssistants>;
 
-export const listAssistantVersions = z.object({ ...page, metadata: metadata.nullish() });
+export const listAssistantVersions = z.object({ ...page, metadata: filter.nullish() });
 export type ListAssistantVersions = z.infer<typeof listAssistantVersions>;
 
 export const setLatestAssistant = z.object({ version: z.number().int().min(1) });
 export type SetLatestAssistant = z.infer<typeof setLatestAssistant>;
 
-/** `delete_threads`: with it go the threads whose metadata name the assistant. */
-export const deleteAssistantQuery = z.object({ delete_threads: flag.default(false) });
+export const deleteAssistantQuery = z.object({
+  delete_threads: flag.default(false).describe("With it go the threads whose metadata name the assistant."),
+});
 
-/** `xray`: whether graphs inside graphs are drawn, or down to which depth. */
-export const assistantGraphQuery = z.object({ xray: z.union([flag, wholeNumber(0, 100)]).default(false) });
+export const assistantGraphQuery = z.object({
+  xray: z
+    .union([flag, wholeNumber(0, 100)])
+    .default(false)
+    .describe("Whether graphs inside graphs are drawn, or down to which depth."),
+});
 
 export const assistantGraph = z.object({
   nodes: z.array(
@@ -124,7 +137,9 @@ export const graphSchemas = z.object({
 });
 export type GraphSchemas = z.infer<typeof graphSchemas>;
 
-export const subgraphsQuery = z.object({ recurse: flag.default(false) });
+export const subgraphsQuery = z.object({
+  recurse: flag.default(false).describe("Graphs inside those graphs, too."),
+});
 
 /** By namespace. */
 export const subgraphs = z.record(z.string(), graphSchemas);

@@ -1,26 +1,24 @@
 /** Crons: runs that begin by the clock, on a thread or each on one of its own. */
 import { z } from "zod";
-import { identifier, metadata, moment, page, sortOrder } from "./ids.ts";
+import { filter, identifier, metadata, moment, page, selectOf, sortOrder } from "./ids.ts";
 import { createRun } from "./runs.ts";
 
-/** What becomes of the thread of a run that had one of its own. */
-export const onRunCompleted = z.enum(["delete", "keep"]);
+export const onRunCompleted = z
+  .enum(["delete", "keep"])
+  .describe("What becomes of the thread of a run that had one of its own.");
 
 export const cron = z.object({
   cron_id: identifier,
   assistant_id: identifier,
-  thread_id: identifier.nullable(),
-  /** Five fields; six have seconds. */
-  schedule: z.string(),
-  /** An IANA name; null: UTC. */
-  timezone: z.string().nullable(),
-  end_time: moment.nullable(),
+  thread_id: identifier.nullable().describe("Null: each run has one of its own."),
+  schedule: z.string().describe("Five fields; six have seconds."),
+  timezone: z.string().nullable().describe("An IANA name; null: UTC."),
+  end_time: moment.nullable().describe("When it ends."),
   enabled: z.boolean(),
   on_run_completed: onRunCompleted,
-  /** What each run is begun with. */
-  payload: z.record(z.string(), z.unknown()),
-  user_id: z.string().nullable(),
-  next_run_date: moment.nullable(),
+  payload: z.record(z.string(), z.unknown()).describe("What each run is begun with."),
+  user_id: z.string().nullable().describe("Whose it is."),
+  next_run_date: moment.nullable().describe("Null: never again."),
   metadata,
   created_at: moment,
   updated_at: moment,
@@ -28,9 +26,15 @@ export const cron = z.object({
 export type Cron = z.infer<typeof cron>;
 
 export const createCron = createRun.extend({
-  schedule: z.string().min(1).max(256),
-  timezone: z.string().max(64).nullish(),
-  end_time: moment.nullish(),
+  schedule: z
+    .string()
+    .min(1)
+    .max(256)
+    .describe(
+      "Five fields as in crontab; six begin with seconds. Dates must be a minute apart, or as far as the server says.",
+    ),
+  timezone: z.string().max(64).nullish().describe("An IANA name. Default UTC."),
+  end_time: moment.nullish().describe("After it no run begins."),
   enabled: z.boolean().nullish(),
   on_run_completed: onRunCompleted.nullish(),
 });
@@ -42,7 +46,7 @@ export type UpdateCron = z.infer<typeof updateCron>;
 const cronFilter = {
   assistant_id: identifier.nullish(),
   thread_id: identifier.nullish(),
-  metadata: metadata.nullish(),
+  metadata: filter.nullish(),
 };
 
 export const cronField = z.enum([
@@ -71,8 +75,7 @@ export const searchCrons = z.object({
     .enum(["cron_id", "assistant_id", "thread_id", "created_at", "updated_at", "next_run_date"])
     .nullish(),
   sort_order: sortOrder.nullish(),
-  /** Only these fields are in the answer. */
-  select: z.array(cronField).nullish(),
+  select: selectOf(cronField),
 });
 export type SearchCrons = z.infer<typeof searchCrons>;
 

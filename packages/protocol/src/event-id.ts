@@ -6,20 +6,24 @@ export interface EventPlace {
   readonly sequence: number;
   /** In the stream of a thread, which has more than one run. */
   readonly runId?: string;
+  /** With a run: its place among those of the thread, so that the stream goes on also when the run is gone. */
+  readonly runSequence?: number;
 }
 
-/** `17` in the stream of a run, `<run_id>:17` in the stream of a thread. */
-export function formatEventId({ sequence, runId }: EventPlace): string {
-  return runId === undefined ? String(sequence) : `${runId}:${sequence}`;
+/** `17` in the stream of a run; in the stream of a thread `<run_id>:17.3`, for event 17 of its third run. */
+export function formatEventId({ sequence, runId, runSequence }: EventPlace): string {
+  if (runId === undefined) return String(sequence);
+  return `${runId}:${sequence}${runSequence === undefined ? "" : `.${runSequence}`}`;
 }
 
 /** Undefined: not one of ours, which the server answers with 400. `-1`, as SDKs write it, is before the first event. */
 export function parseEventId(id: string): EventPlace | undefined {
   if (id === "-1") return { sequence: 0 };
-  const match = /^(?:(.{1,128}):)?(\d{1,15})$/.exec(id);
+  const match = /^(?:(.{1,128}):)?(\d{1,15})(?:\.(\d{1,15}))?$/.exec(id);
   if (!match) return undefined;
-  const [, runId, digits] = match;
+  const [, runId, digits, order] = match;
   const sequence = Number(digits);
-  if (runId === undefined) return { sequence };
-  return identifier.safeParse(runId).success ? { sequence, runId } : undefined;
+  if (runId === undefined) return order === undefined ? { sequence } : undefined;
+  if (!identifier.safeParse(runId).success) return undefined;
+  return { sequence, runId, ...(order !== undefined && { runSequence: Number(order) }) };
 }

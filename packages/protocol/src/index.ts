@@ -38,6 +38,7 @@ export {
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./messages.ts";
+export * from "./openapi.ts";
 export * from "./problems.ts";
 export * from "./query.ts";
 export * from "./routes.ts";

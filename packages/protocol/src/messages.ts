@@ -12,8 +12,7 @@ export type ToolCall = z.infer<typeof toolCall>;
 export const message = z.looseObject({
   type: z.string(),
   id: z.string().nullish(),
-  /** Text, or content blocks. */
-  content: z.unknown(),
+  content: z.unknown().describe("Text, or content blocks."),
   name: z.string().nullish(),
   tool_calls: z.array(toolCall).nullish(),
   tool_call_id: z.string().nullish(),

@@ -1,4 +1,4 @@
-/** What stands behind the question mark: text that means numbers, flags and lists. */
+/** What stands behind the question mark: text that means numbers, flags and lists, as `means` says for a reference. */
 import { z } from "zod";
 
 /** What a query says: a name given once is text, one given again a list of texts. */
@@ -22,21 +22,26 @@ export function wholeNumber(minimum: number, maximum: number) {
     .string()
     .regex(/^\d{1,10}$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum));
+    .pipe(z.number().min(minimum).max(maximum))
+    .meta({ means: { type: "integer", minimum, maximum } });
 }
 
 /** `1` and `true`, `0` and `false`. */
-export const flag = z.enum(["1", "0", "true", "false"]).transform((text) => text === "1" || text === "true");
+export const flag = z
+  .enum(["1", "0", "true", "false"])
+  .transform((text) => text === "1" || text === "true")
+  .meta({ means: { type: "boolean" } });
 
 /** Given once, several times, or once with commas. */
 export function listOf<Item extends z.ZodType<unknown, string>>(item: Item) {
   return z
     .union([z.string(), z.array(z.string()).max(64)])
     .transform((given) => (typeof given === "string" ? given.split(",") : given))
-    .pipe(z.array(item).max(64));
+    .pipe(z.array(item).max(64))
+    .meta({ means: { type: "array", items: item } });
 }
 
 export const pageQuery = {
-  limit: wholeNumber(1, 1000).default(10),
-  offset: wholeNumber(0, 1_000_000_000).default(0),
+  limit: wholeNumber(1, 1000).default(10).describe("How many at most."),
+  offset: wholeNumber(0, 1_000_000_000).default(0).describe("How many are left out before the first."),
 };

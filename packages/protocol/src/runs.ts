@@ -8,8 +8,11 @@ import { checkpoint } from "./threads.ts";
 export const runStatus = z.enum(["pending", "running", "error", "success", "timeout", "interrupted"]);
 export type RunStatus = z.infer<typeof runStatus>;
 
-/** What happens to a run that meets another one on its thread. */
-export const multitaskStrategy = z.enum(["reject", "enqueue", "interrupt", "rollback"]);
+export const multitaskStrategy = z
+  .enum(["reject", "enqueue", "interrupt", "rollback"])
+  .describe(
+    "What happens to a run that meets another one on its thread: it is refused, waits, ends the other and keeps what that did, or undoes it. Default `enqueue`.",
+  );
 export type MultitaskStrategy = z.infer<typeof multitaskStrategy>;
 
 export const run = z.object({
@@ -38,46 +41,65 @@ export const streamMode = z.enum([
 ]);
 export type StreamMode = z.infer<typeof streamMode>;
 
-/** `update` and `goto` are refused unless the server allows commands of the engine. */
 export const command = z.object({
-  resume: z.unknown().optional(),
-  update: z.unknown().optional(),
-  goto: z.unknown().optional(),
+  resume: z
+    .unknown()
+    .optional()
+    .describe("The answer to what waits; several by the ids of their interrupts."),
+  update: z.unknown().optional().describe("Needs `engineCommands`."),
+  goto: z.unknown().optional().describe("Needs `engineCommands`."),
 });
 export type Command = z.infer<typeof command>;
 
 const nodes = z.union([z.literal("*"), z.array(z.string().max(256)).max(256)]);
 
-/** Without `stream_mode` it is `values`; without `multitask_strategy`, `enqueue`; without `on_disconnect`, `continue`. */
 export const createRun = z.object({
-  /** Of an assistant, or the name of an agent of the server. */
-  assistant_id: identifier,
-  /** Null goes on from where the thread stands. */
-  input: z.unknown().optional(),
-  command: command.nullish(),
+  assistant_id: identifier.describe("Of an assistant, or the name of an agent of the server."),
+  input: z
+    .unknown()
+    .optional()
+    .describe(
+      'What the agent takes, such as `{messages: [{role: "user", content}]}`; null goes on from where the thread stands.',
+    ),
+  command: command.nullish().describe("Instead of input."),
   config: runConfig.nullish(),
-  context: z.unknown().optional(),
+  context: z.unknown().optional().describe("The run's `context`, as the agent's `contextSchema` has it."),
   metadata: metadata.nullish(),
-  stream_mode: z.union([streamMode, z.array(streamMode).max(16)]).nullish(),
-  /** Events of graphs inside the graph too, their namespace behind the event's name. */
-  stream_subgraphs: z.boolean().nullish(),
-  stream_resumable: z.boolean().nullish(),
-  feedback_keys: z.array(z.string().max(256)).max(64).nullish(),
-  interrupt_before: nodes.nullish(),
-  interrupt_after: nodes.nullish(),
-  checkpoint: checkpoint.nullish(),
-  checkpoint_id: identifier.nullish(),
-  checkpoint_during: z.boolean().nullish(),
-  durability: z.enum(["exit", "async", "sync"]).nullish(),
-  webhook: z.string().max(2048).nullish(),
+  stream_mode: z
+    .union([streamMode, z.array(streamMode).max(16)])
+    .nullish()
+    .describe("Which events there are to read, for all readers. Default `values`."),
+  stream_subgraphs: z
+    .boolean()
+    .nullish()
+    .describe("Events of graphs inside the graph too, their namespace behind the event's name."),
+  stream_resumable: z.boolean().nullish().describe("Without effect: every stream is."),
+  feedback_keys: z.array(z.string().max(256)).max(64).nullish().describe("Without effect."),
+  interrupt_before: nodes.nullish().describe("Stops before these nodes."),
+  interrupt_after: nodes.nullish().describe("Stops after these nodes."),
+  checkpoint: checkpoint.nullish().describe("Where to go on from, instead of the newest state."),
+  checkpoint_id: identifier.nullish().describe("The same, by its id."),
+  checkpoint_during: z.boolean().nullish().describe('`false` is `durability: "exit"`.'),
+  durability: z
+    .enum(["exit", "async", "sync"])
+    .nullish()
+    .describe("When steps are stored: before the next (`sync`, the default), beside it, or at the end."),
+  webhook: z.string().max(2048).nullish().describe("A public URL that is told when the run has ended."),
   multitask_strategy: multitaskStrategy.nullish(),
-  /** `delete`, `keep`: what becomes of the thread of a run that was begun without one. */
-  on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
-  on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-  after_seconds: z.number().min(0).max(31_536_000).nullish(),
-  /** What a thread that is not there means. Default `reject`. */
-  if_not_exists: z.enum(["create", "reject"]).nullish(),
-  langsmith_tracer: z.unknown().optional(),
+  on_completion: z
+    .enum(["delete", "keep", "complete", "continue"])
+    .nullish()
+    .describe("What becomes of the thread of a run that was begun without one. Default `delete`."),
+  on_disconnect: z
+    .enum(["cancel", "continue"])
+    .nullish()
+    .describe("What becomes of the run when its reader leaves. Default `continue`."),
+  after_seconds: z.number().min(0).max(31_536_000).nullish().describe("Begin so much later."),
+  if_not_exists: z
+    .enum(["create", "reject"])
+    .nullish()
+    .describe("What a thread that is not there means. Default `reject`."),
+  langsmith_tracer: z.unknown().optional().describe("Without effect."),
 });
 export type CreateRun = z.infer<typeof createRun>;
 
@@ -122,22 +144,30 @@ export const listRunsQuery = z.object({
 });
 export type ListRunsQuery = z.infer<typeof listRunsQuery>;
 
-/** `interrupt` keeps what was done; `rollback` takes the thread back to before the run and removes the run. */
-export const cancelAction = z.enum(["interrupt", "rollback"]);
+export const cancelAction = z
+  .enum(["interrupt", "rollback"])
+  .describe(
+    "`interrupt` keeps what was done; `rollback` takes the thread back to before the run and removes the run.",
+  );
 export type CancelAction = z.infer<typeof cancelAction>;
 
 export const cancelRunQuery = z.object({
-  /** Answer when the run has ended. */
-  wait: flag.default(false),
+  wait: flag.default(false).describe("Answer when the run has ended."),
   action: cancelAction.default("interrupt"),
+  tasks: flag
+    .optional()
+    .describe("Also everything else on its thread: other runs, and background tasks with all below them."),
 });
 
 /** Some runs of a thread by id, or all of the caller's in a status. */
 export const cancelRuns = z
   .object({
     thread_id: identifier.nullish(),
-    run_ids: z.array(identifier).max(1000).nullish(),
-    status: z.enum(["pending", "running", "all"]).nullish(),
+    run_ids: z.array(identifier).max(1000).nullish().describe("Runs of `thread_id`."),
+    status: z
+      .enum(["pending", "running", "all"])
+      .nullish()
+      .describe("Instead of `run_ids`: all in this status, of `thread_id` or of all threads."),
   })
   .refine(
     ({ thread_id, run_ids, status }) => status != null || (thread_id != null && run_ids != null),
@@ -147,10 +177,13 @@ export type CancelRuns = z.infer<typeof cancelRuns>;
 
 export const cancelRunsQuery = z.object({ action: cancelAction.default("interrupt") });
 
-export const joinRunQuery = z.object({ cancel_on_disconnect: flag.default(false) });
+const cancelOnDisconnect = flag.default(false).describe("The run ends when this reader leaves.");
+
+export const joinRunQuery = z.object({ cancel_on_disconnect: cancelOnDisconnect });
 
 export const joinRunStreamQuery = z.object({
-  cancel_on_disconnect: flag.default(false),
-  /** Only these of the modes the run was begun with; absent: all of them. */
-  stream_mode: listOf(streamMode).optional(),
+  cancel_on_disconnect: cancelOnDisconnect,
+  stream_mode: listOf(streamMode)
+    .optional()
+    .describe("Only these of the modes the run was begun with; absent: all of them."),
 });

@@ -153,8 +153,15 @@ describe("threads", () => {
     expect(accepts(moment, "yesterday")).toBe(false);
   });
 
-  test.each(["../x", "/../x", "/a/../b", "/a/./b", "a", "/a\\b", "/a\0"])("SV-11 %j is no path", (path) => {
+  test.each([
+    ...["../x", "/../x", "/a/../b", "/a/./b", "a", "/a\\b", "/a\0"],
+    ...["/%2e%2e/x", "/%2E./x", "/a%2f..%2fb", "/a/%2e", "/a%5cb", "/a%00", "/%2e%2e/%zz"],
+  ])("SV-11 %j is no path", (path) => {
     expect(accepts(filePath, path)).toBe(false);
+  });
+
+  test.each(["/a b", "/100%", "/50%25.txt", "/a%20b", "/..a/b..", "/a%2eb"])("%j is a path", (path) => {
+    expect(accepts(filePath, path)).toBe(true);
   });
 });
 
@@ -174,7 +181,11 @@ describe("event ids", () => {
   });
 
   test("what is written is read", () => {
-    for (const place of [{ sequence: 3 }, { sequence: 4, runId: "a:b" }])
+    for (const place of [
+      { sequence: 3 },
+      { sequence: 4, runId: "a:b" },
+      { sequence: 4, runId: "a.1:2.3", runSequence: 12 },
+    ])
       expect(parseEventId(formatEventId(place))).toEqual(place);
   });
 });

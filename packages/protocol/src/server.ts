@@ -11,3 +11,6 @@ export const info = z.object({
   flags: z.record(z.string(), z.unknown()).default({}),
 });
 export type Info = z.infer<typeof info>;
+
+/** OpenAPI 3.1. */
+export const openApi = z.looseObject({ openapi: z.string() });

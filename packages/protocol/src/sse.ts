@@ -25,16 +25,23 @@ export const HEARTBEAT = ": heartbeat\n";
  * One event, whatever its data say: a line end in the data begins another `data:` line, one in a name or an id
  * is a space. Line separators of Unicode are escaped, since some readers take them for line ends too.
  */
-export function encodeEvent({ id, event, data }: WireEvent): string {
-  const head = `${id === undefined ? "" : `id: ${oneLine(id)}\n`}event: ${oneLine(event)}\n`;
-  return `${head}data: ${dataLines(data)}\n\n`;
+export function encodeEvent({ data, ...event }: WireEvent): string {
+  return `${encodeEventHead(event)}${encodeEventData(data)}${EVENT_END}`;
 }
+
+/** For an event whose data come in pieces: what stands before them. Behind the last one stands `EVENT_END`. */
+export function encodeEventHead({ id, event }: Omit<WireEvent, "data">): string {
+  return `${id === undefined ? "" : `id: ${oneLine(id)}\n`}event: ${oneLine(event)}\ndata: `;
+}
+
+export const EVENT_END = "\n\n";
 
 function oneLine(text: string): string {
   return text.replace(/[\r\n\0\u0085\u2028\u2029]/g, " ");
 }
 
-function dataLines(data: string): string {
+/** Data, or a piece of them that is not cut between CR and LF. */
+export function encodeEventData(data: string): string {
   return data
     .replace(/\r\n|\r|\n/g, "\ndata: ")
     .replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,5 +1,6 @@
 /** The store: values that outlive threads. */
 import { z } from "zod";
+import { filter } from "./ids.ts";
 import { flag } from "./query.ts";
 
 const withoutControls = /^\P{Cc}+$/u;
@@ -22,14 +23,14 @@ export const putItem = z.object({
   namespace: namespace.min(1),
   key,
   value: z.record(z.string(), z.unknown()),
-  /** Which fields a search by meaning looks at; false: none. */
-  index: z.union([z.literal(false), z.array(z.string().max(256)).max(64)]).nullish(),
-  /** Minutes. */
-  ttl: z.number().positive().nullish(),
+  index: z
+    .union([z.literal(false), z.array(z.string().max(256)).max(64)])
+    .nullish()
+    .describe("Which fields a search by meaning looks at; false: none."),
+  ttl: z.number().positive().nullish().describe("Without effect: items stay."),
 });
 export type PutItem = z.infer<typeof putItem>;
 
-/** Labels joined with `.`, or a list as JSON where one of them contains a `.`. */
 const namespaceText = z
   .string()
   .max(16_384)
@@ -43,7 +44,9 @@ const namespaceText = z
       return z.NEVER;
     }
   })
-  .pipe(namespace);
+  .pipe(namespace)
+  .meta({ means: { type: "string" } })
+  .describe("Labels joined with `.`, or a list as JSON where one of them contains a `.`.");
 
 export function formatNamespace(labels: readonly string[]): string {
   const plain = labels.every((label) => !label.includes(".") && !label.startsWith("["));
@@ -53,7 +56,7 @@ export function formatNamespace(labels: readonly string[]): string {
 export const getItemQuery = z.object({
   namespace: namespaceText.default([]),
   key,
-  refresh_ttl: flag.optional(),
+  refresh_ttl: flag.optional().describe("Without effect."),
 });
 export type GetItemQuery = z.infer<typeof getItemQuery>;
 
@@ -62,11 +65,11 @@ export type DeleteItem = z.infer<typeof deleteItem>;
 
 export const searchItems = z.object({
   namespace_prefix: namespace,
-  filter: z.record(z.string(), z.unknown()).nullish(),
+  filter: filter.nullish().describe("Items whose values have these fields."),
   limit: z.number().int().min(1).max(1000).default(10),
   offset: z.number().int().min(0).max(1_000_000_000).default(0),
-  query: z.string().max(65_536).nullish(),
-  refresh_ttl: z.boolean().nullish(),
+  query: z.string().max(65_536).nullish().describe("Search by meaning, where the store can."),
+  refresh_ttl: z.boolean().nullish().describe("Without effect."),
 });
 export type SearchItems = z.infer<typeof searchItems>;
 

@@ -4,26 +4,33 @@ import { identifier } from "./ids.ts";
 import { multitaskStrategy } from "./runs.ts";
 import { interrupt } from "./threads.ts";
 
-/** `steer` is read before the next model call of the run; `follow-up` begins a turn when the run has ended. */
-export const mailKind = z.enum(["steer", "follow-up"]);
+export const mailKind = z
+  .enum(["steer", "follow-up"])
+  .describe(
+    "`steer` is read before the next model call of the run; `follow-up` begins a turn when the run has ended.",
+  );
 export type MailKind = z.infer<typeof mailKind>;
 
 export const postMessage = z.object({
   kind: mailKind,
-  /** Text, or content blocks; it becomes a message of the user. */
-  content: z.union([z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1).max(256)]),
-  /** The message's id; one that is known already is not delivered again. Absent: the server makes one. */
-  id: identifier.optional(),
-  /** Who works on a follow-up when the thread is at rest. Absent: the assistant of its last run. */
-  assistant_id: identifier.optional(),
+  content: z
+    .union([z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1).max(256)])
+    .describe("Text, or content blocks; it becomes a message of the user."),
+  id: identifier
+    .optional()
+    .describe(
+      "The message's id; one that is known already is not delivered again. Absent: the server makes one.",
+    ),
+  assistant_id: identifier
+    .optional()
+    .describe("Who works on a follow-up when the thread is at rest. Absent: the assistant of its last run."),
 });
 export type PostMessage = z.infer<typeof postMessage>;
 
 export const postedMessage = z.object({
   id: identifier,
   kind: mailKind,
-  /** The run that will read it, if one is known. */
-  run_id: identifier.nullish(),
+  run_id: identifier.nullish().describe("The run that will read it, if one is known."),
 });
 export type PostedMessage = z.infer<typeof postedMessage>;
 
@@ -34,38 +41,40 @@ export const waitingInterrupts = z.array(waitingInterrupt);
 
 /** The answer to one interrupt; others of the thread go on waiting. */
 export const answerInterrupt = z.object({
-  value: z.unknown(),
-  /** Absent: the assistant of the thread's last run. */
-  assistant_id: identifier.optional(),
+  value: z.unknown().describe('The answer; for approvals `{decisions: [{type: "approve"}]}`.'),
+  assistant_id: identifier.optional().describe("Absent: the assistant of the thread's last run."),
   multitask_strategy: multitaskStrategy.optional(),
 });
 export type AnswerInterrupt = z.infer<typeof answerInterrupt>;
 
-/** Absolute, as the agent writes it. */
+const isPlain = (path: string): boolean =>
+  !/[\0\\]/.test(path) && !path.split("/").some((part) => part === ".." || part === ".");
+
+/** As whoever decodes once more would read it. */
+const decodedAgain = (path: string): string =>
+  path.replace(/%(2e|2f|5c|00)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
 export const filePath = z
   .string()
   .min(1)
   .max(4096)
   .regex(/^\//, "must begin with '/'")
-  .refine((path) => !/[\0\\]/.test(path), "must not contain NUL or '\\'")
   .refine(
-    (path) => !path.split("/").some((part) => part === ".." || part === "."),
-    "must not contain '.' or '..'",
-  );
+    (path) => isPlain(path) && isPlain(decodedAgain(path)),
+    "must not contain '.', '..', NUL or '\\' in any spelling",
+  )
+  .describe("Absolute, as the agent writes it.");
 
 export const listFilesQuery = z.object({
-  /** As of this checkpoint; absent: now. */
-  checkpoint_id: identifier.optional(),
-  /** Only what lies below. */
-  path: filePath.optional(),
+  checkpoint_id: identifier.optional().describe("As of this checkpoint; absent: now."),
+  path: filePath.optional().describe("Only what lies below."),
 });
 
 export const threadFiles = z.object({
   files: z.array(
     z.object({
       path: z.string(),
-      /** Bytes. */
-      size: z.number().int().min(0),
+      size: z.number().int().min(0).describe("Bytes."),
       modified_at: z.string().nullish(),
     }),
   ),
@@ -75,21 +84,20 @@ export type ThreadFiles = z.infer<typeof threadFiles>;
 export const readFileQuery = z.object({ path: filePath, checkpoint_id: identifier.optional() });
 
 export const diffFilesQuery = z.object({
-  /** What changed since this checkpoint; absent: what its step changed. */
-  from: identifier.optional(),
-  /** Until this one; absent: now. */
-  to: identifier.optional(),
+  from: identifier.optional().describe("What changed since this checkpoint; absent: what its step changed."),
+  to: identifier.optional().describe("Until this one; absent: now."),
 });
 
 export const fileChanges = z.object({
   changes: z.array(
     z.object({
       path: z.string(),
-      /** The tree of files outside the thread's state; absent: in the state. */
-      place: z.string().optional(),
+      place: z
+        .string()
+        .optional()
+        .describe("The tree of files outside the thread's state; absent: in the state."),
       kind: z.enum(["created", "changed", "deleted"]),
-      /** A unified diff; null for what is no text. */
-      patch: z.string().nullish(),
+      patch: z.string().nullish().describe("A unified diff; null for what is no text."),
     }),
   ),
 });

@@ -1,7 +1,7 @@
 /** Threads: a conversation with its files. */
 import { z } from "zod";
 import { runConfig } from "./assistants.ts";
-import { identifier, ifExists, metadata, moment, page, sortOrder } from "./ids.ts";
+import { filter, identifier, ifExists, metadata, moment, page, selectOf, sortOrder } from "./ids.ts";
 import { flag, listOf } from "./query.ts";
 
 export const threadStatus = z.enum(["idle", "busy", "interrupted", "error"]);
@@ -9,9 +9,11 @@ export type ThreadStatus = z.infer<typeof threadStatus>;
 
 export const interrupt = z.object({
   id: z.string().optional(),
-  value: z.unknown(),
-  /** Of the graph that asks; empty or absent: the agent itself. */
-  namespace: z.array(z.string()).optional(),
+  value: z.unknown().describe("What is asked; for approvals `{actionRequests, reviewConfigs}`."),
+  namespace: z
+    .array(z.string())
+    .optional()
+    .describe("Of the graph that asks; empty or absent: the agent itself."),
 });
 export type Interrupt = z.infer<typeof interrupt>;
 
@@ -24,20 +26,29 @@ export const thread = z.object({
   metadata,
   status: threadStatus,
   config: runConfig.optional(),
-  values: z.record(z.string(), z.unknown()).nullable().default(null),
-  /** By the task that waits. */
-  interrupts: z.record(z.string(), z.array(interrupt)).default({}),
-  error: z.unknown().nullish(),
-  /** What `extract` of a search asked for. */
-  extracted: z.record(z.string(), z.unknown()).optional(),
+  values: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .default(null)
+    .describe("The state after the last run."),
+  interrupts: z.record(z.string(), z.array(interrupt)).default({}).describe("By the task that waits."),
+  error: z.unknown().nullish().describe("Why the last run failed."),
+  open_tasks: z
+    .number()
+    .optional()
+    .describe(
+      "Background tasks of the thread that work, and mail that a run will be begun for; absent: none. Of one thread that is asked for, not in listings.",
+    ),
+  extracted: z.record(z.string(), z.unknown()).optional().describe("What `extract` of a search asked for."),
 });
 export type Thread = z.infer<typeof thread>;
 
-/** Minutes after which the thread goes. */
-export const threadTtl = z.union([
-  z.number().positive(),
-  z.object({ ttl: z.number().positive(), strategy: z.literal("delete").optional() }),
-]);
+export const threadTtl = z
+  .union([
+    z.number().positive(),
+    z.object({ ttl: z.number().positive(), strategy: z.literal("delete").optional() }),
+  ])
+  .describe("Minutes after which the thread goes.");
 
 /** One step of a history given at creation: updates, each as if a node had made it. */
 export const superstep = z.object({
@@ -54,21 +65,29 @@ export const superstep = z.object({
 export type Superstep = z.infer<typeof superstep>;
 
 export const createThread = z.object({
-  thread_id: identifier.nullish(),
+  thread_id: identifier.nullish().describe("Absent: the server makes one."),
   metadata: metadata.nullish(),
   if_exists: ifExists.nullish(),
   ttl: threadTtl.nullish(),
-  supersteps: z.array(superstep).max(1000).nullish(),
+  supersteps: z
+    .array(superstep)
+    .max(1000)
+    .nullish()
+    .describe(
+      "A history, as if the named nodes had made it. Needs `engineCommands` and `metadata.graph_id`.",
+    ),
 });
 export type CreateThread = z.infer<typeof createThread>;
 
-/** Metadata are merged: a name that is not given stays. With `Prefer: return=minimal` the answer is 204. */
-export const updateThread = z.object({ metadata: metadata.nullish(), ttl: threadTtl.nullish() });
+export const updateThread = z.object({
+  metadata: metadata.nullish().describe("Merged: a name that is not given stays."),
+  ttl: threadTtl.nullish(),
+});
 export type UpdateThread = z.infer<typeof updateThread>;
 
 const threadFilter = {
-  metadata: metadata.nullish(),
-  values: z.record(z.string(), z.unknown()).nullish(),
+  metadata: filter.nullish().describe("Those that have these names with these values."),
+  values: filter.nullish().describe("Those whose state has these values."),
   status: threadStatus.nullish(),
 };
 
@@ -91,33 +110,41 @@ export const searchThreads = z.object({
   ids: z.array(identifier).max(1000).nullish(),
   sort_by: z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"]).nullish(),
   sort_order: sortOrder.nullish(),
-  /** Only these fields are in the answer. */
-  select: z.array(threadField).nullish(),
-  /** Name in `extracted` → path such as `values.messages[-1].content`. */
-  extract: z.record(z.string(), z.string().max(256)).nullish(),
+  select: selectOf(threadField),
+  extract: z
+    .record(z.string().max(256), z.string().max(256))
+    .refine((paths) => Object.keys(paths).length <= 32, "must have at most 32 paths")
+    .nullish()
+    .describe("Name in `extracted` → path such as `values.messages[-1].content`."),
 });
 export type SearchThreads = z.infer<typeof searchThreads>;
 
 export const countThreads = z.object(threadFilter);
 export type CountThreads = z.infer<typeof countThreads>;
 
-/** `keep_latest` keeps the thread and its newest state. */
 export const pruneThreads = z.object({
   thread_ids: z.array(identifier).max(1000),
-  strategy: z.enum(["delete", "keep_latest"]).default("delete"),
+  strategy: z
+    .enum(["delete", "keep_latest"])
+    .default("delete")
+    .describe("`keep_latest` keeps the thread and its newest state."),
 });
 export type PruneThreads = z.infer<typeof pruneThreads>;
 
 export const prunedThreads = z.object({ pruned_count: z.number().int() });
 export type PrunedThreads = z.infer<typeof prunedThreads>;
 
-/** `include`: `ttl` is understood; other words are not an error. */
-export const getThreadQuery = z.object({ include: listOf(z.string().max(64)).optional() });
+export const getThreadQuery = z.object({
+  include: listOf(z.string().max(64)).optional().describe("Taken for other servers' sake, without effect."),
+});
 
 export const checkpoint = z.object({
   thread_id: identifier.nullish(),
-  /** Of a graph inside the graph; empty: the agent itself. */
-  checkpoint_ns: z.string().max(4096).optional(),
+  checkpoint_ns: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe("Of a graph inside the graph; empty: the agent itself."),
   checkpoint_id: identifier.nullish(),
   checkpoint_map: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -128,10 +155,8 @@ export const threadTask = z.object({
   name: z.string(),
   error: z.string().nullish(),
   interrupts: z.array(interrupt),
-  /** Where the state of the graph that the task runs is found. */
-  checkpoint: checkpoint.nullish(),
-  /** With `subgraphs`: a state like the one it is in. */
-  state: z.unknown().nullish(),
+  checkpoint: checkpoint.nullish().describe("Where the state of the graph that the task runs is found."),
+  state: z.unknown().nullish().describe("With `subgraphs`: a state like the one it is in."),
   result: z.unknown().optional(),
   path: z.array(z.unknown()).optional(),
 });
@@ -139,9 +164,8 @@ export type ThreadTask = z.infer<typeof threadTask>;
 
 export const threadState = z.object({
   values: z.unknown(),
-  /** What would run; empty: nothing until there is new input. */
-  next: z.array(z.string()),
-  checkpoint,
+  next: z.array(z.string()).describe("What would run; empty: nothing until there is new input."),
+  checkpoint: checkpoint.nullable().describe("Null for a thread that has no state yet."),
   metadata: metadata.nullish(),
   created_at: z.string().nullish(),
   parent_checkpoint: checkpoint.nullish(),
@@ -149,14 +173,18 @@ export const threadState = z.object({
 });
 export type ThreadState = z.infer<typeof threadState>;
 
-export const threadStateQuery = z.object({ subgraphs: flag.default(false) });
+export const threadStateQuery = z.object({
+  subgraphs: flag.default(false).describe("The states of graphs that are at work inside, too."),
+});
 
 export const threadStateAt = z.object({ checkpoint, subgraphs: z.boolean().nullish() });
 export type ThreadStateAt = z.infer<typeof threadStateAt>;
 
 export const updateThreadState = z.object({
-  values: z.unknown(),
-  as_node: z.string().max(256).nullish(),
+  values: z
+    .unknown()
+    .describe("Keys of the agent's input; messages of the user, or quoted ones of the assistant."),
+  as_node: z.string().max(256).nullish().describe("Needs `engineCommands`."),
   checkpoint: checkpoint.nullish(),
   checkpoint_id: identifier.nullish(),
 });
@@ -174,9 +202,11 @@ export type PatchThreadState = z.infer<typeof patchThreadState>;
 
 export const threadHistory = z.object({
   limit: page.limit,
-  /** States older than this one. */
-  before: z.union([identifier, z.object({ configurable: checkpoint }), checkpoint]).nullish(),
-  metadata: metadata.nullish(),
+  before: z
+    .union([identifier, z.object({ configurable: checkpoint }), checkpoint])
+    .nullish()
+    .describe("States older than this one."),
+  metadata: filter.nullish(),
   checkpoint: checkpoint.nullish(),
 });
 export type ThreadHistory = z.infer<typeof threadHistory>;
@@ -184,4 +214,10 @@ export type ThreadHistory = z.infer<typeof threadHistory>;
 export const threadStreamMode = z.enum(["run_modes", "lifecycle", "state_update"]);
 export type ThreadStreamMode = z.infer<typeof threadStreamMode>;
 
-export const threadStreamQuery = z.object({ stream_mode: listOf(threadStreamMode).default(["run_modes"]) });
+export const threadStreamQuery = z.object({
+  stream_mode: listOf(threadStreamMode)
+    .default(["run_modes"])
+    .describe(
+      "`run_modes`: all events; `lifecycle`: begin and end of runs; `state_update`: `values` and `updates`.",
+    ),
+});

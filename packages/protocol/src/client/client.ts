@@ -33,6 +33,7 @@ export function createClient(options: ClientOptions) {
     call,
     ok: (o: CallOptions = {}) => call("server.ok", o),
     info: (o: CallOptions = {}) => call("server.info", o),
+    openApi: (o: CallOptions = {}) => call("server.openapi", o),
     assistants: assistantCalls(call),
     threads: {
       ...threadCalls(call, connection, options.reconnect),

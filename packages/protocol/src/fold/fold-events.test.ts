@@ -1,7 +1,7 @@
 /** Events written by hand: ends, older forms, nonsense. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { emptyScreen, type FoldedEvent, foldEvents } from "../index.ts";
+import { emptyScreen, type FoldedEvent, foldEvent, foldEvents } from "../index.ts";
 
 const fold = (events: Iterable<FoldedEvent>) => foldEvents(emptyScreen, events);
 
@@ -166,4 +166,18 @@ test("whatever the data are, nothing is thrown and nothing is polluted", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test("values that are nested deeper than a program can count are folded, and equal parts above stay the same", () => {
+  const nested = (depth: number): unknown => {
+    let value: unknown = 1;
+    for (let level = 0; level < depth; level += 1) value = [value];
+    return value;
+  };
+  for (const event of ["values", "updates", "custom", "tools", "error"]) {
+    const data = () => ({ deep: nested(20_000), flat: { a: [1] } });
+    const before = foldEvent(emptyScreen, { event, data: data() });
+    const after = foldEvent(before, { event, data: data() });
+    expect(after.values.flat).toBe(before.values.flat);
+  }
 });

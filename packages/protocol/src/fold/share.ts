@@ -1,37 +1,46 @@
 /** Equal parts of a new value are the old objects. */
 
+/** What is nested deeper is not compared: it may be nested deeper than a program can count. */
+const MOST_DEPTH = 100;
+
 /** `next`, with every part of it that equals the same part of `before` being that very part. JSON values only. */
-export function share<Value>(before: unknown, next: Value): Value {
-  if (same(before, next)) return before as Value;
-  if (Array.isArray(before) && Array.isArray(next)) return shareArrays(before, next) as Value;
-  if (isRecord(before) && isRecord(next)) return shareRecords(before, next) as Value;
+export function share<Value>(before: unknown, next: Value, depth = MOST_DEPTH): Value {
+  if (same(before, next, depth)) return before as Value;
+  if (depth === 0) return next;
+  if (Array.isArray(before) && Array.isArray(next)) return shareArrays(before, next, depth - 1) as Value;
+  if (isRecord(before) && isRecord(next)) return shareRecords(before, next, depth - 1) as Value;
   return next;
 }
 
-/** Whether two JSON values say the same. */
-function same(one: unknown, other: unknown): boolean {
+/** Whether two JSON values say the same, as far as it is looked at. */
+function same(one: unknown, other: unknown, depth: number): boolean {
   if (Object.is(one, other)) return true;
+  if (depth === 0) return false;
   if (Array.isArray(one))
     return (
       Array.isArray(other) &&
       one.length === other.length &&
-      one.every((item, index) => same(item, other[index]))
+      one.every((item, index) => same(item, other[index], depth - 1))
     );
   if (!isRecord(one) || !isRecord(other)) return false;
   const names = Object.keys(one);
   return (
     names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && same(one[name], other[name]))
+    names.every((name) => Object.hasOwn(other, name) && same(one[name], other[name], depth - 1))
   );
 }
 
-function shareArrays(before: readonly unknown[], next: readonly unknown[]): readonly unknown[] {
-  return next.map((value, index) => share(before[index], value));
+function shareArrays(
+  before: readonly unknown[],
+  next: readonly unknown[],
+  depth: number,
+): readonly unknown[] {
+  return next.map((value, index) => share(before[index], value, depth));
 }
 
-function shareRecords(before: Record<string, unknown>, next: Record<string, unknown>): object {
+function shareRecords(before: Record<string, unknown>, next: Record<string, unknown>, depth: number): object {
   const shared: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(next)) put(shared, name, share(own(before, name), value));
+  for (const [name, value] of Object.entries(next)) put(shared, name, share(own(before, name), value, depth));
   return shared;
 }
 

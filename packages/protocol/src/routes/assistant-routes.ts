@@ -28,6 +28,7 @@ export const assistantRoutes = [
     summary: "Creates an assistant: an agent of the server with settings of its own.",
     body: createAssistant,
     answer: assistant,
+    problems: ["NOT_FOUND", "EXISTS"],
     standard: true,
   },
   {

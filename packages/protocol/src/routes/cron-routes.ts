@@ -23,6 +23,7 @@ export const cronRoutes = [
     summary: "Creates a cron whose runs each have a thread of their own.",
     body: createCron,
     answer: cron,
+    problems: ["NOT_FOUND"],
     standard: true,
   },
   {

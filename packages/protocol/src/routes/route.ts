@@ -1,6 +1,7 @@
 /** One route as data: what tests walk and the reference is made from. */
 import { z } from "zod";
 import { identifier } from "../ids.ts";
+import type { ProblemCode } from "../problems.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -22,6 +23,8 @@ export interface Route {
    * without a body (204, or 202 for what goes on afterwards: LangGraph's SDK reads JSON from every other status).
    */
   readonly answer: z.ZodType | "events" | "bytes" | "nothing";
+  /** What it may be refused with beside what every route may: see `problemsOf`. */
+  readonly problems?: readonly ProblemCode[];
   /** LangGraph's servers have it too. Others are ours. */
   readonly standard: boolean;
 }

@@ -25,6 +25,7 @@ export const runRoutes = [
     parameters: onThread,
     body: createRun,
     answer: run,
+    problems: ["THREAD_BUSY", "NOTHING_TO_RESUME", "KEY_REUSED"],
     standard: true,
   },
   {
@@ -35,6 +36,7 @@ export const runRoutes = [
     parameters: onThread,
     body: createRun,
     answer: "events",
+    problems: ["THREAD_BUSY", "NOTHING_TO_RESUME", "KEY_REUSED"],
     standard: true,
   },
   {
@@ -45,6 +47,7 @@ export const runRoutes = [
     parameters: onThread,
     body: createRun,
     answer: runOutcome,
+    problems: ["THREAD_BUSY", "NOTHING_TO_RESUME", "KEY_REUSED"],
     standard: true,
   },
   {
@@ -113,6 +116,7 @@ export const runRoutes = [
     query: cancelRunsQuery,
     body: cancelRuns,
     answer: "nothing",
+    problems: ["NOT_FOUND"],
     standard: true,
   },
   {
@@ -122,6 +126,7 @@ export const runRoutes = [
     summary: "Begins a run on a thread of its own and does not wait for it.",
     body: createRun,
     answer: run,
+    problems: ["NOT_FOUND", "KEY_REUSED"],
     standard: true,
   },
   {
@@ -131,6 +136,7 @@ export const runRoutes = [
     summary: "Begins several runs, each on a thread of its own.",
     body: createRunBatch,
     answer: z.array(run),
+    problems: ["NOT_FOUND"],
     standard: true,
   },
   {
@@ -140,6 +146,7 @@ export const runRoutes = [
     summary: "Begins a run on a thread of its own and streams its events.",
     body: createRun,
     answer: "events",
+    problems: ["NOT_FOUND", "KEY_REUSED"],
     standard: true,
   },
   {
@@ -149,6 +156,7 @@ export const runRoutes = [
     summary: "Begins a run on a thread of its own and answers with its values when it has ended.",
     body: createRun,
     answer: runOutcome,
+    problems: ["NOT_FOUND", "KEY_REUSED"],
     standard: true,
   },
   {

@@ -1,4 +1,4 @@
-import { info, ok } from "../server.ts";
+import { info, ok, openApi } from "../server.ts";
 import type { Route } from "./route.ts";
 
 export const serverRoutes = [
@@ -16,6 +16,14 @@ export const serverRoutes = [
     path: "/info",
     summary: "Says which version the server has and what it can do.",
     answer: info,
+    standard: true,
+  },
+  {
+    name: "server.openapi",
+    method: "GET",
+    path: "/openapi.json",
+    summary: "Gives this reference as an OpenAPI document.",
+    answer: openApi,
     standard: true,
   },
 ] as const satisfies readonly Route[];

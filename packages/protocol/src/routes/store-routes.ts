@@ -18,6 +18,7 @@ export const storeRoutes = [
     summary: "Writes an item, over what stands under its key.",
     body: putItem,
     answer: "nothing",
+    problems: ["NOT_SUPPORTED"],
     standard: true,
   },
   {
@@ -27,6 +28,7 @@ export const storeRoutes = [
     summary: "Gives one item; null when there is none.",
     query: getItemQuery,
     answer: item.nullable(),
+    problems: ["NOT_SUPPORTED"],
     standard: true,
   },
   {
@@ -36,6 +38,7 @@ export const storeRoutes = [
     summary: "Removes an item.",
     body: deleteItem,
     answer: "nothing",
+    problems: ["NOT_SUPPORTED"],
     standard: true,
   },
   {
@@ -45,6 +48,7 @@ export const storeRoutes = [
     summary: "Lists items below a namespace, by their fields or by meaning.",
     body: searchItems,
     answer: foundItems,
+    problems: ["NOT_SUPPORTED"],
     standard: true,
   },
   {
@@ -55,6 +59,7 @@ export const storeRoutes = [
     body: listNamespaces,
     bodyOptional: true,
     answer: foundNamespaces,
+    problems: ["NOT_SUPPORTED"],
     standard: true,
   },
 ] as const satisfies readonly Route[];

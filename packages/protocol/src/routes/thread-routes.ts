@@ -43,6 +43,7 @@ export const threadRoutes = [
     body: createThread,
     bodyOptional: true,
     answer: thread,
+    problems: ["EXISTS"],
     standard: true,
   },
   {
@@ -72,6 +73,7 @@ export const threadRoutes = [
     summary: "Removes threads, or what they remember beside their newest state.",
     body: pruneThreads,
     answer: prunedThreads,
+    problems: ["THREAD_BUSY"],
     standard: true,
   },
   {
@@ -101,6 +103,7 @@ export const threadRoutes = [
     summary: "Removes a thread with its runs and state; a run that goes on is cancelled.",
     parameters: one,
     answer: "nothing",
+    problems: ["THREAD_BUSY"],
     standard: true,
   },
   {
@@ -150,6 +153,7 @@ export const threadRoutes = [
     parameters: one,
     body: updateThreadState,
     answer: updatedThreadState,
+    problems: ["THREAD_BUSY"],
     standard: true,
   },
   {
@@ -210,6 +214,7 @@ export const threadRoutes = [
     parameters: ids("thread_id", "interrupt_id"),
     body: answerInterrupt,
     answer: run,
+    problems: ["THREAD_BUSY", "NOTHING_TO_RESUME", "KEY_REUSED"],
     standard: false,
   },
   {
