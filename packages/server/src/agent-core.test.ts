@@ -6,7 +6,7 @@ import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { decodeEvents, parseEventName } from "@deepwright/protocol";
 import { MemorySaver } from "@langchain/langgraph";
 import { callTool, fault, type Script, say, scriptedModel } from "deepwright/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   type AgentEvent,
   type BuildAgentOptions,
@@ -23,6 +23,7 @@ let globalSkillsDir: string;
 const toClose: { close(): unknown }[] = [];
 
 beforeEach(async () => {
+  vi.stubEnv("TAVILY_API_KEY", undefined);
   home = await mkdtemp(join(tmpdir(), "agent-core-"));
   workspaceDir = join(home, "garden");
   globalSkillsDir = join(home, "global-skills");
@@ -30,6 +31,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const one of toClose.splice(0).reverse()) await one.close();
   await rm(home, { recursive: true, force: true });
 });
@@ -84,25 +86,32 @@ it("waits before a file is written, also over a restart, and goes on with the an
   expect(await getAgentState(agent, "t")).toMatchObject({ interrupts: [], next: [] });
 });
 
-it("asks about edits and commands too, and about nothing when approvals are off", async () => {
+it("asks about edits, commands, deletions and notes too, and about nothing when approvals are off", async () => {
   await writeFile(join(workspaceDir, "rose.txt"), "red");
-  const script = [
+  const changes = [
     callTool("edit_file", { file_path: "/rose.txt", old_string: "red", new_string: "white" }),
     callTool("execute", { command: "cat rose.txt" }),
-    say("Done."),
+    callTool("memory", { action: "add", note: "Roses are white." }),
+    callTool("delete", { file_path: "/rose.txt" }),
   ];
-  const { agent } = await build(script);
-  const statuses: unknown[] = [];
-  for (const input of [HELLO, resumeAgentInput(YES), resumeAgentInput(YES)])
-    statuses.push((await all(streamEvents(agent, input))).at(-1)?.data);
-  expect(statuses).toMatchObject([
-    { status: "interrupted" },
-    { status: "interrupted" },
-    { status: "success" },
-  ]);
-  expect(await lastTool(agent)).toContain("white");
-  const free = await build([write, say("Done.")], { withHitl: false, checkpointer: null });
+  const { agent } = await build([...changes, say("Done.")]);
+  const asked: unknown[] = [];
+  for (const input of [HELLO, ...changes.map(() => resumeAgentInput(YES))]) {
+    const end = (await all(streamEvents(agent, input))).at(-1)?.data;
+    const { interrupts } = await getAgentState(agent, "t");
+    const value = interrupts[0]?.value as { actionRequests: { name: string }[] } | undefined;
+    asked.push(value?.actionRequests[0]?.name ?? end);
+    if (asked.length <= 4) expect(await readdir(workspaceDir)).toContain("rose.txt");
+    if (asked.length === 3) expect(await lastTool(agent)).toContain("white");
+  }
+  expect(asked.slice(0, -1)).toEqual(["edit_file", "execute", "memory", "delete"]);
+  expect(asked.at(-1)).toMatchObject({ status: "success" });
+  expect(await readdir(workspaceDir)).toEqual(["AGENTS.md"]);
+  const free = await build([write, callTool("delete", { file_path: "/rose.txt" }), say("Done.")], {
+    ...{ withHitl: false, checkpointer: null },
+  });
   expect((await all(streamEvents(free.agent, HELLO))).at(-1)?.data).toMatchObject({ status: "success" });
+  expect(await readdir(workspaceDir)).toEqual(["AGENTS.md"]);
 });
 
 const delegate = callTool("task", { description: "Plant it.", subagent_type: "general-purpose" });
@@ -202,6 +211,32 @@ it.each(["os", "none"] as const)("commands inherit no environment and are cut (%
   }
 });
 
+/** A turn of the event loop, which no timer is needed for. */
+const turn = () => new Promise((go) => setImmediate(go));
+
+it.each(["os", "none"] as const)("a command may take 60 s (%s)", async (sandbox) => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const script = [callTool("execute", { command: "echo begun > begun; sleep 600" }), say("Done.")];
+    const { agent, model } = await build(script, { withHitl: false, sandbox });
+    let isDone = false;
+    const run = all(streamEvents(agent, HELLO)).finally(() => {
+      isDone = true;
+    });
+    for (let names: string[] = []; !names.includes("begun"); names = await readdir(workspaceDir))
+      await turn();
+    vi.advanceTimersByTime(59_500);
+    for (let turns = 0; turns < 500; turns += 1) await turn();
+    expect(isDone).toBe(false);
+    vi.advanceTimersByTime(1_000);
+    while (!isDone) await turn();
+    await run;
+    expect(String(model.calls[1]?.messages.at(-1)?.text)).toMatch(/time was up: exit code 124/);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it("fails with the reason where the sandbox cannot be had, and for a workspace that is not there", async () => {
   const platform = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
   Object.defineProperty(process, "platform", { ...platform, value: "sunos" });
@@ -253,7 +288,14 @@ it("has words for the mode and the workspace, its memory, and a search where one
   expect(prompt).toContain('"garden"');
   expect(prompt).not.toContain(home);
   expect(prompt).toContain("Roses come first.");
-  expect(plain.agent.describe().tools.map(({ name }) => name)).not.toContain("web_search");
+  const toolsOf = ({ agent }: typeof plain) => agent.describe().tools.map(({ name }) => name);
+  expect(toolsOf(plain)).not.toContain("web_search");
+  expect(toolsOf(plain)).toContain("memory");
+  expect(toolsOf(await build([], { search: { provider: "tavily", apiKey: "k" } }))).toContain("web_search");
+  vi.stubEnv("TAVILY_API_KEY", "tvly-1");
+  expect(toolsOf(await build([]))).toContain("web_search");
+  expect(toolsOf(await build([], { search: false, memory: false }))).not.toContain("web_search");
+  expect(toolsOf(await build([], { memory: false }))).not.toContain("memory");
   const search = (query: string) => [{ title: `About ${query}` }];
   const script = [callTool("web_search", { query: "roses" }), say("Done.")];
   const other = await build(script, { search, mode: "acp", memory: false, threadId: "u" });

@@ -16,15 +16,16 @@ import {
   isAsyncSubAgent,
 } from "deepwright";
 import { buildLlm, type LlmSettings } from "./agent-core/llm.ts";
+import { memoryTool } from "./agent-core/memory-tool.ts";
 import { type AgentMode, checkedMode, modePrompt } from "./agent-core/prompt.ts";
 import { type AgentEvents, eventsOf, type StreamConfig, type StreamingAgent } from "./agent-core/stream.ts";
-import { type WebSearch, webSearchTool } from "./agent-core/web-search.ts";
+import { chosenSearch, type SearchSettings, type WebSearch, webSearchTool } from "./agent-core/web-search.ts";
 import { openWorkspace } from "./agent-core/workspace.ts";
 
 export type { LlmSettings } from "./agent-core/llm.ts";
 export type { AgentMode } from "./agent-core/prompt.ts";
 export type { AgentEvent, AgentEvents } from "./agent-core/stream.ts";
-export type { WebSearch } from "./agent-core/web-search.ts";
+export type { SearchSettings, WebSearch } from "./agent-core/web-search.ts";
 export { buildLlm };
 
 /** null means absent. */
@@ -37,7 +38,7 @@ export interface BuildAgentOptions {
   readonly mode?: AgentMode | null;
   /** The thread of runs and states that name none. */
   readonly threadId?: string | null;
-  /** Whether a person approves each write_file, edit_file and execute. Default true. */
+  /** Whether a person approves each write_file, edit_file, delete, execute and memory. Default true. */
   readonly withHitl?: boolean | null;
   /** Whether subagents ask as well. Default true. */
   readonly childHitl?: boolean | null;
@@ -49,9 +50,12 @@ export interface BuildAgentOptions {
   /** A model that exists already, in the place of `settings`. */
   readonly model?: BaseChatModel | null;
   readonly subagents?: readonly AnySubAgent[] | null;
-  /** Offered to the agent as `web_search`; absent: there is no such tool. */
-  readonly search?: WebSearch | null;
-  /** Whether AGENTS.md of the workspace stands in the prompt and is kept up to date. Default true. */
+  /**
+   * Offered to the agent as `web_search`: a search of the app, or settings of one that is known. Absent: Tavily where
+   * TAVILY_API_KEY is set, else there is no such tool. `false`: there is none.
+   */
+  readonly search?: WebSearch | SearchSettings | false | null;
+  /** Whether AGENTS.md of the workspace stands in the prompt, and the tool `memory` keeps notes there. Default true. */
   readonly memory?: boolean | null;
   /**
    * Where commands run. Default `os`: in a sandbox that can change the workspace alone and reaches no network; where it
@@ -77,7 +81,8 @@ export type AppAgent = DeepAgent & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const ASKED_TOOLS = ["write_file", "edit_file", "execute"];
+/** All that change something of the user's. */
+const ASKED_TOOLS = ["write_file", "edit_file", "delete", "execute", "memory"];
 const MEMORY = "/AGENTS.md";
 
 const OPTIONS: readonly (keyof BuildAgentOptions)[] = [
@@ -89,6 +94,8 @@ const OPTIONS: readonly (keyof BuildAgentOptions)[] = [
 export async function buildAgent(options: BuildAgentOptions): Promise<AppAgent> {
   checkOptions(options);
   const mode = checkedMode(options.mode ?? "cowork");
+  const search = chosenSearch(options.search, process.env);
+  const withMemory = options.memory ?? true;
   const model = options.model ?? (options.settings ? await buildLlm(options.settings) : undefined);
   const workspace = await openWorkspace({
     workspaceDir: options.workspaceDir,
@@ -101,11 +108,15 @@ export async function buildAgent(options: BuildAgentOptions): Promise<AppAgent> 
   try {
     const agent = createDeepAgent({
       model: model ?? null,
-      tools: [...(options.tools ?? []), ...(options.search ? [webSearchTool(options.search)] : [])],
+      tools: [
+        ...(options.tools ?? []),
+        ...(search ? [webSearchTool(search)] : []),
+        ...(withMemory ? [memoryTool(workspace.files, MEMORY)] : []),
+      ],
       systemPrompt: options.systemPrompt ?? modePrompt(mode, options.workspaceDir),
       backend: workspace.backend,
       skills: workspace.skills,
-      memory: (options.memory ?? true) ? [MEMORY] : [],
+      memory: withMemory ? [MEMORY] : [],
       interruptOn: (options.withHitl ?? true) ? asking(true) : null,
       subagents: team(options, workspace.skills),
       checkpointer: options.checkpointer ?? null,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { ConfigurationError } from "deepwright";
 import { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
+import { answerBadRequests } from "./http/bad-requests.ts";
 import { openTokenFile, type ServerToken } from "./http/token-file.ts";
 
 export interface ServeOptions extends AppOptions {
@@ -42,12 +43,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     );
   const token = isGuarded ? undefined : await openTokenFile(tokenFile);
   const app = await createApp({
+    loadAgents: true,
     ...rest,
     ...(token && { token: token.token }),
     database: rest.database ?? defaultDatabase(),
     allowedHosts: [...(rest.allowedHosts ?? []), ...(isAddress(host) ? [] : [host])],
   });
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as HttpServer;
+  answerBadRequests(server);
   try {
     await listen(server, port, host);
   } catch (error) {

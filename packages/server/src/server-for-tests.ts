@@ -33,6 +33,9 @@ export function echoAgent() {
   return createDeepAgent({ model, tools: [sleep, ask], interruptOn: { ask: true } });
 }
 
+/** For tests that kill workers: what they did is taken over soon. */
+export const QUICK = { claimTtl: 2, pollInterval: 0.1, scanInterval: 0.2 } as const;
+
 export const TOKEN = "a-token-for-tests-0123456789";
 
 export interface TestServer extends RunningServer {

@@ -28,6 +28,8 @@ export interface WorkspaceOptions {
 
 export interface Workspace {
   readonly backend: NonNullable<CreateDeepAgentParams["backend"]>;
+  /** The directory itself, for tools of the app. */
+  readonly files: FilesystemBackend;
   /** As the agent sees them; of two skills with one name that of the later directory counts. */
   readonly skills: readonly string[];
   close(): Promise<void>;
@@ -62,11 +64,12 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     isDirectory(globalDir),
     isDirectory(join(rootDir, "skills")),
   ]);
+  const files = new FilesystemBackend({ rootDir, virtualMode: true });
   const { backend, close } =
-    options.sandbox === "none" ? unisolated(rootDir, options) : await isolated(rootDir, options);
+    options.sandbox === "none" ? unisolated(rootDir, options) : await isolated(rootDir, files, options);
   const skills = [...(hasGlobal ? [GLOBAL_SKILLS] : []), ...(hasOwn ? [WORKSPACE_SKILLS] : [])];
   const mounts = { ...AREAS, ...(hasGlobal && { [GLOBAL_SKILLS]: readOnlySkills(globalDir) }) };
-  return { backend: new CompositeBackend(backend, mounts), skills, close };
+  return { backend: new CompositeBackend(backend, mounts), files, skills, close };
 }
 
 function readOnlySkills(rootDir: string): PolicyBackend {
@@ -80,8 +83,11 @@ function unisolated(rootDir: string, { timeout, maxOutputBytes, env }: Workspace
   return { backend, close: () => backend.close() };
 }
 
-async function isolated(rootDir: string, { timeout, maxOutputBytes, env }: WorkspaceOptions) {
-  const files = new FilesystemBackend({ rootDir, virtualMode: true });
+async function isolated(
+  rootDir: string,
+  files: FilesystemBackend,
+  { timeout, maxOutputBytes, env }: WorkspaceOptions,
+) {
   const backend = createSandbox({
     provider: osSandbox({ rootDir, files, commandNote: COMMAND_NOTE, timeout, maxOutputBytes, env }),
   });

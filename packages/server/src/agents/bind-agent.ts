@@ -6,7 +6,7 @@
  * and whatever it was built with counts.
  */
 import type { BaseCheckpointSaver, BaseStore, Pregel } from "@langchain/langgraph";
-import { ConfigurationError } from "deepwright";
+import { ConfigurationError, putInOrder } from "deepwright";
 
 /** A compiled graph of whatever make. */
 export type AnyGraph = Pregel<any, any, any, any, any>;
@@ -24,6 +24,8 @@ export function bindAgent(name: string, given: unknown, { saver, store, claimTtl
   if (bound.checkpointer === undefined || bound.checkpointer === null || bound.checkpointer === true)
     bound.checkpointer = saver;
   if (bound.store === undefined) bound.store = store;
+  // Agents of ours are so by themselves.
+  if (!("loop" in bound)) putInOrder(bound);
   // Updates of the state do not come between the steps of a run: they are refused while one has the thread.
   if ("loop" in bound && bound.checkpointer === saver && "claimThread" in saver)
     bound.threadClaim ??= { mode: "refuse", ...(claimTtl !== undefined && { ttl: claimTtl }) };

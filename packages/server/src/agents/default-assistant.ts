@@ -5,11 +5,13 @@ import type { Assistant } from "@deepwright/protocol";
 /** LangGraph's servers name their default assistants in this namespace: ids stay when a deployment changes over. */
 const NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
-/** UUID version 5 of the agent's name: the same on every machine. */
-export function assistantIdOf(graphId: string): string {
+export const assistantIdOf = (graphId: string): string => nameId(graphId);
+
+/** UUID version 5 of a name: the same on every machine. */
+export function nameId(name: string): string {
   const hash = createHash("sha1")
     .update(Buffer.from(NAMESPACE.replaceAll("-", ""), "hex"))
-    .update(graphId);
+    .update(name);
   const bytes = hash.digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x50;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;

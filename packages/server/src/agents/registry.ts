@@ -1,6 +1,6 @@
 /** The agents of the server by name, and the assistant each of them has by itself. */
 import type { Assistant } from "@deepwright/protocol";
-import { ConfigurationError } from "deepwright";
+import { ConfigurationError, registerGraph } from "deepwright";
 import { type AgentPlaces, type AnyGraph, bindAgent } from "./bind-agent.ts";
 import { assistantIdOf, defaultAssistant } from "./default-assistant.ts";
 
@@ -19,6 +19,8 @@ export interface AgentRegistry {
   assistant(assistantIdOrName: string): Assistant | undefined;
   /** Adds an agent while the server runs. A name that is there already is refused. */
   register(graphId: string, source: AgentSource): void;
+  /** Async subagents cannot name these agents any more. Safe twice. */
+  close(): void;
 }
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._@-]{0,126}[A-Za-z0-9])?$/;
@@ -31,6 +33,7 @@ export function createAgentRegistry(
   const sources = new Map<string, AgentSource>();
   const loaded = new Map<string, Promise<AnyGraph>>();
   const assistants = new Map<string, Assistant>();
+  const named: (() => void)[] = [];
 
   const register = (name: string, source: AgentSource): void => {
     if (!NAME.test(name))
@@ -41,10 +44,26 @@ export function createAgentRegistry(
       throw new ConfigurationError("INVALID_OPTION", `There are two agents named '${name}'.`);
     sources.set(name, source);
     assistants.set(assistantIdOf(name), defaultAssistant(name, createdAt));
+    // Agents made from now on can name it as an async subagent; it is made when the first task is begun.
+    named.push(registerGraph(name, () => loadOnce(name)));
   };
   const load = async (name: string, source: AgentSource): Promise<AnyGraph> => {
     const isFactory = typeof source === "function" && !("stream" in source);
     return bindAgent(name, isFactory ? await source({ configurable: {} }) : source, places);
+  };
+
+  const loadOnce = (graphId: string): Promise<AnyGraph> => {
+    const source = sources.get(graphId);
+    if (source === undefined)
+      return Promise.reject(
+        new ConfigurationError("INVALID_OPTION", `The server has no agent '${graphId}'.`),
+      );
+    const known = loaded.get(graphId);
+    if (known) return known;
+    const loading = load(graphId, source);
+    loaded.set(graphId, loading);
+    loading.catch(() => loaded.delete(graphId));
+    return loading;
   };
 
   for (const [name, source] of Object.entries(agents)) register(name, source);
@@ -58,18 +77,9 @@ export function createAgentRegistry(
     has: (graphId) => sources.has(graphId),
     register,
     assistant: (id) => assistants.get(id) ?? assistants.get(assistantIdOf(id)),
-    load(graphId) {
-      const source = sources.get(graphId);
-      if (source === undefined)
-        return Promise.reject(
-          new ConfigurationError("INVALID_OPTION", `The server has no agent '${graphId}'.`),
-        );
-      const known = loaded.get(graphId);
-      if (known) return known;
-      const loading = load(graphId, source);
-      loaded.set(graphId, loading);
-      loading.catch(() => loaded.delete(graphId));
-      return loading;
+    load: loadOnce,
+    close() {
+      for (const remove of named.splice(0)) remove();
     },
   };
 }

@@ -3,10 +3,12 @@
  *
  * Every process may tick. A run is begun under a key made of the cron and its date, and then the date is moved on: of
  * two processes that see the same date one gets the other's run, and one that dies in between has lost nothing.
- * Dates that passed while no process lived make one run, not many.
+ * Dates that passed while no process lived make one run, not many. Runs by the clock count as those the owner asks for:
+ * one that meets the limit stays due, and begins when there is room. One that fails is in nobody's way: the others begin,
+ * and it is tried again a little later.
  */
 import type { CreateRun } from "@deepwright/protocol";
-import type { CronRecords, DueCron, RunRecord } from "../records/records.ts";
+import type { CronRecords, DueCron, Owner, RunRecord } from "../records/records.ts";
 import type { StartRun } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import { nextDate } from "./schedule.ts";
@@ -16,6 +18,10 @@ export interface CronTickerOptions {
   readonly start: (run: StartRun) => Promise<RunRecord>;
   /** How often it is asked what is due. */
   readonly tickMs: number;
+  /** Milliseconds between two dates of a cron, at least: also of one that was kept under another rule. Default 0. */
+  readonly leastMs?: number;
+  /** Whether the owner may begin a run now; true counts it. Default: always. */
+  readonly mayBegin?: (owner: Owner) => boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,26 +34,53 @@ export interface CronTicker {
 }
 
 const AT_ONCE = 100;
+/** Before a cron that failed is tried again. */
+const AGAIN_MS = 10_000;
 
-export function createCronTicker({ crons, start, tickMs, onError }: CronTickerOptions): CronTicker {
+export function createCronTicker(options: CronTickerOptions): CronTicker {
+  const { crons, start, tickMs, leastMs = 0, mayBegin = () => true, onError } = options;
   let timer: NodeJS.Timeout | undefined;
   let ticking: Promise<void> | undefined;
   let stopped = false;
+  /** Until when crons that failed are left alone, in milliseconds. */
+  const putOff = new Map<string, number>();
 
-  const begin = async (due: DueCron): Promise<void> => {
+  /** False: it is to be tried again. */
+  const begin = async (due: DueCron): Promise<boolean> => {
     try {
       await start(runOf(due));
+      return true;
     } catch (error) {
-      // Its thread is busy, or its assistant is gone: that date is skipped. Anything else is tried again.
-      if (!(error instanceof ServiceError) || error.status >= 500) throw error;
       onError(error);
+      // Its thread is busy, or its assistant is gone: that date is skipped.
+      return error instanceof ServiceError && error.status < 500;
     }
   };
   const tick = async (now = new Date()): Promise<void> => {
-    for (const due of await crons.due(now.getTime(), AT_ONCE)) {
-      if (stopped) return;
-      await begin(due);
-      await crons.advance([{ due, next: nextDate(due.cron, now) }]);
+    const late = new Set<string>();
+    const full = new Set<Owner>();
+    for (const [name, until] of putOff) if (until <= now.getTime()) putOff.delete(name);
+    for (let more = true; more; ) {
+      const found = await crons.due(now.getTime(), AT_ONCE + late.size);
+      const due = found.filter((one) => !late.has(nameOf(one)));
+      // Those of one owner who has no room are not in the way of others.
+      more = found.length === AT_ONCE + late.size && due.length > 0;
+      for (const one of due) {
+        if (stopped) return;
+        const name = nameOf(one);
+        const isPutOff = putOff.has(name);
+        if (isPutOff || full.has(one.owner) || !mayBegin(one.owner)) {
+          if (!isPutOff) full.add(one.owner);
+          late.add(name);
+          continue;
+        }
+        if (!(await begin(one))) {
+          putOff.set(name, now.getTime() + AGAIN_MS);
+          late.add(name);
+          continue;
+        }
+        await crons.advance([{ due: one, next: nextDate(one.cron, behind(one, now, leastMs)) }]);
+      }
     }
   };
   const again = (): void => {
@@ -70,6 +103,17 @@ export function createCronTicker({ crons, start, tickMs, onError }: CronTickerOp
       await ticking;
     },
   };
+}
+
+/** An id of a cron is one of its owner's. */
+function nameOf({ owner, cron }: DueCron): string {
+  return JSON.stringify([owner, cron.cron_id]);
+}
+
+/** From when on the next date is looked for. */
+function behind({ cron }: DueCron, now: Date, leastMs: number): Date {
+  const least = Date.parse(cron.next_run_date ?? "") + leastMs - 1;
+  return new Date(Math.max(now.getTime(), least || 0));
 }
 
 function runOf({ owner, cron }: DueCron): StartRun {

@@ -105,4 +105,38 @@ describe("a cron", () => {
         Date.now(),
       );
   });
+
+  test("that fails is told of, stays due and is tried again later; others begin all the same", async () => {
+    const { agent } = agentOf(() => say("done"));
+    const site = await openSite({ agent }, { cronInterval: 600 });
+    const early = new Date(Date.now() - 60_000).toISOString();
+    await site.records.crons.put(OWNER, cronOf({ cron_id: "broken", next_run_date: early }));
+    await site.records.crons.put("bob", cronOf({ cron_id: "broken", user_id: "bob" }));
+    await site.records.crons.put(OWNER, cronOf({ cron_id: "well" }));
+    const errors: unknown[] = [];
+    let isBroken = true;
+    const begun: string[] = [];
+    const ticker = createCronTicker({
+      crons: site.records.crons,
+      start: async (run) => {
+        const name = `${run.owner} ${run.request.metadata?.cron_id}`;
+        if (name === `${OWNER} broken` && isBroken) throw new Error("The factory of the agent throws.");
+        begun.push(name);
+        return site.runs.start(run);
+      },
+      tickMs: 1_000,
+      onError: (error) => errors.push(error),
+    });
+    const dateOf = async (id: string) => (await site.records.crons.get(OWNER, id))?.next_run_date as string;
+    await ticker.tick();
+    await ticker.tick();
+    expect(begun.sort()).toEqual([`${OWNER} well`, "bob broken"]);
+    expect(errors).toHaveLength(1);
+    expect(await dateOf("broken")).toBe(early);
+    expect(Date.parse(await dateOf("well"))).toBeGreaterThan(Date.now());
+    isBroken = false;
+    await ticker.tick(new Date(Date.now() + 30_000));
+    expect(begun).toContain(`${OWNER} broken`);
+    expect(Date.parse(await dateOf("broken"))).toBeGreaterThan(Date.now());
+  });
 });

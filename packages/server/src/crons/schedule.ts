@@ -14,6 +14,23 @@ export function nextDate(times: Times, after = new Date()): string | null {
   return isOver ? null : next.toISOString();
 }
 
+/** Dates that are looked at: those of one minute stand together. */
+const LOOKED_AT = 100;
+
+/** INVALID_REQUEST for a schedule with dates that are closer than this. */
+export function checkInterval({ schedule, timezone }: Times, leastSeconds: number): void {
+  const dates = clockOf(schedule, timezone).nextRuns(LOOKED_AT);
+  const gaps = dates
+    .slice(1)
+    .map((date, index) => (date.getTime() - (dates[index] as Date).getTime()) / 1_000);
+  const closest = Math.min(...gaps);
+  if (closest < leastSeconds)
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      `schedule: has dates ${closest} s apart; on this server they must be ${leastSeconds} s apart or more.`,
+    );
+}
+
 function clockOf(schedule: string, timezone: string | null): Clock {
   try {
     const clock = new Clock(schedule, { paused: true, timezone: timezone ?? "UTC" });

@@ -10,6 +10,7 @@ import type { Services } from "../routes/services.ts";
 import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
+import { TimeLimit } from "./in-time.ts";
 import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
 
@@ -29,6 +30,7 @@ export interface Environment {
 }
 
 export function mountRoutes(app: Hono<Environment>, services: Services): void {
+  const limit = new TimeLimit(services.limits.answerMs);
   for (const route of routes as readonly Route[]) {
     const handler = HANDLERS[route.name as RouteName];
     app.on(route.method, route.path, async ({ req, get, env }) => {
@@ -44,16 +46,18 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
         services,
         cut: connectionOf(env),
       };
-      return answered(await handler(call as unknown as Call<never>), services);
+      const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
+      return withoutBody(req.raw, answered(answer, services));
     });
   }
-  app.all("*", () => {
-    throw notFound("route");
+  app.all("*", ({ req }) => {
+    // A name in the address that is empty is a bad name, and not another route.
+    throw /.\/(?:\/|$)/.test(req.path) ? invalid("The path is not valid.") : notFound("route");
   });
 }
 
 /** Load balancers and clients go elsewhere. */
-function closes(): Problem {
+export function closes(): Problem {
   return new Problem("UNAVAILABLE", "The server closes.", {
     headers: { "retry-after": "1", connection: "close" },
   });
@@ -72,6 +76,13 @@ async function bodyOf(route: Route, request: Request, services: Services): Promi
 function connectionOf(env: unknown): (() => void) | undefined {
   const { outgoing } = (env ?? {}) as { readonly outgoing?: { destroy(): unknown } };
   return outgoing && (() => void outgoing.destroy());
+}
+
+/** Nobody reads the body of an answer to HEAD: what it holds open is given back. */
+async function withoutBody({ method }: Request, response: Response): Promise<Response> {
+  if (method !== "HEAD" || response.body === null) return response;
+  await response.body.cancel();
+  return new Response(null, response);
 }
 
 function answered(answer: unknown, services: Services): Response {

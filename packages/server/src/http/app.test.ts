@@ -1,6 +1,8 @@
 import { Client } from "@langchain/langgraph-sdk";
-import { expect, test } from "vitest";
-import { echoAgent } from "../server-for-tests.ts";
+import { createDeepAgent } from "deepwright";
+import { scriptedModel } from "deepwright/testing";
+import { describe, expect, test } from "vitest";
+import { echoAgent, startServer } from "../server-for-tests.ts";
 import { type AppOptions, createApp } from "./app.ts";
 
 async function withApp<T>(
@@ -61,6 +63,53 @@ test("an agent may be made when it is first wanted, and failing to is told witho
   });
 });
 
+describe("agents that are made at the start", () => {
+  const boss = (graphId: string) => () =>
+    createDeepAgent({
+      model: scriptedModel([]),
+      subagents: [{ name: "helper", description: "Helps.", graphId }],
+    });
+
+  test("an async subagent whose graphId no agent of the server has fails the start, with the names there are", async () => {
+    const agents = { boss: boss("nobody"), worker: echoAgent() };
+    await expect(createApp({ agents, loadAgents: true })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(/The agent 'boss' cannot be made\. .*'nobody'.*Known are: .*worker/s),
+    });
+    // Nothing of it is left: the names are free.
+    await withApp(
+      { agents: { boss: boss("worker"), worker: echoAgent() }, loadAgents: true },
+      async () => {},
+    );
+  });
+
+  test("a failure that may pass is told, and the agent is made when it is wanted", async () => {
+    const errors: unknown[] = [];
+    let made = 0;
+    const agents = {
+      flaky: () => {
+        made++;
+        if (made === 1) throw new Error("The network is down.");
+        return echoAgent();
+      },
+    };
+    await withApp(
+      { agents, loadAgents: true, onError: (error) => errors.push(error) },
+      async ({ fetch, token }) => {
+        expect(String(errors[0])).toContain("network");
+        const headers = { authorization: `Bearer ${token}` };
+        const asked = new Request("http://localhost/assistants/flaky/graph", { headers });
+        expect((await fetch(asked)).status).toBe(200);
+      },
+    );
+  });
+
+  test("serve does so by itself", async () => {
+    const starting = startServer({ agents: { boss: boss("nobody") } });
+    await expect(starting).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+});
+
 test("only /ok is open to everyone, and only when it is asked for", async () => {
   await withApp({ openHealth: true }, async ({ fetch }) => {
     expect((await fetch(new Request("http://localhost/ok"))).status).toBe(200);
@@ -95,4 +144,16 @@ test("a server that closes sends everyone elsewhere", async () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.get("retry-after")).toBe("1");
   }
+});
+
+test("the reference of the routes is given as OpenAPI, to those with a token", async () => {
+  await withApp({}, async ({ fetch, token }) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(new Request("http://localhost/openapi.json", { headers }));
+    expect(answer.status).toBe(200);
+    const document = (await answer.json()) as { openapi: string; paths: Record<string, object> };
+    expect(document.openapi).toBe("3.1.0");
+    expect(Object.keys(document.paths["/threads/{thread_id}/runs"] ?? {})).toEqual(["post", "get"]);
+    expect((await fetch(new Request("http://localhost/openapi.json"))).status).toBe(401);
+  });
 });

@@ -2,9 +2,11 @@
 import { setMaxListeners } from "node:events";
 import { ConfigurationError } from "deepwright";
 import { Hono } from "hono";
+import { loadAll } from "../agents/load-all.ts";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
-import { createGraphileQueue } from "../queue/graphile.ts";
+import type { McpEndpoint } from "../mcp/http-endpoint.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
+import type { Queue } from "../queue/queue.ts";
 import { EVERYONE } from "../records/records.ts";
 import type { Services } from "../routes/services.ts";
 import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
@@ -15,6 +17,7 @@ import { guard, safeHeaders } from "./guard.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { openPlaces, type PlaceOptions, type Places } from "./places.ts";
 import { problemResponse } from "./problems.ts";
@@ -22,12 +25,25 @@ import { RateLimit } from "./rate-limit.ts";
 import { newToken } from "./token-file.ts";
 
 type RunOptions = Partial<
-  Omit<RunServiceOptions, "records" | "registry" | "saver" | "role" | "wireJson" | "environment" | "onError">
+  Omit<
+    RunServiceOptions,
+    | "records"
+    | "registry"
+    | "saver"
+    | "role"
+    | "wireJson"
+    | "environment"
+    | "onError"
+    | "mayBegin"
+    | "cronSeconds"
+  >
 >;
 
 export interface AppOptions extends PlaceOptions {
   /** By name: an agent, or a function that makes it, called when it is first wanted. */
   readonly agents: Readonly<Record<string, AgentSource>>;
+  /** Whether all agents are made at the start, which fails for one that is not configured rightly. Default false; `serve`: true. */
+  readonly loadAgents?: boolean;
   /** Who asks. Default: whoever has the `token`, as the one owner `local`. */
   readonly authenticate?: Authenticate;
   /** Default: a new one, `app.token`. */
@@ -45,11 +61,13 @@ export interface AppOptions extends PlaceOptions {
   readonly stallMs?: number;
   /** Whether `/ok` needs no token, for load balancers. Default false. */
   readonly openHealth?: boolean;
+  /** Whether agents are offered at `/mcp` as tools of an MCP server; needs `@modelcontextprotocol/sdk`. Default true. */
+  readonly mcp?: boolean;
   /** `api` begins runs and executes none, `worker` and `both` execute them. Default `both`. */
   readonly role?: "api" | "worker" | "both";
   /** How runs are executed. */
   readonly runs?: RunOptions;
-  /** Milliseconds runs at work have to come to rest when the server closes. Default 30 000. */
+  /** Milliseconds runs at work have to come to rest when the server closes. Default 25 000. */
   readonly drainMs?: number;
   /** Hears of failures that clients are not told of. Default: a line on stderr. */
   readonly onError?: (error: unknown) => void;
@@ -76,7 +94,8 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   setMaxListeners(0, closing.signal);
   try {
     const services = await openServices(options, places, closing.signal);
-    const app = routed(options, services, authenticate ?? tokenAuthentication(token as string));
+    const mcp = options.mcp === false ? undefined : mcpEndpointFor(services);
+    const app = routed(options, services, mcp, authenticate ?? tokenAuthentication(token as string));
     let closed: Promise<void> | undefined;
     return {
       fetch: async (request, env) => app.fetch(request, env as never),
@@ -87,7 +106,9 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
       close: () => {
         closed ??= (async () => {
           closing.abort();
+          await mcp?.close();
           await services.runs.close({ limitMs: options.drainMs ?? DRAIN_MS });
+          services.agents.close();
           await places.close();
         })();
         return closed;
@@ -99,7 +120,8 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   }
 }
 
-const DRAIN_MS = 30_000;
+/** With what a process needs around it, less than the 30 s after which those who end processes lose patience. */
+const DRAIN_MS = 25_000;
 const HEARTBEAT_MS = 10_000;
 const STALL_MS = 60_000;
 
@@ -109,16 +131,18 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
   const limits = { ...LIMITS, ...options.limits };
   const json = createWireJson(process.env);
   const agents = createAgentRegistry({ agents: options.agents, saver, store });
+  if (options.loadAgents) await loadAll(agents, onError).catch((error) => closed(agents, error));
+  const runRate = new RateLimit(limits.runs);
   const runs = createRunService({
-    queue: places.postgres
-      ? createGraphileQueue({ connectionString: places.postgres, onError })
-      : createInProcessQueue(),
+    queue: await openQueue(places, onError),
     ...(options.role && { role: options.role }),
     ...options.runs,
     records,
     registry: agents,
     saver,
     wireJson: json,
+    mayBegin: (owner) => runRate.secondsUntil(owner) === 0,
+    cronSeconds: limits.cronSeconds,
     onError,
   });
   for (const assistant of agents.assistants)
@@ -131,7 +155,7 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
     agents,
     runs,
     limits,
-    runRate: new RateLimit(limits.runs),
+    runRate,
     streams: new OpenStreams(limits.streams),
     heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS),
     stallMs: options.stallMs ?? STALL_MS,
@@ -143,7 +167,24 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
   };
 }
 
-function routed(options: AppOptions, services: Services, authenticate: Authenticate): Hono<Environment> {
+function closed(agents: AgentRegistry, error: unknown): never {
+  agents.close();
+  throw error;
+}
+
+/** The library of the queue on Postgres takes longer to load than all of the server: only who needs it does. */
+async function openQueue({ postgres }: Places, onError: Services["onError"]): Promise<Queue> {
+  if (!postgres) return createInProcessQueue();
+  const { createGraphileQueue } = await import("../queue/graphile.ts");
+  return createGraphileQueue({ connectionString: postgres, onError });
+}
+
+function routed(
+  options: AppOptions,
+  services: Services,
+  mcp: McpEndpoint | undefined,
+  authenticate: Authenticate,
+): Hono<Environment> {
   const app = new Hono<Environment>();
   app.onError((error) => {
     const response = safeHeaders(problemResponse(error), undefined);
@@ -158,6 +199,7 @@ function routed(options: AppOptions, services: Services, authenticate: Authentic
       openHealth: options.openHealth ?? false,
     }),
   );
+  if (mcp) mountMcp(app, services, mcp);
   mountRoutes(app, services);
   return app;
 }

@@ -1,8 +1,12 @@
 /** Who asks: the token of the server, or whatever the embedder's `authenticate` says. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { LOCAL_OWNER } from "../runs/tenants.ts";
 import { Problem } from "./problems.ts";
 
-/** `identity` is the owner of everything a caller makes, and in agents `runtime.serverInfo.user.identity`. */
+/**
+ * `identity` is the owner of everything a caller makes. In agents all of it is `runtime.serverInfo.user`, as JSON of at
+ * most 16 KiB, which is stored with each run.
+ */
 export interface Caller {
   readonly identity: string;
   readonly [field: string]: unknown;
@@ -12,7 +16,7 @@ export interface Caller {
 export type Authenticate = (request: Request) => Promise<Caller | undefined> | Caller | undefined;
 
 /** The one owner on a server with one token. */
-export const LOCAL: Caller = { identity: "local" };
+export const LOCAL: Caller = { identity: LOCAL_OWNER };
 
 const MOST_IDENTITY = 256;
 
@@ -40,6 +44,24 @@ export async function callerOf(authenticate: Authenticate, request: Request): Pr
       headers: { "www-authenticate": "Bearer" },
     });
   return caller;
+}
+
+const MOST_USER = 16 * 1024;
+
+/** What is stored with a run that this caller begins. Throws for what cannot be: that is the embedder's to mend. */
+export function userOf({ identity: _, ...fields }: Caller): Readonly<Record<string, unknown>> | undefined {
+  if (Object.keys(fields).length === 0) return undefined;
+  let json: string;
+  try {
+    json = JSON.stringify(fields);
+  } catch (error) {
+    throw new Error("What authenticate returned is not JSON.", { cause: error });
+  }
+  if (Buffer.byteLength(json) > MOST_USER)
+    throw new Error(
+      `authenticate returned ${Buffer.byteLength(json)} bytes of JSON; ${MOST_USER} are kept with a run. Return less.`,
+    );
+  return JSON.parse(json);
 }
 
 function isIdentity(identity: unknown): boolean {

@@ -40,8 +40,10 @@ export function checkDoors(doors: Doors, request: Request): string | undefined {
   throw refusedOrigin();
 }
 
-const ALLOWED_HEADERS = "authorization, content-type, idempotency-key, last-event-id, prefer, x-api-key";
-const SHOWN_HEADERS = "content-location, location, retry-after, x-pagination-next, x-pagination-total";
+const ALLOWED_HEADERS =
+  "authorization, content-type, idempotency-key, last-event-id, mcp-protocol-version, mcp-session-id, prefer, x-api-key";
+const SHOWN_HEADERS =
+  "content-location, location, mcp-session-id, retry-after, x-pagination-next, x-pagination-total, x-stream-end";
 
 /** For the one origin, never for all; no cookies are used, so none are allowed. */
 export function originHeaders(origin: string): Record<string, string> {

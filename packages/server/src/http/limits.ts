@@ -7,8 +7,14 @@ export interface Limits extends BodyLimits {
   readonly requests: Rate;
   /** Runs one caller may start. */
   readonly runs: Rate;
+  /** Crons one caller may have. */
+  readonly crons: number;
+  /** Seconds between two dates of a cron, at least. */
+  readonly cronSeconds: number;
   /** Streams one caller may hold open. */
   readonly streams: number;
+  /** Milliseconds until an answer, or a stream, must have begun. */
+  readonly answerMs: number;
 }
 
 export const LIMITS: Limits = {
@@ -17,5 +23,8 @@ export const LIMITS: Limits = {
   jsonValues: 200_000,
   requests: { burst: 2_000, perSecond: 500 },
   runs: { burst: 200, perSecond: 10 },
+  crons: 100,
+  cronSeconds: 60,
   streams: 2_000,
+  answerMs: 30_000,
 };

@@ -9,8 +9,10 @@ let api: TestServer;
 let worker: TestServer;
 beforeAll(async () => {
   database = await testDatabase();
-  api = await startServer({ database: database.url, role: "api" });
-  worker = await startServer({ database: database.url, role: "worker" });
+  const often = { burst: 100_000, perSecond: 100_000 };
+  const limits = { runs: often, requests: often };
+  api = await startServer({ database: database.url, role: "api", limits });
+  worker = await startServer({ database: database.url, role: "worker", limits });
 }, 60_000);
 afterAll(async () => {
   await api?.close();
@@ -54,4 +56,49 @@ test("a run at work elsewhere is cancelled, and steered", async () => {
     .toBe("running");
   await client.runs.cancel(thread_id, slow.run_id, true);
   expect((await client.runs.get(thread_id, slow.run_id)).status).toBe("interrupted");
+}, 60_000);
+
+/** `TEST_PAIRS=1000` for the whole case. */
+const PAIRS = Number(process.env.TEST_PAIRS ?? 30);
+const THREADS = 10;
+const post = (server: TestServer, thread: string, content: string, more: object = {}) =>
+  server.call("POST", `/threads/${thread}/runs`, {
+    assistant_id: "echo",
+    input: say(content),
+    if_not_exists: "create",
+    ...more,
+  });
+
+test(`R-09: of ${PAIRS} pairs that are sent to two servers at once, on ${THREADS} threads, all are there, each message with its answer, in the order of the runs`, async () => {
+  const onThread = async (thread: string): Promise<void> => {
+    const wordOf = new Map<string, string>();
+    for (let pair = 0; pair < PAIRS / THREADS; pair += 1) {
+      const words = [`a${pair}`, `b${pair}`];
+      const answers = await Promise.all(
+        words.map((word, index) => post(index === pair % 2 ? worker : api, thread, word)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      for (const [index, { body }] of answers.entries()) wordOf.set(body.run_id, words[index] as string);
+    }
+    const { body: runs } = await api.call("GET", `/threads/${thread}/runs?limit=1000`);
+    for (const { run_id } of runs) await api.call("GET", `/threads/${thread}/runs/${run_id}/join`);
+    const { body: done } = await worker.call("GET", `/threads/${thread}`);
+    const said = done.values.messages.map(({ content }: { content: string }) => content);
+    const inOrder = runs.map(({ run_id }: { run_id: string }) => wordOf.get(run_id)).reverse();
+    expect(inOrder).toHaveLength(wordOf.size);
+    expect(said).toEqual(inOrder.flatMap((word: string) => [word, `echo: ${word}`]));
+  };
+  await Promise.all(Array.from({ length: THREADS }, (_, index) => onThread(`pairs-${index}`)));
+}, 300_000);
+
+test("R-09: of three requests that come at once to a thread one runs, and with `reject` the others get 409", async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const thread = `three-${round}`;
+    const begun = await Promise.all(
+      [api, worker, api].map((server) => post(server, thread, "wait 500", { multitask_strategy: "reject" })),
+    );
+    expect(begun.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    for (const { status, body } of begun) if (status === 409) expect(body.code).toBe("THREAD_BUSY");
+    expect((await api.call("GET", `/threads/${thread}/runs`)).body).toHaveLength(1);
+  }
 }, 60_000);

@@ -26,6 +26,12 @@ export class RateLimit {
 
   /** Throws 429 with the seconds after which it is worth asking again. */
   take(caller: string, count = 1): void {
+    const seconds = this.secondsUntil(caller, count);
+    if (seconds > 0) throw tooMany(seconds);
+  }
+
+  /** 0: it is let in, and counts. Else after how many seconds it is worth asking again. */
+  secondsUntil(caller: string, count = 1): number {
     const { burst, perSecond } = this.rate;
     const now = this.now();
     const bucket = this.buckets.get(caller) ?? { left: burst, at: now };
@@ -34,8 +40,9 @@ export class RateLimit {
     this.remember(caller, bucket);
     // More than fits at once is let in when the bucket is full, and paid for afterwards.
     const needed = Math.min(count, burst);
-    if (bucket.left < needed) throw tooMany((needed - bucket.left) / perSecond);
+    if (bucket.left < needed) return (needed - bucket.left) / perSecond;
     bucket.left -= count;
+    return 0;
   }
 
   private remember(caller: string, bucket: Bucket): void {

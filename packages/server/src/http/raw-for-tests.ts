@@ -29,6 +29,8 @@ export function raw(
         ...headers,
       },
       setHost: !("host" in headers),
+      // A connection of its own: one that was kept may be closed by the other side just then.
+      agent: false,
     });
     sent.on("response", (answer) => {
       let text = "";

@@ -92,10 +92,9 @@ function withoutPrototypes(value: unknown): unknown {
   return value;
 }
 
+/** The connection is not closed with it: a client that still sends would see that and never the answer. */
 function tooLarge({ bodyBytes }: BodyLimits): Problem {
-  return new Problem("TOO_LARGE", `The body is larger than ${bodyBytes} bytes.`, {
-    headers: { connection: "close" },
-  });
+  return new Problem("TOO_LARGE", `The body is larger than ${bodyBytes} bytes.`);
 }
 
 function wrongType(): Problem {

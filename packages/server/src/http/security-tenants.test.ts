@@ -67,6 +67,60 @@ describe("SV-06, SV-09 tenants", () => {
     expect((await client.assistants.get(assistant_id)).assistant_id).toBe(assistant_id);
   });
 
+  test("SV-06 neither runs nor checkpoints of another are found by way of a thread of one's own", async () => {
+    const alice = new Client({ apiUrl: shared.url, apiKey: "alice" });
+    const bob = new Client({ apiUrl: shared.url, apiKey: "bob" });
+    const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+    const { thread_id: hers } = await alice.threads.create();
+    const run = await alice.runs.create(hers, "echo", say("write /secret.txt mine"));
+    await alice.runs.join(hers, run.run_id);
+    const { checkpoint } = await alice.threads.getState(hers);
+    const { thread_id } = await bob.threads.create();
+    await bob.runs.wait(thread_id, "echo", say("write /own.txt his"));
+    const before = await bob.threads.getState(thread_id);
+    const checkpoint_id = checkpoint.checkpoint_id as string;
+    const ids = { ...SAMPLE, thread_id, run_id: run.run_id, checkpoint_id };
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const answer = await raw(shared, method, path, { ...as("bob"), ...(text && json) }, text);
+      expect(answer.text, `${method} ${path}`).not.toContain("mine");
+      expect(answer.text).not.toContain("secret");
+      return answer.status;
+    };
+    for (const route of all.filter(({ path }) => /:thread_id.*:(?:run|checkpoint)_id/.test(path)))
+      expect(await ask(route.method, pathOf(route, ids), needsBody(route) ? {} : undefined), route.name).toBe(
+        404,
+      );
+    const at = `/threads/${thread_id}`;
+    const there = { thread_id, checkpoint_id };
+    for (const [method, path, body] of [
+      ["POST", `${at}/state/checkpoint`, { checkpoint: there }],
+      ["POST", `${at}/state/checkpoint`, { checkpoint: { thread_id: hers, checkpoint_id } }],
+      ["POST", `${at}/state`, { values: { messages: [] }, checkpoint: there }],
+      ["POST", `${at}/state`, { values: { messages: [] }, checkpoint_id }],
+      ["POST", `${at}/runs`, { assistant_id: "echo", ...say("x"), checkpoint: there }],
+      ["POST", `${at}/runs/wait`, { assistant_id: "echo", ...say("x"), checkpoint_id }],
+      ["POST", `${at}/runs/stream`, { assistant_id: "echo", ...say("x"), checkpoint_id }],
+      ["GET", `${at}/files?checkpoint_id=${checkpoint_id}`],
+      ["GET", `${at}/files/content?path=/secret.txt`],
+      ["GET", `${at}/files/content?path=/secret.txt&checkpoint_id=${checkpoint_id}`],
+      ["GET", `${at}/files/diff?from=${checkpoint_id}`],
+      ["GET", `${at}/files/diff?to=${checkpoint_id}`],
+    ] as const)
+      expect(await ask(method, path, body), `${method} ${path} ${JSON.stringify(body)}`).toBe(404);
+    for (const more of [{ before: checkpoint_id }, { before: there }, { checkpoint: there }])
+      expect([200, 404]).toContain(await ask("POST", `${at}/history`, { ...more, limit: 100 }));
+    // What is of another's thread, named as the place of one's own request.
+    for (const path of [`${at}/runs`, "/runs"]) {
+      const body = { assistant_id: "echo", ...say("x"), checkpoint: { thread_id: hers, checkpoint_id } };
+      expect([400, 404]).toContain(await ask("POST", path, body));
+    }
+    const after = await bob.threads.getState(thread_id);
+    expect(after.values).toEqual(before.values);
+    expect(after.checkpoint).toEqual(before.checkpoint);
+    await bob.threads.delete(thread_id);
+  });
+
   test("SV-06 another's id cannot be taken over", async () => {
     const alice = new Client({ apiUrl: shared.url, apiKey: "alice" });
     const bob = new Client({ apiUrl: shared.url, apiKey: "bob" });

@@ -72,6 +72,25 @@ test("a reader that takes nothing for too long is cut off, not ended", async () 
   ).rejects.toThrow();
 });
 
+test("a large event is taken in pieces: who takes them slowly is not cut off, and no heartbeat is in it", async () => {
+  const data = JSON.stringify("x".repeat(1024 * 1024));
+  const large = async function* (): AsyncGenerator<WireEvent> {
+    yield { id: "1", event: "custom", data };
+  };
+  const response = eventResponse(large, options({ stallMs: 100 }));
+  const slowly = response.body!.pipeThrough(
+    new TransformStream({
+      transform: async (piece, out) => {
+        await new Promise((go) => setTimeout(go, 60));
+        out.enqueue(piece);
+      },
+    }),
+  );
+  const seen: string[] = [];
+  for await (const event of decodeEvents(slowly)) seen.push(event.data);
+  expect(seen).toEqual([data]);
+});
+
 test("a reader that leaves lets go of its source at once", async () => {
   let released = false;
   const ends: boolean[] = [];

@@ -5,7 +5,10 @@
  * over after seconds, while a job of a process that was killed stays locked for hours. One job a thread waits at a
  * time (its key), and is delivered by LISTEN and NOTIFY, or when it is due.
  */
-import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from "graphile-worker";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openPostgresPool } from "@deepwright/checkpoint/sql";
+import { Logger, makeWorkerUtils, run, type WorkerUtils } from "graphile-worker";
+import { type KeptRunner, keepRunner } from "./keep-runner.ts";
 import type { Queue, WakeHandler } from "./queue.ts";
 
 export interface GraphileQueueOptions {
@@ -25,32 +28,48 @@ const TASK = "wake";
 const FULL_MS = 250;
 /** What is lost after these is found by the scan of the records. */
 const ATTEMPTS = 5;
+/**
+ * What was heard is told to Postgres in batches: of one that fails the runner hears, and ends. Without batches nobody
+ * would, and a promise that is rejected unheard ends the process. No statement is prepared: behind a pooler in
+ * transaction mode the next one may be in a session that has it already, or not yet.
+ */
+const PRESET = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: false } };
+/** Nobody takes that long to hear a wake-up: whoever had it is gone. */
+const STALE_SECONDS = 60;
+const TIDY_MS = 600_000;
+const LAST_MS = 2_000;
+/** Said of every connection when Postgres goes, beside what that means. */
+const BESIDE_THE_POINT = /^(PostgreSQL \w+ client generated error|Error occurred attempting to UNLISTEN)/;
+/** One listens; the others send wake-ups and take them. */
+const CONNECTIONS = 6;
 
 export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   const { connectionString, schema = "deepwright_queue", concurrency = 8, pollMs = 2_000 } = options;
+  const onError = options.onError ?? (() => {});
   const logger = new Logger(() => (level, message) => {
-    if (level === "error") options.onError?.(new Error(`queue: ${message}`));
+    if (level === "error" && !BESIDE_THE_POINT.test(message)) onError(new Error(`queue: ${message}`));
   });
-  const shared = { connectionString, schema, logger };
+  /** Ours and not graphile-worker's: a runner that ends by an error leaves connections nobody listens to. */
+  let pool: ReturnType<typeof openPostgresPool> | undefined;
+  const shared = async () => {
+    pool ??= openPostgresPool(connectionString, CONNECTIONS);
+    return { pgPool: await pool, schema, logger, preset: PRESET };
+  };
   let utils: Promise<WorkerUtils> | undefined;
-  let runner: Runner | undefined;
-  let stopped: Promise<void> | undefined;
+  let runner: KeptRunner | undefined;
+  let tidier: NodeJS.Timeout | undefined;
   let closed: Promise<void> | undefined;
 
   const sender = (): Promise<WorkerUtils> => {
-    utils ??= makeWorkerUtils({ ...shared, maxPoolSize: 4 }).then(
-      async (made) => {
-        await made.migrate();
-        return made;
-      },
-      (error) => {
+    utils ??= shared()
+      .then(openUtils)
+      .catch((error) => {
         utils = undefined;
         throw error;
-      },
-    );
+      });
     return utils;
   };
-  const wake = async (threadId: string, notBefore?: number): Promise<void> => {
+  const add = async (threadId: string, notBefore: number | undefined): Promise<void> => {
     const { addJob } = await sender();
     const isLater = notBefore !== undefined && notBefore > Date.now();
     await addJob(
@@ -64,36 +83,72 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
       },
     );
   };
+  /** One that cannot be sent now is lost, not failed. */
+  const wake = (threadId: string, notBefore?: number): Promise<void> =>
+    add(threadId, notBefore).catch((error) =>
+      onError(new Error("queue: a wake-up is lost", { cause: error })),
+    );
   const task = (handler: WakeHandler) => async (payload: unknown) => {
     const { threadId } = payload as { threadId: string };
     if ((await handler(threadId)) === "full") await wake(threadId, Date.now() + FULL_MS);
   };
-  const stop = (): Promise<void> => {
-    stopped ??= (async () => {
-      await runner?.stop().catch(() => undefined);
-    })();
-    return stopped;
+  const tidy = (): Promise<void> => sender().then(removeStale(schema)).catch(onError);
+  const stop = async (): Promise<void> => {
+    clearInterval(tidier);
+    await runner?.stop();
   };
 
   return {
     wake,
     async start(handler) {
-      await sender();
-      runner = await run({
-        ...shared,
-        concurrency,
-        maxPoolSize: Math.min(concurrency, 4) + 2,
-        pollInterval: pollMs,
-        noHandleSignals: true,
-        taskList: { [TASK]: task(handler) as never },
-      });
-      // It ends when it is stopped, or by an error that the next process will meet, too.
-      runner.promise.catch((error) => options.onError?.(error));
+      runner = keepRunner(
+        async (events) =>
+          run({
+            ...(await shared()),
+            events,
+            concurrency,
+            pollInterval: pollMs,
+            noHandleSignals: true,
+            taskList: { [TASK]: task(handler) as never },
+          }),
+        onError,
+      );
+      await runner.started;
+      await tidy();
+      tidier = setInterval(() => void tidy(), TIDY_MS).unref();
     },
     stop,
     close() {
-      closed ??= stop().then(() => utils?.then((made) => made.release()).catch(() => undefined));
+      closed ??= stop().then(async () => {
+        await utils?.then((made) => made.release()).catch(() => undefined);
+        // A runner that was left alone may never give its connection back.
+        await Promise.race([pool?.then((made) => made.end()), sleep(LAST_MS, undefined, { ref: false })]);
+      });
       return closed;
     },
   };
 }
+
+async function openUtils(options: Parameters<typeof makeWorkerUtils>[0]): Promise<WorkerUtils> {
+  const utils = await makeWorkerUtils(options);
+  try {
+    await utils.migrate();
+    return utils;
+  } catch (error) {
+    await utils.release();
+    throw error;
+  }
+}
+
+/** Wake-ups that somebody took and never ended. What they told of was found by the scan. */
+const removeStale = (schema: string) => async (utils: WorkerUtils) => {
+  const { rows } = await utils.withPgClient((client) =>
+    client.query<{ id: string; locked_by: string }>(
+      `SELECT id, locked_by FROM "${schema}".jobs WHERE locked_at < now() - $1 * interval '1 second'`,
+      [STALE_SECONDS],
+    ),
+  );
+  if (rows.length === 0) return;
+  await utils.forceUnlockWorkers([...new Set(rows.map((row) => row.locked_by))]);
+  await utils.completeJobs(rows.map((row) => row.id));
+};

@@ -1,7 +1,11 @@
 /** Wake-ups, in one process and over Postgres. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestDatabase, testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
-import { until } from "../runs/service-for-tests.ts";
+import {
+  privatePostgres,
+  type TestDatabase,
+  testDatabase,
+} from "../../../checkpoint/src/test-support/postgres.ts";
+import { gate, until } from "../runs/service-for-tests.ts";
 import { createGraphileQueue } from "./graphile.ts";
 import { createInProcessQueue } from "./in-process.ts";
 import type { Queue } from "./queue.ts";
@@ -71,4 +75,74 @@ describe("the queue in Postgres", () => {
     expect([...(heard.free ?? [])].sort()).toEqual([...ids].sort());
     await Promise.all([sender.close(), full.close(), free.close()]);
   }, 60_000);
+
+  test("R-06: outlasts a Postgres that goes while a wake-up is being heard", async () => {
+    const server = await privatePostgres();
+    const errors: unknown[] = [];
+    const queue = createGraphileQueue({
+      connectionString: server.url,
+      pollMs: 200,
+      onError: (error) => errors.push(error),
+    });
+    const heard: string[] = [];
+    const door = gate();
+    await queue.start(async (threadId) => {
+      heard.push(threadId);
+      if (threadId === "before") await door.opened;
+      return "done";
+    });
+    await queue.wake("before");
+    await until(() => heard.length === 1, 15_000);
+    await server.halt();
+    await queue.wake("lost");
+    door.open();
+    await until(() => errors.some((error) => String(error).includes("Failed to complete")), 15_000);
+    await server.start();
+    await queue.wake("after");
+    await until(() => heard.includes("after"), 15_000);
+    expect(heard).not.toContain("lost");
+    await queue.close();
+    await server.stop();
+  }, 60_000);
+
+  test("R-06: hears again after an outage under load, and closes", async () => {
+    const server = await privatePostgres();
+    const queue = createGraphileQueue({ connectionString: server.url, pollMs: 200 });
+    const heard = new Set<string>();
+    await queue.start(async (threadId) => {
+      heard.add(threadId);
+      await new Promise((go) => setTimeout(go, 5));
+      return "done";
+    });
+    let sent = 0;
+    const sending = setInterval(() => {
+      for (let each = 0; each < 10; each += 1) void queue.wake(`t${sent++}`);
+    }, 20);
+    await new Promise((go) => setTimeout(go, 1_000));
+    await until(() => heard.size > 0, 15_000);
+    await server.halt();
+    await new Promise((go) => setTimeout(go, 2_000));
+    await server.start();
+    await new Promise((go) => setTimeout(go, 1_000));
+    clearInterval(sending);
+    await queue.wake("after");
+    await until(() => heard.has("after"), 20_000);
+    const began = performance.now();
+    await queue.close();
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await server.stop();
+  }, 60_000);
+
+  test("forgets what a process had heard that is gone", async () => {
+    const connectionString = database.url;
+    const sender = createGraphileQueue({ connectionString });
+    await sender.wake("orphan");
+    await database.query(
+      `UPDATE deepwright_queue._private_jobs SET locked_by = 'gone', locked_at = now() - interval '2 minutes'`,
+    );
+    const queue = createGraphileQueue({ connectionString });
+    await queue.start(async () => "done");
+    expect(await database.query("SELECT id FROM deepwright_queue.jobs")).toEqual([]);
+    await Promise.all([sender.close(), queue.close()]);
+  }, 30_000);
 });

@@ -1,7 +1,18 @@
 /** Who executes a run: one worker at a time, in the order of the thread, under a fence that only grows. */
+import { noteCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
+import { insertHook } from "./hooks.ts";
 import type { NewEvent, RunClaim, RunRecord } from "./records.ts";
-import { insertNumbered, numbered, runColumns, type StoredRun, storedRun } from "./run-row.ts";
+import {
+  insertNumbered,
+  lockThread,
+  numbered,
+  runColumns,
+  type StoredRun,
+  stallOf,
+  storedRun,
+} from "./run-row.ts";
+import { endTask, lockParent } from "./task-ends.ts";
 
 /** Which run, and under which fence. */
 export interface ClaimKey {
@@ -18,6 +29,10 @@ export interface StoredEnd {
   /** Undefined stays as it was. */
   readonly values: string | null | undefined;
   readonly interrupts: string | undefined;
+  readonly task: string;
+  /** The thread that is to hear of it. */
+  readonly callback: string | undefined;
+  readonly webhook: { readonly url: string; readonly body: string } | undefined;
 }
 
 /** `token` is of this call: a claim whose answer got lost is given again. */
@@ -30,13 +45,15 @@ export async function claimNext(
   token: string,
 ): Promise<RunClaim | undefined> {
   const [thread] = await session.all(
-    `SELECT last_fence FROM dw_srv_threads WHERE thread_id = $1${database.lock}`,
+    `SELECT last_fence, (SELECT COUNT(*) FROM dw_srv_tasks k WHERE k.thread_id = t.thread_id) AS tasks
+      FROM dw_srv_threads t WHERE thread_id = $1${database.lock}`,
     [threadId],
   );
   if (thread === undefined) return undefined;
   const next = await nextRun(database, session, threadId, token);
   if (next === undefined) return undefined;
-  if (next.token === token) return { run: next.run, fence: next.fence };
+  const isTask = Number(thread.tasks) > 0;
+  if (next.token === token) return { run: next.run, fence: next.fence, isTask, stalled: next.stalled };
   const fence = (thread.last_fence as number) + 1;
   const [row] = await session.all(
     `UPDATE dw_srv_runs SET status = 'running', attempts = attempts + 1, worker = $1, token = $2, fence = $3,
@@ -44,7 +61,7 @@ export async function claimNext(
     [worker, token, fence, Math.ceil(ttlMs), next.position],
   );
   await session.run("UPDATE dw_srv_threads SET last_fence = $1 WHERE thread_id = $2", [fence, threadId]);
-  return row && { run: storedRun(row).run, fence };
+  return row && { run: storedRun(row).run, fence, isTask, stalled: stallOf(row) };
 }
 
 /** The run at work if it is abandoned, or was claimed by this very call; else the first that may begin. */
@@ -80,6 +97,22 @@ export async function keepClaim(
   return row && storedRun(row).run;
 }
 
+/** `first` is where the thread stood before the first attempt, `head` where it stands now. */
+export async function noteStall(
+  session: SqlSession,
+  { runId, fence }: ClaimKey,
+  first: string,
+  head: string,
+): Promise<number | undefined> {
+  const [row] = await session.all(
+    `UPDATE dw_srv_runs SET stalled_at = $1,
+      stalled_from = CASE WHEN COALESCE(stalled_at, CAST($2 AS TEXT)) = $1 THEN stalled_from ELSE attempts END
+      WHERE run_id = $3 AND fence = $4 AND status = 'running' RETURNING attempts, stalled_from`,
+    [head, first, runId, fence],
+  );
+  return row && stallOf(row);
+}
+
 /** `batch` is of this call: an end whose answer got lost is not refused. */
 export async function finishRun(
   database: Database,
@@ -90,7 +123,8 @@ export async function finishRun(
   batch: string,
   now: number,
 ): Promise<boolean> {
-  await session.all(`SELECT position FROM dw_srv_threads WHERE thread_id = $1${database.lock}`, [threadId]);
+  const parent = await lockParent(database, session, threadId);
+  await lockThread(database, session, threadId);
   const [row] = await session.all(
     `UPDATE dw_srv_runs SET status = $1, error = $2, open = 0, ended_at = $3, updated_at = $3, batch = $4,
       last_event = last_event + $5 WHERE run_id = $6 AND fence = $7 AND status = 'running'
@@ -107,6 +141,9 @@ export async function finishRun(
   const after = (row.last_event as number) - events.length;
   await insertNumbered(database, session, numbered(row.position as number, after, events));
   await showEnd(session, threadId, end, now);
+  if (end.webhook) await insertHook(database, session, runId, end.webhook, now);
+  if (parent !== undefined) await endTask(session, parent, threadId, end.task);
+  await noteCompletion(database, session, { threadId, runId }, end.callback, end.task);
   return true;
 }
 

@@ -77,6 +77,36 @@ export function claimsSuite({ records, again }: RecordsSite): void {
     });
   });
 
+  describe("a run that is begun again and again", () => {
+    const again = async (threadId: string, head: string, first = "c1") => {
+      const claim = await claimed(records(), threadId, "worker", 0);
+      const stalled = await records().runs.noteStall(claim, first, head);
+      await sleep(2);
+      return [claim.run.attempts, claim.stalled, stalled];
+    };
+
+    test("R-41 has its attempts counted from where it last got further", async () => {
+      const threadId = await newThread(records(), "a");
+      await started(records(), "a", threadId);
+      expect(await claimed(records(), threadId, "worker", 0)).toMatchObject({ stalled: 1 });
+      await sleep(2);
+      expect(await again(threadId, "c1")).toEqual([2, 2, 2]);
+      expect(await again(threadId, "c2")).toEqual([3, 3, 1]);
+      expect(await again(threadId, "c2")).toEqual([4, 2, 2]);
+      expect(await again(threadId, "c2")).toEqual([5, 3, 3]);
+      expect(await again(threadId, "c3")).toEqual([6, 4, 1]);
+    });
+
+    test("is not noted about by a worker that lost it", async () => {
+      const threadId = await newThread(records(), "a");
+      await started(records(), "a", threadId);
+      const lost = await claimed(records(), threadId, "worker", 0);
+      await sleep(2);
+      await claimed(records(), threadId, "other", 0);
+      expect(await records().runs.noteStall(lost, undefined, "c2")).toBeUndefined();
+    });
+  });
+
   describe("the end of a run", () => {
     test("comes once, with its last events and what the thread shows", async () => {
       const threadId = await newThread(records(), "a");

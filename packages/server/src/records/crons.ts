@@ -1,10 +1,11 @@
 /** Crons, as rows where the database lives. */
 import type { Cron, SearchCrons } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, pageOf } from "./conditions.ts";
+import { Conditions, countOf, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow } from "./database.ts";
+import { contains } from "./json-filter.ts";
 import type { DueCron, Owner } from "./records.ts";
 
-type Filters = Pick<SearchCrons, "assistant_id" | "thread_id"> & { enabled?: boolean | null };
+type Filters = Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata"> & { enabled?: boolean | null };
 
 /** From one date to the next; `token` is of the call, so that repeating it takes the same ones. */
 export interface CronStep {
@@ -55,14 +56,16 @@ export function cronRows(database: Database) {
       read(async (session) => {
         const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
         const conditions = matching(owner, query);
-        const rows = await pageOf(session, "SELECT * FROM dw_srv_crons", conditions, order, query, undefined);
+        const verify = verifying(query);
+        const rows = await pageOf(session, "SELECT * FROM dw_srv_crons", conditions, order, query, verify);
         return rows.map(cronOf);
       }),
 
     count: (owner: Owner, query: Filters): Promise<number> =>
-      read((session) =>
-        countOf(session, "SELECT position FROM dw_srv_crons", matching(owner, query), "position", undefined),
-      ),
+      read((session) => {
+        const columns = "SELECT position, body FROM dw_srv_crons";
+        return countOf(session, columns, matching(owner, query), "position", verifying(query));
+      }),
 
     delete: (owner: Owner, cronId: string): Promise<boolean> =>
       write(async (session) => {
@@ -116,6 +119,13 @@ function matching(owner: Owner, query: Filters): Conditions {
   if (typeof query.enabled === "boolean")
     conditions.add(`enabled = ${conditions.bind(query.enabled ? 1 : 0)}`);
   return conditions;
+}
+
+/** An owner has few of them: they are looked at one by one. */
+function verifying({ metadata }: Filters): Verify | undefined {
+  if (metadata == null || Object.keys(metadata).length === 0) return undefined;
+  const matches = ({ body }: SqlRow) => contains((JSON.parse(body as string) as Cron).metadata, metadata);
+  return { together: 1_000, matches };
 }
 
 /** The date in the row is newer than that in the body. */

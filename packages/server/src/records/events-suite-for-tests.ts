@@ -41,6 +41,29 @@ export function eventsSuite({ records, again }: RecordsSite): void {
       expect(await records().events.read("no such run", 0, 5)).toEqual([]);
     });
 
+    test("that are large can be read in pieces, which are cut between letters", async () => {
+      const { runId, claim } = await begun();
+      const letters = ["a", "é", "€", "😀"];
+      const data = JSON.stringify(letters.join("").repeat(300_000));
+      await records().events.append(claim, [said("small"), { event: "values", data }, said("behind")]);
+      const [small, large, behind] = await records().events.skim(runId, 0, 100);
+      expect([small?.bytes, large?.bytes, behind?.bytes]).toEqual([
+        undefined,
+        Buffer.byteLength(data),
+        undefined,
+      ]);
+      expect([small?.data, large?.data, behind?.data]).toEqual([said("small").data, "", said("behind").data]);
+      let read = "";
+      for (let from = 0; ; from += 500_001) {
+        const piece = await records().events.piece(runId, 2, from, 500_001);
+        if (piece === "") break;
+        expect(piece.isWellFormed()).toBe(true);
+        read += piece;
+      }
+      expect(read === data).toBe(true);
+      expect(await records().events.piece(runId, 99, 0, 10)).toBe("");
+    });
+
     test("that are large come a few at a time, and none is left out", async () => {
       const { runId, claim } = await begun();
       const data = JSON.stringify("x".repeat(3 * 1024 * 1024));

@@ -1,11 +1,14 @@
 /** The events of runs, as rows where the database lives. */
 import type { Database, SqlSession } from "./database.ts";
-import type { NewEvent, RunEvent } from "./records.ts";
+import type { NewEvent, RunEvent, SkimmedEvent } from "./records.ts";
 import { insertNumbered, numbered } from "./run-row.ts";
 import { KEY_LIFETIME_MS } from "./start-run.ts";
 
 /** Characters after which a read ends, with at least one event. */
 const LARGE_READ = 4 * 1024 * 1024;
+/** Bytes beyond which an event is read in pieces, where that is wanted. */
+const LARGE_EVENT = 2 * 1024 * 1024;
+const NO_LIMIT = 2 ** 31 - 1;
 /** Runs whose events go in one transaction. */
 const SWEPT_TOGETHER = 100;
 
@@ -33,6 +36,19 @@ export function eventRows(database: Database) {
 
     read: (runId: string, after: number, limit: number): Promise<RunEvent[]> =>
       database.read((session) => readEvents(session, runId, after, limit)),
+
+    skim: (runId: string, after: number, limit: number): Promise<SkimmedEvent[]> =>
+      database.read((session) => readEvents(session, runId, after, limit, LARGE_EVENT)),
+
+    piece: (runId: string, sequence: number, from: number, count: number): Promise<string> =>
+      database.read(async (session) => {
+        const [row] = await session.all(
+          `SELECT SUBSTR(data, $1, $2) AS piece FROM dw_srv_events
+            WHERE run = (SELECT position FROM dw_srv_runs WHERE run_id = $3) AND sequence = $4`,
+          [from + 1, count, runId, sequence],
+        );
+        return (row?.piece as string | undefined) ?? "";
+      }),
 
     marks: (runIds: readonly string[]): Promise<RunMark[]> =>
       database.read(async (session) => {
@@ -98,29 +114,35 @@ async function stored(
   return new Map(rows.map((row) => [row.batch as string, row.last_event as number]));
 }
 
+/** Sizes first: they stand beside the texts, which are not touched for them. */
 async function readEvents(
   session: SqlSession,
   runId: string,
   after: number,
   limit: number,
-): Promise<RunEvent[]> {
+  largest = NO_LIMIT,
+): Promise<SkimmedEvent[]> {
   const rows = await session.all(
-    `SELECT sequence, event, data FROM (
-      SELECT e.sequence, e.event, e.data, SUM(LENGTH(e.data)) OVER (ORDER BY e.sequence) AS so_far
-        FROM (SELECT * FROM dw_srv_events WHERE run = (SELECT position FROM dw_srv_runs WHERE run_id = $1)
-          AND sequence > $2 ORDER BY sequence LIMIT $3) AS e) AS counted
-      WHERE so_far - LENGTH(data) < $4 ORDER BY sequence`,
-    [runId, after, Math.max(0, limit), LARGE_READ],
+    `SELECT e.sequence, e.event, counted.bytes, CASE WHEN counted.bytes > $5 THEN NULL ELSE e.data END AS data FROM (
+      SELECT run, sequence, bytes, SUM(bytes) OVER (ORDER BY sequence) - bytes AS before
+        FROM (SELECT run, sequence, OCTET_LENGTH(data) AS bytes FROM dw_srv_events
+          WHERE run = (SELECT position FROM dw_srv_runs WHERE run_id = $1) AND sequence > $2
+          ORDER BY sequence LIMIT $3) AS sized) AS counted
+      JOIN dw_srv_events e ON e.run = counted.run AND e.sequence = counted.sequence
+      WHERE before < $4 ORDER BY e.sequence`,
+    [runId, after, Math.max(0, limit), LARGE_READ, largest],
   );
   return rows.map((row) => ({
     sequence: row.sequence as number,
     event: row.event as string,
-    data: row.data as string,
+    data: (row.data as string | null) ?? "",
+    ...(row.data === null && { bytes: Number(row.bytes) }),
   }));
 }
 
 async function sweep(session: SqlSession, before: number, now: number): Promise<boolean> {
   await session.run("DELETE FROM dw_srv_keys WHERE created_at < $1", [now - KEY_LIFETIME_MS]);
+  await session.run("DELETE FROM dw_srv_hooks WHERE due IS NULL AND created_at < $1", [before]);
   const swept = await session.all(
     `UPDATE dw_srv_runs SET has_log = 0 WHERE position IN (SELECT position FROM dw_srv_runs
       WHERE has_log = 1 AND open = 0 AND ended_at < $1 ORDER BY ended_at LIMIT $2) RETURNING position`,

@@ -12,13 +12,18 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** As `@>` of Postgres: objects by their keys, lists by their elements in any order, all else if it is the same. */
 export function contains(value: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return Array.isArray(value) && wanted.every((one) => value.some((other) => contains(other, one)));
-  }
+  if (Array.isArray(wanted)) return Array.isArray(value) && containsAll(value, wanted);
   if (typeof wanted !== "object" || wanted === null) return value === wanted;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return Object.entries(wanted).every(
     ([key, one]) => Object.hasOwn(value, key) && contains((value as Json)[key], one),
+  );
+}
+
+function containsAll(list: readonly unknown[], wanted: readonly unknown[]): boolean {
+  const plain = new Set(list);
+  return wanted.every((one) =>
+    typeof one === "object" && one !== null ? list.some((other) => contains(other, one)) : plain.has(one),
   );
 }
 

@@ -1,5 +1,6 @@
 /** What any database must do as the home of the records. */
 import { describe } from "vitest";
+import { backgroundSuite } from "./background-suite-for-tests.ts";
 import { claimsSuite } from "./claims-suite-for-tests.ts";
 import { eventsSuite } from "./events-suite-for-tests.ts";
 import { listingsSuite } from "./listings-suite-for-tests.ts";
@@ -7,6 +8,7 @@ import { propertySuite } from "./property-suite-for-tests.ts";
 import type { ServerRecords } from "./records.ts";
 import { runsSuite } from "./runs-suite-for-tests.ts";
 import { scheduleSuite } from "./schedule-suite-for-tests.ts";
+import { tasksSuite } from "./tasks-suite-for-tests.ts";
 
 export interface RecordsSite {
   /** The records all tests of a file share: tests use owners and threads of their own. */
@@ -22,6 +24,8 @@ export function recordsSuite(name: string, site: RecordsSite): void {
     eventsSuite(site);
     listingsSuite(site);
     scheduleSuite(site);
+    tasksSuite(site);
+    backgroundSuite(site);
     propertySuite(site);
   });
 }

@@ -21,6 +21,10 @@ import type {
   Thread,
   ThreadStatus,
 } from "@deepwright/protocol";
+import type { BackgroundRecords, TaskStatus } from "./background-records.ts";
+import type { DueHook, HookRecord, HookRecords, PassedOver } from "./hook-records.ts";
+
+export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskStatus };
 
 /** Who something belongs to: what `authenticate` said, or `local`. */
 export type Owner = string;
@@ -31,10 +35,14 @@ export const EVERYONE: Owner = "";
 /** A thread without what the saver knows better: its values and interrupts are kept here as of its last run. */
 export type ThreadRecord = Omit<Thread, "error"> & { readonly owner: Owner; readonly error?: unknown };
 
+export type RunUser = Readonly<Record<string, unknown>>;
+
 export interface RunRecord extends Run {
   readonly owner: Owner;
   /** What was asked for, checked. */
   readonly request: CreateRun;
+  /** What `authenticate` said of who asked, beside the identity. Absent: nothing, or nobody asked. */
+  readonly user?: RunUser;
   /** Grows within the thread: runs that wait are begun in this order. */
   readonly sequence: number;
   /** How often a worker has begun it; a run that ended nothing so often is given up. */
@@ -58,12 +66,18 @@ export interface RunEvent {
   readonly data: string;
 }
 
+/** `bytes` is there for a large one, whose data are not. */
+export interface SkimmedEvent extends RunEvent {
+  readonly bytes?: number;
+}
+
 export interface NewRun {
   readonly owner: Owner;
   readonly runId: string;
   readonly threadId: string;
   readonly assistantId: string;
   readonly request: CreateRun;
+  readonly user?: RunUser | undefined;
   readonly strategy: MultitaskStrategy;
   /** A second request with the same key of the same owner is answered with the first run; other words under it are refused. */
   readonly idempotencyKey?: string;
@@ -74,6 +88,9 @@ export interface NewRun {
   /** The last events of runs that `interrupt` and `rollback` end before they began. Default none. */
   readonly endOfDisplaced?: readonly NewEvent[];
 }
+
+/** What tells that a run was asked for before. */
+export type RunKey = Pick<NewRun, "owner" | "idempotencyKey" | "requestHash">;
 
 export type StartedRun =
   | {
@@ -96,6 +113,10 @@ export type StartedRun =
 export interface RunClaim {
   readonly run: RunRecord;
   readonly fence: number;
+  /** Whether its thread does a task of another. */
+  readonly isTask?: boolean;
+  /** How many attempts, this one among them, began at the same step, as far as `noteStall` was told. */
+  readonly stalled: number;
 }
 
 export interface RunEnd {
@@ -106,15 +127,35 @@ export interface RunEnd {
   /** What listings show of the thread from now on; what is absent stays as it was. */
   readonly values?: ThreadRecord["values"];
   readonly interrupts?: ThreadRecord["interrupts"];
+  /** How a task has gone that ends with this run. Default: as the run. */
+  readonly task?: TaskStatus;
+  /** Who is to be told of it, and what: JSON text. */
+  readonly webhook?: { readonly url: string; readonly body: string };
 }
 
 export interface RunRecords {
   /** One transaction: idempotency, the strategy, the order on the thread. */
   start(run: NewRun): Promise<StartedRun>;
+  /** What `start` would say of the key: `known` or `key-reused`. Undefined: it is new. */
+  keyed(key: RunKey): Promise<StartedRun | undefined>;
+  /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
+  withdraw(owner: Owner, runId: string): Promise<boolean>;
   get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
   list(
     owner: Owner,
     threadId: string,
+    query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
+  ): Promise<RunRecord[]>;
+  /** The first of the thread behind this sequence; with `open`, of those that have not ended. */
+  next(
+    owner: Owner,
+    threadId: string,
+    after: number,
+    query?: { readonly open?: boolean },
+  ): Promise<RunRecord | undefined>;
+  /** Those of all threads that have not ended, also those that may not begin yet, oldest first. */
+  open(
+    owner: Owner,
     query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
   ): Promise<RunRecord[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
@@ -131,12 +172,24 @@ export interface RunRecords {
   ): Promise<RunRecord | undefined>;
   /**
    * The oldest run of the thread that may begin, or the one whose worker did not keep its claim, if none of the thread
-   * is at work; counts an attempt. A run that has `cancel` or too many `attempts` is the worker's to finish unbegun.
+   * is at work; counts an attempt. A run that has `cancel`, or does not get further, is the worker's to finish unbegun.
    */
   claimNext(threadId: string, worker: string, ttlMs: number): Promise<RunClaim | undefined>;
   /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
   keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
-  /** The end of a run, once; its last events and what the thread shows in the same transaction. False: the fence is old. */
+  /**
+   * Of a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
+   * many attempts, this one among them, began there without getting further; undefined: another worker has the run.
+   */
+  noteStall(
+    claim: RunClaim,
+    first: string | undefined,
+    head: string | undefined,
+  ): Promise<number | undefined>;
+  /**
+   * The end of a run, once. In the same transaction: its last events, what the thread shows and, if a task of another
+   * thread ends with it, the letter that says so; and whom to tell outside. False: the fence is old.
+   */
   finish(claim: RunClaim, end: RunEnd, events: readonly NewEvent[]): Promise<boolean>;
   /** Back in its place in the queue, as after a drain; the attempt does not count. */
   release(claim: RunClaim): Promise<void>;
@@ -152,6 +205,10 @@ export interface EventRecords {
   append(claim: RunClaim, events: readonly NewEvent[]): Promise<number | undefined>;
   /** In order, after `after`; fewer than `limit` also when they are large (4 MiB), none only at the end. */
   read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
+  /** As `read`, but of an event beyond 2 MiB only its size: `piece` reads it. */
+  skim(runId: string, after: number, limit: number): Promise<SkimmedEvent[]>;
+  /** So many characters of the data of an event, from one on; less only at the end, none behind it. */
+  piece(runId: string, sequence: number, from: number, count: number): Promise<string>;
   /**
    * Calls when there may be more of this run, also its end and a request to cancel it, in whichever process that came
    * about; sometimes for nothing. Watch first, then read. Returns how to stop it.
@@ -206,7 +263,10 @@ export interface ThreadRecords {
   ): Promise<void>;
   search(owner: Owner, query: SearchThreads): Promise<ThreadRecord[]>;
   count(owner: Owner, query: Pick<SearchThreads, "metadata" | "values" | "status">): Promise<number>;
-  /** With its runs, their events, its mail and the crons on it; the saver's state is the caller's to delete. */
+  /**
+   * With its runs, their events, its mail and the crons on it; its tasks are cancelled, and the thread it does one for
+   * is told. The saver's state is the caller's to delete.
+   */
   delete(owner: Owner, threadId: string): Promise<boolean>;
   /** Threads whose `expiresAt` has passed, for whoever deletes them. */
   expired(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
@@ -222,7 +282,7 @@ export interface CronRecords {
   put(owner: Owner, cron: Cron): Promise<Cron>;
   get(owner: Owner, cronId: string): Promise<Cron | undefined>;
   search(owner: Owner, query: SearchCrons): Promise<Cron[]>;
-  count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id">): Promise<number>;
+  count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata">): Promise<number>;
   delete(owner: Owner, cronId: string): Promise<boolean>;
   /**
    * Those that are due, each given to one caller only: their next date is set in the same transaction (null: never
@@ -240,23 +300,70 @@ export interface CronRecords {
   ): Promise<readonly DueCron[]>;
 }
 
-/** Messages for a thread that wait for its next turn: steering, follow-ups, completions of background tasks. */
+/** Messages for a thread that wait for its next turn: steering, follow-ups, ends of background work. */
 export interface MailRecords {
   /** An `id` that was delivered or waits already is not delivered again: false, as for a thread that is not there. */
   post(
     threadId: string,
     mail: {
       readonly id: string;
-      readonly kind: "steer" | "follow-up" | "completion";
+      readonly kind: MailKind;
       readonly message: unknown;
     },
   ): Promise<boolean>;
   /** In the order they came; they stay until `settle`. */
-  waiting(
-    threadId: string,
-    kinds: readonly string[],
-  ): Promise<readonly { readonly id: string; readonly kind: string; readonly message: unknown }[]>;
+  waiting(threadId: string, kinds: readonly string[]): Promise<readonly WaitingMail[]>;
   settle(threadId: string, ids: readonly string[]): Promise<void>;
+  /** Threads at rest with mail for which no run was begun under `mailKey`: whoever was to begin one is gone. */
+  unattended(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
+}
+
+export type MailKind = "steer" | "follow-up" | "completion" | "task-end";
+
+export interface WaitingMail {
+  readonly id: string;
+  readonly kind: string;
+  readonly message: unknown;
+  /** The `sequence` of the last run its thread had when it came; 0 for none. */
+  readonly afterRun: number;
+}
+
+/** The idempotency key of a run that is begun for mail; `newest` is the last letter that waits. */
+export const mailKey = (threadId: string, newest: string): string =>
+  `mail:${threadId.length}:${threadId}:${newest}`;
+
+/** A thread that does a task of another thread of its owner. */
+export interface TaskRecord {
+  readonly threadId: string;
+  readonly parentThreadId: string;
+  /** As the agent of the parent calls the one that does it. */
+  readonly agentName: string;
+  /** The run the task was last given to. */
+  readonly runId: string;
+  /** `waits` for a person, and the parent was told so; what comes of it is told as well. */
+  readonly state: "open" | "waits" | "over";
+  /** Null while it is open. */
+  readonly status: TaskStatus | null;
+}
+
+export interface NewTask {
+  /** The run that gives it, at work on the parent. */
+  readonly giver: RunClaim;
+  readonly agentName: string;
+  /** The thread to be made for it; absent: the task is known, and goes on with another run. */
+  readonly thread?: ThreadRecord;
+  readonly run: NewRun;
+}
+
+export interface TaskRecords {
+  /**
+   * One transaction: the thread, that it is a task, the run. `busy`: the run that gives it was ended, or lost its
+   * thread; `no-thread`: it has no such task.
+   */
+  begin(task: NewTask): Promise<StartedRun>;
+  get(owner: Owner, threadId: string): Promise<TaskRecord | undefined>;
+  /** The task is over, with all below it, and nobody is told. Returns their runs, as `requestCancel` does. */
+  cancel(owner: Owner, threadId: string): Promise<RunRecord[]>;
 }
 
 export interface ServerRecords {
@@ -266,5 +373,8 @@ export interface ServerRecords {
   readonly events: EventRecords;
   readonly crons: CronRecords;
   readonly mail: MailRecords;
+  readonly tasks: TaskRecords;
+  readonly hooks: HookRecords;
+  readonly background: BackgroundRecords;
   close(): Promise<void>;
 }

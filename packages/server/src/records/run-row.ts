@@ -10,6 +10,7 @@ export interface StoredRun {
   readonly position: number;
   readonly fence: number;
   readonly token: string | null;
+  readonly stalled: number;
   /** Whether its worker has not kept its claim. */
   readonly abandoned: boolean;
 }
@@ -25,8 +26,14 @@ export function storedRun(row: SqlRow): StoredRun {
     position: row.position as number,
     fence: row.fence as number,
     token: row.token as string | null,
+    stalled: stallOf(row),
     abandoned: row.abandoned === 1,
   };
+}
+
+/** Attempts without getting further, this one among them, as far as that was noted. */
+export function stallOf({ attempts, stalled_from: from }: SqlRow): number {
+  return (attempts as number) - (from as number) + 1;
 }
 
 export function runOf(row: SqlRow): RunRecord {
@@ -41,6 +48,7 @@ export function runOf(row: SqlRow): RunRecord {
     multitask_strategy: row.strategy as MultitaskStrategy,
     owner: row.owner as string,
     request: JSON.parse(row.request as string),
+    ...(row.caller !== null && { user: JSON.parse(row.caller as string) }),
     sequence: row.sequence as number,
     attempts: row.attempts as number,
     ...(row.error !== null && { error: JSON.parse(row.error as string) }),

@@ -12,6 +12,36 @@ export function runsSuite({ records }: RecordsSite): void {
     vi.useRealTimers();
   });
 
+  test("the runs of a thread are found one behind the other, those of others are not", async () => {
+    const threadId = await newThread(records(), "a");
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push(await started(records(), "a", threadId));
+    await finished(records(), await claimed(records(), threadId));
+    const { next } = records().runs;
+    expect(await next("a", threadId, 0)).toMatchObject({ run_id: ids[0], sequence: 1 });
+    expect(await next("a", threadId, 1)).toMatchObject({ run_id: ids[1] });
+    expect(await next("a", threadId, 3)).toBeUndefined();
+    expect(await next("a", threadId, 0, { open: true })).toMatchObject({ run_id: ids[1] });
+    expect(await next("b", threadId, 0)).toBeUndefined();
+  });
+
+  test("the runs of an owner that have not ended are found on all threads, also those that may not begin yet", async () => {
+    const owner = randomUUID();
+    const [one, two] = [await newThread(records(), owner), await newThread(records(), owner)];
+    await started(records(), owner, one);
+    await finished(records(), await claimed(records(), one));
+    const late = await started(records(), owner, one, { notBefore: Date.now() + A_DAY });
+    const ready = await started(records(), owner, two);
+    const open = async (more: object = {}) =>
+      (await records().runs.open(owner, { limit: 10, offset: 0, ...more })).map(({ run_id }) => run_id);
+    expect(await open()).toEqual([late, ready]);
+    expect(await open({ offset: 1 })).toEqual([ready]);
+    await claimed(records(), two);
+    expect(await open({ status: "pending" })).toEqual([late]);
+    expect(await open({ status: "running" })).toEqual([ready]);
+    expect(await records().runs.open(randomUUID(), { limit: 10, offset: 0 })).toEqual([]);
+  });
+
   describe("a key", () => {
     test("answers a repeated request with the first run, also after that has ended", async () => {
       const threadId = await newThread(records(), "a");
@@ -45,6 +75,30 @@ export function runsSuite({ records }: RecordsSite): void {
       expect(await again()).toMatchObject({ kind: "known" });
       vi.setSystemTime(Date.now() + 120_000);
       expect(await again()).toEqual({ kind: "no-thread" });
+    });
+
+    test("is looked up without beginning anything", async () => {
+      const threadId = await newThread(records(), "a");
+      const key = { owner: "a", idempotencyKey: randomUUID(), requestHash: "h" };
+      expect(await records().runs.keyed(key)).toBeUndefined();
+      const runId = await started(records(), "a", threadId, key);
+      expect(await records().runs.keyed(key)).toMatchObject({ kind: "known", run: { run_id: runId } });
+      expect(await records().runs.keyed({ ...key, requestHash: "other" })).toEqual({ kind: "key-reused" });
+      expect(await records().runs.keyed({ ...key, owner: "b" })).toBeUndefined();
+    });
+
+    test("goes with a run that is withdrawn, which only one that waits can be", async () => {
+      const threadId = await newThread(records(), "a");
+      const key = { idempotencyKey: randomUUID(), requestHash: "h" };
+      const runId = await started(records(), "a", threadId, key);
+      expect(await records().runs.withdraw("b", runId)).toBe(false);
+      expect(await records().runs.withdraw("a", runId)).toBe(true);
+      expect(await records().runs.get("a", runId)).toBeUndefined();
+      expect(await records().runs.withdraw("a", runId)).toBe(false);
+      const again = await started(records(), "a", threadId, key);
+      await claimed(records(), threadId);
+      expect(await records().runs.withdraw("a", again)).toBe(false);
+      expect(await records().runs.get("a", again)).toMatchObject({ status: "running" });
     });
 
     test("with other words is refused; that of another owner is another key", async () => {

@@ -5,15 +5,18 @@ import {
   claimNext,
   finishRun,
   keepClaim,
+  noteStall,
   releaseRun,
   type StoredEnd,
   threadsToWakeUp,
 } from "./claim-run.ts";
+import { callbackOf, noteCompletion } from "./completions.ts";
 import { Conditions, type Page, pageOf } from "./conditions.ts";
 import type { Database, SqlSession } from "./database.ts";
-import type { NewEvent, NewRun, Owner, RunClaim, RunRecord, StartedRun } from "./records.ts";
+import type { NewEvent, NewRun, Owner, RunClaim, RunKey, RunRecord, StartedRun } from "./records.ts";
 import { findRun, lockThread, momentOf, runOf } from "./run-row.ts";
-import { cancelRun, startRun } from "./start-run.ts";
+import { cancelRun, knownRun, startRun } from "./start-run.ts";
+import { endTask, lockParent } from "./task-ends.ts";
 
 export type RunRows = ReturnType<typeof runRows>;
 
@@ -22,11 +25,35 @@ export function runRows(database: Database) {
     start: (run: NewRun, now: number): Promise<StartedRun> =>
       database.write((session) => startRun(database, session, run, now)),
 
+    keyed: (key: RunKey, now: number): Promise<StartedRun | undefined> =>
+      database.read((session) => knownRun(database, session, key, now)),
+
+    withdraw: (owner: Owner, runId: string): Promise<boolean> =>
+      database.write((session) => withdrawRun(database, session, owner, runId)),
+
     get: (owner: Owner, runId: string): Promise<RunRecord | undefined> =>
       database.read(async (session) => (await findRun(database, session, owner, runId))?.run),
 
     list: (owner: Owner, threadId: string, query: Page & { status?: RunStatus }): Promise<RunRecord[]> =>
       database.read((session) => listRuns(session, owner, threadId, query)),
+
+    next: (
+      owner: Owner,
+      threadId: string,
+      after: number,
+      { open = false }: { open?: boolean } = {},
+    ): Promise<RunRecord | undefined> =>
+      database.read(async (session) => {
+        const [row] = await session.all(
+          `SELECT * FROM dw_srv_runs WHERE owner = $1 AND thread_id = $2 AND sequence > $3${open ? " AND open = 1" : ""}
+            ORDER BY sequence LIMIT 1`,
+          [owner, threadId, after],
+        );
+        return row && runOf(row);
+      }),
+
+    open: (owner: Owner, query: Page & { status?: RunStatus }): Promise<RunRecord[]> =>
+      database.read((session) => openRuns(session, owner, query)),
 
     delete: (owner: Owner, runId: string): Promise<boolean> =>
       database.write((session) => deleteRun(database, session, owner, runId)),
@@ -40,12 +67,18 @@ export function runRows(database: Database) {
     ): Promise<RunRecord | undefined> =>
       database.write(async (session) => {
         const seen = await findRun(database, session, owner, runId);
-        if (seen === undefined || !(await lockThread(database, session, seen.run.thread_id)))
-          return undefined;
+        if (seen === undefined) return undefined;
+        const { thread_id: threadId } = seen.run;
+        const parent = await lockParent(database, session, threadId);
+        if (!(await lockThread(database, session, threadId))) return undefined;
         const found = await findRun(database, session, owner, runId);
         if (found === undefined) return undefined;
         if (!isOpen(found.run)) return wasCancelled(found.run, action, now) ? found.run : undefined;
-        return cancelRun(database, session, found, action, lastEvents, now);
+        const run = await cancelRun(database, session, found, action, lastEvents, now);
+        if (isOpen(run)) return run;
+        if (parent !== undefined) await endTask(session, parent, threadId, "cancelled");
+        await noteCompletion(database, session, { threadId, runId }, callbackOf(run.request), "cancelled");
+        return run;
       }),
 
     claimNext: (
@@ -58,6 +91,9 @@ export function runRows(database: Database) {
 
     keepClaim: (claim: ClaimKey, ttlMs: number): Promise<RunRecord | undefined> =>
       database.write((session) => keepClaim(database, session, claim, ttlMs)),
+
+    noteStall: (claim: ClaimKey, first: string, head: string): Promise<number | undefined> =>
+      database.write((session) => noteStall(session, claim, first, head)),
 
     finish: (
       claim: ClaimKey,
@@ -106,6 +142,19 @@ async function listRuns(
   return rows.map(runOf);
 }
 
+async function openRuns(
+  session: SqlSession,
+  owner: Owner,
+  query: Page & { status?: RunStatus },
+): Promise<RunRecord[]> {
+  const conditions = new Conditions();
+  conditions.add("open = 1");
+  conditions.add(`owner = ${conditions.bind(owner)}`);
+  if (query.status !== undefined) conditions.add(`status = ${conditions.bind(query.status)}`);
+  const select = "SELECT * FROM dw_srv_runs";
+  return (await pageOf(session, select, conditions, "position", query, undefined)).map(runOf);
+}
+
 /** Its key stays, with the run as it was. */
 async function deleteRun(
   database: Database,
@@ -115,6 +164,21 @@ async function deleteRun(
 ): Promise<boolean> {
   const found = await findRun(database, session, owner, runId);
   if (found === undefined) return false;
+  await removeRuns(session, "run_id = $1", runId);
+  return true;
+}
+
+async function withdrawRun(
+  database: Database,
+  session: SqlSession,
+  owner: Owner,
+  runId: string,
+): Promise<boolean> {
+  const seen = await findRun(database, session, owner, runId);
+  if (seen === undefined || !(await lockThread(database, session, seen.run.thread_id))) return false;
+  const found = await findRun(database, session, owner, runId);
+  if (found?.run.status !== "pending") return false;
+  await session.run("DELETE FROM dw_srv_keys WHERE run_id = $1 AND owner = $2", [runId, owner]);
   await removeRuns(session, "run_id = $1", runId);
   return true;
 }

@@ -29,6 +29,24 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
       await other.close();
     });
 
+    test("are found and counted by their metadata", async () => {
+      const owner = randomUUID();
+      for (const metadata of [{ team: "a", at: { floor: 1 } }, { team: "a" }, { team: "b" }, {}])
+        await records().crons.put(owner, cron({ metadata }));
+      const found = async (metadata: Record<string, unknown>) => {
+        const crons = await records().crons.search(owner, { ...PAGE, metadata });
+        expect(await records().crons.count(owner, { metadata })).toBe(crons.length);
+        return crons.length;
+      };
+      expect(await found({ team: "a" })).toBe(2);
+      expect(await found({ at: { floor: 1 } })).toBe(1);
+      expect(await found({ team: "c" })).toBe(0);
+      expect(await found({})).toBe(4);
+      expect(
+        await records().crons.search(owner, { limit: 1, offset: 1, metadata: { team: "a" } }),
+      ).toHaveLength(1);
+    });
+
     test("without a next date are not due again until they are put again", async () => {
       const owner = randomUUID();
       const one = cron();
@@ -89,7 +107,7 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
       expect(await mail.post(threadId, { id: "d", kind: "completion", message: null })).toBe(true);
       expect(await mail.post(threadId, { id: "a", kind: "steer", message: "again" })).toBe(false);
       expect(await mail.waiting(threadId, ["steer"])).toEqual(
-        ["b", "a", "c"].map((id) => ({ id, kind: "steer", message })),
+        ["b", "a", "c"].map((id) => ({ id, kind: "steer", message, afterRun: 0 })),
       );
       expect((await mail.waiting(threadId, ["completion", "steer"])).map(({ id }) => id)).toEqual([
         "b",

@@ -1,8 +1,18 @@
 /** Tables of the server, in the database of the threads. */
 import type { ColumnTypes, Migration } from "@deepwright/checkpoint/sql";
+import { createCompletionTables } from "./completions.ts";
+import { createRemoteTaskTables } from "./remote-tasks.ts";
 
 /** A published step never changes. */
-export const SERVER_MIGRATIONS: readonly Migration[] = [createServerTables];
+export const SERVER_MIGRATIONS: readonly Migration[] = [
+  createServerTables,
+  createTaskTables,
+  createHookTables,
+  addStalls,
+  createRemoteTaskTables,
+  addCallers,
+  createCompletionTables,
+];
 
 /**
  * `position` is the order in which rows came. `open` is 1 until a run ended. `batch`, `token` and `taken` name who
@@ -54,4 +64,43 @@ function createServerTables({ id, integer, text, keyed }: ColumnTypes): string[]
       kind ${text} NOT NULL, message ${text}, token ${text} NOT NULL, UNIQUE (thread_id, mail_id))`,
     "CREATE INDEX dw_srv_mail_waiting ON dw_srv_mail (thread_id, position) WHERE message IS NOT NULL",
   ];
+}
+
+/**
+ * A row of `dw_srv_tasks` makes a thread the place where a task of its parent is done; `ends` counts what the parent
+ * was told. `after_run` of mail is the last run its thread had when it came.
+ */
+function createTaskTables({ integer, text }: ColumnTypes): string[] {
+  return [
+    `CREATE TABLE dw_srv_tasks (thread_id ${text} PRIMARY KEY, owner ${text} NOT NULL, parent ${text} NOT NULL,
+      agent ${text} NOT NULL, run_id ${text} NOT NULL, state ${text} NOT NULL, status ${text},
+      ends ${integer} NOT NULL)`,
+    "CREATE INDEX dw_srv_tasks_of_parent ON dw_srv_tasks (parent)",
+    `ALTER TABLE dw_srv_mail ADD COLUMN after_run ${integer} NOT NULL DEFAULT 0`,
+  ];
+}
+
+/** `stalled_at` is where the thread of a run stood when it was last begun again, `stalled_from` the first attempt that began there. */
+function addStalls({ integer, text }: ColumnTypes): string[] {
+  return [
+    `ALTER TABLE dw_srv_runs ADD COLUMN stalled_from ${integer} NOT NULL DEFAULT 1`,
+    `ALTER TABLE dw_srv_runs ADD COLUMN stalled_at ${text}`,
+  ];
+}
+
+/** What is to be told to addresses of clients. `due` is null when nothing more is tried. */
+function createHookTables({ id, integer, text }: ColumnTypes): string[] {
+  return [
+    `CREATE TABLE dw_srv_hooks (position ${id}, hook_id ${text} NOT NULL UNIQUE, owner ${text} NOT NULL,
+      run_id ${text} NOT NULL, url ${text} NOT NULL, body ${text}, attempts ${integer} NOT NULL, due ${integer},
+      status ${text} NOT NULL, answer ${integer}, created_at ${integer} NOT NULL)`,
+    "CREATE INDEX dw_srv_hooks_due ON dw_srv_hooks (due) WHERE due IS NOT NULL",
+    "CREATE INDEX dw_srv_hooks_of_run ON dw_srv_hooks (run_id)",
+    "CREATE INDEX dw_srv_hooks_age ON dw_srv_hooks (created_at)",
+  ];
+}
+
+/** What `authenticate` said of who began a run, beside the identity: JSON. */
+function addCallers({ text }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_srv_runs ADD COLUMN caller ${text}`];
 }

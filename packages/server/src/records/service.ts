@@ -1,12 +1,15 @@
 /** The records where the database lives: in the thread of an SQLite file, or before Postgres. Data in, data out. */
 import { prepareTables, type Sql } from "@deepwright/checkpoint/sql";
 import { type AssistantRows, assistantRows } from "./assistants.ts";
+import { type BackgroundRows, backgroundRows } from "./background.ts";
 import { type CronRows, cronRows } from "./crons.ts";
 import { databaseOf } from "./database.ts";
 import { type EventRows, eventRows } from "./events.ts";
+import { type HookRows, hookRows } from "./hooks.ts";
 import { type MailRows, mailRows } from "./mail.ts";
 import { type RunRows, runRows } from "./runs.ts";
 import { SERVER_MIGRATIONS } from "./schema.ts";
+import { type TaskRows, taskRows } from "./tasks.ts";
 import { type ThreadRows, threadRows } from "./threads.ts";
 
 export interface Rows {
@@ -16,6 +19,9 @@ export interface Rows {
   readonly events: EventRows;
   readonly crons: CronRows;
   readonly mail: MailRows;
+  readonly tasks: TaskRows;
+  readonly hooks: HookRows;
+  readonly background: BackgroundRows;
 }
 
 export interface RecordsService {
@@ -33,6 +39,9 @@ export default async function makeService(sql: Sql): Promise<RecordsService> {
     events: eventRows(database),
     crons: cronRows(database),
     mail: mailRows(database),
+    tasks: taskRows(database),
+    hooks: hookRows(database),
+    background: backgroundRows(database),
   };
   const resources = rows as unknown as Record<
     string,

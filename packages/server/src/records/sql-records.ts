@@ -2,8 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { Appender } from "./appender.ts";
 import type { ClaimKey } from "./claim-run.ts";
+import { callbackOf } from "./completions.ts";
 import type {
   AssistantRecords,
+  BackgroundRecords,
   CronRecords,
   DueCron,
   EventRecords,
@@ -11,10 +13,12 @@ import type {
   RunClaim,
   RunRecords,
   ServerRecords,
+  TaskRecords,
   ThreadRecord,
   ThreadRecords,
 } from "./records.ts";
 import type { Rows } from "./service.ts";
+import type { NewThread } from "./threads.ts";
 
 /** Crons handed out by one call. */
 const MOST_DUE = 1000;
@@ -40,6 +44,9 @@ export function sqlRecords({ rows, watch, tell, close }: Parts): ServerRecords {
     events: eventRecords(rows, appender, watch),
     crons: cronRecords(rows),
     mail: mailRecords(rows),
+    tasks: taskRecords(rows, tell),
+    hooks: rows.hooks,
+    background: backgroundRecords(rows, tell),
     close: async () => {
       await appender.idle();
       await close();
@@ -58,22 +65,23 @@ function threadRecords({ threads }: Rows): ThreadRecords {
   return {
     ...threads,
     put: (owner, thread, { ifExists, expiresAt }) =>
-      threads.put(
-        owner,
-        {
-          threadId: thread.thread_id,
-          createdAt: Date.parse(thread.created_at),
-          updatedAt: Date.parse(thread.updated_at),
-          stateUpdatedAt: Date.parse(thread.state_updated_at),
-          metadata: thread.metadata,
-          config: jsonOf(thread.config),
-          expiresAt: expiresAt === undefined ? null : Math.ceil(expiresAt),
-          ...shownState(thread),
-        },
-        ifExists,
-      ),
+      threads.put(owner, storedThread(thread, expiresAt), ifExists),
+    delete: (owner, threadId) => threads.delete(owner, threadId, Date.now()),
     patch: (owner, threadId, change) => threads.patch(owner, threadId, change, Date.now()),
     note: (threadId, state) => threads.note(threadId, shownState(state), Date.now()),
+  };
+}
+
+function storedThread(thread: ThreadRecord, expiresAt: number | undefined): NewThread {
+  return {
+    threadId: thread.thread_id,
+    createdAt: Date.parse(thread.created_at),
+    updatedAt: Date.parse(thread.updated_at),
+    stateUpdatedAt: Date.parse(thread.state_updated_at),
+    metadata: thread.metadata,
+    config: jsonOf(thread.config),
+    expiresAt: expiresAt === undefined ? null : Math.ceil(expiresAt),
+    ...shownState(thread),
   };
 }
 
@@ -84,6 +92,12 @@ function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): Ru
       const started = await runs.start(run, Date.now());
       if (started.kind === "created") tell(started.displaced.map((one) => one.run_id));
       return started;
+    },
+    keyed: (key) => runs.keyed(key, Date.now()),
+    async withdraw(owner, runId) {
+      const gone = await runs.withdraw(owner, runId);
+      if (gone) tell([runId]);
+      return gone;
     },
     async delete(owner, runId) {
       const gone = await runs.delete(owner, runId);
@@ -97,11 +111,15 @@ function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): Ru
     },
     claimNext: (threadId, worker, ttlMs) => runs.claimNext(threadId, worker, ttlMs, randomUUID()),
     keepClaim: (claim, ttlMs) => runs.keepClaim(keyOf(claim), ttlMs),
+    noteStall: (claim, first = "", head = "") => runs.noteStall(keyOf(claim), first, head),
     async finish(claim, end, events) {
       await appender.settled(claim.run.run_id);
-      const { status, error, threadStatus, values, interrupts } = end;
+      const { status, error, threadStatus, values, interrupts, webhook } = end;
       const stored = {
         status,
+        task: end.task ?? status,
+        callback: callbackOf(claim.run.request),
+        webhook,
         error: jsonOf(error),
         threadStatus,
         values: values === undefined ? undefined : jsonOf(values),
@@ -122,6 +140,8 @@ function eventRecords({ events }: Rows, appender: Appender, watch: EventRecords[
   return {
     append: ({ run, fence }, more) => appender.append(run.run_id, fence, more),
     read: (runId, after, limit) => events.read(runId, after, limit),
+    skim: (runId, after, limit) => events.skim(runId, after, limit),
+    piece: (runId, sequence, from, count) => events.piece(runId, sequence, from, count),
     watch,
     async sweep(beforeMs) {
       while (await events.sweep(beforeMs, Date.now()));
@@ -161,9 +181,42 @@ function mailRecords({ mail }: Rows): MailRecords {
       mail.post(threadId, { id, kind, message: JSON.stringify(message ?? null) }, randomUUID()),
     async waiting(threadId, kinds) {
       const letters = await mail.waiting(threadId, kinds);
-      return letters.map(({ id, kind, message }) => ({ id, kind, message: JSON.parse(message) }));
+      return letters.map(({ message, ...letter }) => ({ ...letter, message: JSON.parse(message) }));
     },
     settle: (threadId, ids) => mail.settle(threadId, ids),
+    unattended: (limit) => mail.unattended(limit),
+  };
+}
+
+function taskRecords({ tasks }: Rows, tell: Parts["tell"]): TaskRecords {
+  return {
+    get: (owner, threadId) => tasks.get(owner, threadId),
+    async begin({ giver, agentName, thread, run }) {
+      const started = await tasks.begin(
+        { giver: keyOf(giver), agentName, run, thread: thread && storedThread(thread, undefined) },
+        Date.now(),
+      );
+      if (started.kind === "created") tell(started.displaced.map((one) => one.run_id));
+      return started;
+    },
+    async cancel(owner, threadId) {
+      const runs = await tasks.cancel(owner, threadId, Date.now());
+      tell(runs.map((run) => run.run_id));
+      return runs;
+    },
+  };
+}
+
+function backgroundRecords({ background }: Rows, tell: Parts["tell"]): BackgroundRecords {
+  return {
+    ...background,
+    follow: ({ giver: { run, fence }, ...task }) =>
+      background.follow({ ...task, parent: run.thread_id, giverRunId: run.run_id, giverFence: fence }),
+    async stop(owner, threadId) {
+      const runs = await background.stop(owner, threadId, Date.now());
+      tell(runs.map((run) => run.run_id));
+      return runs;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** How a run begins to be: once for its key, and in its place among the others of its thread. */
 import type { Database, SqlRow, SqlSession } from "./database.ts";
-import type { NewEvent, NewRun, RunRecord, StartedRun } from "./records.ts";
+import { insertHookOfUnbegun } from "./hooks.ts";
+import type { NewEvent, NewRun, RunKey, RunRecord, StartedRun } from "./records.ts";
 import {
   findRun,
   insertNumbered,
@@ -41,10 +42,10 @@ export async function startRun(
 }
 
 /** What its key says; undefined for one that is not kept. */
-async function knownRun(
+export async function knownRun(
   database: Database,
   session: SqlSession,
-  run: NewRun,
+  run: RunKey & Partial<Pick<NewRun, "runId">>,
   now: number,
 ): Promise<StartedRun | undefined> {
   if (run.idempotencyKey === undefined) return undefined;
@@ -55,7 +56,8 @@ async function knownRun(
   if (kept === undefined) return undefined;
   if (kept.request_hash !== (run.requestHash ?? "")) return { kind: "key-reused" };
   const found = await findRun(database, session, run.owner, kept.run_id as string);
-  if (found?.run.run_id === run.runId) return { kind: "created", run: found.run, displaced: [] };
+  if (found !== undefined && found.run.run_id === run.runId)
+    return { kind: "created", run: found.run, displaced: [] };
   return { kind: "known", run: found?.run ?? (JSON.parse(kept.run as string) as RunRecord) };
 }
 
@@ -118,6 +120,7 @@ export async function cancelRun(
   if (waits) {
     const after = (row.last_event as number) - lastEvents.length;
     await insertNumbered(database, session, numbered(position, after, lastEvents));
+    await insertHookOfUnbegun(database, session, storedRun(row).run, now);
   }
   return storedRun(row).run;
 }
@@ -130,8 +133,8 @@ async function insertRun(
 ): Promise<RunRecord> {
   const [row] = await session.all(
     `INSERT INTO dw_srv_runs (run_id, owner, thread_id, assistant_id, sequence, status, open, strategy, metadata,
-      request, created_at, updated_at, not_before, attempts, fence, claim_expires, last_event, has_log)
-      VALUES ($1, $2, $3, $4, $5, 'pending', 1, $6, $7, $8, $9, $9, $10, 0, 0, 0, 0, 1) RETURNING *`,
+      request, created_at, updated_at, not_before, attempts, fence, claim_expires, last_event, has_log, caller)
+      VALUES ($1, $2, $3, $4, $5, 'pending', 1, $6, $7, $8, $9, $9, $10, 0, 0, 0, 0, 1, $11) RETURNING *`,
     [
       run.runId,
       run.owner,
@@ -143,6 +146,7 @@ async function insertRun(
       JSON.stringify(run.request),
       now,
       Math.ceil(run.notBefore ?? 0),
+      run.user === undefined ? null : JSON.stringify(run.user),
     ],
   );
   await session.run("UPDATE dw_srv_threads SET last_run = $1, updated_at = $2 WHERE thread_id = $3", [

@@ -1,11 +1,13 @@
 /** Threads, as rows where the database lives. */
 import type { SearchThreads } from "@deepwright/protocol";
+import { endCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { addMarks, removeMarks, writeMarks } from "./json-filter.ts";
 import type { Owner, ThreadRecord } from "./records.ts";
 import { lockThread } from "./run-row.ts";
 import { removeRuns } from "./runs.ts";
 import { countThreads, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
+import { cancelTasksOf, endTask, lockParent } from "./task-ends.ts";
 
 /** What a thread shows, as text; undefined stays as it was. */
 export interface ShownState {
@@ -71,8 +73,8 @@ export function threadRows(database: Database) {
     count: (owner: Owner, query: ThreadFilters): Promise<number> =>
       read((session) => countThreads(database, session, owner, query)),
 
-    delete: (owner: Owner, threadId: string): Promise<boolean> =>
-      write((session) => deleteThread(database, session, owner, threadId)),
+    delete: (owner: Owner, threadId: string, now: number): Promise<boolean> =>
+      write((session) => deleteThread(database, session, owner, threadId, now)),
 
     expired: (limit: number): Promise<{ owner: Owner; threadId: string }[]> =>
       read(async (session) => {
@@ -86,7 +88,8 @@ export function threadRows(database: Database) {
   };
 }
 
-async function putThread(
+/** In a transaction of somebody else. */
+export async function putThread(
   database: Database,
   session: SqlSession,
   owner: Owner,
@@ -160,15 +163,22 @@ async function deleteThread(
   session: SqlSession,
   owner: Owner,
   threadId: string,
+  now: number,
 ): Promise<boolean> {
+  const parent = await lockParent(database, session, threadId);
   const [found] = await session.all(
     `SELECT position FROM dw_srv_threads WHERE thread_id = $1 AND owner = $2${database.lock}`,
     [threadId, owner],
   );
   if (found === undefined) return false;
   await removeRuns(session, "thread_id = $1", threadId);
+  await cancelTasksOf(database, session, threadId, now);
+  await session.run("DELETE FROM dw_srv_tasks WHERE parent = $1", [threadId]);
+  await endCompletion(database, session, threadId);
+  await session.run("DELETE FROM dw_srv_remote_tasks WHERE parent = $1 AND state = 'over'", [threadId]);
+  if (parent !== undefined) await endTask(session, parent, threadId, "cancelled");
   await removeMarks(session, owner, "thread", threadId);
-  for (const table of ["dw_srv_mail", "dw_srv_crons", "dw_srv_threads"]) {
+  for (const table of ["dw_srv_mail", "dw_srv_crons", "dw_srv_tasks", "dw_srv_threads"]) {
     await session.run(`DELETE FROM ${table} WHERE thread_id = $1`, [threadId]);
   }
   return true;

@@ -1,9 +1,10 @@
 /** Assistants: the server's own, one for each agent, and those clients make of them. */
 import { randomUUID } from "node:crypto";
-import type { Assistant } from "@deepwright/protocol";
+import type { Assistant, CreateAssistant } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { drawingOf, schemasOf, subgraphsOf } from "../agents/describe-graph.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
+import { refuseEngineObjects } from "../runs/engine-objects.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkConfig } from "./checked-request.ts";
 import { pageHeaders, selected } from "./listing.ts";
@@ -14,7 +15,7 @@ export const assistantRoutes: Handlers<"assistants"> = {
   "assistants.create": async ({ owner, body, services }) => {
     const { records, agents } = services;
     if (!agents.has(body.graph_id)) throw notFound("agent");
-    checkConfig(body.config);
+    checkSettings(body, services);
     const now = new Date().toISOString();
     const created: Assistant = {
       assistant_id: body.assistant_id ?? randomUUID(),
@@ -50,7 +51,7 @@ export const assistantRoutes: Handlers<"assistants"> = {
   "assistants.update": async ({ owner, parameters, body, services }) => {
     const known = await changeable(services, owner, parameters.assistant_id);
     if (body.graph_id !== undefined && !services.agents.has(body.graph_id)) throw notFound("agent");
-    checkConfig(body.config);
+    checkSettings(body, services);
     const changed: Assistant = {
       ...known,
       graph_id: body.graph_id ?? known.graph_id,
@@ -109,6 +110,15 @@ export const assistantRoutes: Handlers<"assistants"> = {
     return latest;
   },
 };
+
+/** They go into the runs of the assistant, as those of a request do. */
+function checkSettings(
+  { config, context }: Pick<CreateAssistant, "config" | "context">,
+  { tenants }: Services,
+) {
+  checkConfig(config, { tenants });
+  refuseEngineObjects(context, "context");
+}
 
 /** By its id, or the name of an agent for the server's own assistant of it. */
 export async function assistantOf(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkMessages, checkRun, checkValues } from "./checked-request.ts";
 
-const closed = { engineCommands: false, threadId: "t1" };
+const closed = { engineCommands: false, tenants: false, threadId: "t1" };
 
 describe("SV-10 what a client may not send", () => {
   test.each([

@@ -4,22 +4,32 @@
  */
 import type { Checkpoint, CreateRun, RunConfig } from "@deepwright/protocol";
 import { invalid } from "../http/problems.ts";
+import { clientMessages, isTuple } from "../runs/client-messages.ts";
+import { refuseEngineObjects } from "../runs/engine-objects.ts";
+import { refuseForeignVoices } from "./foreign-voices.ts";
 
-/** A run as it may begin. `threadId` absent: it gets a thread of its own. */
-export function checkRun(
-  request: Omit<CreateRun, "assistant_id">,
-  { engineCommands, threadId }: { readonly engineCommands: boolean; readonly threadId?: string },
-): void {
+/** What is allowed where the request comes in. `tenants`: callers are told apart. */
+export interface Door {
+  readonly engineCommands: boolean;
+  readonly tenants: boolean;
+  /** Absent: a run gets a thread of its own. */
+  readonly threadId?: string;
+}
+
+/** A run as it may begin. */
+export function checkRun(request: Omit<CreateRun, "assistant_id">, door: Door): void {
+  const { engineCommands, threadId } = door;
   const { command, input } = request;
   if (command != null) {
     if (!engineCommands && (command.update !== undefined || command.goto !== undefined))
       throw invalid("command.update and command.goto are not allowed on this server; command.resume is.");
-    checkValues(command.update);
-    refuseSerialized(command.resume);
+    checkUpdate(command.update);
+    checkGoto(command.goto);
+    refuseEngineObjects(command.resume, "command.resume");
   }
-  checkValues(input);
-  refuseSerialized(request.context);
-  checkConfig(request.config, threadId);
+  checkValues(input, "input");
+  refuseEngineObjects(request.context, "context");
+  checkConfig(request.config, door);
   checkCheckpoint(request.checkpoint, threadId);
 }
 
@@ -33,7 +43,14 @@ const OWN_KEYS = new Set([
 ]);
 
 /** Also of assistants, whose configuration goes into their runs. */
-export function checkConfig(config: RunConfig | null | undefined, threadId?: string): void {
+export function checkConfig(
+  config: RunConfig | null | undefined,
+  { tenants, threadId }: Pick<Door, "tenants" | "threadId">,
+): void {
+  refuseEngineObjects(config?.configurable, "config.configurable");
+  // Approvals lie under it: which of them count for a run is not for its caller to say.
+  if (tenants && config?.configurable?.project !== undefined)
+    throw invalid("config.configurable.project is not for clients to set.");
   for (const [key, value] of Object.entries(config?.configurable ?? {})) {
     const isOwnThread = key === "thread_id" && threadId !== undefined && value === threadId;
     if (isOwnThread) continue;
@@ -52,12 +69,32 @@ export function checkCheckpoint(checkpoint: Checkpoint | null | undefined, threa
     throw invalid("checkpoint.checkpoint_map is not for clients to set.");
 }
 
-/** What a client writes into a state. */
-export function checkValues(values: unknown): void {
+/** What a client writes into a state. A list is the state of a graph that has messages and nothing else. */
+export function checkValues(values: unknown, where = "values"): void {
   if (typeof values !== "object" || values === null) return;
-  refuseSerialized(values);
-  if (Array.isArray(values)) return;
-  if (Object.hasOwn(values, "messages")) checkMessages((values as { messages: unknown }).messages);
+  refuseEngineObjects(values, where);
+  const fields = Array.isArray(values) ? [[where, values] as const] : Object.entries(values);
+  for (const [key, value] of fields)
+    if (key === "messages") clientMessages(value);
+    else refuseForeignVoices(value, key);
+}
+
+/** By the engine: keys and values, as an object or as pairs. */
+export function checkUpdate(update: unknown): void {
+  const parts = Array.isArray(update) ? update : [update];
+  for (const part of parts) checkValues(isTuple(part) ? { [part[0]]: part[1] } : part, "command.update");
+}
+
+/** Nodes by name, or with the state they are to begin with, as a `Send` is written. */
+function checkGoto(goto: unknown): void {
+  for (const target of [goto].flat()) {
+    if (typeof target !== "object" || target === null) continue;
+    const { lg_name: name, ...packet } = target as Record<string, unknown>;
+    if (name !== undefined && name !== "Send")
+      throw invalid("command.goto: must be names of nodes, or sends.");
+    refuseEngineObjects(packet, "command.goto");
+    for (const given of Object.values(packet)) checkValues(given, "command.goto");
+  }
 }
 
 /** Which keys of the state are input, in the words of the agent's own schema. */
@@ -69,64 +106,8 @@ export function checkInputKeys(values: unknown, inputKeys: readonly string[]): v
     throw invalid(`values.${foreign.slice(0, 64)} is not input of this agent: ${inputKeys.join(", ")} are.`);
 }
 
-const SPEAKERS = new Set(["human", "user", "ai", "assistant", "HumanMessage", "AIMessage"]);
-
+/** As `messages` of an agent, without building them. */
 export function checkMessages(messages: unknown): void {
-  const list = isOneTuple(messages) || !Array.isArray(messages) ? [messages] : messages;
-  list.forEach((message, index) => {
-    if (typeof message === "string") return;
-    const speaker = speakerOf(message);
-    if (speaker === undefined || !SPEAKERS.has(speaker.replace(/Chunk$/, "")))
-      throw invalid(
-        `messages.${index}: clients send messages of the user (or of the assistant, quoted) only.`,
-      );
-    if (hasCalls(message)) throw invalid(`messages.${index}: clients cannot send tool calls.`);
-  });
-}
-
-function speakerOf(message: unknown): string | undefined {
-  if (isTuple(message)) return message[0];
-  if (typeof message !== "object" || message === null || Array.isArray(message)) return undefined;
-  const { role, type } = message as { role?: unknown; type?: unknown };
-  // Two that differ would be read by whoever reads them in its own way.
-  if (role !== undefined && type !== undefined && !SPEAKERS.has(String(role))) return undefined;
-  const speaker = type ?? role;
-  return typeof speaker === "string" ? speaker : undefined;
-}
-
-function isTuple(message: unknown): message is [string, unknown] {
-  return Array.isArray(message) && message.length === 2 && typeof message[0] === "string";
-}
-
-const VOICES = /^(?:human|user|ai|assistant|system|developer|tool|function|generic|remove)$/i;
-
-/** Two texts are two messages, unless the first says who speaks. */
-function isOneTuple(messages: unknown): boolean {
-  return isTuple(messages) && VOICES.test(messages[0]);
-}
-
-function hasCalls(message: unknown): boolean {
-  if (typeof message !== "object" || message === null) return false;
-  const { tool_calls, tool_call_chunks, invalid_tool_calls, additional_kwargs, content } = message as Record<
-    string,
-    unknown
-  >;
-  const more = (additional_kwargs ?? {}) as Record<string, unknown>;
-  const blocks = Array.isArray(content) ? content : [];
-  return (
-    [tool_calls, tool_call_chunks, invalid_tool_calls, more.tool_calls, more.function_call].some(
-      isSomething,
-    ) || blocks.some((block) => /^(?:tool_use|tool_call|tool_result|server_tool)/.test(String(block?.type)))
-  );
-}
-
-const isSomething = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
-
-/** `{lc: 1, type: "constructor"}` is how LangChain writes objects: no client has one to send. */
-function refuseSerialized(value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
-  if (!Array.isArray(value) && "lc" in value && "id" in value && "type" in value)
-    throw invalid("Serialized objects of LangChain are not taken from clients; send plain messages.");
-  for (const part of Object.values(value)) refuseSerialized(part);
+  refuseEngineObjects(messages, "messages");
+  clientMessages(messages);
 }

@@ -1,8 +1,10 @@
 /** Crons: runs that begin by the clock. */
 import { randomUUID } from "node:crypto";
-import type { CreateCron, Cron } from "@deepwright/protocol";
-import { nextDate } from "../crons/schedule.ts";
-import { notFound } from "../http/problems.ts";
+import type { Assistant, CreateCron, Cron } from "@deepwright/protocol";
+import { checkInterval, nextDate, type Times } from "../crons/schedule.ts";
+import { notFound, Problem } from "../http/problems.ts";
+import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
+import { chosenCheckpoint } from "../runs/run-input.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkRun } from "./checked-request.ts";
@@ -41,7 +43,8 @@ async function createCron(
   threadId: string | null,
 ): Promise<Cron> {
   const { schedule, timezone, end_time, enabled, on_run_completed, metadata, ...payload } = body;
-  check(services, payload, threadId);
+  const assistant = await assistantOf(services, owner, payload.assistant_id);
+  await checkRequest(services, payload, assistant, threadId);
   const now = new Date().toISOString();
   const times = {
     schedule,
@@ -49,15 +52,15 @@ async function createCron(
     end_time: end_time ?? null,
     enabled: enabled ?? true,
   };
-  return services.records.crons.put(owner, {
+  return addCron(services, owner, {
     cron_id: randomUUID(),
     thread_id: threadId,
     ...times,
-    ...(await assistantFor(services, owner, payload.assistant_id)),
+    assistant_id: assistant.assistant_id,
     on_run_completed: on_run_completed ?? "delete",
     payload,
     user_id: owner,
-    next_run_date: nextDate(times),
+    next_run_date: nextDateOf(services, times),
     metadata: metadata ?? {},
     created_at: now,
     updated_at: now,
@@ -68,7 +71,8 @@ async function updateCron({ owner, parameters, body, services }: Call<"crons.upd
   const known = await services.records.crons.get(owner, parameters.cron_id);
   if (!known) throw notFound("cron");
   const { schedule, timezone, end_time, enabled, on_run_completed, metadata, ...rest } = body;
-  check(services, rest, known.thread_id);
+  const assistant = await assistantOf(services, owner, known.assistant_id);
+  await checkRequest(services, rest, assistant, known.thread_id);
   const times = {
     schedule: schedule ?? known.schedule,
     timezone: timezone === undefined ? known.timezone : timezone,
@@ -80,21 +84,46 @@ async function updateCron({ owner, parameters, body, services }: Call<"crons.upd
     ...times,
     on_run_completed: on_run_completed ?? known.on_run_completed,
     payload: { ...known.payload, ...rest },
-    next_run_date: nextDate(times),
+    next_run_date: nextDateOf(services, times),
     metadata: { ...known.metadata, ...metadata },
     updated_at: new Date().toISOString(),
   });
 }
 
-async function assistantFor(services: Services, owner: string, id: string) {
-  const { assistant_id } = await assistantOf(services, owner, id);
-  return { assistant_id };
+/** As a run that begins now: what would be refused at every date is refused here. */
+async function checkRequest(
+  services: Services,
+  request: Omit<CreateCron, "schedule" | "assistant_id">,
+  { graph_id }: Assistant,
+  threadId: string | null,
+): Promise<void> {
+  const { engineCommands, tenants, runs, agents } = services;
+  checkRun(request, { engineCommands, tenants, ...(threadId !== null && { threadId }) });
+  if (request.webhook) runs.checkWebhook(request.webhook);
+  const { checkpoint_id: checkpointId } = chosenCheckpoint(request);
+  if (checkpointId === undefined) return;
+  if (threadId === null) throw notFound("checkpoint");
+  await checkCheckpointIsThere(await agents.load(graph_id), { threadId, checkpointId });
 }
 
-function check(
-  { engineCommands }: Services,
-  payload: Omit<CreateCron, "schedule" | "assistant_id">,
-  threadId: string | null,
-): void {
-  checkRun(payload, { engineCommands, ...(threadId !== null && { threadId }) });
+function nextDateOf({ limits }: Services, times: Times): string | null {
+  checkInterval(times, limits.cronSeconds);
+  return nextDate(times);
+}
+
+/** Counted before and behind it: of requests that come at once none slips through. */
+async function addCron({ records, limits }: Services, owner: string, cron: Cron): Promise<Cron> {
+  const { crons } = records;
+  if ((await crons.count(owner, {})) >= limits.crons) throw tooMany(limits.crons);
+  const added = await crons.put(owner, cron);
+  if ((await crons.count(owner, {})) <= limits.crons) return added;
+  await crons.delete(owner, cron.cron_id);
+  throw tooMany(limits.crons);
+}
+
+function tooMany(most: number): Problem {
+  return new Problem(
+    "QUOTA_EXCEEDED",
+    `A caller may have ${most} crons on this server; delete one that is not needed.`,
+  );
 }

@@ -1,11 +1,12 @@
 /** Parts of a thread by path, for listings that show more than ids: `values.messages[-1].content`. */
 const MOST_STEPS = 32;
 
-/** Null for what is not there. */
-export function extracted(from: object, paths: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(paths).map(([name, path]) => [name, at(from, stepsOf(path)) ?? null]),
-  );
+/** Reads the paths once, for any number of threads. Null for what is not there. */
+export function extractor(
+  paths: Readonly<Record<string, string>>,
+): (from: object) => Record<string, unknown> {
+  const wanted = Object.entries(paths).map(([name, path]) => [name, stepsOf(path)] as const);
+  return (from) => Object.fromEntries(wanted.map(([name, steps]) => [name, at(from, steps) ?? null]));
 }
 
 function stepsOf(path: string): (string | number)[] {
@@ -15,9 +16,12 @@ function stepsOf(path: string): (string | number)[] {
   return steps.slice(0, MOST_STEPS);
 }
 
-function at(value: unknown, [step, ...rest]: readonly (string | number)[]): unknown {
-  if (step === undefined) return value;
-  if (typeof step === "number") return Array.isArray(value) ? at(value.at(step), rest) : undefined;
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-  return at((value as Record<string, unknown>)[step], rest);
+function at(value: unknown, steps: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const step of steps) {
+    if (typeof step === "number") found = Array.isArray(found) ? found.at(step) : undefined;
+    else if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
+    else found = (found as Record<string, unknown>)[step];
+  }
+  return found;
 }

@@ -21,8 +21,9 @@ export function selected<Item extends object>(
   fields: readonly string[] | null | undefined,
 ): Item[] {
   if (!fields || fields.length === 0) return [...items];
+  const wanted = new Set(fields);
   return items.map((item) => {
-    const entries = Object.entries(item).filter(([key]) => fields.includes(key));
+    const entries = Object.entries(item).filter(([key]) => wanted.has(key));
     return Object.fromEntries(entries) as Item;
   });
 }

@@ -7,12 +7,14 @@ import {
   parseEventId,
   type Run,
   type StreamMode,
-  type WireEvent,
 } from "@deepwright/protocol";
+import { type Caller, userOf } from "../http/authenticate.ts";
 import { invalid, notFound } from "../http/problems.ts";
-import { eventResponse } from "../http/sse-response.ts";
+import { eventResponse, type StreamedEvent } from "../http/sse-response.ts";
 import { waitResponse } from "../http/wait-response.ts";
-import type { RunEvent, RunRecord } from "../records/records.ts";
+import type { RunRecord } from "../records/records.ts";
+import type { FollowedEvent } from "../runs/event-stream.ts";
+import type { StartRun } from "../runs/run-service.ts";
 import { checkRun } from "./checked-request.ts";
 import type { Services } from "./services.ts";
 
@@ -36,31 +38,41 @@ export function shownRun(run: RunRecord): Run {
 
 interface NewRunCall {
   readonly request: Request;
+  readonly caller: Caller;
   readonly owner: string;
   readonly services: Services;
 }
 
 /** Checked, counted, begun. `threadId` absent: on a thread of its own. */
-export async function startRun(call: NewRunCall, request: CreateRun, threadId?: string): Promise<RunRecord> {
+export async function startRun(
+  call: NewRunCall,
+  request: CreateRun,
+  threadId?: string,
+  more: Pick<StartRun, "check" | "keyStandsFor"> = {},
+): Promise<RunRecord> {
   const { owner, services } = call;
-  checkRun(request, { engineCommands: services.engineCommands, ...(threadId !== undefined && { threadId }) });
+  const { engineCommands, tenants } = services;
+  checkRun(request, { engineCommands, tenants, ...(threadId !== undefined && { threadId }) });
   const idempotencyKey = keyOf(call.request);
   services.runRate.take(owner);
   return services.runs.start({
     owner,
+    user: userOf(call.caller),
     request,
     ...(threadId !== undefined && { threadId }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...more,
   });
 }
 
-function keyOf({ headers }: Request): string | undefined {
+/** Keys of batches are others than those of single runs: each of their runs has one. */
+export function keyOf({ headers }: Request, kind: "client" | "batch" = "client"): string | undefined {
   const key = headers.get(HEADER.idempotencyKey);
   if (key === null) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key))
     throw invalid("Idempotency-Key: must be 1 to 255 visible characters.");
   // Keys the server makes for itself begin with a word and a colon.
-  return `client:${key}`;
+  return `${kind}:${key}`;
 }
 
 /** Where clients find the run, and where they resume its stream. */
@@ -80,20 +92,27 @@ export interface Watching {
   readonly cut: (() => void) | undefined;
 }
 
-export function runStream(watching: Watching): Response {
+export async function runStream(watching: Watching): Promise<Response> {
   const { owner, services, run, after = 0, modes, cancelOnDisconnect, cut } = watching;
+  const ends = (await hasMore(services, run, after)) && { [HEADER.streamEnd]: "end" };
   const release = services.streams.open(owner);
   const open = (signal: AbortSignal) =>
-    wireEvents(services.runs.stream(owner, run.run_id, { after, signal }), modes);
+    wireEvents(services.runs.stream(owner, run.run_id, { after, signal, inPieces: true }), modes);
   return eventResponse(open, {
     ...services,
     cut,
-    headers: runHeaders(run),
+    headers: { ...runHeaders(run), ...ends },
     onEnd: (complete) => {
       release();
       if (!complete && cancelOnDisconnect) leave(services, owner, run);
     },
   });
+}
+
+/** Whether the stream will close with the event `end`: not behind it, and not when the log is gone. */
+async function hasMore({ records }: Services, run: RunRecord, after: number): Promise<boolean> {
+  const isOpen = run.status === "pending" || run.status === "running";
+  return isOpen || (await records.events.skim(run.run_id, after, 1)).length > 0;
 }
 
 export function runOutcome({ owner, services, run, cancelOnDisconnect, cut }: Watching): Response {
@@ -118,12 +137,12 @@ function leave({ runs, closing, onError }: Services, owner: string, run: RunReco
 }
 
 async function* wireEvents(
-  events: AsyncIterable<RunEvent>,
+  events: AsyncIterable<FollowedEvent>,
   modes: readonly StreamMode[] | undefined,
-): AsyncGenerator<WireEvent> {
-  for await (const { sequence, event, data } of events)
+): AsyncGenerator<StreamedEvent> {
+  for await (const { sequence, event, data, pieces } of events)
     if (modes === undefined || isEventOfModes(event, modes))
-      yield { id: formatEventId({ sequence }), event, data };
+      yield { id: formatEventId({ sequence }), event, data, pieces };
 }
 
 /** What `Last-Event-ID` says; 400 for what no stream of ours has sent. */

@@ -1,12 +1,22 @@
 /** Runs: begun, watched, joined, ended. */
 import type { CancelRuns, CreateRun, RunStatus } from "@deepwright/protocol";
-import { notFound } from "../http/problems.ts";
+import { userOf } from "../http/authenticate.ts";
+import { invalid, notFound } from "../http/problems.ts";
 import type { RunRecord } from "../records/records.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkRun } from "./checked-request.ts";
 import { selected } from "./listing.ts";
-import { lastEvent, runHeaders, runOf, runOutcome, runStream, shownRun, startRun } from "./run-parts.ts";
+import {
+  keyOf,
+  lastEvent,
+  runHeaders,
+  runOf,
+  runOutcome,
+  runStream,
+  shownRun,
+  startRun,
+} from "./run-parts.ts";
 import type { Services } from "./services.ts";
 import { threadOf } from "./thread-parts.ts";
 
@@ -53,8 +63,8 @@ export const runRoutes: Handlers<"runs"> = {
 
   "runs.cancel": async ({ request, owner, parameters, query, services }) => {
     const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
-    const { wait, action } = query;
-    await services.runs.cancel(owner, run.run_id, { action, wait, signal: request.signal });
+    const { wait, action, tasks = false } = query;
+    await services.runs.cancel(owner, run.run_id, { action, wait, tasks, signal: request.signal });
     return new Response(null, { status: wait ? 204 : 202 });
   },
 
@@ -71,7 +81,7 @@ function created(run: RunRecord): Response {
 
 type NewRun = Pick<Call, "owner" | "services" | "cut"> & { readonly body: CreateRun };
 
-function streamed({ owner, services, cut, body }: NewRun, run: RunRecord): Response {
+function streamed({ owner, services, cut, body }: NewRun, run: RunRecord): Promise<Response> {
   return runStream({ owner, services, cut, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
 }
 
@@ -88,45 +98,61 @@ function joined(
     cut,
   }: Pick<Call<"runs.joinStream">, "request" | "owner" | "services" | "query" | "cut">,
   run: RunRecord,
-): Response {
+): Promise<Response> {
+  const { sequence: after, runId = run.run_id } = lastEvent(request);
+  if (runId !== run.run_id) throw invalid("Last-Event-ID: is the id of an event of another run.");
   return runStream({
     owner,
     services,
     cut,
     run,
-    after: lastEvent(request).sequence,
+    after,
     modes: query.stream_mode,
     cancelOnDisconnect: query.cancel_on_disconnect,
   });
 }
 
 /** Nothing is begun before all of them are known to be possible. */
-async function createBatch({ owner, body, services }: Call<"runs.createBatch">) {
-  const { engineCommands, runRate, runs } = services;
+async function createBatch({ request: asked, caller, owner, body, services }: Call<"runs.createBatch">) {
+  const { engineCommands, tenants, runRate, runs } = services;
   for (const request of body) {
-    checkRun(request, { engineCommands });
+    checkRun(request, { engineCommands, tenants });
     await assistantOf(services, owner, request.assistant_id);
   }
+  const key = keyOf(asked, "batch");
+  const user = userOf(caller);
   runRate.take(owner, body.length);
-  const begun: RunRecord[] = [];
-  for (const request of body) begun.push(await runs.start({ owner, request }));
+  const begun = await runs.startAll(
+    body.map((request, index) => ({
+      owner,
+      user,
+      request,
+      // The whole batch: with one run more, or in another order, it is another one.
+      ...(key !== undefined && { idempotencyKey: `${key}#${index}`, keyStandsFor: [index, body] }),
+    })),
+  );
   return begun.map(shownRun);
 }
 
 const ALL = { limit: 1000, offset: 0 };
 
-/** By id on a thread, or all in a status, of one thread or of all that are at work. */
+/** By id on a thread, or all in a status, of one thread or of all. */
 async function runsToCancel(services: Services, owner: string, body: CancelRuns): Promise<RunRecord[]> {
   const { thread_id: threadId, run_ids: runIds, status } = body;
   if (runIds != null)
     return Promise.all(runIds.map((id) => runOf(services, owner, id, threadId ?? undefined)));
-  const { threads } = services.records;
-  const busy = threadId == null ? await threads.search(owner, { ...ALL, status: "busy" }) : undefined;
-  if (threadId != null) await threadOf(services, owner, threadId);
-  const ids = busy?.map(({ thread_id }) => thread_id) ?? [threadId as string];
   const wanted: RunStatus[] = status === "all" || status == null ? ["pending", "running"] : [status];
+  if (threadId != null) await threadOf(services, owner, threadId);
+  const pageOf = (page: typeof ALL, each: RunStatus) =>
+    threadId == null
+      ? services.records.runs.open(owner, { ...page, status: each })
+      : services.runs.list(owner, threadId, { ...page, status: each });
   const found: RunRecord[] = [];
-  for (const id of ids)
-    for (const each of wanted) found.push(...(await services.runs.list(owner, id, { ...ALL, status: each })));
+  for (const each of wanted)
+    for (let offset = 0; ; offset += ALL.limit) {
+      const page = await pageOf({ ...ALL, offset }, each);
+      found.push(...page);
+      if (page.length < ALL.limit) break;
+    }
   return found;
 }

@@ -1,4 +1,5 @@
 /** What the server says about itself. */
+import { type OpenApiDocument, openApiDocument } from "@deepwright/protocol";
 import type { Handlers } from "./call.ts";
 
 const VERSION = "0.1.0";
@@ -15,4 +16,11 @@ export const serverRoutes: Handlers<"server"> = {
       engine_commands: services.engineCommands,
     },
   }),
+
+  "server.openapi": async () => {
+    document ??= openApiDocument({ version: VERSION });
+    return { ...document };
+  },
 };
+
+let document: OpenApiDocument | undefined;

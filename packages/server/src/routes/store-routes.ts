@@ -6,12 +6,16 @@
  */
 import type { BaseStore, Item } from "@langchain/langgraph";
 import { Problem } from "../http/problems.ts";
+import { refuseEngineObjects } from "../runs/engine-objects.ts";
+import { tenantLabel } from "../runs/tenants.ts";
 import type { Handlers } from "./call.ts";
 import type { Services } from "./services.ts";
 
 export const storeRoutes: Handlers<"store"> = {
   "store.putItem": async ({ owner, body, services }) => {
     const namespace = ownNamespace(services, owner, body.namespace);
+    // What a tool hands on of it would be a command to the engine.
+    refuseEngineObjects(body.value, "value");
     await storeOf(services).put(namespace, body.key, body.value, body.index ?? undefined);
     return undefined;
   },
@@ -19,7 +23,7 @@ export const storeRoutes: Handlers<"store"> = {
   "store.getItem": async ({ owner, query, services }) => {
     const namespace = ownNamespace(services, owner, query.namespace);
     const item = await storeOf(services).get(namespace, query.key);
-    return item ? shownItem(item) : null;
+    return item ? shownItem(services, owner, item) : null;
   },
 
   "store.deleteItem": async ({ owner, body, services }) => {
@@ -36,7 +40,9 @@ export const storeRoutes: Handlers<"store"> = {
       ...(filter != null && { filter }),
       ...(query != null && { query }),
     });
-    return { items: found.map((item) => ({ ...shownItem(item), score: item.score ?? null })) };
+    return {
+      items: found.map((item) => ({ ...shownItem(services, owner, item), score: item.score ?? null })),
+    };
   },
 
   "store.listNamespaces": async ({ owner, body, services }) => {
@@ -49,7 +55,7 @@ export const storeRoutes: Handlers<"store"> = {
       limit,
       offset,
     });
-    return { namespaces };
+    return { namespaces: namespaces.map((namespace) => shownNamespace(services, owner, namespace)) };
   },
 };
 
@@ -58,10 +64,18 @@ function storeOf({ store }: Services): BaseStore {
   return store;
 }
 
+/** As the store has it: an identity may have periods, a label may not. */
 function ownNamespace(services: Services, owner: string, namespace: readonly string[]): string[] {
-  if (services.tenants && namespace[0] !== owner)
+  if (!services.tenants) return [...namespace];
+  const [first, ...rest] = namespace;
+  if (first !== owner)
     throw new Problem("FORBIDDEN", "The first label of a namespace must be the caller's identity.");
-  return [...namespace];
+  return [tenantLabel(owner), ...rest];
+}
+
+/** As the caller knows it. */
+function shownNamespace({ tenants }: Services, owner: string, namespace: readonly string[]): string[] {
+  return tenants ? [owner, ...namespace.slice(1)] : [...namespace];
 }
 
 /** What is asked for everything is answered with everything of the caller's. */
@@ -69,9 +83,10 @@ function ownPrefix(services: Services, owner: string, prefix: readonly string[])
   return ownNamespace(services, owner, services.tenants && prefix.length === 0 ? [owner] : prefix);
 }
 
-function shownItem({ namespace, key, value, createdAt, updatedAt }: Item) {
+function shownItem(services: Services, owner: string, item: Item) {
+  const { namespace, key, value, createdAt, updatedAt } = item;
   return {
-    namespace,
+    namespace: shownNamespace(services, owner, namespace),
     key,
     value,
     created_at: createdAt.toISOString(),

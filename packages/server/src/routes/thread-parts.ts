@@ -47,14 +47,14 @@ export function configOf({ threadId, checkpointId, namespace }: PlaceInThread) {
   };
 }
 
-export function emptyState(threadId: string): ThreadState {
+export function emptyState(): ThreadState {
   return {
     values: {},
     next: [],
     tasks: [],
     metadata: {},
     created_at: null,
-    checkpoint: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: null },
+    checkpoint: null,
     parent_checkpoint: null,
   };
 }
@@ -76,7 +76,7 @@ export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadStat
     })),
     metadata: (snapshot.metadata ?? {}) as Record<string, unknown>,
     created_at: snapshot.createdAt ?? null,
-    checkpoint: placeOf(snapshot.config) as Checkpoint,
+    checkpoint: snapshot.config.configurable?.checkpoint_id === undefined ? null : placeOf(snapshot.config),
     parent_checkpoint: snapshot.parentConfig ? placeOf(snapshot.parentConfig) : null,
   };
 }
@@ -92,7 +92,7 @@ function shownInner(snapshot: StateSnapshot): ThreadState {
   return shownState(snapshot, { outputChannels: keys } as unknown as AnyGraph);
 }
 
-function placeOf(config: { readonly configurable?: Record<string, unknown> }): Checkpoint | null {
+function placeOf(config: { readonly configurable?: Record<string, unknown> }): Checkpoint {
   const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config.configurable ?? {};
   return {
     thread_id: thread_id as string,
@@ -108,11 +108,14 @@ function wordsOf(error: unknown): string {
   return [name, message].filter(Boolean).join(": ") || "failed";
 }
 
-/** With everything that belongs to it; runs that go on are ended first. */
+/**
+ * With everything that belongs to it; runs that go on are ended first. The record last: it is what leads to the rest, and
+ * what keeps its id from others. Whatever happens in between, its owner can ask again.
+ */
 export async function deleteThread(services: Services, owner: string, threadId: string): Promise<void> {
   await endRuns(services, owner, threadId);
-  if (!(await services.records.threads.delete(owner, threadId))) throw notFound("thread");
   await services.saver.deleteThread(threadId);
+  if (!(await services.records.threads.delete(owner, threadId))) throw notFound("thread");
 }
 
 const PATIENCE_MS = 30_000;

@@ -4,9 +4,10 @@ import { openThreads } from "@deepwright/checkpoint";
 import type { CreateThread, Thread } from "@deepwright/protocol";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
+import { clientUpdate } from "../runs/client-messages.ts";
 import type { Call, Handlers } from "./call.ts";
-import { checkValues } from "./checked-request.ts";
-import { extracted } from "./extract.ts";
+import { checkUpdate } from "./checked-request.ts";
+import { extractor } from "./extract.ts";
 import { pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
 import { threadFileRoutes } from "./thread-file-routes.ts";
@@ -36,9 +37,10 @@ export const threadRoutes: Handlers<"threads"> = {
     const { threads } = services.records;
     const found = await threads.search(owner, query);
     const total = query.ids ? query.offset + found.length : await threads.count(owner, query);
+    const extract = query.extract ? extractor(query.extract) : undefined;
     const shown = found.map((record): Thread => {
       const thread = shownThread(record);
-      return query.extract ? { ...thread, extracted: extracted(thread, query.extract) } : thread;
+      return extract ? { ...thread, extracted: extract(thread) } : thread;
     });
     const fields = query.select && query.extract ? [...query.select, "extracted"] : query.select;
     return new Response(services.json(selected(shown, fields)), {
@@ -51,7 +53,10 @@ export const threadRoutes: Handlers<"threads"> = {
   "threads.prune": async ({ owner, body, services }) => {
     let pruned = 0;
     for (const threadId of new Set(body.thread_ids)) {
-      if (!(await services.records.threads.get(owner, threadId))) continue;
+      const thread = await services.records.threads.get(owner, threadId);
+      if (!thread) continue;
+      // A run that is at work may be rolled back to what would be removed.
+      if (body.strategy !== "delete" && thread.status === "busy") continue;
       if (body.strategy === "delete") await deleteThread(services, owner, threadId);
       else if (await hasState(services, threadId))
         await openThreads(services.saver).prune({ threadId, keepLatest: 1 });
@@ -60,8 +65,13 @@ export const threadRoutes: Handlers<"threads"> = {
     return { pruned_count: pruned };
   },
 
-  "threads.get": async ({ owner, parameters, services }) =>
-    shownThread(await threadOf(services, owner, parameters.thread_id)),
+  "threads.get": async ({ owner, parameters: { thread_id }, services }) => {
+    const [found, open] = await Promise.all([
+      threadOf(services, owner, thread_id),
+      services.records.background.openOn(owner, thread_id),
+    ]);
+    return { ...shownThread(found), ...(open > 0 && { open_tasks: open }) };
+  },
 
   "threads.update": async (call) => {
     const { owner, parameters, body, services, request } = call;
@@ -137,11 +147,14 @@ async function replay(
 ): Promise<void> {
   const graph = await graphOfThread(services, thread);
   if (!graph) throw invalid("supersteps need metadata.graph_id, the name of an agent.");
-  for (const { updates } of steps) for (const { values } of updates) checkValues(values);
+  for (const { updates } of steps) for (const { values } of updates) checkUpdate(values);
   await graph.bulkUpdateState(
     configOf({ threadId: thread.thread_id }),
     steps.map(({ updates }) => ({
-      updates: updates.map(({ values, as_node }) => ({ values: values as never, asNode: as_node })),
+      updates: updates.map(({ values, as_node }) => ({
+        values: clientUpdate(values) as never,
+        asNode: as_node,
+      })),
     })),
   );
 }

@@ -3,6 +3,8 @@ import type { Checkpoint, ThreadHistory, ThreadState } from "@deepwright/protoco
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
+import { clientValues } from "../runs/client-messages.ts";
+import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
 import type { Services } from "./services.ts";
@@ -72,7 +74,7 @@ async function stateAt(
   const graph = await graphOfThread(services, await threadOf(services, owner, place.threadId));
   if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
     throw notFound("checkpoint");
-  if (!graph) return emptyState(place.threadId);
+  if (!graph) return emptyState();
   return shownState(await graph.getState(configOf(place), { subgraphs }), graph);
 }
 
@@ -115,9 +117,10 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
   checkInputKeys(values, inputKeysOf(graph));
   if (thread.status === "busy") throw new Problem("THREAD_BUSY", "The thread has a run that has not ended.");
   const place = { threadId, checkpointId: checkpoint?.checkpoint_id ?? checkpoint_id };
-  const config = await graph.updateState(configOf(place), values as never, asNode ?? undefined);
+  await checkCheckpointIsThere(graph, place);
+  const config = await graph.updateState(configOf(place), clientValues(values) as never, asNode ?? undefined);
   const state = await noteState(services, graph, thread);
-  return { checkpoint: state.checkpoint, configurable: { ...config.configurable } };
+  return { checkpoint: state.checkpoint ?? undefined, configurable: { ...config.configurable } };
 }
 
 async function noteState(services: Services, graph: AnyGraph, thread: ThreadRecord): Promise<ThreadState> {

@@ -1,72 +1,86 @@
 /** The events of a thread: one run after the other, in the order they were begun. */
-import {
-  type EventPlace,
-  formatEventId,
-  parseEventName,
-  type ThreadStreamMode,
-  type WireEvent,
-} from "@deepwright/protocol";
+import { type EventPlace, formatEventId, parseEventName, type ThreadStreamMode } from "@deepwright/protocol";
+import { notFound } from "../http/problems.ts";
+import type { StreamedEvent } from "../http/sse-response.ts";
 import type { RunRecord } from "../records/records.ts";
 import type { Services } from "./services.ts";
 
 export interface ThreadReader {
   readonly owner: string;
   readonly threadId: string;
-  /** The last event the reader has; without a run, what goes on now is the first. */
-  readonly last: EventPlace;
+  readonly from: ThreadPlace;
   readonly modes: readonly ThreadStreamMode[];
 }
 
+/** Where a reader begins. */
+export interface ThreadPlace {
+  /** The sequence of the last run that is of no interest any more. */
+  readonly behind: number;
+  /** Of the first run behind it, the number of the last event the reader has. */
+  readonly after: number;
+}
+
 const LOOK_AGAIN_MS = 1_000;
-const PAGE = 100;
+/** A thread that is gone ends the stream: found out every so many looks. */
+const LOOKS_UNTIL_GONE = 5;
+
+/**
+ * Behind the last event the reader has; without one, what goes on now is the first. A run that is gone is left out. NOT_FOUND
+ * where that cannot be told: the id is of a run that is not there, and does not say which of the thread it was.
+ */
+export async function threadPlace(
+  { runs, records }: Services,
+  owner: string,
+  threadId: string,
+  { runId, sequence, runSequence }: EventPlace,
+): Promise<ThreadPlace> {
+  const [newest] = await runs.list(owner, threadId, { limit: 1, offset: 0 });
+  if (runId === undefined) {
+    const open = await records.runs.next(owner, threadId, 0, { open: true });
+    return { behind: open ? open.sequence - 1 : (newest?.sequence ?? 0), after: 0 };
+  }
+  const known = await runs.get(owner, runId);
+  if (known?.thread_id === threadId) return { behind: known.sequence - 1, after: sequence };
+  if (known || runSequence === undefined) throw notFound("run");
+  return { behind: runSequence, after: 0 };
+}
 
 /** Without an end: it waits for the next run until the reader leaves or the thread is gone. */
 export async function* threadEvents(
   services: Services,
-  { owner, threadId, last, modes }: ThreadReader,
+  { owner, threadId, from, modes }: ThreadReader,
   signal: AbortSignal,
-): AsyncGenerator<WireEvent> {
-  let { seen, next } = await firstRun(services, owner, threadId, last);
-  let after = last.runId === undefined ? 0 : last.sequence;
+): AsyncGenerator<StreamedEvent> {
+  let { behind, after } = from;
   while (!signal.aborted) {
-    if (next === undefined) {
-      await pause(signal);
-      if (signal.aborted || !(await services.records.threads.get(owner, threadId))) return;
-      next = await runAfter(services, owner, threadId, seen);
-      continue;
-    }
-    const { run_id: runId } = next;
-    for await (const { sequence, event, data } of services.runs.stream(owner, runId, { after, signal }))
-      if (isWanted(event, modes)) yield { id: formatEventId({ sequence, runId }), event, data };
-    seen = next.sequence;
+    const run = await nextRun(services, owner, threadId, behind, signal);
+    if (run === undefined) return;
+    const { run_id: runId, sequence: runSequence } = run;
+    const events = services.runs.stream(owner, runId, { after, signal, inPieces: true });
+    for await (const { sequence, event, data, pieces } of events)
+      if (isWanted(event, modes))
+        yield { id: formatEventId({ sequence, runId, runSequence }), event, data, pieces };
+    behind = runSequence;
     after = 0;
-    next = await runAfter(services, owner, threadId, seen);
   }
 }
 
-async function firstRun(services: Services, owner: string, threadId: string, last: EventPlace) {
-  const known = last.runId === undefined ? undefined : await services.runs.get(owner, last.runId);
-  if (known?.thread_id === threadId)
-    return { seen: known.sequence - 1, next: known as RunRecord | undefined };
-  const [newest] = await services.runs.list(owner, threadId, { limit: 1, offset: 0 });
-  const open = (await listed(services, owner, threadId)).find(isOpen);
-  return { seen: open ? open.sequence - 1 : (newest?.sequence ?? 0), next: open };
+/** Waits for it. Undefined: the reader has left, or the thread is gone. */
+async function nextRun(
+  { records }: Services,
+  owner: string,
+  threadId: string,
+  behind: number,
+  signal: AbortSignal,
+): Promise<RunRecord | undefined> {
+  for (let looks = 1; !signal.aborted; looks += 1) {
+    const next = await records.runs.next(owner, threadId, behind);
+    if (next) return next;
+    if (looks % LOOKS_UNTIL_GONE === 0 && !(await records.threads.get(owner, threadId))) return undefined;
+    await pause(signal);
+  }
+  return undefined;
 }
-
-/** The run begun next after this one. */
-async function runAfter(services: Services, owner: string, threadId: string, sequence: number) {
-  const [newest] = await services.runs.list(owner, threadId, { limit: 1, offset: 0 });
-  if (newest === undefined || newest.sequence <= sequence) return undefined;
-  return (await listed(services, owner, threadId)).find((run) => run.sequence > sequence);
-}
-
-/** The newest ones, in the order they were begun. */
-async function listed({ runs }: Services, owner: string, threadId: string): Promise<RunRecord[]> {
-  const found = await runs.list(owner, threadId, { limit: PAGE, offset: 0 });
-  return found.sort((left, right) => left.sequence - right.sequence);
-}
-
-const isOpen = ({ status }: RunRecord): boolean => status === "pending" || status === "running";
 
 const KINDS: Partial<Record<ThreadStreamMode, ReadonlySet<string>>> = {
   lifecycle: new Set(["metadata", "error", "end", "replaced"]),

@@ -1,5 +1,6 @@
 /** A thread at work: its stream, messages while a run goes on, and what waits for an answer. */
 import { HEADER, type WaitingInterrupt } from "@deepwright/protocol";
+import { userOf } from "../http/authenticate.ts";
 import { invalid, Problem } from "../http/problems.ts";
 import { eventResponse } from "../http/sse-response.ts";
 import type { Call, Handlers } from "./call.ts";
@@ -7,7 +8,7 @@ import { checkMessages } from "./checked-request.ts";
 import { lastEvent, shownRun, startRun } from "./run-parts.ts";
 import type { Services } from "./services.ts";
 import { configOf, graphOfThread, shownState, threadOf } from "./thread-parts.ts";
-import { threadEvents } from "./thread-stream.ts";
+import { threadEvents, threadPlace } from "./thread-stream.ts";
 
 type WorkRoutes = Pick<
   Handlers<"threads">,
@@ -17,7 +18,8 @@ type WorkRoutes = Pick<
 export const threadWorkRoutes: WorkRoutes = {
   "threads.stream": async ({ request, owner, parameters, query, services, cut }) => {
     const { thread_id: threadId } = await threadOf(services, owner, parameters.thread_id);
-    const reader = { owner, threadId, last: lastEvent(request), modes: query.stream_mode };
+    const from = await threadPlace(services, owner, threadId, lastEvent(request));
+    const reader = { owner, threadId, from, modes: query.stream_mode };
     const release = services.streams.open(owner);
     return eventResponse((signal) => threadEvents(services, reader, signal), {
       ...services,
@@ -27,11 +29,11 @@ export const threadWorkRoutes: WorkRoutes = {
     });
   },
 
-  "threads.postMessage": async ({ owner, parameters, body, services }) => {
+  "threads.postMessage": async ({ caller, owner, parameters, body, services }) => {
     const { kind, content, id, assistant_id: assistantId } = body;
     checkMessages([{ role: "user", content }]);
     services.runRate.take(owner);
-    const mail = { id, content, assistantId };
+    const mail = { id, content, assistantId, user: userOf(caller) };
     return kind === "steer"
       ? services.runs.steer(owner, parameters.thread_id, mail)
       : services.runs.followUp(owner, parameters.thread_id, mail);
@@ -57,9 +59,11 @@ async function answerInterrupt(call: Call<"threads.answerInterrupt">) {
   const { owner, parameters, body, services } = call;
   const { thread_id: threadId, interrupt_id: id } = parameters;
   if (body.value === undefined) throw invalid("value: is the answer, and must be there.");
-  const waiting = await waitingIn(services, owner, threadId);
-  if (!waiting.some((interrupt) => interrupt.id === id))
-    throw new Problem("NOTHING_TO_RESUME", "No interrupt with this id waits for an answer.");
+  const check = async () => {
+    const waiting = await waitingIn(services, owner, threadId);
+    if (!waiting.some((interrupt) => interrupt.id === id))
+      throw new Problem("NOTHING_TO_RESUME", "No interrupt with this id waits for an answer.");
+  };
   const [last] = await services.runs.list(owner, threadId, { limit: 1, offset: 0 });
   const { metadata } = await threadOf(services, owner, threadId);
   const assistant = body.assistant_id ?? last?.assistant_id ?? metadata.assistant_id;
@@ -77,6 +81,7 @@ async function answerInterrupt(call: Call<"threads.answerInterrupt">) {
       stream_subgraphs,
     },
     threadId,
+    { check, keyStandsFor: ["answer", threadId, id, body] },
   );
   return shownRun(run);
 }

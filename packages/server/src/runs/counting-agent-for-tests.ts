@@ -1,5 +1,5 @@
 /** An agent of ten steps, each of which leaves a line in a file: for tests of processes that die. */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
@@ -9,12 +9,13 @@ import { z } from "zod";
 
 const STEPS = 10;
 
-/** `crash`: the process ends in the middle of the third step. `slow`: a step takes 200 ms. */
+/** `crash`: the process ends in the middle of the third step; `stumble`: of every even one, the first time. `slow`: a step takes 200 ms. */
 export function countingAgent(directory: string, mode: string) {
   const count = tool(
     async ({ step }, config) => {
       const thread = config.configurable?.thread_id as string;
       if (mode === "crash" && step === 3) process.kill(process.pid, "SIGKILL");
+      if (mode === "stumble" && step % 2 === 0) dieOnce(join(directory, `died-${step}`));
       if (mode !== "fast") await new Promise((go) => setTimeout(go, mode === "slow" ? 200 : 50));
       appendFileSync(join(directory, `${thread}.log`), `${step}\n`);
       return `step ${step}`;
@@ -26,4 +27,10 @@ export function countingAgent(directory: string, mode: string) {
     return done < STEPS ? callTool("count", { step: done + 1 }) : say("done");
   });
   return createDeepAgent({ model, tools: [count] });
+}
+
+function dieOnce(mark: string): void {
+  if (existsSync(mark)) return;
+  writeFileSync(mark, "");
+  process.kill(process.pid, "SIGKILL");
 }

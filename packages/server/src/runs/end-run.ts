@@ -1,7 +1,9 @@
 /** Ends runs before they end by themselves. */
 import type { RunStatus } from "@deepwright/protocol";
 import type { Queue } from "../queue/queue.ts";
-import type { NewEvent, ServerRecords } from "../records/records.ts";
+import type { NewEvent, Owner, ServerRecords } from "../records/records.ts";
+import type { DueWork } from "./due-work.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { RunService } from "./run-service.ts";
 import { missing } from "./service-error.ts";
 import { isOpen, untilEnded } from "./watch-run.ts";
@@ -12,20 +14,38 @@ export interface RunEnderParts {
   readonly queue: Queue;
   readonly worker: Pick<Worker, "active">;
   readonly endOfUnbegun: (status: RunStatus) => readonly NewEvent[];
+  readonly mailbox: Pick<Mailbox, "attendParent">;
+  readonly follower: Pick<DueWork, "kick">;
+  readonly completions: Pick<DueWork, "kick">;
 }
 
 export function createRunEnder(parts: RunEnderParts): Pick<RunService, "cancel" | "delete"> {
-  const { records, queue, worker, endOfUnbegun } = parts;
+  const { records, queue, worker, endOfUnbegun, mailbox } = parts;
+  /** With all below it. What waits for its turn ends at once, what is at work soon. Returns the runs. */
+  const stopThread = async (owner: Owner, threadId: string): Promise<readonly string[]> => {
+    const ids = (await records.background.stop(owner, threadId)).map(({ run_id }) => run_id);
+    for (const id of ids) worker.active(id)?.cancel("interrupt");
+    parts.follower.kick();
+    parts.completions.kick();
+    await queue.wake(threadId);
+    await mailbox.attendParent(owner, threadId);
+    return ids;
+  };
   return {
-    async cancel(owner, runId, { action = "interrupt", wait = false, signal } = {}) {
-      if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");
+    async cancel(owner, runId, { action = "interrupt", wait = false, tasks = false, signal } = {}) {
+      const known = await records.runs.get(owner, runId);
+      if (known === undefined) throw missing("run");
+      const stopped = tasks ? await stopThread(owner, known.thread_id) : [];
       const run = await records.runs.requestCancel(owner, runId, action, endOfUnbegun("interrupted"));
-      if (run === undefined) return false;
+      if (wait) await Promise.all(stopped.map((id) => untilEnded(records, owner, id, signal)));
+      if (run === undefined) return stopped.length > 0;
       worker.active(runId)?.cancel(action);
+      parts.completions.kick();
       if (!isOpen(run)) {
         // It had not begun: nobody else will remove it, and others of its thread may have waited for it.
         if (action === "rollback") await records.runs.delete(owner, runId);
         await queue.wake(run.thread_id);
+        await mailbox.attendParent(owner, run.thread_id);
       }
       if (wait) await untilEnded(records, owner, runId, signal);
       return true;

@@ -7,15 +7,30 @@ import {
   isGraphDrained,
   type RunControl,
 } from "@langchain/langgraph";
+import { ASYNC_TASK_HOST_CONFIG_KEY, asyncTaskReport } from "deepwright";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
-import type { RunClaim, RunRecord, ServerRecords } from "../records/records.ts";
+import type { RunClaim, RunRecord, ServerRecords, TaskStatus } from "../records/records.ts";
+import { namedAnswer } from "./check-resume.ts";
 import { claimThread, type HeldThread } from "./claim-thread.ts";
 import { ClaimLost, createEventWriter, type EventWriter } from "./event-writer.ts";
-import type { ErrorWords } from "./run-error.ts";
-import { CLAIM_KEY, chosenCheckpoint, requestedModes, runConfig, runInput } from "./run-input.ts";
+import { checkCheckpointIsThere } from "./find-checkpoint.ts";
+import { webhookOf } from "./hook-sender.ts";
+import { replacementOf } from "./replaced.ts";
+import { type ErrorWords, isOutage, isStaleAnswer } from "./run-error.ts";
+import {
+  CLAIM_KEY,
+  chosenCheckpoint,
+  clientConfigurable,
+  requestedModes,
+  runConfig,
+  runInput,
+} from "./run-input.ts";
+import { headOf, isStalled } from "./stall.ts";
 import { isMailRun, mailMessage, type Steering, withMail } from "./steering.ts";
 import { type StreamShape, streamShape } from "./stream-events.ts";
+import type { TaskHosts } from "./task-host.ts";
+import { hasTaskNews, isToldAlready, keepsTasks } from "./task-news.ts";
 import { publicKeys, readThread, type ThreadView } from "./thread-view.ts";
 import type { WireJson } from "./wire-json.ts";
 
@@ -25,12 +40,14 @@ export interface ExecutionParts {
   readonly saver: BaseCheckpointSaver;
   readonly wireJson: WireJson;
   readonly errorWords: ErrorWords;
+  /** For tasks that agents have done in the background. */
+  readonly taskHosts: TaskHosts;
   /** How long a claim lives without being renewed: as long as a dead worker's run waits for another. */
   readonly claimTtlMs: number;
   readonly pollMs: number;
   /** A run that takes longer is ended with the status `timeout`. */
   readonly runTimeoutMs?: number | undefined;
-  /** A run that was begun so often and never ended is given up. */
+  /** A run that was begun so often at one step, and never got further, is given up. */
   readonly maxAttempts: number;
 }
 
@@ -58,6 +75,8 @@ export class RunStopped extends Error {
 
 interface Ending {
   readonly status: RunStatus;
+  /** How a task has gone that ends with the run; absent: as the run. */
+  readonly task?: TaskStatus | undefined;
   readonly threadStatus: ThreadStatus;
   readonly error?: NonNullable<RunRecord["error"]>;
   readonly view?: ThreadView;
@@ -100,13 +119,11 @@ export class Execution {
   }
 
   private async outcome(): Promise<Ending> {
-    const { run, parts } = this;
-    if (run.attempts > parts.maxAttempts) return this.abandoned();
     try {
+      if (await isStalled(this.parts, this.claim)) return this.abandoned();
       await this.prepare();
       if (this.signal.aborted) throw this.signal.reason;
-      await this.work();
-      return await this.rest();
+      return await this.rest(await this.work());
     } catch (error) {
       return await this.stopped(error);
     }
@@ -114,8 +131,8 @@ export class Execution {
 
   /** Dead-lettered: it stays in the list of runs, with the reason. */
   private abandoned(): Ending {
-    const { maxAttempts } = this.parts;
-    const message = `Given up after ${maxAttempts} attempts: each time its worker ended before the run did.`;
+    const attempts = this.run.attempts - 1;
+    const message = `Given up after ${attempts} attempts: each time its worker ended before the run did.`;
     return { status: "error", threadStatus: "error", error: { error: "RUN_ABANDONED", message } };
   }
 
@@ -125,7 +142,7 @@ export class Execution {
     // Not told by the count of attempts: one that was given back does not count.
     const [first] = await events.read(run.run_id, 0, 1);
     this.held = await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signal);
-    const head = await this.head();
+    const head = await headOf(parts.saver, run.thread_id);
     this.begunAt = first ? (JSON.parse(first.data).checkpoint_id ?? undefined) : head;
     await this.write("metadata", {
       run_id: run.run_id,
@@ -138,47 +155,50 @@ export class Execution {
     await this.writer.flush();
   }
 
-  private async head(): Promise<string | undefined> {
-    const saved = await this.parts.saver.getTuple({ configurable: { thread_id: this.run.thread_id } });
-    return saved?.checkpoint.id;
-  }
-
-  private async work(): Promise<void> {
+  /** How the thread stands behind it. */
+  private async work(): Promise<ThreadView> {
     const { run, steering } = this;
     const assistant = await this.assistant();
     this.agent = await this.parts.registry.load(assistant.graph_id);
     this.shape = streamShape(requestedModes(run.request), publicKeys(this.agent));
-    const isBegun = this.isAgain && (await this.head()) !== this.begunAt;
+    if (keepsTasks(this.agent)) steering.leaveTaskEnds();
+    const isBegun = this.isAgain && (await headOf(this.parts.saver, run.thread_id)) !== this.begunAt;
     await steering.look();
+    if (isBegun) steering.note((await this.view()).messageIds);
     let input = isBegun ? null : await this.firstInput();
-    if (input === NOTHING) return;
+    if (input === NOTHING) return this.view();
     for (let first = !isBegun; ; first = false) {
       await this.stream(input, assistant, first);
       const view = await this.view();
-      await steering.settle(view.messageIds);
+      steering.note(view.messageIds);
       const mail = steering.take(view.next);
-      if (mail.length === 0) return;
+      if (mail.length === 0) return view;
       await this.tellMail(mail);
       input = new Command({ update: { messages: mail.map(mailMessage) } });
     }
   }
 
-  /** Mail that waits comes before the run's own messages; an answer to an interrupt is not mixed with it. */
+  /** An answer to an interrupt is not mixed with mail. */
   private async firstInput(): Promise<unknown> {
-    const { request } = this.run;
+    const { request, thread_id } = this.run;
     const input = runInput(request);
-    if (isCommand(input)) return input;
+    if (isCommand(input)) return namedAnswer(this.agent!, thread_id, input);
     const isForMail = input === null && isMailRun(this.run);
     if (input === null && !isForMail) return input;
     const mail = this.steering.take();
-    if (isForMail && mail.length === 0) return NOTHING;
+    if (isForMail && mail.length === 0)
+      return (await hasTaskNews(this.parts.records.mail, this.agent!, thread_id))
+        ? { messages: [] }
+        : NOTHING;
+    if (mail.length === 0 && (await isToldAlready(this.parts.records, this.agent!, this.run, input)))
+      return NOTHING;
     await this.tellMail(mail);
-    return withMail(input, mail);
+    return withMail(input, mail, this.run);
   }
 
   private async tellMail(mail: ReturnType<Steering["take"]>): Promise<void> {
     for (const one of mail)
-      if (one.kind !== "completion")
+      if (one.kind === "steer" || one.kind === "follow-up")
         await this.write(one.kind, { id: one.id, kind: one.kind, message: wireMessage(mailMessage(one)) });
   }
 
@@ -195,7 +215,17 @@ export class Execution {
     const { run, signal, control, steering, held: claim } = this;
     const shape = this.shape!;
     const config = runConfig({ run, assistant, signal, control, claim, stops: steering.stops });
-    if (first) Object.assign(config.configurable, chosenCheckpoint(run.request));
+    config.configurable[ASYNC_TASK_HOST_CONFIG_KEY] = this.parts.taskHosts(this.claim, {
+      configurable: clientConfigurable(config.configurable),
+      context: config.context,
+    });
+    const chosen = first ? chosenCheckpoint(run.request) : {};
+    // It was there when the run was asked for, which may be long ago.
+    await checkCheckpointIsThere(this.agent!, {
+      threadId: run.thread_id,
+      checkpointId: chosen.checkpoint_id,
+    });
+    Object.assign(config.configurable, chosen);
     const subgraphs = run.request.stream_subgraphs === true;
     const options = { ...config, streamMode: [...shape.modes], subgraphs } as never;
     try {
@@ -234,7 +264,7 @@ export class Execution {
   }
 
   private write(event: string, data: unknown): Promise<void> {
-    return this.writer.write({ event, data: this.parts.wireJson(data) });
+    return this.writer.write({ event, data: this.parts.wireJson(data, { pieces: PIECES.test(event) }) });
   }
 
   private view(): Promise<ThreadView> {
@@ -242,17 +272,22 @@ export class Execution {
   }
 
   /** The graph came to rest: it is done, or waits for somebody. */
-  private async rest(): Promise<Ending> {
-    const view = this.agent === undefined ? undefined : await this.view();
-    if (view) await this.steering.settle(view.messageIds);
-    const waits = view !== undefined && view.next.length > 0;
-    return waits
+  private async rest(view: ThreadView): Promise<Ending> {
+    await this.steering.settle(view.messageIds);
+    return view.next.length > 0
       ? { status: "interrupted", threadStatus: "interrupted", view }
-      : { status: "success", threadStatus: "idle", view };
+      : { status: "success", threadStatus: "idle", view, task: this.taskStatus(view) };
+  }
+
+  /** A run may come to rest and not have done its task, when its model was cut off or refused. */
+  private taskStatus(view: ThreadView | undefined): TaskStatus | undefined {
+    if (!this.claim.isTask || view === undefined) return undefined;
+    return asyncTaskReport(view.all, "").status === "success" ? "success" : "error";
   }
 
   private async stopped(error: unknown): Promise<Ending> {
-    if (isLoss(error)) throw error;
+    // Without storage nothing can be said of the run: whoever takes it over goes on behind what is stored.
+    if (isLoss(error) || isOutage(error)) throw error;
     const { reason } = this.signal;
     const why = this.signal.aborted && reason instanceof RunStopped ? reason.why : undefined;
     if (why === "lost") throw new ClaimLost();
@@ -266,16 +301,20 @@ export class Execution {
 
   private async cancelled(): Promise<Ending> {
     const rolledBack = this.action() === "rollback";
+    const replacement = await replacementOf(this.parts.records, this.run);
+    if (replacement) await this.write("replaced", replacement);
     if (rolledBack && this.agent) await this.rollBack(this.agent);
     const view = this.agent === undefined ? undefined : await this.view();
+    if (view && !rolledBack) await this.steering.settle(view.messageIds);
     const waits = view !== undefined && Object.keys(view.interrupts).length > 0;
-    return { status: "interrupted", threadStatus: waits ? "interrupted" : "idle", view, rolledBack };
+    const threadStatus = waits ? "interrupted" : "idle";
+    return { status: "interrupted", task: "cancelled", threadStatus, view, rolledBack };
   }
 
   /** The thread goes on from where it was before the run. */
   private async rollBack(agent: AnyGraph): Promise<void> {
     const { thread_id } = this.run;
-    if ((await this.head()) === this.begunAt) return;
+    if ((await headOf(this.parts.saver, this.run.thread_id)) === this.begunAt) return;
     if (this.begunAt === undefined) {
       // Nobody can have it in between: the run itself is still claimed.
       await this.held?.release();
@@ -286,20 +325,32 @@ export class Execution {
   }
 
   private async finish(ending: Ending): Promise<RunEnd> {
-    const { records } = this.parts;
-    const { status, threadStatus, error, view, rolledBack = false } = ending;
-    const shown = view ? this.shown(view) : {};
+    const { run } = this;
+    const { records, wireJson } = this.parts;
+    const { status, task, threadStatus, error, view, rolledBack = false } = ending;
+    const shown: Shown = view ? this.shown(view) : {};
     const last = [...(await this.writer.take())];
-    if (error) last.push({ event: "error", data: this.parts.wireJson(error) });
-    last.push({ event: "end", data: this.parts.wireJson({ run_id: this.run.run_id, status }) });
+    if (error) last.push({ event: "error", data: wireJson(error) });
+    last.push({ event: "end", data: wireJson({ run_id: run.run_id, status }) });
     // Whoever waits for the end may want the thread at once.
     await this.held?.release().catch(() => undefined);
-    const isMine = await records.runs.finish(this.claim, { status, error, threadStatus, ...shown }, last);
+    const isMine = await records.runs.finish(
+      this.claim,
+      {
+        status,
+        error,
+        threadStatus,
+        ...shown,
+        ...(task && { task }),
+        ...webhookOf(run, ending, shown, wireJson),
+      },
+      last,
+    );
     return isMine ? { kind: "finished", status, error, ...shown, rolledBack } : { kind: "lost" };
   }
 
   /** As clients see it: messages are plain data. */
-  private shown({ values, interrupts }: ThreadView): Pick<ThreadView, "values" | "interrupts"> {
+  private shown({ values, interrupts }: ThreadView): Shown {
     return JSON.parse(this.parts.wireJson({ values, interrupts }));
   }
 
@@ -323,18 +374,18 @@ interface EngineEvent {
   readonly data: { readonly chunk?: unknown };
 }
 
+type Shown = Partial<Pick<ThreadView, "values" | "interrupts">>;
+
 /** Given back to the queue. */
 class Released extends Error {}
+
+/** Events whose messages are still growing. */
+const PIECES = /^messages(?:\/partial)?(?:\||$)/;
 
 const NOTHING = Symbol("nothing to do");
 
 function isLoss(error: unknown): boolean {
   return error instanceof ClaimLost || (error as { code?: unknown } | null)?.code === "CLAIM_LOST";
-}
-
-function isStaleAnswer(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === "NOTHING_TO_RESUME" || code === "INVALID_RESUME";
 }
 
 function wireMessage({ role, ...message }: Record<string, unknown>): Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** Messages to a thread from outside its runs. */
 import { randomUUID } from "node:crypto";
 import type { PostedMessage } from "@deepwright/protocol";
-import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
+import { mailKey, type Owner, type RunRecord, type RunUser, type ServerRecords } from "../records/records.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
 import { MAIL_KINDS, MAIL_RUN } from "./steering.ts";
@@ -14,6 +14,8 @@ export interface NewMail {
   readonly content: unknown;
   /** Who answers when the thread is at rest. Absent: the assistant of its last run. */
   readonly assistantId?: string | undefined;
+  /** What is known of who sends it. Absent: as of the last run. */
+  readonly user?: RunUser | undefined;
 }
 
 export interface Mailbox {
@@ -31,8 +33,15 @@ export interface Mailbox {
     threadId: string,
     mail: { readonly id: string; readonly message: unknown },
   ): Promise<boolean>;
-  /** Begins a run for mail that waits on a thread at rest. */
+  /**
+   * Begins a run for mail that waits on a thread at rest, once for its newest letter. Undefined: there is none, or a
+   * run has not ended, or the thread waits for a person.
+   */
   wake(owner: Owner, threadId: string, assistantId?: string): Promise<RunRecord | undefined>;
+  /** Has mail read that is there: by the run at work, else by one of its own. */
+  attend(owner: Owner, threadId: string): Promise<RunRecord | undefined>;
+  /** The same for the thread that this one does a task for. */
+  attendParent(owner: Owner, threadId: string): Promise<void>;
 }
 
 export interface MailboxParts {
@@ -61,42 +70,69 @@ export function createMailbox({ records, worker, start }: MailboxParts): Mailbox
         "The thread has had no run: say which assistant is to answer.",
       );
     const { config, context, stream_mode, stream_subgraphs } = last?.request ?? {};
-    return { assistant_id: assistant, config, context, stream_mode, stream_subgraphs };
+    const request = { assistant_id: assistant, config, context, stream_mode, stream_subgraphs };
+    return { request, user: last?.user };
   };
 
-  const wake: Mailbox["wake"] = async (owner, threadId, assistantId) => {
+  const wakeFor = async (owner: Owner, threadId: string, assistantId?: string, sender?: RunUser) => {
     const { status } = await threadOf(owner, threadId);
-    if (status === "interrupted") return undefined;
-    const request = { ...(await like(owner, threadId, assistantId)), input: null, metadata: { ...MAIL_RUN } };
-    return start({ owner, threadId, request, strategy: "enqueue" });
+    const newest = (await records.mail.waiting(threadId, MAIL_KINDS)).at(-1);
+    if (status === "interrupted" || newest === undefined) return undefined;
+    const { request: settings, user } = await like(owner, threadId, assistantId);
+    const request = { ...settings, input: null, metadata: { ...MAIL_RUN } };
+    const idempotencyKey = mailKey(threadId, newest.id);
+    try {
+      return await start({
+        owner,
+        user: sender ?? user,
+        threadId,
+        request,
+        strategy: "reject",
+        idempotencyKey,
+      });
+    } catch (error) {
+      // Whoever is at work reads it, or sees at the end that it waits.
+      if (error instanceof ServiceError && error.status < 500) return undefined;
+      throw error;
+    }
   };
   /** Whoever is at work on the thread reads it; else a run is begun. */
-  const tell = async (owner: Owner, threadId: string, assistantId?: string) => {
+  const tell = async (owner: Owner, threadId: string, assistantId?: string, sender?: RunUser) => {
     worker.activeOn(threadId)?.look();
-    const run = (await openRun(owner, threadId, "running")) ?? (await openRun(owner, threadId, "pending"));
-    return run ?? wake(owner, threadId, assistantId);
+    const open = async () =>
+      (await openRun(owner, threadId, "running")) ?? (await openRun(owner, threadId, "pending"));
+    return (await open()) ?? (await wakeFor(owner, threadId, assistantId, sender)) ?? open();
   };
 
   return {
-    wake,
-    async steer(owner, threadId, { id = randomUUID(), content, assistantId }) {
+    wake: wakeFor,
+    attend: tell,
+    async attendParent(owner, threadId) {
+      const task = await records.tasks.get(owner, threadId);
+      const isThere = task && (await records.threads.get(owner, task.parentThreadId));
+      if (isThere && task.state !== "open") await tell(owner, task.parentThreadId);
+    },
+    async steer(owner, threadId, { id = randomUUID(), content, assistantId, user }) {
       await threadOf(owner, threadId);
       const isNew = await records.mail.post(threadId, {
         id,
         kind: "steer",
         message: { type: "human", content },
       });
-      const run = isNew ? await tell(owner, threadId, assistantId) : undefined;
+      const run = isNew ? await tell(owner, threadId, assistantId, user) : undefined;
       return { id, kind: "steer", run_id: run?.run_id ?? null };
     },
-    async followUp(owner, threadId, { id = randomUUID(), content, assistantId }) {
+    async followUp(owner, threadId, { id = randomUUID(), content, assistantId, user }) {
       await threadOf(owner, threadId);
-      const settings = await like(owner, threadId, assistantId);
+      const { request: settings, user: before } = await like(owner, threadId, assistantId);
       const run = await start({
         owner,
+        user: user ?? before,
         threadId,
         request: { ...settings, input: { messages: [{ type: "human", content, id }] } },
-        idempotencyKey: `follow-up:${threadId}:${id}`,
+        idempotencyKey: `follow-up:${threadId.length}:${threadId}:${id}`,
+        // Settings are those of the last run, which may be another one by now.
+        keyStandsFor: [threadId, id, content],
         strategy: "enqueue",
       });
       return { id, kind: "follow-up", run_id: run.run_id };

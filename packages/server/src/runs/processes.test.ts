@@ -1,47 +1,55 @@
-/** Workers that die, stop or sleep: real processes on one file. */
+/** Workers that die, stop or sleep: real processes on one file, their runs begun and read over HTTP at another. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { createClient, type StreamedEvent } from "@deepwright/protocol";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { bundleProgram, SQLITE_WORKER, type WorkerProgram } from "../../../checkpoint/src/chaos/program.ts";
+import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 import { countingAgent } from "./counting-agent-for-tests.ts";
-import {
-  begin,
-  eventsOf,
-  namesOf,
-  OWNER,
-  openSite,
-  type Site,
-  until,
-  userSays,
-} from "./service-for-tests.ts";
+import { until } from "./service-for-tests.ts";
 
-const PROGRAM = fileURLToPath(new URL("./worker-program-for-tests.ts", import.meta.url));
+let program: WorkerProgram;
 const children: ChildProcess[] = [];
+
+/** Bundled: from source each would take a second of a processor longer to start. */
+beforeAll(async () => {
+  program = await bundleProgram({
+    "worker-program": new URL("./worker-program-for-tests.ts", import.meta.url),
+    "records/service": new URL("../records/service.ts", import.meta.url),
+    "sqlite/worker": SQLITE_WORKER,
+  });
+});
+
+afterAll(() => rm(program.directory, { recursive: true, force: true }));
 
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
-async function startWorker(directory: string, mode: string): Promise<ChildProcess> {
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--conditions=source", PROGRAM, directory, mode],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+async function startWorker({ directory }: TestServer, mode: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [program.file, directory, mode], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   children.push(child);
   await Promise.race([once(child.stdout!, "data"), once(child, "exit")]);
   return child;
 }
 
-const lines = (site: Site, thread: string): number[] => {
-  const file = join(site.directory, `${thread}.log`);
+async function lifeOf(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode === null && worker.signalCode === null) await once(worker, "exit");
+}
+
+const lines = ({ directory }: TestServer, thread: string): number[] => {
+  const file = join(directory, `${thread}.log`);
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : [];
 };
 
 /** Not in the middle of a transaction: then it would hold the file itself, and nobody could do anything. */
-async function stopAtRest({ saver, records }: Site, worker: ChildProcess): Promise<void> {
+async function stopAtRest({ app }: TestServer, worker: ChildProcess): Promise<void> {
+  const { saver, records } = app.places;
   for (let attempt = 0; ; attempt += 1) {
     worker.kill("SIGSTOP");
     const write = async () => {
@@ -58,92 +66,124 @@ async function stopAtRest({ saver, records }: Site, worker: ChildProcess): Promi
 }
 
 const TEN = Array.from({ length: 10 }, (_, index) => index + 1);
-const SETTINGS = { claimTtl: 2, maxAttempts: 3 };
 
-/** A service that starts runs and, later, works on them; agents are those of the program. */
-const apiSite = (mode = "work", directory?: string) =>
-  openSite(
-    { agent: (() => countingAgent(current, mode)) as never },
-    { ...SETTINGS, role: "api", ...(directory && { directory }) },
-  );
-let current = "";
-
-async function apiOn(mode?: string): Promise<Site> {
-  const site = await apiSite(mode);
-  current = site.directory;
-  return site;
+/** Begins runs and executes none. */
+async function openApi(): Promise<TestServer> {
+  const api = await startServer({ agents: { agent: () => countingAgent("", "fast") }, role: "api" });
+  onTestFinished(() => api.close());
+  return api;
 }
+
+async function begin(api: TestServer, thread: string): Promise<string> {
+  const { status, body } = await api.call("POST", `/threads/${thread}/runs`, {
+    assistant_id: "agent",
+    input: { messages: [{ role: "user", content: "go" }] },
+    stream_mode: "updates",
+    if_not_exists: "create",
+  });
+  expect(status).toBe(200);
+  return body.run_id;
+}
+
+const statusOf = async (api: TestServer, thread: string, run: string): Promise<string> =>
+  (await api.call("GET", `/threads/${thread}/runs/${run}`)).body.status;
+
+async function eventsOf(api: TestServer, thread: string, run: string): Promise<StreamedEvent[]> {
+  const events: StreamedEvent[] = [];
+  const client = createClient({ baseUrl: api.url, token: TOKEN });
+  for await (const event of client.runs.joinStream(thread, run)) events.push(event);
+  return events;
+}
+
+const numbersOf = (events: readonly StreamedEvent[]): number[] => events.map(({ id }) => Number(id));
+const inOrder = (events: readonly StreamedEvent[]): number[] => events.map((_, index) => index + 1);
+/** Of each worker that began the run, what it wrote first. */
+const beginnings = (events: readonly StreamedEvent[]) =>
+  events.flatMap(({ kind, data }) => (kind === "metadata" ? [(data as { attempt: number }).attempt] : []));
 
 describe("a worker", () => {
   test("killed in the middle: another goes on, no finished step is done again, the log has no gap", async () => {
-    const site = await apiOn();
-    const first = await startWorker(site.directory, "work");
-    const run = await begin(site, "t1", { input: userSays("go"), stream_mode: "updates" });
-    await until(() => lines(site, "t1").length >= 3);
+    const api = await openApi();
+    const first = await startWorker(api, "work");
+    const run = await begin(api, "t1");
+    await until(() => lines(api, "t1").length >= 3, 20_000);
     first.kill("SIGKILL");
-    await startWorker(site.directory, "work");
-    const events = await eventsOf(site, run.run_id);
-    const steps = lines(site, "t1");
+    await startWorker(api, "work");
+    const events = await eventsOf(api, "t1", run);
+    const steps = lines(api, "t1");
     expect([...new Set(steps)]).toEqual(TEN);
     // The step that was cut off may have left its line before its result was stored.
     expect(steps.length).toBeLessThanOrEqual(TEN.length + 1);
-    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-    expect(namesOf(events).filter((name) => name === "end")).toHaveLength(1);
-    expect(await site.runs.get(OWNER, run.run_id)).toMatchObject({ status: "success", attempts: 2 });
+    expect(numbersOf(events)).toEqual(inOrder(events));
+    expect(events.filter(({ kind }) => kind === "end")).toHaveLength(1);
+    expect(beginnings(events)).toEqual([1, 2]);
+    expect(await statusOf(api, "t1", run)).toBe("success");
   }, 60_000);
 
   test("R-41: a run that kills every worker is given up, with the reason", async () => {
-    const site = await apiOn();
-    const run = await begin(site, "t1", { input: userSays("go") });
-    for (let death = 0; death < 3; death += 1) {
-      const worker = await startWorker(site.directory, "crash");
-      if (worker.exitCode === null && worker.signalCode === null) await once(worker, "exit");
-    }
-    await startWorker(site.directory, "crash");
-    const outcome = await site.runs.wait(OWNER, run.run_id);
-    expect(outcome).toMatchObject({ __error__: { error: "RUN_ABANDONED" } });
-    expect(await site.runs.get(OWNER, run.run_id)).toMatchObject({ status: "error" });
-    expect(namesOf(await eventsOf(site, run.run_id)).slice(-2)).toEqual(["error", "end"]);
-    expect(lines(site, "t1")).toEqual([1, 2]);
+    const api = await openApi();
+    const run = await begin(api, "t1");
+    // The first attempt got further than where it began, so it is not one of the three.
+    for (let death = 0; death < 4; death += 1) await lifeOf(await startWorker(api, "crash"));
+    await startWorker(api, "crash");
+    const { body } = await api.call("GET", `/threads/t1/runs/${run}/join`);
+    expect(body).toMatchObject({ __error__: { error: "RUN_ABANDONED" } });
+    expect(await statusOf(api, "t1", run)).toBe("error");
+    const kinds = (await eventsOf(api, "t1", run)).map(({ kind }) => kind);
+    expect(kinds.slice(-2)).toEqual(["error", "end"]);
+    expect(lines(api, "t1")).toEqual([1, 2]);
+  }, 60_000);
+
+  test("R-41: a run that gets further with every worker is not given up, however many it takes", async () => {
+    const api = await openApi();
+    const run = await begin(api, "t1");
+    for (let death = 0; death < 5; death += 1) await lifeOf(await startWorker(api, "stumble"));
+    await startWorker(api, "stumble");
+    const events = await eventsOf(api, "t1", run);
+    expect(await statusOf(api, "t1", run)).toBe("success");
+    expect(beginnings(events)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(lines(api, "t1")).toEqual(TEN);
   }, 60_000);
 
   test("R-12: one that slept while another took its run does nothing more", async () => {
-    const site = await apiOn();
-    const first = await startWorker(site.directory, "slow");
-    const run = await begin(site, "t1", { input: userSays("go"), stream_mode: "updates" });
-    await until(() => lines(site, "t1").length >= 2);
-    await stopAtRest(site, first);
-    await startWorker(site.directory, "work");
-    await until(async () => ((await site.runs.get(OWNER, run.run_id))?.attempts ?? 0) > 1);
-    await until(() => lines(site, "t1").length >= 6);
+    const api = await openApi();
+    const first = await startWorker(api, "slow");
+    const run = await begin(api, "t1");
+    await until(() => lines(api, "t1").length >= 2, 20_000);
+    await stopAtRest(api, first);
+    await startWorker(api, "work");
+    await until(() => lines(api, "t1").length >= 6, 20_000);
     first.kill("SIGCONT");
-    const events = await eventsOf(site, run.run_id);
+    const events = await eventsOf(api, "t1", run);
     await new Promise((go) => setTimeout(go, 1_000));
-    const steps = lines(site, "t1");
+    const steps = lines(api, "t1");
     expect([...new Set(steps)].sort((a, b) => a - b)).toEqual(TEN);
     // A call that had begun when it fell asleep can end when it wakes; none is begun.
     expect(steps.length).toBeLessThanOrEqual(TEN.length + 1);
-    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-    expect(await eventsOf(site, run.run_id)).toEqual(events);
+    expect(numbersOf(events)).toEqual(inOrder(events));
+    expect(beginnings(events)).toEqual([1, 2]);
+    expect(await eventsOf(api, "t1", run)).toEqual(events);
   }, 60_000);
 
   test("R-16: SIGTERM with 20 runs ends it soon with 0, and another finishes all of them", async () => {
-    const site = await apiOn();
-    const worker = await startWorker(site.directory, "slow");
+    const api = await openApi();
+    const worker = await startWorker(api, "slow");
     const threads = Array.from({ length: 20 }, (_, index) => `t${index}`);
-    const runs = await Promise.all(threads.map((id) => begin(site, id, { input: userSays("go") })));
-    await until(() => threads.every((id) => lines(site, id).length >= 1), 30_000);
+    const runs = await Promise.all(threads.map(async (id) => [id, await begin(api, id)] as const));
+    await until(() => threads.every((id) => lines(api, id).length >= 1), 30_000);
     const asked = performance.now();
     worker.kill("SIGTERM");
     const [code] = await once(worker, "exit");
     expect(code).toBe(0);
     expect(performance.now() - asked).toBeLessThan(30_000);
-    for (const run of runs)
-      expect(["pending", "success"]).toContain((await site.runs.get(OWNER, run.run_id))?.status);
-    await startWorker(site.directory, "fast");
-    for (const run of runs) await site.runs.wait(OWNER, run.run_id);
-    for (const id of threads) expect(lines(site, id)).toEqual(TEN);
-    for (const run of runs)
-      expect(await site.runs.get(OWNER, run.run_id)).toMatchObject({ status: "success", attempts: 1 });
+    for (const [id, run] of runs) expect(["pending", "success"]).toContain(await statusOf(api, id, run));
+    await startWorker(api, "fast");
+    for (const [id, run] of runs) {
+      const events = await eventsOf(api, id, run);
+      expect(events.at(-1)).toMatchObject({ kind: "end", data: { status: "success" } });
+      // What was given back counts as no attempt.
+      expect(new Set(beginnings(events))).toEqual(new Set([1]));
+      expect(lines(api, id)).toEqual(TEN);
+    }
   }, 90_000);
 });

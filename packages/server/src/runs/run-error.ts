@@ -20,3 +20,15 @@ export function createErrorWords(environment: Readonly<Record<string, string | u
     return { error: typeof kind === "string" ? kind : "Error", message: text.slice(0, LONGEST) };
   };
 }
+
+/** Storage does not answer. */
+export function isOutage(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === "STORAGE_UNAVAILABLE" || code === "STORAGE_BUSY";
+}
+
+/** What the run answers was answered. */
+export function isStaleAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === "NOTHING_TO_RESUME" || code === "INVALID_RESUME";
+}

@@ -2,6 +2,9 @@
 import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
 import { Command, type RunControl } from "@langchain/langgraph";
 import type { RunRecord } from "../records/records.ts";
+import { clientGoto, clientUpdate, clientValues } from "./client-messages.ts";
+import { refuseEngineObjects } from "./engine-objects.ts";
+import { placeOf } from "./tenants.ts";
 
 /** Where savers and loops find the claim on a thread. */
 export const CLAIM_KEY = "__deepwright_claim";
@@ -28,16 +31,27 @@ export function clientConfigurable(given: Record<string, unknown> | undefined): 
   );
 }
 
-/** The input of a first attempt; null goes on from where the thread stands. */
+/** Whether it answers an interrupt. `null` is an answer too, unless it stands beside other commands, where it means none. */
+export function givesAnswer({ command }: Pick<CreateRun, "command">): boolean {
+  if (command == null || command.resume === undefined) return false;
+  return command.resume !== null || (command.update === undefined && command.goto === undefined);
+}
+
+/**
+ * The input of a first attempt; null goes on from where the thread stands. What a client sent becomes a command here
+ * or nowhere: also a request that was stored long ago is plain data with plain messages.
+ */
 export function runInput(request: CreateRun): unknown {
   const { command, input } = request;
-  if (command && (command.resume !== undefined || command.update !== undefined || command.goto !== undefined))
+  refuseEngineObjects(input, "input");
+  const isAnswer = givesAnswer(request);
+  if (command && (isAnswer || command.update !== undefined || command.goto !== undefined))
     return new Command({
-      ...(command.resume !== undefined && { resume: command.resume }),
-      ...(command.update !== undefined && { update: command.update as never }),
-      ...(command.goto !== undefined && { goto: command.goto as never }),
+      ...(isAnswer && { resume: command.resume }),
+      ...(command.update !== undefined && { update: clientUpdate(command.update) as never }),
+      ...(command.goto !== undefined && { goto: clientGoto(command.goto) as never }),
     });
-  return input ?? null;
+  return clientValues(input) ?? null;
 }
 
 export interface ConfigParts {
@@ -52,7 +66,12 @@ export interface ConfigParts {
 }
 
 /** The checkpoint a client wants to begin from. */
-export function chosenCheckpoint({ checkpoint, checkpoint_id }: CreateRun): Record<string, unknown> {
+export function chosenCheckpoint({
+  checkpoint,
+  checkpoint_id,
+}: Pick<CreateRun, "checkpoint" | "checkpoint_id">): {
+  readonly checkpoint_id?: string;
+} {
   const id = checkpoint?.checkpoint_id ?? checkpoint_id;
   return id === undefined || id === null ? {} : { checkpoint_id: id };
 }
@@ -62,27 +81,33 @@ export function runConfig({ run, assistant, signal, control, claim, stops }: Con
   const { request } = run;
   const { graph_id } = assistant;
   const { recursion_limit, tags } = { ...assistant.config, ...(request.config ?? {}) };
-  const user = { identity: run.owner };
+  const user = { ...run.user, identity: run.owner };
   const context = contextOf(assistant, request);
+  const { assistantId, tenant } = placeOf(run.owner, assistant);
+  const given = {
+    ...clientConfigurable(assistant.config.configurable),
+    ...clientConfigurable(request.config?.configurable),
+  };
+  // Callers have no say in which approvals count; routes refuse it, this makes sure.
+  if (tenant !== undefined) delete given.project;
   return {
     runId: run.run_id,
     signal,
     control,
     ...(recursion_limit !== undefined && { recursionLimit: recursion_limit }),
     tags: [...new Set([...(assistant.config.tags ?? []), ...(tags ?? [])])],
-    metadata: { ...assistant.metadata, ...request.metadata, run_attempt: run.attempts },
+    metadata: { ...clientMetadata(assistant, request), run_attempt: run.attempts },
     ...(context !== undefined && { context }),
     interruptBefore: stops,
     ...(request.interrupt_after && { interruptAfter: request.interrupt_after }),
     // What a step did is stored before the next one begins: a process may be killed at any time.
     durability: request.durability ?? (request.checkpoint_during === false ? "exit" : "sync"),
-    serverInfo: { assistantId: assistant.assistant_id, graphId: graph_id, user },
+    serverInfo: { assistantId, graphId: graph_id, user, ...(tenant !== undefined && { tenant }) },
     configurable: {
-      ...clientConfigurable(assistant.config.configurable),
-      ...clientConfigurable(request.config?.configurable),
+      ...given,
       thread_id: run.thread_id,
       run_id: run.run_id,
-      assistant_id: assistant.assistant_id,
+      assistant_id: assistantId,
       graph_id,
       user_id: run.owner,
       langgraph_auth_user: user,
@@ -90,6 +115,12 @@ export function runConfig({ run, assistant, signal, control, claim, stops }: Con
       ...(claim !== undefined && { [CLAIM_KEY]: claim }),
     } as Record<string, unknown>,
   };
+}
+
+/** Agents look there for the id of their assistant, which is not the client's to say. */
+function clientMetadata(assistant: Assistant, { metadata }: CreateRun): Record<string, unknown> {
+  const { assistant_id: _, assistantId: __, ...said } = { ...assistant.metadata, ...metadata };
+  return said;
 }
 
 /** What the request says counts over what the assistant was given. */

@@ -4,19 +4,23 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Owner, RunEvent, RunRecord, ServerRecords } from "../records/records.ts";
+import type { Owner, RunRecord, RunUser, ServerRecords } from "../records/records.ts";
 import { afterRun } from "./after-run.ts";
 import { createRunEnder } from "./end-run.ts";
-import { followEvents } from "./event-stream.ts";
+import { type FollowedEvent, followEvents } from "./event-stream.ts";
+import { createHookSender } from "./hook-sender.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createErrorWords } from "./run-error.ts";
 import { missing } from "./service-error.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
+import { createCompletionTeller } from "./task-completions.ts";
+import { createTaskFollower } from "./task-follower.ts";
+import { taskHosts, taskMailbox } from "./task-host.ts";
 import { isOpen, outcomeOf, untilEnded } from "./watch-run.ts";
 import { createWebhooks, type WebhookOptions } from "./webhooks.ts";
 import { createWireJson, type WireJson } from "./wire-json.ts";
-import { createWorker } from "./worker.ts";
+import { createWorker, type Worker } from "./worker.ts";
 
 export interface RunServiceOptions {
   readonly records: ServerRecords;
@@ -39,6 +43,10 @@ export interface RunServiceOptions {
   readonly scanInterval?: number;
   /** Seconds between two looks at what is due by the clock. Default 1. */
   readonly cronInterval?: number;
+  /** Seconds between two dates of a cron, at least. Default 60. */
+  readonly cronSeconds?: number;
+  /** Whether the owner may begin a run by the clock now; true counts it. Default: always. */
+  readonly mayBegin?: (owner: Owner) => boolean;
   /** Seconds the events of an ended run are kept. Default a day. */
   readonly eventsKept?: number;
   readonly webhooks?: WebhookOptions;
@@ -51,20 +59,31 @@ export interface RunServiceOptions {
 
 export interface StartRun {
   readonly owner: Owner;
+  /** What is known of who asks, beside the identity: `serverInfo.user` of the run. */
+  readonly user?: RunUser | undefined;
   /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
   readonly threadId?: string;
   readonly request: CreateRun;
   readonly idempotencyKey?: string;
+  /** What must be the same when the key comes again. Default: the thread and the request. */
+  readonly keyStandsFor?: unknown;
+  /** Refuses the run by throwing; not asked when the key is known. */
+  readonly check?: () => Promise<void>;
   /** Counts over that of the request. */
   readonly strategy?: MultitaskStrategy;
 }
 
 export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "deliver"> {
   /**
-   * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread or an
-   * assistant, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives the same run.
+   * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread, an
+   * assistant or a checkpoint, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives
+   * the same run.
    */
   start(run: StartRun): Promise<RunRecord>;
+  /** All of them, or none. For runs without a thread. */
+  startAll(runs: readonly StartRun[]): Promise<RunRecord[]>;
+  /** INVALID_REQUEST for an address that is never called. */
+  checkWebhook(url: string): void;
   get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
   list(
     owner: Owner,
@@ -73,12 +92,15 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
   ): Promise<RunRecord[]>;
   /** The values at the end of the run; a signal that fires rejects with its reason, and the run goes on. */
   wait(owner: Owner, runId: string, options?: { readonly signal?: AbortSignal }): Promise<RunOutcome>;
-  /** From behind the event with the number `after` to the end. Any number of readers, at any time. */
+  /**
+   * From behind the event with the number `after` to the end. Any number of readers, at any time. With `inPieces`, large
+   * events have their data as `pieces`.
+   */
   stream(
     owner: Owner,
     runId: string,
-    options?: { readonly after?: number; readonly signal?: AbortSignal },
-  ): AsyncIterable<RunEvent>;
+    options?: { readonly after?: number; readonly inPieces?: boolean; readonly signal?: AbortSignal },
+  ): AsyncIterable<FollowedEvent>;
   /** False: it has ended already. With `wait`, resolves when it has. NOT_FOUND for one that is not there. */
   cancel(
     owner: Owner,
@@ -86,6 +108,8 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
     options?: {
       readonly action?: "interrupt" | "rollback";
       readonly wait?: boolean;
+      /** Also everything that its thread has at work in the background, whether the run has ended or not. */
+      readonly tasks?: boolean;
       readonly signal?: AbortSignal;
     },
   ): Promise<boolean>;
@@ -108,8 +132,13 @@ export function createRunService(options: RunServiceOptions): RunService {
     options.onError ?? ((error) => console.error("deepwright:", (error as Error)?.message ?? error));
   const wireJson = options.wireJson ?? createWireJson(environment);
   const webhooks = createWebhooks(options.webhooks);
-  const closing = new AbortController();
-  const worker = createWorker({
+  const hooks = createHookSender({
+    hooks: records.hooks,
+    webhooks,
+    retryAfterMs: options.webhooks?.retryAfterMs,
+    onError,
+  });
+  const worker: Worker = createWorker({
     records,
     registry,
     saver,
@@ -122,25 +151,50 @@ export function createRunService(options: RunServiceOptions): RunService {
     runTimeoutMs: options.runTimeout === undefined ? undefined : options.runTimeout * 1_000,
     maxAttempts: options.maxAttempts ?? 10,
     concurrency: options.concurrency ?? 50,
-    onEnd: (run, end) => after.ended(run, end),
-    onScan: housekeeping({ records, saver, eventsKeptMs: (options.eventsKept ?? 86_400) * 1_000 }),
+    taskHosts: (claim, handedOn) => hosts(claim, handedOn),
+    onEnd: (claim, end) => after(claim, end),
+    onScan: () => tidy(),
     onError,
   });
   const starter: RunStarter = createRunStarter({ records, registry, queue, worker, webhooks, wireJson });
   const mailbox = createMailbox({ records, worker, start: starter.start });
-  const after = afterRun({ records, webhooks, wireJson, mailbox, onError, closing: closing.signal });
+  const follower = createTaskFollower({ records, registry, attend: mailbox.attend, onError });
+  const hosts = taskHosts({ records, registry, queue, worker, attend: mailbox.attend, follower });
+  const completions = createCompletionTeller({
+    records,
+    registry,
+    mailboxOf: (owner) => taskMailbox({ records, attend: mailbox.attend }, owner),
+    onError,
+  });
+  const after = afterRun({ records, hooks, mailbox, completions });
+  const eventsKeptMs = (options.eventsKept ?? 86_400) * 1_000;
+  const tidy = housekeeping({ records, saver, eventsKeptMs, mailbox, hooks, follower, completions });
   const ticker = createCronTicker({
     crons: records.crons,
     start: starter.start,
     tickMs: (options.cronInterval ?? 1) * 1_000,
+    leastMs: (options.cronSeconds ?? 60) * 1_000,
+    ...(options.mayBegin && { mayBegin: options.mayBegin }),
     onError,
   });
   let closed: Promise<void> | undefined;
 
   return {
-    ...mailbox,
-    ...createRunEnder({ records, queue, worker, endOfUnbegun: starter.endOfUnbegun }),
+    steer: mailbox.steer,
+    followUp: mailbox.followUp,
+    deliver: mailbox.deliver,
+    ...createRunEnder({
+      records,
+      queue,
+      worker,
+      mailbox,
+      follower,
+      completions,
+      endOfUnbegun: starter.endOfUnbegun,
+    }),
     start: starter.start,
+    startAll: starter.startAll,
+    checkWebhook: webhooks.check,
     get: (owner, runId) => records.runs.get(owner, runId),
     list: (owner, threadId, query) => records.runs.list(owner, threadId, query),
     async wait(owner, runId, { signal } = {}) {
@@ -148,10 +202,10 @@ export function createRunService(options: RunServiceOptions): RunService {
       if (run === undefined) throw missing("run");
       return outcomeOf(records, run, await untilEnded(records, owner, runId, signal));
     },
-    async *stream(owner, runId, { after: last = 0, signal } = {}) {
+    async *stream(owner, runId, { after: last = 0, inPieces, signal } = {}) {
       if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");
       const isOver = async () => !isOpen(await records.runs.get(owner, runId));
-      yield* followEvents(records.events, runId, { after: last, signal, isOver });
+      yield* followEvents(records.events, runId, { after: last, inPieces, signal, isOver });
     },
     get active() {
       return worker.size;
@@ -165,8 +219,9 @@ export function createRunService(options: RunServiceOptions): RunService {
       closed ??= (async () => {
         await ticker.stop();
         await worker.drain(limitMs);
-        closing.abort();
-        await after.settled();
+        await hooks.close();
+        await follower.close();
+        await completions.close();
         await queue.close();
       })();
       return closed;

@@ -63,6 +63,7 @@ export async function openSite(agents: Record<string, AgentSource>, options: Sit
   const close = (limitMs = 2_000) => {
     closed ??= (async () => {
       await runs.close({ limitMs });
+      registry.close();
       await records.close();
       await saver.close();
     })();

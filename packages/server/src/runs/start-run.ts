@@ -1,15 +1,21 @@
-/** Begins runs: finds whose work it is and where, checks answers to interrupts, and puts the run in line. */
+/** Begins runs: finds whose work it is and where, checks what was asked for, and puts the run in line. */
 import { createHash, randomUUID } from "node:crypto";
-import type { Assistant, CreateRun, RunStatus } from "@deepwright/protocol";
+import type { Assistant, CreateRun, MultitaskStrategy, RunStatus } from "@deepwright/protocol";
+import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { NewEvent, Owner, RunRecord, ServerRecords, ThreadRecord } from "../records/records.ts";
+import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";
 import { checkResume } from "./check-resume.ts";
+import { checkCheckpointIsThere } from "./find-checkpoint.ts";
+import { chosenCheckpoint, givesAnswer } from "./run-input.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
+import { knownThread, makeThread, markThread } from "./thread-of-run.ts";
 import type { Webhooks } from "./webhooks.ts";
 import type { WireJson } from "./wire-json.ts";
 import type { Worker } from "./worker.ts";
+
+export { newThread } from "./thread-of-run.ts";
 
 export interface StarterParts {
   readonly records: ServerRecords;
@@ -22,72 +28,198 @@ export interface StarterParts {
 
 export interface RunStarter {
   start(run: StartRun): Promise<RunRecord>;
+  /** All of them, or none: those that were put in line before one failed are taken back. */
+  startAll(runs: readonly StartRun[]): Promise<RunRecord[]>;
   /** The events of a run that ended before it began. */
   endOfUnbegun(status: RunStatus): readonly NewEvent[];
 }
 
-/** The thread of a run without one, should nobody live to see the end of it: a week. */
-const ORPHANED_MS = 7 * 86_400_000;
-
 export function createRunStarter(parts: StarterParts): RunStarter {
-  const { records, registry, queue, worker, webhooks, wireJson } = parts;
-  const endOfUnbegun = (status: RunStatus) => [{ event: "end", data: wireJson({ status }) }];
-
-  const start = async (given: StartRun): Promise<RunRecord> => {
-    const { owner } = given;
-    const request = settled(given);
-    const assistant = await assistantFor(parts, owner, request);
-    if (request.webhook) webhooks.check(request.webhook);
-    const resume = request.command?.resume;
-    const threadId = given.threadId ?? randomUUID();
-    await threadFor(records, owner, threadId, given, assistant);
-    const agent = resume === undefined ? undefined : await registry.load(assistant.graph_id);
-    const key = given.idempotencyKey;
-    // An answer that is sent again under its key is no second answer.
-    if (agent && key === undefined) await checkResume(agent, threadId, resume);
-    const strategy = given.strategy ?? (agent ? "reject" : (request.multitask_strategy ?? "enqueue"));
-    const started = await records.runs.start({
-      owner,
-      runId: randomUUID(),
-      threadId,
-      assistantId: assistant.assistant_id,
-      request,
-      strategy,
-      ...(key !== undefined && { idempotencyKey: key, requestHash: hashOf(given) }),
-      ...(request.after_seconds ? { notBefore: Date.now() + request.after_seconds * 1_000 } : {}),
-      endOfDisplaced: endOfUnbegun("interrupted"),
-    });
-    if (started.kind === "known") return started.run;
-    if (started.kind !== "created") throw refusal(started.kind);
-    const { run, displaced } = started;
-    if (agent) await withdrawIfStale(run, () => checkResume(agent, threadId, resume));
-    for (const other of displaced) {
-      worker.active(other.run_id)?.cancel(strategy === "rollback" ? "rollback" : "interrupt");
-      if (strategy === "rollback" && other.status === "interrupted")
-        await records.runs.delete(owner, other.run_id);
-    }
-    await queue.wake(
-      threadId,
-      request.after_seconds ? Date.now() + request.after_seconds * 1_000 : undefined,
-    );
-    return run;
+  const endOfUnbegun = (status: RunStatus) => [{ event: "end", data: parts.wireJson({ status }) }];
+  return {
+    async start(given) {
+      const prepared = await knownOrPrepared(parts, given);
+      if ("run" in prepared) return prepared.run;
+      const begun = await begin(parts, prepared, endOfUnbegun("interrupted"));
+      await begun.wake();
+      return begun.run;
+    },
+    async startAll(all) {
+      const prepared: (PreparedRun | { readonly run: RunRecord })[] = [];
+      for (const given of all) prepared.push(await knownOrPrepared(parts, given));
+      const begun: BegunRun[] = [];
+      try {
+        for (const one of prepared)
+          begun.push(
+            "run" in one ? { ...one, isNew: false, wake: async () => {} } : await begin(parts, one, []),
+          );
+      } catch (error) {
+        for (const { run, isNew } of begun)
+          if (isNew) await takeBack(parts, run, endOfUnbegun("interrupted"));
+        throw error;
+      }
+      for (const { wake } of begun) await wake();
+      return begun.map(({ run }) => run);
+    },
+    endOfUnbegun,
   };
+}
 
-  /** Now that nobody else can begin on the thread: two answers to one question may both have found it open. */
-  const withdrawIfStale = async (run: RunRecord, check: () => Promise<void>): Promise<void> => {
-    try {
-      await check();
-    } catch (error) {
-      const now = await records.runs.get(run.owner, run.run_id);
-      // A worker that searched for work has it already, and its end will tell.
-      if (now?.status !== "pending") return;
-      await records.runs.requestCancel(run.owner, run.run_id, "interrupt");
-      await records.runs.delete(run.owner, run.run_id);
-      throw error;
-    }
+/** Everything that can be refused was looked at; nothing is written. */
+interface PreparedRun {
+  readonly given: StartRun;
+  readonly request: CreateRun;
+  readonly assistant: Assistant;
+  readonly threadId: string;
+  readonly strategy: MultitaskStrategy;
+  /** Puts the thread there, with its mark. */
+  readonly settleThread: () => Promise<void>;
+  /** Throws when what the run answers waits for no answer any more. */
+  readonly checkAnswer?: () => Promise<void>;
+}
+
+/** A key is looked up first: what was refused or made for a request is not refused or made for it again. */
+async function knownOrPrepared(
+  parts: StarterParts,
+  given: StartRun,
+): Promise<PreparedRun | { readonly run: RunRecord }> {
+  const known = await knownRun(parts.records, given);
+  if (known) return { run: known };
+  try {
+    return await prepare(parts, given);
+  } catch (error) {
+    // The same request may have come in between, and have changed what this one found.
+    const meanwhile = await knownRun(parts.records, given);
+    if (meanwhile) return { run: meanwhile };
+    throw error;
+  }
+}
+
+async function knownRun({ runs }: ServerRecords, given: StartRun): Promise<RunRecord | undefined> {
+  const { owner, idempotencyKey } = given;
+  if (idempotencyKey === undefined) return undefined;
+  const found = await runs.keyed({ owner, idempotencyKey, requestHash: hashOf(given) });
+  if (found === undefined || found.kind === "known") return found?.run;
+  throw refusal("key-reused");
+}
+
+async function prepare(parts: StarterParts, given: StartRun): Promise<PreparedRun> {
+  const { records, registry, webhooks } = parts;
+  const { owner } = given;
+  const request = settled(given);
+  const assistant = await assistantFor(parts, owner, request);
+  if (request.webhook) webhooks.check(request.webhook);
+  const known = await knownThread(records, given);
+  const threadId = given.threadId ?? randomUUID();
+  const { checkpoint_id: checkpointId } = chosenCheckpoint(request);
+  const isAnswer = givesAnswer(request);
+  const needsAgent = isAnswer || (checkpointId !== undefined && known !== undefined);
+  const agent = needsAgent ? await registry.load(assistant.graph_id) : undefined;
+  if (checkpointId !== undefined) {
+    if (!known) throw missing("checkpoint");
+    await checkCheckpointIsThere(agent as AnyGraph, { threadId, checkpointId });
+  }
+  await given.check?.();
+  const checkAnswer = () => checkResume(agent as AnyGraph, threadId, request.command?.resume);
+  if (isAnswer) await checkAnswer();
+  return {
+    given,
+    request,
+    assistant,
+    threadId,
+    strategy: given.strategy ?? (isAnswer ? "reject" : (request.multitask_strategy ?? "enqueue")),
+    settleThread: () =>
+      known ? markThread(records, known, assistant) : makeThread(records, threadId, given, assistant),
+    ...(isAnswer && { checkAnswer }),
   };
+}
 
-  return { start, endOfUnbegun };
+interface BegunRun {
+  readonly run: RunRecord;
+  /** False: the same was asked for before. */
+  readonly isNew: boolean;
+  /** Tells whoever works, and those in its way. */
+  readonly wake: () => Promise<void>;
+}
+
+async function begin(
+  parts: StarterParts,
+  { given, request, assistant, threadId, strategy, settleThread, checkAnswer }: PreparedRun,
+  endOfDisplaced: readonly NewEvent[],
+): Promise<BegunRun> {
+  const { records, queue } = parts;
+  const { owner, idempotencyKey } = given;
+  const runId = randomUUID();
+  const notBefore = request.after_seconds ? Date.now() + request.after_seconds * 1_000 : undefined;
+  await settleThread();
+  const started = await records.runs.start({
+    owner,
+    runId,
+    threadId,
+    assistantId: assistant.assistant_id,
+    request,
+    ...(given.user && { user: given.user }),
+    strategy,
+    ...(idempotencyKey !== undefined && { idempotencyKey, requestHash: hashOf(given) }),
+    ...(notBefore !== undefined && { notBefore }),
+    endOfDisplaced: [{ event: "replaced", data: parts.wireJson({ by: runId, strategy }) }, ...endOfDisplaced],
+  });
+  // The thread was made for a run that there is none of.
+  if (started.kind !== "created" && given.threadId === undefined)
+    await records.threads.delete(owner, threadId);
+  if (started.kind === "known") return { run: started.run, isNew: false, wake: async () => {} };
+  if (started.kind !== "created") throw refusal(started.kind);
+  const { run, displaced } = started;
+  if (checkAnswer) await withdrawIfStale(records, run, checkAnswer);
+  return {
+    run,
+    isNew: true,
+    wake: async () => {
+      await endDisplaced(parts, displaced, strategy);
+      await queue.wake(threadId, notBefore);
+    },
+  };
+}
+
+async function endDisplaced(
+  { records, worker }: StarterParts,
+  displaced: readonly RunRecord[],
+  strategy: MultitaskStrategy,
+): Promise<void> {
+  for (const other of displaced) {
+    worker.active(other.run_id)?.cancel(strategy === "rollback" ? "rollback" : "interrupt");
+    if (strategy === "rollback" && other.status === "interrupted")
+      await records.runs.delete(other.owner, other.run_id);
+  }
+}
+
+/** Now that nobody else can begin on the thread: two answers to one question may both have found it open. */
+async function withdrawIfStale(
+  { runs }: ServerRecords,
+  { owner, run_id }: RunRecord,
+  checkAnswer: () => Promise<void>,
+): Promise<void> {
+  try {
+    await checkAnswer();
+  } catch (error) {
+    if (await runs.withdraw(owner, run_id)) throw error;
+    // A worker that searched for work has it already, and its end will tell.
+    if ((await runs.get(owner, run_id)) === undefined) throw error;
+  }
+}
+
+/** One that a worker has begun meanwhile is ended. */
+async function takeBack(
+  { records, worker }: StarterParts,
+  { owner, run_id, thread_id }: RunRecord,
+  lastEvents: readonly NewEvent[],
+): Promise<void> {
+  if (await records.runs.withdraw(owner, run_id)) {
+    await records.threads.delete(owner, thread_id);
+    return;
+  }
+  await records.runs.requestCancel(owner, run_id, "interrupt", lastEvents);
+  worker.active(run_id)?.cancel("interrupt");
 }
 
 /** What is stored of the request: what becomes of the thread is settled here. */
@@ -106,50 +238,14 @@ async function assistantFor(
   return found;
 }
 
-async function threadFor(
-  records: ServerRecords,
-  owner: Owner,
-  threadId: string,
-  { threadId: asked, request }: StartRun,
-  { assistant_id, graph_id }: Assistant,
-): Promise<void> {
-  const mark = { graph_id, assistant_id };
-  const known = asked === undefined ? undefined : await records.threads.get(owner, asked);
-  if (known) {
-    const isMarked = known.metadata.graph_id === graph_id && known.metadata.assistant_id === assistant_id;
-    if (!isMarked) await records.threads.patch(owner, threadId, { metadata: mark });
-    return;
-  }
-  if (asked !== undefined && request.if_not_exists !== "create") throw missing("thread");
-  const thread = newThread(owner, threadId, { ...request.metadata, ...mark });
-  const expires = asked === undefined ? { expiresAt: Date.now() + ORPHANED_MS } : {};
-  const put = await records.threads.put(owner, thread, { ifExists: "do_nothing", ...expires });
-  if (put === "exists") throw missing("thread");
-}
-
-function newThread(owner: Owner, threadId: string, metadata: Record<string, unknown>): ThreadRecord {
-  const now = new Date().toISOString();
-  return {
-    owner,
-    thread_id: threadId,
-    created_at: now,
-    updated_at: now,
-    state_updated_at: now,
-    metadata,
-    status: "idle",
-    values: null,
-    interrupts: {},
-  };
-}
-
 function refusal(kind: "busy" | "key-reused" | "no-thread"): ServiceError {
   if (kind === "no-thread") return missing("thread");
   if (kind === "busy") return new ServiceError("THREAD_BUSY", "The thread has a run that has not ended.");
   return new ServiceError("KEY_REUSED", "The idempotency key was used with another request.");
 }
 
-function hashOf({ threadId, request }: StartRun): string {
+function hashOf({ threadId, request, keyStandsFor }: StartRun): string {
   return createHash("sha256")
-    .update(JSON.stringify([threadId ?? null, request]))
+    .update(JSON.stringify(keyStandsFor ?? [threadId ?? null, request]))
     .digest("hex");
 }

@@ -58,6 +58,38 @@ describe("steer", () => {
     expect(await site.runs.list(OWNER, "t1", { limit: 10, offset: 0 })).toHaveLength(1);
   });
 
+  test("and the run's own words stand in the order they came, whoever begins when", async () => {
+    const { agent } = waiting();
+    const site = await openSite({ agent }, { works: false });
+    await begin(site, "t1", { input: userSays("one") });
+    await site.runs.steer(OWNER, "t1", { content: "two" });
+    await begin(site, "t1", { input: userSays("three") });
+    await site.runs.steer(OWNER, "t1", { content: "four" });
+    await site.close();
+    const other = await openSite({ agent }, { directory: site.directory });
+    await until(async () => (await textsOf(other, "t1")).includes("re: three"));
+    expect(await textsOf(other, "t1")).toEqual(["one", "two", "four", "re: four", "three", "re: three"]);
+  });
+
+  test("that comes before anybody has begun the run is read after its words, in its first turn", async () => {
+    const { agent, model } = waiting();
+    const site = await openSite({ agent });
+    for (let n = 0; n < 20; n += 1) {
+      const run = await begin(site, `t${n}`, { input: userSays("a") });
+      // At any moment between the start and the first call.
+      if (n % 4 > 0) await new Promise((go) => setTimeout(go, (n % 4) * 2));
+      await site.runs.steer(OWNER, `t${n}`, { content: "b" });
+      await site.runs.wait(OWNER, run.run_id);
+      await until(async () => (await textsOf(site, `t${n}`)).includes("re: b"));
+      const texts = await textsOf(site, `t${n}`);
+      expect([
+        ["a", "b", "re: b"],
+        ["a", "re: a", "b", "re: b"],
+      ]).toContainEqual(texts);
+    }
+    expect(model.callCount).toBeGreaterThanOrEqual(20);
+  });
+
   test("of a thread at rest begins a run", async () => {
     const { agent } = waiting();
     const site = await openSite({ agent });
@@ -123,6 +155,62 @@ describe("steer", () => {
       "two",
       "re: two",
     ]);
+  });
+});
+
+describe("a run that is ended after it has read mail", () => {
+  /** Naps so often, each time as long as the test wants. */
+  const napping = (times: number) => {
+    const doors = Array.from({ length: times }, gate);
+    let naps = 0;
+    const nap = simpleTool("nap", async () => {
+      naps += 1;
+      await doors[naps - 1]?.opened;
+      return "slept";
+    });
+    const { agent } = agentOf(
+      ({ messages }) => {
+        const words = messages.filter((message) => message.getType() === "human");
+        const isWork = words.some((message) => message.text === "work");
+        return isWork && naps < times ? callTool("nap") : say("done");
+      },
+      { tools: [nap] },
+    );
+    return { agent, doors, naps: () => naps };
+  };
+  const letters = (texts: readonly string[]) => texts.filter((text) => /^(?:first|second)$/.test(text));
+  const begunWith = async (action: "interrupt" | "rollback") => {
+    const { agent, doors, naps } = napping(4);
+    const site = await openSite({ agent });
+    const before = await begin(site, "t1", { input: userSays("hello") });
+    await site.runs.wait(OWNER, before.run_id);
+    const run = await begin(site, "t1", { input: userSays("work") });
+    for (const [index, content] of ["first", "second"].entries()) {
+      await until(() => naps() === index + 1);
+      await site.runs.steer(OWNER, "t1", { id: content, content });
+      doors[index]?.open();
+    }
+    await until(() => naps() === 3);
+    await site.runs.cancel(OWNER, run.run_id, { action, wait: true });
+    const open = () => {
+      for (const door of doors) door.open();
+    };
+    return { site, open };
+  };
+
+  test("and is rolled back: all of it is read again, in its order", async () => {
+    const { site, open } = await begunWith("rollback");
+    open();
+    await until(async () => letters(await textsOf(site, "t1")).length === 2);
+    expect(await textsOf(site, "t1")).toEqual(["hello", "done", "first", "second", "done"]);
+    await until(async () => (await site.records.mail.waiting("t1", ["steer"])).length === 0);
+  });
+
+  test("and keeps what it did: none of it is read again", async () => {
+    const { site, open } = await begunWith("interrupt");
+    open();
+    expect(await site.records.mail.waiting("t1", ["steer"])).toEqual([]);
+    expect(letters(await textsOf(site, "t1"))).toEqual(["first", "second"]);
   });
 });
 

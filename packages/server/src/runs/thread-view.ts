@@ -4,6 +4,8 @@ import type { AnyGraph } from "../agents/bind-agent.ts";
 
 export interface ThreadView {
   readonly values: Record<string, unknown> | null;
+  /** With the private keys, for the server itself. */
+  readonly all: Record<string, unknown>;
   /** By the task that waits. */
   readonly interrupts: Record<string, Interrupt[]>;
   /** Nodes that would run next. */
@@ -21,6 +23,7 @@ export async function readThread(agent: AnyGraph, threadId: string): Promise<Thr
   const messages = Array.isArray(all.messages) ? (all.messages as { id?: string }[]) : [];
   return {
     values: next.length === 0 && Object.keys(all).length === 0 ? null : publicValues(agent, all),
+    all,
     interrupts,
     next,
     messageIds: new Set(messages.flatMap(({ id }) => (id === undefined ? [] : [id]))),

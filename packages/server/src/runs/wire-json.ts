@@ -6,7 +6,8 @@ interface MessageObject {
   toDict(): { readonly type: string; readonly data: object };
 }
 
-export type WireJson = (value: unknown) => string;
+/** `pieces`: streamed messages that are not whole yet say so in their type. */
+export type WireJson = (value: unknown, options?: { readonly pieces?: boolean }) => string;
 
 /** Keys of a config that only mean something inside the engine. */
 const ENGINE_KEY = /^__(?:pregel|deepwright|lg)_/;
@@ -16,19 +17,21 @@ export function createWireJson(environment: Readonly<Record<string, string | und
   const secrets = secretsIn(environment).map(
     ([name, value]) => [JSON.stringify(value).slice(1, -1), `[${name}]`] as const,
   );
-  return (value) => {
-    let text = stringify(value);
+  return (value, { pieces = false } = {}) => {
+    let text = stringify(value, pieces ? plainWithPieces : plain);
     for (const [secret, label] of secrets) if (text.includes(secret)) text = text.replaceAll(secret, label);
     return text;
   };
 }
 
-function stringify(value: unknown): string {
+type Replacer = (this: unknown, name: string, made: unknown) => unknown;
+
+function stringify(value: unknown, replacer: Replacer): string {
   try {
-    return JSON.stringify(value, plain) ?? "null";
+    return JSON.stringify(value, replacer) ?? "null";
   } catch {
     // A circle, or an object whose `toJSON` throws.
-    return JSON.stringify(value, breakingCircles()) ?? "null";
+    return JSON.stringify(value, breakingCircles(replacer)) ?? "null";
   }
 }
 
@@ -46,10 +49,18 @@ function plain(this: unknown, name: string, made: unknown): unknown {
   return made;
 }
 
-function breakingCircles(): (this: unknown, name: string, made: unknown) => unknown {
+/** As LangGraph's servers have it; the same message in a state is one of the assistant, whole. */
+function plainWithPieces(this: unknown, name: string, made: unknown): unknown {
+  const held = (this as Record<string, unknown>)[name];
+  const value = plain.call(this, name, made);
+  const isPiece = typeof held === "object" && held !== null && isMessage(held) && "concat" in held;
+  return isPiece && held.getType() === "ai" ? { ...(value as object), type: "AIMessageChunk" } : value;
+}
+
+function breakingCircles(replacer: Replacer): Replacer {
   const above: unknown[] = [];
   return function (name, made) {
-    const value = plain.call(this, name, made);
+    const value = replacer.call(this, name, made);
     if (typeof value !== "object" || value === null) return value;
     while (above.length > 0 && above.at(-1) !== this) above.pop();
     if (above.includes(value)) return undefined;
@@ -63,8 +74,7 @@ function isMessage(value: object): value is MessageObject {
   return typeof getType === "function" && typeof toDict === "function";
 }
 
-/** Pieces of a streamed message say so in their type, as LangGraph's servers have it. */
 function messageData(message: MessageObject): object {
   const { type, data } = message.toDict();
-  return { ...data, type: "concat" in message && type === "ai" ? "AIMessageChunk" : type };
+  return { ...data, type };
 }

@@ -1,8 +1,9 @@
 /** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
+import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Queue } from "../queue/queue.ts";
-import type { RunRecord } from "../records/records.ts";
+import type { RunClaim } from "../records/records.ts";
 import { type ActiveRun, executeRun } from "./execute-run.ts";
 import type { ExecutionParts, RunEnd } from "./execution.ts";
 
@@ -13,7 +14,7 @@ export interface WorkerOptions extends ExecutionParts {
   /** How often the records are searched for what nobody told of. */
   readonly scanMs: number;
   /** After a run has ended, before the next one of its thread begins. */
-  readonly onEnd: (run: RunRecord, end: RunEnd & { readonly kind: "finished" }) => Promise<void>;
+  readonly onEnd: (claim: RunClaim, end: RunEnd & { readonly kind: "finished" }) => Promise<void>;
   /** With every scan. */
   readonly onScan?: () => Promise<void>;
   /** Something that concerns no run failed, such as the database. */
@@ -41,6 +42,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const { records, queue, concurrency } = options;
   const name = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const threads = new Map<string, { again: boolean; run?: ActiveRun; done: Promise<void> }>();
+  /** A run that another one caused, in this process, is no part of it. */
+  const scope = new AsyncResource("deepwright.worker");
   let draining = false;
   let wasFull = false;
   let scanner: NodeJS.Timeout | undefined;
@@ -62,7 +65,7 @@ export function createWorker(options: WorkerOptions): Worker {
       // Another process can go on at once.
       if (end.kind === "released") await queue.wake(threadId);
       if (end.kind !== "finished") return;
-      await options.onEnd(claim.run, end).catch(options.onError);
+      await options.onEnd(claim, end).catch(options.onError);
     }
   };
   const handle = async (threadId: string): Promise<"done" | "full"> => {
@@ -80,7 +83,8 @@ export function createWorker(options: WorkerOptions): Worker {
       done: Promise.resolve(),
     };
     threads.set(threadId, own);
-    own.done = work(threadId, own)
+    own.done = scope
+      .runInAsyncScope(() => work(threadId, own))
       .catch(async (error) => {
         options.onError(error);
         await new Promise((go) => setTimeout(go, PAUSE_AFTER_ERROR_MS));

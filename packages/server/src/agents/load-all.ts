@@ -1,0 +1,22 @@
+/** Makes all agents at the start, so that what is wrong with their configuration shows then, and not in a run. */
+import { ConfigurationError } from "deepwright";
+import type { AgentRegistry } from "./registry.ts";
+
+/**
+ * Rejects for what only whoever starts the server can mend: an option that is none, an async subagent whose `graphId`
+ * no agent here has. Other failures may pass; they are told, and the agent is made when it is first wanted.
+ */
+export async function loadAll(
+  { names, load }: Pick<AgentRegistry, "names" | "load">,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  for (const name of names)
+    await load(name).catch((error: unknown) => {
+      if (!(error instanceof ConfigurationError)) return onError(error);
+      const { code, hint } = error;
+      throw new ConfigurationError(code, `The agent '${name}' cannot be made. ${error.message}`, {
+        ...(hint !== undefined && { hint }),
+        cause: error,
+      });
+    });
+}

@@ -1,0 +1,21 @@
+/** The scenarios of servers at full length. */
+import type { Scenario } from "../../../checkpoint/src/chaos/scenarios.ts";
+import { killedWorkers } from "./killed-workers.ts";
+import { bundleServer } from "./program.ts";
+
+export const SERVER_SCENARIOS: readonly Scenario[] = [
+  {
+    name: "server-postgres",
+    says: "R-06: 200 runs over HTTP on 3 workers, a random one killed every second, Postgres restarted twice",
+    minutes: 4,
+    bundle: bundleServer,
+    run: (site) =>
+      killedWorkers(site, {
+        runs: 200,
+        workers: 3,
+        turns: 6,
+        blows: ["fast", "kill"],
+        outageMs: 4_000,
+      }),
+  },
+];

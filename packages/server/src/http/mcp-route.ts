@@ -1,0 +1,32 @@
+/** The address `/mcp`: behind the same doors as everything else, for clients of another protocol. */
+import type { Hono } from "hono";
+import { createAgentsServer } from "../mcp/agents-as-tools.ts";
+import { createMcpEndpoint, type McpEndpoint } from "../mcp/http-endpoint.ts";
+import type { Services } from "../routes/services.ts";
+import { closes, type Environment } from "./app-routes.ts";
+import { userOf } from "./authenticate.ts";
+import { readJson } from "./read-json.ts";
+
+/** Nothing is loaded before a client comes. */
+export function mcpEndpointFor({ agents, runs, runRate, closing }: Services): McpEndpoint {
+  return createMcpEndpoint({
+    open: (owner, user) =>
+      createAgentsServer({
+        names: () => agents.names,
+        runs,
+        owner,
+        user,
+        closing,
+        admit: () => runRate.take(owner),
+      }),
+  });
+}
+
+export function mountMcp(app: Hono<Environment>, services: Services, endpoint: McpEndpoint): void {
+  app.all("/mcp", async ({ req, get }) => {
+    if (services.closing.aborted) throw closes();
+    const body = req.method === "POST" ? await readJson(req.raw, services.limits) : undefined;
+    const caller = get("caller");
+    return endpoint.handle(req.raw, { owner: caller.identity, user: userOf(caller) }, body);
+  });
+}

@@ -1,0 +1,78 @@
+/** A server whose workers are processes that a test may kill. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach } from "vitest";
+import { backgroundAgents } from "../runs/background-agents-for-tests.ts";
+import { QUICK, startServer, type TestServer } from "../server-for-tests.ts";
+
+const PROGRAM = fileURLToPath(new URL("./task-program-for-tests.ts", import.meta.url));
+const workers: ChildProcess[] = [];
+const servers: TestServer[] = [];
+
+afterEach(async () => {
+  for (const worker of workers.splice(0)) worker.kill("SIGKILL");
+  for (const server of servers.splice(0)) await server.close();
+});
+
+export async function startWorker(database: string, ...elsewhere: string[]): Promise<ChildProcess> {
+  const flags = ["--import", "tsx", "--conditions=source"];
+  const worker = spawn(process.execPath, [...flags, PROGRAM, database, ...elsewhere], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  workers.push(worker);
+  await once(worker.stdout!, "data");
+  return worker;
+}
+
+/** A server of its own that has the same agents, and works. */
+export async function startFar(): Promise<TestServer> {
+  const far = await startServer({ agents: backgroundAgents(), runs: QUICK });
+  servers.push(far);
+  return far;
+}
+
+/** A server that works on nothing itself, and where its workers find its records. */
+export async function startApi(postgres: string | undefined, elsewhere?: string) {
+  const api = await startServer({
+    agents: backgroundAgents(elsewhere),
+    role: "api",
+    runs: QUICK,
+    ...(postgres !== undefined && { database: postgres }),
+  });
+  servers.push(api);
+  return { api, database: postgres ?? join(api.directory, "server.db") };
+}
+
+export interface ToldTask {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly status: string;
+}
+
+/** A thread with the supervisor. */
+export async function openThread(api: TestServer) {
+  const { thread_id } = (await api.call("POST", "/threads", {})).body;
+  const state = async () => (await api.call("GET", `/threads/${thread_id}/state`)).body.values ?? {};
+  return {
+    thread_id: thread_id as string,
+    say: (content: string, assistant_id = "boss") =>
+      api.call("POST", `/threads/${thread_id}/runs/wait`, {
+        assistant_id,
+        input: { messages: [{ role: "user", content }] },
+      }),
+    messages: async () => ((await state()).messages ?? []) as { id: string; content: unknown }[],
+    tasks: async () => Object.values((await state()).asyncTasks ?? {}) as ToldTask[],
+    /** What the supervisor was told of its tasks. */
+    news: async (): Promise<string[]> =>
+      ((await state()).messages ?? [])
+        .map(({ content }: { content: unknown }) => String(content))
+        .filter((text: string) => text.startsWith("[Background task")),
+    /** Nothing works for it, and nothing waits to be read. */
+    isAtRest: async () => {
+      const { status, open_tasks } = (await api.call("GET", `/threads/${thread_id}`)).body;
+      return status === "idle" && open_tasks === undefined;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Tools of one server as LangChain has them, made by LangChain's own adapter around a connection of ours. */
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import type { Connection } from "./connection.ts";
+import { shownContent } from "./content.ts";
+import { loadAdapters } from "./load-mcp.ts";
+import type { OfferedTool } from "./offered-tool.ts";
+
+type Adapters = Awaited<ReturnType<typeof loadAdapters>>;
+type AdapterClient = Parameters<Adapters["loadMcpTools"]>[1];
+
+/** In the order of `offered`. */
+export async function langchainTools(
+  server: string,
+  offered: readonly OfferedTool[],
+  connection: Pick<Connection, "call" | "read">,
+): Promise<readonly StructuredToolInterface[]> {
+  const { loadMcpTools } = await loadAdapters();
+  const originals = new Map(offered.map(({ name, original }) => [name, original]));
+  const client = {
+    listTools: async () => ({ tools: offered.map((tool) => structuredClone({ ...tool })) }),
+    callTool: async (
+      { name, arguments: args = {} }: CallParams,
+      _: unknown,
+      options?: { signal?: AbortSignal },
+    ) => withWords(await connection.call(originals.get(name) ?? name, args, options?.signal)),
+    readResource: ({ uri }: { readonly uri: string }) => connection.read(uri),
+  };
+  const tools = await loadMcpTools(server, client as unknown as AdapterClient, {
+    throwOnLoadError: true,
+    useStandardContentBlocks: true,
+    outputHandling: "content",
+    afterToolCall: ({ result }) => {
+      const [content] = result as unknown as [string | Record<string, unknown>[]];
+      return { result: [shownContent(content) as never, []] };
+    },
+  });
+  return tools as unknown as readonly StructuredToolInterface[];
+}
+
+interface CallParams {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown>;
+}
+
+/** Data without words are shown as they are. */
+function withWords(result: unknown): unknown {
+  const { content, structuredContent } = (result ?? {}) as { content?: unknown; structuredContent?: unknown };
+  if (structuredContent === undefined || (Array.isArray(content) && content.length > 0)) return result;
+  return { ...(result as object), content: [{ type: "text", text: JSON.stringify(structuredContent) }] };
+}

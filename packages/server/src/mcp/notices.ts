@@ -1,0 +1,29 @@
+/** What whoever opened the servers should know of and need not act on. */
+
+/** Stable words a program may switch on. */
+export type McpNoticeCode =
+  /** Nobody has agreed to this server of the project: it was not started. */
+  | "UNTRUSTED"
+  /** The user's own file has a server of this name: the project's is left out. */
+  | "SHADOWED"
+  /** It cannot be started or reached; its tools are missing until it can. */
+  | "UNAVAILABLE"
+  /** It was there and is gone; it is being started again. */
+  | "LOST"
+  | "RECONNECTED"
+  /** A tool that cannot be offered: what it is called, or its schema. */
+  | "TOOL_REFUSED"
+  /** A tool has other words or another schema than when it was last seen. */
+  | "TOOL_CHANGED"
+  /** What was remembered between runs cannot be read or kept; it goes on without. */
+  | "CACHE_FAILED";
+
+export interface McpNotice {
+  readonly code: McpNoticeCode;
+  /** The name of the server. */
+  readonly server: string;
+  /** One sentence or two, without control characters. */
+  readonly message: string;
+}
+
+export type OnNotice = (notice: McpNotice) => void;

@@ -1,0 +1,136 @@
+/** Opens MCP servers for agents. Whoever opens closes. */
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import type { InterruptOnConfig } from "deepwright";
+import { ConfigurationError } from "deepwright/errors";
+import type { ConnectionState } from "./connection.ts";
+import type { McpServerDefinition } from "./definition.ts";
+import {
+  type KnownServer,
+  knownServers,
+  type ServerOrigin,
+  type ServerSources,
+  trustOf,
+} from "./known-servers.ts";
+import type { McpMiddleware } from "./middleware.ts";
+import type { McpNotice, OnNotice } from "./notices.ts";
+import { definitionHash } from "./trust.ts";
+import { variablesIn } from "./variables.ts";
+import { visibleLine } from "./visible-text.ts";
+
+/** What a person is asked about a server of a project. Nothing of it has run. */
+export interface TrustRequest {
+  readonly name: string;
+  /** The real path of the project. */
+  readonly project: string;
+  /** As it is written; variables are filled in only after a yes. */
+  readonly definition: McpServerDefinition;
+  /** The names of variables it would be given. */
+  readonly variables: readonly string[];
+  readonly hash: string;
+}
+
+export interface OpenMcpOptions extends ServerSources {
+  /** Whether a server of the project may be used. True is remembered in `home`. Default: none that was not agreed to before. */
+  readonly trust?: (request: TrustRequest) => boolean | Promise<boolean>;
+  /** Tokens the schemas of all tools may take; above that they are searched for. Default 2,000. */
+  readonly toolTokens?: number;
+  /** Seconds a server has to be ready. Default 30. */
+  readonly startTimeout?: number;
+  /** Where `${NAME}` in definitions is looked up. Default: `process.env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Hears what is left out, lost, changed. Default: a line on the console. */
+  readonly onNotice?: OnNotice;
+  /** Closes all. */
+  readonly signal?: AbortSignal;
+}
+
+export interface McpServerStatus {
+  readonly name: string;
+  readonly origin: ServerOrigin;
+  readonly state: ConnectionState | "untrusted" | "disabled";
+  /** Why it is not there. */
+  readonly problem: string | undefined;
+  /** Names as models call them. */
+  readonly tools: readonly string[];
+}
+
+export interface Mcp extends AsyncDisposable {
+  /** For `createDeepAgent({ middleware: [mcp.middleware] })`: the tools, or where they are many, a way to find them. */
+  readonly middleware: McpMiddleware;
+  /** All tools as they are now, sorted: for whoever wants a plain list. */
+  readonly tools: readonly StructuredToolInterface[];
+  /** For `createDeepAgent({ interruptOn: { ...mcp.interruptOn } })`: all calls are asked about but those that only read. */
+  readonly interruptOn: Readonly<Record<string, InterruptOnConfig>>;
+  readonly servers: readonly McpServerStatus[];
+  /** Whether the tool says of itself that it only reads, and its server is the caller's or the user's own. */
+  isReadOnly(tool: string): boolean;
+  /** Ends all servers with what they started. Safe twice. */
+  close(): Promise<void>;
+}
+
+const OPTIONS: Readonly<Record<keyof OpenMcpOptions, true>> = {
+  servers: true,
+  project: true,
+  home: true,
+  trust: true,
+  toolTokens: true,
+  startTimeout: true,
+  environment: true,
+  onNotice: true,
+  signal: true,
+};
+
+/** Servers that cannot be started are left out, told of, and tried again; what is wrong in a definition throws. */
+export async function openMcp(options: OpenMcpOptions): Promise<Mcp> {
+  checkOptions(options);
+  const onNotice = options.onNotice ?? warn;
+  const known = await knownServers(options, onNotice);
+  options.signal?.throwIfAborted();
+  const untrusted = await refusedOf(known, options, onNotice);
+  // Whoever only looks at definitions loads nothing of what runs them.
+  const { openServers } = await import("./opened-servers.ts");
+  return openServers({ known, untrusted, options, onNotice });
+}
+
+/** One question at a time. */
+async function refusedOf(
+  known: readonly KnownServer[],
+  { trust, home }: OpenMcpOptions,
+  onNotice: OnNotice,
+): Promise<ReadonlySet<string>> {
+  const refused = new Set<string>();
+  for (const { name, definition, directory, origin, trusted } of known) {
+    if (origin !== "project" || trusted || definition.disabled) continue;
+    const subject = { project: directory, name, definition };
+    const variables = variablesIn(definition);
+    if (trust && (await trust({ ...subject, variables, hash: definitionHash(subject) })) === true) {
+      await trustOf(home)?.add(subject);
+      continue;
+    }
+    refused.add(name);
+    const message = `The MCP server '${visibleLine(name)}' of this project is not used: nobody has agreed to it.`;
+    onNotice({ code: "UNTRUSTED", server: name, message });
+  }
+  return refused;
+}
+
+function checkOptions(options: OpenMcpOptions): void {
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(OPTIONS, key));
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      "UNKNOWN_OPTION",
+      `openMcp does not know the option '${visibleLine(unknown)}'.`,
+      {
+        hint: `The options are ${Object.keys(OPTIONS).join(", ")}.`,
+      },
+    );
+  for (const name of ["toolTokens", "startTimeout"] as const) {
+    const value = options[name];
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      throw new ConfigurationError("INVALID_OPTION", `The option '${name}' must be a number above 0.`);
+  }
+}
+
+function warn({ code, message }: McpNotice): void {
+  console.warn(`[mcp] ${message} (${code})`);
+}

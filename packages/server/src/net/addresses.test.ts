@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { checkedAddress } from "./addresses.ts";
+
+const isRefused = (host: string, allowPrivate: boolean) =>
+  "refused" in checkedAddress(`http://${host}/`, allowPrivate);
+
+describe("an address where clouds keep credentials", () => {
+  test.each([
+    "169.254.169.254",
+    "169.254.170.2",
+    "[fe80::1]",
+    "[::ffff:169.254.169.254]",
+    "[::a9fe:a9fe]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[2002:a9fe:a9fe::]",
+    "[2002:a9fe:a9fe::1]",
+    "100.100.100.200",
+    "[::ffff:100.100.100.200]",
+    "[64:ff9b::6464:64c8]",
+    "192.0.0.192",
+    "[fd00:ec2::254]",
+    "[fd20:ce::254]",
+  ])("is refused in any case: TR-07 %s", (host) => {
+    expect([isRefused(host, false), isRefused(host, true)]).toEqual([true, true]);
+  });
+});
+
+test("private addresses are called where they are allowed, and public ones anywhere", () => {
+  for (const host of ["127.0.0.1", "10.0.0.1", "[::1]", "[fd00::1]", "100.100.100.201", "localhost"])
+    expect([host, isRefused(host, false), isRefused(host, true)]).toEqual([host, true, false]);
+  for (const host of ["93.184.216.34", "[2606:4700::1111]", "example.com"])
+    expect([host, isRefused(host, false), isRefused(host, true)]).toEqual([host, false, false]);
+});

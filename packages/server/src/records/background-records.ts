@@ -1,0 +1,85 @@
+/** What threads have at work in the background: tasks that other servers do for them, and all of it together. */
+import type { RunStatus } from "@deepwright/protocol";
+
+/** As a supervisor is told of it. */
+export type TaskStatus = Exclude<RunStatus, "pending" | "running"> | "cancelled";
+
+/** A task that another server does for a thread of this one. */
+export interface RemoteTask {
+  readonly owner: string;
+  /** The thread it is done for. */
+  readonly parentThreadId: string;
+  /** Its thread there; together with the parent it names the task. */
+  readonly taskId: string;
+  /** The run there that it was last given to. */
+  readonly runId: string;
+  /** The subagent, as the agent of the parent calls it, and that agent: they know the address and the keys. */
+  readonly agentName: string;
+  readonly graphId: string;
+  /** `waits` for a person, and the parent was told so. `cancel`: it is to be ended there, and nobody is told. */
+  readonly state: "open" | "waits" | "cancel" | "over";
+  /** How often it was taken since it was given; whoever took it last has it. */
+  readonly looks: number;
+  /** In a row. */
+  readonly failures: number;
+}
+
+export interface NewRemoteTask
+  extends Pick<RemoteTask, "owner" | "taskId" | "runId" | "agentName" | "graphId"> {
+  /** The run that gives it, at work on the parent. */
+  readonly giver: {
+    readonly run: { readonly run_id: string; readonly thread_id: string };
+    readonly fence: number;
+  };
+  /** Milliseconds until somebody looks. */
+  readonly lookInMs: number;
+}
+
+/** The end of everything on a thread, that another is to hear of. */
+export interface Completion {
+  readonly owner: string;
+  readonly threadId: string;
+  /** The run that was begun with somebody to tell, and its assistant, who knows where that thread is. */
+  readonly runId: string;
+  readonly assistantId: string;
+  /** The thread to tell. */
+  readonly target: string;
+  readonly status: TaskStatus;
+  /** How many ends there were: one that waited for a person is told again. */
+  readonly ends: number;
+  /** Attempts, this one among them. */
+  readonly looks: number;
+}
+
+export interface BackgroundRecords {
+  /**
+   * Kept until its end was told; of a run that is known, nothing changes. False: the run that gives it was ended or
+   * lost its thread.
+   */
+  follow(task: NewRemoteTask): Promise<boolean>;
+  /** One of the thread has ended, by its own word: those that are open are due now. */
+  hurry(owner: string, parentThreadId: string): Promise<void>;
+  /** Its end is no news any more. */
+  forget(owner: string, parentThreadId: string, taskId: string): Promise<void>;
+  /** Those it is time to look at. Each is this caller's for so long, then anyone's. */
+  take(limit: number, leaseMs: number): Promise<readonly RemoteTask[]>;
+  /** It goes on, or nobody could tell (`failed`). Nothing, when another has taken it since. */
+  again(task: RemoteTask, next: { readonly inMs: number; readonly failed: boolean }): Promise<void>;
+  /** One transaction: it has ended, or waits, and the letter that says so. False: it was told or given anew before. */
+  end(task: RemoteTask, status: TaskStatus): Promise<boolean>;
+  /** One that was to be cancelled is, or cannot be. */
+  stopped(task: RemoteTask): Promise<void>;
+  /** Ends that are to be told. Each is this caller's for so long, then anyone's. */
+  takeCompletions(limit: number, leaseMs: number): Promise<readonly Completion[]>;
+  /** `againInMs` null: it was told, or is given up. */
+  noteAttempt(completion: Completion, againInMs: number | null): Promise<void>;
+  /** Whether the end of the thread is, or was, one that another is to hear of. */
+  hasCompletion(owner: string, threadId: string): Promise<boolean>;
+  /** Tasks of the thread that are open, here or elsewhere, and mail that a run will be begun for. */
+  openOn(owner: string, threadId: string): Promise<number>;
+  /**
+   * Ends everything on the thread: runs, tasks below them, mail that would begin a run. Tasks elsewhere are to be
+   * cancelled by whoever takes them. Returns the runs, as `requestCancel` does.
+   */
+  stop(owner: string, threadId: string): Promise<readonly { readonly run_id: string }[]>;
+}

@@ -1,0 +1,58 @@
+/** The thread a run begins on: one that is there, or one that is made for it. */
+import type { Assistant } from "@deepwright/protocol";
+import type { Owner, ServerRecords, ThreadRecord } from "../records/records.ts";
+import type { StartRun } from "./run-service.ts";
+import { missing } from "./service-error.ts";
+
+/** The thread that is to go with its run, should nobody live to see the end of it: a week. */
+const ORPHANED_MS = 7 * 86_400_000;
+
+/** Undefined: it is to be made. NOT_FOUND for one that is not there and was not asked to be made. */
+export async function knownThread(
+  { threads }: ServerRecords,
+  { owner, threadId, request }: StartRun,
+): Promise<ThreadRecord | undefined> {
+  const known = threadId === undefined ? undefined : await threads.get(owner, threadId);
+  if (known === undefined && threadId !== undefined && request.if_not_exists !== "create")
+    throw missing("thread");
+  return known;
+}
+
+/** Listings find threads by whose work they are. */
+export async function markThread(
+  { threads }: ServerRecords,
+  { owner, thread_id, metadata }: ThreadRecord,
+  { assistant_id, graph_id }: Assistant,
+): Promise<void> {
+  const isMarked = metadata.graph_id === graph_id && metadata.assistant_id === assistant_id;
+  if (!isMarked) await threads.patch(owner, thread_id, { metadata: { graph_id, assistant_id } });
+}
+
+/** NOT_FOUND for an id that somebody else has. */
+export async function makeThread(
+  { threads }: ServerRecords,
+  threadId: string,
+  { owner, threadId: asked, request }: StartRun,
+  { assistant_id, graph_id }: Assistant,
+): Promise<void> {
+  const thread = newThread(owner, threadId, { ...request.metadata, graph_id, assistant_id });
+  const goes = asked === undefined && (request.on_completion ?? "delete") === "delete";
+  const expires = goes ? { expiresAt: Date.now() + ORPHANED_MS } : {};
+  const put = await threads.put(owner, thread, { ifExists: "do_nothing", ...expires });
+  if (put === "exists") throw missing("thread");
+}
+
+export function newThread(owner: Owner, threadId: string, metadata: Record<string, unknown>): ThreadRecord {
+  const now = new Date().toISOString();
+  return {
+    owner,
+    thread_id: threadId,
+    created_at: now,
+    updated_at: now,
+    state_updated_at: now,
+    metadata,
+    status: "idle",
+    values: null,
+    interrupts: {},
+  };
+}
