@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
 import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
@@ -14,6 +15,7 @@ export interface Handlers {
   readonly threads: ThreadsHandler;
   readonly memory: MemoryHandler;
   readonly serve: ServeHandler;
+  readonly mcp: McpHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -35,6 +37,10 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
       code = await handlers.serve(...request);
       return code;
     },
+    async (...request) => {
+      code = await handlers.mcp(...request);
+      return code;
+    },
   );
   try {
     await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
@@ -52,7 +58,7 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
 }
 
 /** Commands that have commands of their own. */
-const GROUPS: ReadonlySet<string> = new Set(["threads", "memory"]);
+const GROUPS: ReadonlySet<string> = new Set(["threads", "memory", "mcp"]);
 
 const MAX_TASK_SHOWN = 60;
 
@@ -68,6 +74,7 @@ function createProgram(
   onThreads: ThreadsHandler,
   onMemory: MemoryHandler,
   onServe: ServeHandler,
+  onMcp: McpHandler,
 ): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
@@ -82,6 +89,7 @@ function createProgram(
   addThreads(program, onThreads);
   addMemory(program, onMemory);
   addServe(program, onServe);
+  addMcp(program, onMcp);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }
@@ -134,6 +142,7 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     )
     .option("--no-memory", "do not read AGENTS.md")
     .option("--no-skills", "do not look for skills")
+    .option("--no-mcp", "do not use MCP servers")
     .option("--ephemeral", "keep nothing: the thread ends with the run")
     .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")
     .action(onRun)

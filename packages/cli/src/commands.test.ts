@@ -5,60 +5,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { testEngine } from "../../sandboxes/src/docker/engine-for-tests.ts";
-import { E2bServer } from "../../sandboxes/src/e2b/server-for-tests.ts";
-import { type Answer, type ProviderServer, providerServer } from "./test-support/provider-server.ts";
-import {
-  type BinaryResult,
-  directoryWith,
-  type RunningBinary,
-  runBinary,
-  startBinary,
-} from "./test-support/run-binary.ts";
-import { startAtTerminal, type Terminal } from "./test-support/terminal.ts";
+import { type Desk, DONE, desk, endOf, runs } from "./test-support/desk.ts";
+import { type RunningBinary, runBinary, startBinary } from "./test-support/run-binary.ts";
+import { startAtTerminal } from "./test-support/terminal.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const DONE: Answer = { text: ["Done."] };
 const MENU = "decision: ";
-
-function runs(command: string, timeout?: number): Answer {
-  return { call: { name: "execute", args: { command, ...(timeout === undefined ? {} : { timeout }) } } };
-}
-
-interface Desk {
-  readonly cwd: string;
-  readonly server: ProviderServer;
-  readonly env: Record<string, string>;
-  headless(args: readonly string[], env?: Record<string, string>): Promise<BinaryResult>;
-  attended(args: readonly string[]): Terminal;
-  /** What the model was told last. */
-  told(): string;
-  files(): Promise<string[]>;
-}
-
-async function desk(answers: readonly Answer[], files: Record<string, string> = {}): Promise<Desk> {
-  const cwd = await directoryWith(files);
-  const server = await providerServer([...answers, DONE]);
-  onTestFinished(() => server.close());
-  const env = { ANTHROPIC_API_KEY: "key-key-key", ANTHROPIC_BASE_URL: server.url };
-  return {
-    cwd,
-    server,
-    env,
-    headless: (args, more) => runBinary(["run", ...args], { cwd, env: { ...env, ...more } }),
-    attended: (args) => {
-      const terminal = startAtTerminal(["run", ...args], { cwd, env });
-      onTestFinished(() => void terminal.child.kill());
-      return terminal;
-    },
-    told: () => JSON.stringify(server.asked().at(-1)?.body),
-    files: async () => (await readdir(cwd)).sort(),
-  };
-}
-
-function endOf({ stdout }: BinaryResult): Record<string, any> {
-  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "").data;
-}
 
 /** Whether a process has this text in its command line. */
 async function isAlive(text: string): Promise<boolean> {
@@ -313,6 +266,19 @@ describe("a sandbox in a container", () => {
     expect(ids.length > 0 ? podman("inspect", ...ids) : "").not.toContain(cwd);
   });
 
+  it("where it could not write to the directory the run is not begun, and what to do is said", async () => {
+    const engine = await testEngine();
+    const { headless, cwd } = await desk([]);
+    if (process.getuid?.() === 0) await chown(cwd, 1000, 1000);
+    await chmod(cwd, 0o555);
+    const args = ["Work", "--sandbox", `docker:${engine.bashImage}`];
+    const result = await headless(args, { DOCKER_HOST: `unix://${engine.socketPath}` });
+    expect([result.code, result.stderr]).toEqual([
+      1,
+      expect.stringContaining(`Commands in the container cannot write to ${cwd}: its owner may not.`),
+    ]);
+  });
+
   it("without an engine the run is not begun", async () => {
     const { headless } = await desk([]);
     const result = await headless(["Work", "--sandbox", "docker"], { DOCKER_HOST: "unix:///nowhere.sock" });
@@ -320,49 +286,6 @@ describe("a sandbox in a container", () => {
       1,
       expect.stringContaining("The sandbox cannot be opened: "),
     ]);
-  });
-});
-
-describe("a sandbox in a cloud", () => {
-  it("has the files too, stays for its thread, and ends with a run that keeps nothing", async () => {
-    const cloud = await E2bServer.start();
-    onTestFinished(() => cloud.close());
-    const { headless, server, files, told } = await desk(
-      [
-        runs("cat notes.txt; echo two >> notes.txt"),
-        DONE,
-        runs("cat notes.txt"),
-        DONE,
-        runs("cat notes.txt"),
-      ],
-      { "notes.txt": "of the directory", "AGENTS.md": "of the directory" },
-    );
-    const env = { E2B_API_KEY: cloud.apiKey, E2B_API_URL: cloud.url, E2B_SANDBOX_URL: cloud.url };
-    const args = ["Work", "--sandbox", "e2b", "--yes"];
-    const first = await headless(args, env);
-    expect([first.code, cloud.running().length]).toEqual([0, 1]);
-    expect(first.stderr).toContain("in a sandbox of e2b; this directory is not copied there");
-    expect(first.stderr).not.toContain("Memory:");
-    const [, thread = ""] = first.stderr.match(/thread: (\S+)/) ?? [];
-    expect((await headless([...args, "--thread", thread], env)).code).toBe(0);
-    expect([told().includes("two"), told().includes("of the directory"), cloud.running().length]).toEqual([
-      true,
-      false,
-      1,
-    ]);
-    await headless([...args, "--ephemeral"], env);
-    expect([server.asked().length, cloud.running().length, await files()]).toEqual([
-      6,
-      1,
-      ["AGENTS.md", "notes.txt"],
-    ]);
-  });
-
-  it("without its key or its package it is not begun, and the reason is said", async () => {
-    const { headless, server } = await desk([]);
-    const result = await headless(["Work", "--sandbox", "e2b"]);
-    expect([result.code, server.asked().length]).toEqual([1, 0]);
-    expect(result.stderr).toMatch(/The sandbox cannot be opened: .*E2B_API_KEY/);
   });
 });
 
@@ -395,5 +318,45 @@ describe("--sandbox none", () => {
     const result = await headless(["Work", "--sandbox", "none"]);
     expect([result.code, told().includes("Nobody is here to approve it")]).toEqual([4, true]);
     expect(result.stderr).toContain("Denied: execute: nobody is here to approve it\n");
+  });
+});
+
+describe("a thread keeps its sandbox", () => {
+  const threadOf = (text: string): string => text.match(/thread: (\S+)/)?.[1] ?? "";
+
+  it("what was approved runs in its directory and with its hosts, or not at all", async () => {
+    const { headless, cwd, files } = await desk([runs("echo b > b.txt")], { "one/a.txt": "a" });
+    const waiting = await headless(["Work", "--wait", "--in", "one"]);
+    const id = threadOf(waiting.stderr);
+    expect(waiting.stderr).toContain(
+      `Decide with: deepwright run --thread ${id} --in one, or with --approve`,
+    );
+    const approve = ["--thread", id, "--approve"];
+    for (const [more, words] of [
+      [[], `Go on with --in ${join(cwd, "one")};`],
+      [["--in", "one", "--allow-host", "a.example"], "This thread works with --sandbox os, and"],
+      [["--in", "one", "--sandbox", "none"], "Leave --sandbox and --allow-host out to go on there"],
+    ] as const) {
+      const refused = await headless([...approve, ...more]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(words)]);
+    }
+    expect((await headless([...approve, "--in", "one"])).code).toBe(0);
+    expect([await files(), await readdir(join(cwd, "one"))]).toEqual([["one"], ["a.txt", "b.txt"]]);
+  });
+
+  it("what was approved for the thread is asked about in another sandbox, and none has to be named", async () => {
+    const command = runs("echo once >> made.txt");
+    const { attended, headless, cwd, server } = await desk([command, DONE, command, DONE, command]);
+    const terminal = attended(["Work", "--sandbox", "none"]);
+    await terminal.answer(MENU, "a\r");
+    expect(await terminal.ended).toBe(0);
+    const id = threadOf(terminal.screen());
+    const again = ["Again", "--thread", id];
+    expect((await headless(again)).stderr).toContain("Add --sandbox none; or give a task with another");
+    expect((await headless([...again, "--sandbox", "none"])).code).toBe(0);
+    expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("once\nonce\n");
+    expect((await headless([...again, "--sandbox", "os"])).code).toBe(4);
+    expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("once\nonce\n");
+    expect(server.asked()).toHaveLength(6);
   });
 });

@@ -18,6 +18,10 @@ const code = await commandLine(process.argv.slice(2), {
     const { consolidateCommand } = await import("./memory/consolidate-command.ts");
     return consolidateCommand(options);
   },
+  mcp: async (...request) => {
+    const { mcpCommand } = await import("./mcp/mcp-command.ts");
+    return mcpCommand(...request);
+  },
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);

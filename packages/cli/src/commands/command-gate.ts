@@ -1,5 +1,5 @@
 /** Which commands a person is asked about. */
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { CommandRules } from "@deepwright/sandboxes/command-rules";
 import type { InterruptOnConfig } from "deepwright";
@@ -7,30 +7,55 @@ import { isSecretPath } from "../run/secret-names.ts";
 import type { Commands } from "./commands.ts";
 
 /**
- * In a sandbox, commands that only look at files and at the history need no question. A search is asked about: it would
- * read the files made to hold keys, which the agent's own search leaves out; so is a command that names such a file.
+ * In a sandbox, commands that only look at files and at the history need no question, unless they might show what is in
+ * files made to hold keys, which the agent's own tools leave out: a search, a change of the history, a command that
+ * names such a file. What is approved for longer holds in this `place` alone.
  */
-export function commandGate({ kind, reach }: Commands, directory: string): InterruptOnConfig {
-  if (kind === "none") return { description: reach };
-  let rules: Promise<CommandRules> | undefined;
+export function commandGate(
+  { kind, reach }: Pick<Commands, "kind" | "reach">,
+  { directory, place }: { readonly directory: string; readonly place: string },
+): InterruptOnConfig {
+  const every = { description: reach, rememberedFor: place };
+  if (kind === "none") return every;
+  let looking: Promise<Looking> | undefined;
   return {
-    description: reach,
+    ...every,
     when: async ({ toolCall }) => {
-      rules ??= lookingRules();
-      const { decision, words = [] } = (await rules).judge(String(toolCall.args.command));
-      if (decision !== "allow") return true;
+      looking ??= openLooking();
+      const { rules, showsUnnamed } = await looking;
+      const { decision, words = [] } = rules.judge(String(toolCall.args.command));
+      if (decision !== "allow" || showsUnnamed(words)) return true;
+      if (words[0] === "diff" && !(await areFiles(words.slice(1), directory))) return true;
       return (await Promise.all(words.map((word) => namesSecret(word, directory)))).includes(true);
     },
   };
 }
 
-/** Loaded with the first command. */
-async function lookingRules(): Promise<CommandRules> {
-  const { createCommandRules, READ_ONLY_COMMANDS } = await import("@deepwright/sandboxes/command-rules");
-  return createCommandRules(READ_ONLY_COMMANDS.filter(({ command }) => !SEARCHES.has(command)));
+interface Looking {
+  readonly rules: CommandRules;
+  showsUnnamed(words: readonly string[]): boolean;
 }
 
-const SEARCHES: ReadonlySet<string> = new Set(["grep", "rg"]);
+/** Loaded with the first command. */
+async function openLooking(): Promise<Looking> {
+  const { lookingRules, showsUnnamed } = await import("./looking-rules.ts");
+  return { rules: lookingRules(), showsUnnamed };
+}
+
+/** Of two directories `diff` shows the files that both have. */
+async function areFiles(words: readonly string[], directory: string): Promise<boolean> {
+  const isCount = (i: number): boolean => /^-\w*U$/.test(words[i - 1] ?? "");
+  const operands = words.filter((word, i) => !word.startsWith("-") && !isCount(i));
+  const found = await Promise.all(
+    operands.map((name) =>
+      stat(resolve(directory, name)).then(
+        (file) => file.isFile(),
+        () => false,
+      ),
+    ),
+  );
+  return !found.includes(false);
+}
 
 /** By the name that is given, also behind a revision as in `HEAD:.env`, and by the file it leads to. */
 async function namesSecret(word: string, directory: string): Promise<boolean> {

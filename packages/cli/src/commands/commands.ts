@@ -24,14 +24,16 @@ export interface Commands {
 
 const CLOSING_MS = 5_000;
 
-/** `opening` may still be under way, or have failed. A sandbox that does not answer must not keep the process from ending. */
-export async function closeCommands(opening: Promise<Commands | undefined> | undefined): Promise<void> {
+/** `opening` may still be under way, or have failed. What does not answer must not keep the process from ending. */
+export async function closeCommands(
+  opening: Promise<{ close(): Promise<void> } | undefined> | undefined,
+): Promise<void> {
   if (!opening) return;
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSING_MS);
   });
-  const closing = opening.then((commands) => commands?.close()).catch(() => {});
+  const closing = opening.then((opened) => opened?.close()).catch(() => {});
   await Promise.race([closing, patience]);
   clearTimeout(timer);
 }

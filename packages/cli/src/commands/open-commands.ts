@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { type BackendProtocol, ConfigurationError, SandboxError } from "deepwright";
 import { CommandError, usageError } from "../command-error.ts";
 import type { Commands } from "./commands.ts";
+import { containerWords } from "./container-words.ts";
 import { isCloud, type SandboxKind, type SandboxOptions } from "./sandbox-kind.ts";
 
 export interface CommandsRequest extends SandboxOptions {
@@ -32,8 +33,10 @@ export async function openCommands(request: CommandsRequest): Promise<Commands |
     if (error instanceof ConfigurationError && request.hosts.length > 0)
       throw usageError(`--allow-host cannot be used so: ${error.message}`);
     if (!SandboxError.isInstance(error)) throw error;
-    if (!request.isAskedFor) return { why: `No commands in this run: ${error.message}` };
-    throw new CommandError(`The sandbox cannot be opened: ${error.message}`, { cause: error });
+    const words =
+      request.kind === "docker" ? containerWords(error.message, request.directory) : error.message;
+    if (!request.isAskedFor) return { why: `No commands in this run: ${words}` };
+    throw new CommandError(`The sandbox cannot be opened: ${words}`, { cause: error });
   }
 }
 
@@ -107,6 +110,7 @@ async function inDocker({ kind, image, directory, onWait, signal }: CommandsRequ
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/docker"),
   ]);
+  const from = image === undefined ? "" : ` of ${image}`;
   let isTold = false;
   const onPull = (): void => {
     if (!isTold) onWait("The image is being pulled; this may take minutes.");
@@ -121,9 +125,8 @@ async function inDocker({ kind, image, directory, onWait, signal }: CommandsRequ
     id: sandbox.id,
     execute: async (command, options) => sandbox.execute(command, options),
     note: `${SAME_DIRECTORY} They run in a container without network; what they change outside of it ends with the run.`,
-    reach:
-      "It runs in a container: of this machine it can change this directory alone, and reaches no network.",
-    line: "Commands: in a container, with this directory as its /workspace (no network)",
+    reach: `It runs in a container${from}: of this machine it can change this directory alone, and reaches no network.`,
+    line: `Commands: in a container${from}, with this directory as its /workspace (no network)`,
     close: () => release(),
   };
 }

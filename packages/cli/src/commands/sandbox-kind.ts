@@ -38,6 +38,10 @@ export function sandboxOptions({ sandbox, allowHost = [] }: RawSandboxOptions): 
   return { kind, image, isAskedFor: sandbox !== undefined, hosts: allowHost };
 }
 
+export function isSandboxKind(value: unknown): value is SandboxKind {
+  return (KINDS as readonly unknown[]).includes(value);
+}
+
 export function isCloud(kind: SandboxKind): kind is CloudKind {
   return (CLOUDS as readonly string[]).includes(kind);
 }

@@ -1,9 +1,6 @@
 /** Which tools a person is asked about. A thread keeps it, so that it cannot be lost by going on. */
-import type { SharedSaver } from "@deepwright/checkpoint";
-import { questionsOf, toolsOf } from "../approval/question.ts";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { INTERRUPT } from "./stream-part.ts";
 
 /** The key of the state it is kept under. */
 export const ASKED = "askedTools";
@@ -20,18 +17,6 @@ export interface Asked {
 }
 
 export const NOT_ASKED: Asked = { kept: undefined, waiting: [] };
-
-export async function askedOf(saver: SharedSaver, threadId: string): Promise<Asked> {
-  const saved = await saver.getTuple({ configurable: { thread_id: threadId } });
-  const kept = saved?.checkpoint.channel_values[ASKED];
-  const interrupts = (saved?.pendingWrites ?? [])
-    .filter(([, channel]) => channel === INTERRUPT)
-    .flatMap(([, , value]) => value as unknown);
-  return {
-    kept: Array.isArray(kept) ? kept.map(String) : undefined,
-    waiting: toolsOf(questionsOf(interrupts)),
-  };
-}
 
 /** Whether a run has to know the names of its tools to say which it asks about. */
 export function mayAsk(given: string | undefined, { kept = [], waiting }: Asked): boolean {

@@ -1,6 +1,5 @@
 /** What a run begins with: a task, answers to what the thread waits for, or a run that was broken off. */
 import { usageError } from "../command-error.ts";
-import { ASKED } from "./asked-tools.ts";
 import { type AgentState, type RunnableAgent, taskInput } from "./run-agent.ts";
 import type { RunOptions } from "./run-options.ts";
 import { isAi, isMessage } from "./stream-part.ts";
@@ -13,9 +12,9 @@ export interface Beginning {
   readonly note?: string;
 }
 
-/** Throws where there is nothing to do. `asks` is kept with the thread. */
+/** Throws where there is nothing to do. `keeps` is kept with the thread, by the keys of its state. */
 export async function beginningOf(
-  { agent, asks }: { readonly agent: RunnableAgent; readonly asks: readonly string[] | undefined },
+  { agent, keeps }: { readonly agent: RunnableAgent; readonly keeps: Record<string, unknown> },
   config: Record<string, unknown>,
   task: string | undefined,
   { answer, thread }: Pick<RunOptions, "answer" | "thread">,
@@ -28,7 +27,7 @@ export async function beginningOf(
     throw usageError("This thread waits for no answer: it was given, or a new task closed the question.");
   if (task !== undefined)
     return {
-      input: { ...taskInput(task), ...(asks === undefined ? {} : { [ASKED]: asks }) },
+      input: { ...taskInput(task), ...keeps },
       open: [],
       ...(open.length > 0 ? { note: "What waited for approval is cancelled by the new task." } : {}),
     };

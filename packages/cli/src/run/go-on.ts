@@ -1,4 +1,6 @@
 /** How a run that stopped can go on, in words. */
+import type { SandboxOptions } from "../commands/sandbox-kind.ts";
+import { quoted, sandboxFlags } from "../commands/thread-sandbox.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { RunEnd } from "./run-end.ts";
 import type { Limits } from "./run-limits.ts";
@@ -12,21 +14,42 @@ const FLAGS: Readonly<Record<keyof Limits, string>> = {
   maxSeconds: "--max-seconds",
 };
 
+export interface GoingOn {
+  readonly options: Pick<RunOptions, "db" | "limits" | "in">;
+  readonly thread: Pick<RunThread, "id" | "isKept"> | undefined;
+  /** Undefined where the run did not come so far. */
+  readonly sandbox: SandboxOptions | undefined;
+}
+
 /** Undefined where there is nothing to go on with. `open` counts the questions the thread waits with. */
 export function goOnLine(
   end: RunEnd,
   open: number,
-  { db, limits }: Pick<RunOptions, "db" | "limits">,
-  thread: Pick<RunThread, "id" | "isKept"> | undefined,
+  { options, thread, sandbox }: GoingOn,
 ): string | undefined {
   if (!thread?.isKept) return undefined;
-  // A database's address may hold a password.
-  const command = `deepwright run --thread ${safeLine(thread.id)}${db === undefined ? "" : " --db …"}`;
+  const { limits } = options;
+  const command = goingOn(thread.id, options, sandbox);
   if (open > 0) return `Decide with: ${command}, or with --approve or --reject REASON for all that is open`;
   if (end.kind !== "outcome") return undefined;
   if (end.outcome.kind === "loop") return `Go on with: ${command}`;
   if (end.outcome.kind !== "budget") return undefined;
   return `Go on with: ${command} ${raised(limits, end.outcome.allowed)}`;
+}
+
+/** The thread keeps its sandbox; only that there is none has to be said again. */
+function goingOn(
+  threadId: string,
+  { db, in: directory }: GoingOn["options"],
+  sandbox: SandboxOptions | undefined,
+): string {
+  return [
+    `deepwright run --thread ${safeLine(threadId)}`,
+    // A database's address may hold a password.
+    db === undefined ? "" : " --db …",
+    directory === "." ? "" : ` --in ${quoted(directory)}`,
+    sandbox?.kind === "none" ? ` ${sandboxFlags(sandbox)}` : "",
+  ].join("");
 }
 
 /** Twice the limit that was reached; where that could be one of several, the reader chooses. */

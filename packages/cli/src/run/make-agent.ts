@@ -1,7 +1,11 @@
 /** The agent of a run, made of what the command line says. */
+import type { Mcp } from "@deepwright/server/mcp";
 import { Annotation } from "@langchain/langgraph";
+import type { InterruptOnConfig } from "deepwright";
+import { boundSandbox } from "../commands/bound-sandbox.ts";
 import { commandGate } from "../commands/command-gate.ts";
 import type { Commands } from "../commands/commands.ts";
+import { placeOf, SANDBOX, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
@@ -23,44 +27,60 @@ export interface AgentParts {
   readonly workplace: Workplace;
   readonly thread: RunThread;
   readonly asked: Asked;
+  readonly sandbox: ThreadSandbox;
   readonly commands: Commands | undefined;
+  readonly mcp: Mcp | undefined;
 }
 
 export interface MadeAgent {
   readonly agent: RunnableAgent;
-  /** The tools whose every call a person is asked about, to be kept; undefined: nothing was ever said about it. */
-  readonly asks: readonly string[] | undefined;
+  /** What is to be kept with the thread, by the keys of its state. */
+  readonly keeps: Record<string, unknown>;
 }
 
 /** A name that --ask gives must be that of a tool: a slip would leave it unguarded. */
 export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
-  const { options, commands } = parts;
-  const gate = commands ? { [EXECUTE]: commandGate(commands, parts.workplace.directory) } : {};
+  const { options, commands, mcp, sandbox } = parts;
+  const place = placeOf(sandbox);
+  const { directory } = parts.workplace;
+  const gate = {
+    ...(commands && { [EXECUTE]: commandGate(commands, { directory, place }) }),
+    ...mcp?.interruptOn,
+  };
   const settings = { ...settingsOf(library, parts), interruptOn: gate };
-  const asked = commands ? withoutGated(parts.asked) : parts.asked;
+  const asked = withoutGated(parts);
   if (!mayAsk(options.ask, asked)) {
     const agent = library.createDeepAgent(settings as never);
-    return { agent: agent as unknown as RunnableAgent, asks: undefined };
+    return { agent: agent as unknown as RunnableAgent, keeps: { [SANDBOX]: sandbox } };
   }
   const known = library
     .createDeepAgent(settings as never)
     .describe()
     .tools.map(({ name }) => name);
-  const asks = askedTools(options.ask, asked, [...new Set([...known, EXECUTE])]);
+  const ofServers = mcp?.tools.map(({ name }) => name) ?? [];
+  const asks = askedTools(options.ask, asked, [...new Set([...known, EXECUTE, ...ofServers])]);
   const agent = library.createDeepAgent({
     ...settings,
-    interruptOn: { ...gate, ...Object.fromEntries(asks.map((tool) => [tool, true])) },
+    interruptOn: { ...gate, ...Object.fromEntries(asks.map((tool) => [tool, askedFully(tool, parts)])) },
     systemPrompt: promptOf(parts, asks.length > 0),
     middleware: [...settings.middleware, ASKED_STATE],
   } as never);
-  return { agent: agent as unknown as RunnableAgent, asks };
+  return { agent: agent as unknown as RunnableAgent, keeps: { [SANDBOX]: sandbox, [ASKED]: asks } };
 }
 
 const EXECUTE = "execute";
 
-/** A command that waits is known by the gate; it is no reason to ask about all of them from now on. */
-function withoutGated({ kept, waiting }: Asked): Asked {
-  return { kept, waiting: waiting.filter((tool) => tool !== EXECUTE) };
+/** Every call of the tool; what is approved for longer holds in this sandbox alone. */
+function askedFully(tool: string, { commands, sandbox }: AgentParts): InterruptOnConfig {
+  const says = commands && tool === EXECUTE ? { description: commands.reach } : {};
+  return { ...says, rememberedFor: placeOf(sandbox) };
+}
+
+/** A call that waits and is known by the gate is no reason to ask about all of its tool from now on. */
+function withoutGated({ asked: { kept, waiting }, commands, mcp }: AgentParts): Asked {
+  const isGated = (tool: string): boolean =>
+    (commands !== undefined && tool === EXECUTE) || (mcp?.tools.some(({ name }) => name === tool) ?? false);
+  return { kept, waiting: waiting.filter((tool) => !isGated(tool)) };
 }
 
 const ASKED_STATE = {
@@ -69,12 +89,14 @@ const ASKED_STATE = {
 };
 
 function settingsOf(library: Library, parts: AgentParts) {
-  const { options, choice, model, workplace, thread, commands } = parts;
+  const { options, choice, model, workplace, thread, sandbox, commands, mcp } = parts;
+  const { middleware, ...knowledge } = knowledgeOptions(library, parts);
   return {
     model,
     backend: workplace.backend,
-    ...knowledgeOptions(library, parts),
-    systemPrompt: promptOf(parts, commands !== undefined && !options.yes),
+    ...knowledge,
+    middleware: [...middleware, ...mcpMiddleware(library, mcp), boundSandbox(sandbox)],
+    systemPrompt: promptOf(parts, (commands !== undefined || mcp !== undefined) && !options.yes),
     checkpointer: thread.saver,
     threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS } as const,
     budget: budgetOf(options.limits, choice) ?? null,
@@ -107,6 +129,13 @@ const ALL_COMMANDS = "Every command needs approval.";
 
 export const SOME_COMMANDS =
   "A command that only looks, such as `ls`, `cat` or `git log`, runs at once if it stands alone, without pipes, redirects, variables or wildcards; every other command needs approval.";
+
+/** The general-purpose subagent has the tools of servers too; what it searches for is its own affair. */
+export function mcpMiddleware(library: Library, mcp: Mcp | undefined): readonly unknown[] {
+  if (mcp === undefined) return [];
+  const generalPurposeMiddleware = [mcp.middleware];
+  return [mcp.middleware, library.createSubAgentMiddleware({ generalPurposeMiddleware })];
+}
 
 /** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
 export function knowledgeOptions(

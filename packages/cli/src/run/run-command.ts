@@ -1,8 +1,10 @@
 /** `deepwright run`: puts the pieces together. Returns the exit code. */
 import { Approver, isAttended } from "../approval/approver.ts";
-import { CommandError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { type Commands, closeCommands } from "../commands/commands.ts";
 import type { NoCommands } from "../commands/open-commands.ts";
+import { isCloud } from "../commands/sandbox-kind.ts";
+import { sandboxFlags, sandboxOfRun, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel } from "../model/choose.ts";
@@ -10,9 +12,9 @@ import { endpoints } from "../model/endpoints.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { askedOf, NOT_ASKED } from "./asked-tools.ts";
 import { type Beginning, beginningOf } from "./beginning.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
+import { type Kept, keptWith } from "./kept-with-thread.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
 import { plainJson } from "./plain-json.ts";
 import { ProgressView } from "./progress-view.ts";
@@ -43,7 +45,9 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     started: Date.now(),
     choice: undefined,
     thread: undefined,
+    sandbox: undefined,
     commands: undefined,
+    mcp: undefined,
   };
   try {
     return await execute(words, run);
@@ -51,7 +55,7 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     return failedEarly(error, run);
   } finally {
     stop.done();
-    await Promise.all([closeCommands(run.commands), closeRunThread(run.thread)]);
+    await Promise.all([closeCommands(run.commands), closeCommands(run.mcp), closeRunThread(run.thread)]);
   }
 }
 
@@ -62,7 +66,7 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const task = await orStopped<Task | undefined>(reading, stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
   const directory = await orStopped(realDirectory(options.in), stop);
-  const prepared = await orStopped(prepare(run, directory), stop);
+  const prepared = await orStopped(prepare(run, directory, task !== undefined), stop);
   const { agent, workplace, thread } = prepared;
   const config = threadConfig(thread, directory);
   const beginning = await orStopped(beginningOf(prepared, config, task?.text, options), stop);
@@ -88,65 +92,100 @@ function approverFor({ options, console, stop }: Run, { isKept }: RunThread): Ap
 
 interface Prepared {
   readonly agent: RunnableAgent;
-  /** To be kept with the thread; undefined where nothing was ever said about it. */
-  readonly asks: readonly string[] | undefined;
+  /** What is to be kept with the thread, by the keys of its state. */
+  readonly keeps: Record<string, unknown>;
   readonly workplace: Workplace;
   readonly thread: RunThread;
 }
 
-async function prepare(run: Run, directory: string): Promise<Prepared> {
+async function prepare(run: Run, directory: string, hasTask: boolean): Promise<Prepared> {
   const { options, console } = run;
   const choice = await chooseModel(options, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  const [library, { makeAgent }, model, { files, thread, commands }] = await Promise.all([
+  run.mcp = mcpFor(run, directory, choice);
+  const mcp = await run.mcp;
+  const [library, { makeAgent }, model, opened] = await Promise.all([
     import("deepwright"),
     import("./make-agent.ts"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    openDirectory(directory).then((files) => openThreadAndCommands(run, files, choice)),
+    openDirectory(directory).then((files) => openThreadAndCommands(run, files, choice, hasTask)),
   ]);
+  const { files, thread, commands, sandbox, kept } = opened;
   const workplace = await openWorkplace(files, options, commands, process.env);
-  const asked = thread.before ? await askedOf(thread.saver, thread.id) : NOT_ASKED;
-  const parts = { options, console, choice, model, workplace, thread, asked, commands };
-  const { agent, asks } = makeAgent(library, parts);
-  return { agent, asks, workplace, thread };
+  const { asked } = kept;
+  const parts = { options, console, choice, model, workplace, thread, asked, sandbox, commands, mcp };
+  return { ...makeAgent(library, parts), workplace, thread };
+}
+
+/** The offline model calls none, and what they do cannot be held back for a dry run. */
+async function mcpFor({ options, console, stop }: Run, directory: string, choice: ModelChoice) {
+  if (!options.mcp || options.dryRun || choice.kind === "offline") return undefined;
+  const { openRunMcp } = await import("../mcp/open-run-mcp.ts");
+  const isAsking = !options.json && !options.wait && isAttended(process, process.env);
+  const isQuiet = options.detail === "quiet";
+  return openRunMcp({ directory, console, isAttended: isAsking, isQuiet, signal: stop.signal });
 }
 
 interface ThreadAndCommands {
   readonly files: DirectoryFiles;
   readonly thread: RunThread;
+  readonly kept: Kept;
+  readonly sandbox: ThreadSandbox;
   readonly commands: Commands | undefined;
 }
 
-/** The offline model needs no commands, and what they do cannot be held back for a dry run. */
 async function openThreadAndCommands(
   run: Run,
   files: DirectoryFiles,
   choice: ModelChoice,
+  hasTask: boolean,
 ): Promise<ThreadAndCommands> {
-  const { options, stop } = run;
   const thread = await openThread(run);
-  if (choice.kind === "offline" || options.dryRun || stop.signal.aborted)
-    return { files, thread, commands: undefined };
-  run.commands = (async () => {
-    const { openCommands } = await import("../commands/open-commands.ts");
-    const { id: threadId, isKept } = thread;
-    const place = { directory: files.directory, files: files.disk };
-    const onWait = (words: string): void => run.console.line(words);
-    const request = { ...options.sandbox, ...place, threadId, isKept, signal: stop.signal, onWait };
-    const opened = await openCommands(request);
-    sayCommands(run, opened);
-    return opened && "why" in opened ? undefined : opened;
-  })();
-  return { files, thread, commands: await run.commands };
+  const kept = await keptWith(thread);
+  const { directory } = files;
+  const isWaiting = kept.asked.waiting.length > 0;
+  const sandbox = sandboxOfRun(run.options.sandbox, kept.sandbox, { directory, hasTask, isWaiting });
+  run.sandbox = sandbox;
+  if (needsCommands(run, sandbox, choice)) run.commands = openedCommands(run, files, thread, sandbox);
+  return { files, thread, kept, sandbox, commands: await run.commands };
 }
 
-function sayCommands({ options, console }: Run, opened: Commands | NoCommands | undefined): void {
-  if (opened === undefined) return;
+/** The offline model uses none, and what they do cannot be held back for a dry run. In a cloud the files are there too. */
+function needsCommands({ options, stop }: Run, { kind }: ThreadSandbox, choice: ModelChoice): boolean {
+  if (options.dryRun && isCloud(kind))
+    throw usageError(
+      `--dry-run shows changes of the directory, and with --sandbox ${kind} the files are in the cloud.`,
+    );
+  return !options.dryRun && !stop.signal.aborted && (choice.kind !== "offline" || isCloud(kind));
+}
+
+async function openedCommands(
+  run: Run,
+  files: DirectoryFiles,
+  { id: threadId, isKept }: RunThread,
+  sandbox: ThreadSandbox,
+): Promise<Commands | undefined> {
+  const { console, stop } = run;
+  const { openCommands } = await import("../commands/open-commands.ts");
+  const onWait = (words: string): void => console.line(words);
+  const request = { ...sandbox, files: files.disk, threadId, isKept, signal: stop.signal, onWait };
+  const opened = await openCommands(request);
+  sayCommands(run, opened);
+  return opened && "why" in opened ? undefined : opened;
+}
+
+function sayCommands({ options, console, sandbox }: Run, opened: Commands | NoCommands | undefined): void {
+  const isQuiet = options.detail === "quiet";
+  if (opened === undefined) {
+    if (!isQuiet && !options.sandbox.isAskedFor && sandbox)
+      console.line(`Commands: none (${sandboxFlags(sandbox)}, as before in this thread)`);
+    return;
+  }
   const { red, yellow } = console.colours;
   if ("why" in opened) console.line(yellow(safeLine(opened.why, 1_000)));
   else if (opened.isWarning) console.line(red(opened.line));
-  else if (options.detail !== "quiet") console.line(safeLine(opened.line, 1_000));
+  else if (!isQuiet) console.line(safeLine(opened.line, 1_000));
 }
 
 async function openThread(run: Run): Promise<RunThread> {
@@ -169,18 +208,19 @@ function sayChoice({ options, console }: Run, choice: ModelChoice): void {
 
 /** What the agent gets to work with. */
 async function saySituation(
-  { options, console }: Run,
+  { options, console, sandbox }: Run,
   task: Task | undefined,
   { open, note }: Beginning,
   { thread: { before }, workplace: { directory, knowledge } }: Prepared,
 ): Promise<void> {
   const isQuiet = options.detail === "quiet";
+  const cloud = sandbox && isCloud(sandbox.kind) ? sandbox.kind : undefined;
   const say = (line: string | undefined, isWarning = false): void => {
     if (line !== undefined && (isWarning || !isQuiet)) console.line(line);
   };
   say(task?.note?.words, task?.note?.isWarning);
-  say(workspaceLine(directory, options.dryRun));
-  say(await directoryWarning(directory), true);
+  say(workspaceLine(directory, options.dryRun, cloud));
+  if (cloud === undefined) say(await directoryWarning(directory), true);
   for (const warning of knowledge.warnings) say(`Warning: ${warning}`, true);
   const known = knowledgeLine(knowledge);
   say(known && console.colours.dim(known));
@@ -190,7 +230,7 @@ async function saySituation(
     `${threadLine(before)}${task ? "" : open.length > 0 ? "; it waits for approval" : "; its last run goes on"}`,
   );
   say(note, true);
-  say(movedLine(before, directory), true);
+  if (cloud === undefined) say(movedLine(before, directory), true);
   if (options.json && open.length > 0)
     console.json(plainJson({ type: "updates", ns: [], data: { [INTERRUPT]: open } }));
 }

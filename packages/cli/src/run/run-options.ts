@@ -25,6 +25,8 @@ export interface RawRunOptions extends RawLimits, RawSandboxOptions {
   readonly memory?: boolean;
   /** False with --no-skills. */
   readonly skills?: boolean;
+  /** False with --no-mcp. */
+  readonly mcp?: boolean;
   readonly ask?: string;
   readonly yes?: boolean;
   readonly wait?: boolean;
@@ -53,6 +55,8 @@ export interface RunOptions {
   /** Whether AGENTS.md files are read. */
   readonly memory: boolean;
   readonly skills: boolean;
+  /** Whether MCP servers are used. */
+  readonly mcp: boolean;
   /** The tools a person is asked about; undefined: those of the thread, none for a new one. */
   readonly ask: string | undefined;
   /** All calls are approved. */
@@ -93,6 +97,7 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     db: raw.db,
     memory: raw.memory !== false,
     skills: raw.skills !== false,
+    mcp: raw.mcp !== false,
     ask: raw.ask,
     yes: raw.yes === true,
     wait: raw.wait === true,

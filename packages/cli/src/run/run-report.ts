@@ -1,7 +1,9 @@
 /** What a run says at its end, to people and to programs. */
+import type { Mcp } from "@deepwright/server/mcp";
 import type { DeniedCall } from "../approval/approver.ts";
 import { commandWorkLines } from "../commands/command-work.ts";
 import type { Commands } from "../commands/commands.ts";
+import type { ThreadSandbox } from "../commands/thread-sandbox.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import type { Console } from "../terminal/console.ts";
@@ -28,8 +30,12 @@ export interface Run {
   choice: ModelChoice | undefined;
   /** Absent while there is none yet. */
   thread: RunThread | undefined;
+  /** Where it works, as soon as that is known. */
+  sandbox: ThreadSandbox | undefined;
   /** What runs its commands, as soon as it is being opened. */
   commands: Promise<Commands | undefined> | undefined;
+  /** Its MCP servers, as soon as they are being opened. */
+  mcp: Promise<Mcp | undefined> | undefined;
 }
 
 /** A run that had an agent, when it is over. */
@@ -50,7 +56,7 @@ export async function reportEnd(run: Run, finished: Finished): Promise<ExitCode>
   for (const line of deniedLines(denied)) console.line(console.colours.red(line));
   sayEnd(run, finished);
   if (thread?.isKept && options.detail !== "quiet") console.line(`thread: ${safeLine(thread.id)}`);
-  const goOn = goOnLine(end, finished.ledger.pending.length, options, thread);
+  const goOn = goOnLine(end, finished.ledger.pending.length, run);
   if (goOn !== undefined) console.line(goOn);
   if (options.json) console.json(plainJson(endPart(run, finished, work)));
   return code;

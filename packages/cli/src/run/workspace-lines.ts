@@ -10,7 +10,9 @@ import type { NotWritten } from "./workplace.ts";
 
 const MAX_LISTED = 50;
 
-export function workspaceLine(directory: string, dryRun: boolean): string {
+/** `cloud` is where the files are, if not in the directory. */
+export function workspaceLine(directory: string, dryRun: boolean, cloud?: string): string {
+  if (cloud !== undefined) return `Workspace: in a sandbox of ${cloud}, with files of its own`;
   const how = dryRun ? "read only: --dry-run" : "the directory itself";
   return `Workspace: ${safeLine(directory)} (${how})`;
 }

@@ -1,15 +1,20 @@
 /** The agent that is served where nobody gives another: that of `deepwright run`, in the current directory. */
+import type { Mcp } from "@deepwright/server/mcp";
 import type { InterruptOnConfig } from "deepwright";
+import { isAttended } from "../approval/approver.ts";
+import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";
 import { commandGate } from "../commands/command-gate.ts";
 import { type Commands, closeCommands } from "../commands/commands.ts";
 import { openCommands } from "../commands/open-commands.ts";
+import type { SandboxOptions } from "../commands/sandbox-kind.ts";
+import { placeOf, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import { choiceLine } from "../model/choice.ts";
 import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
 import { loadModel } from "../model/load.ts";
 import { directoryWarning } from "../run/directory.ts";
 import { knowledgeLine } from "../run/knowledge.ts";
-import { ASKING, knowledgeOptions, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
+import { ASKING, knowledgeOptions, mcpMiddleware, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
 import { openDirectory, openWorkplace } from "../run/workplace.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -21,7 +26,11 @@ export interface OwnAgent {
 }
 
 /** `directory` is a real path. */
-export async function openOwnAgent(directory: string, wish: ModelWish, console: Console): Promise<OwnAgent> {
+export async function openOwnAgent(
+  directory: string,
+  wish: ModelWish & { readonly mcp?: boolean },
+  console: Console,
+): Promise<OwnAgent> {
   const warning = await directoryWarning(directory);
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
   const choice = await chooseModel(wish, process.env, endpoints);
@@ -31,6 +40,7 @@ export async function openOwnAgent(directory: string, wish: ModelWish, console: 
     loadModel(choice),
     openDirectory(directory),
   ]);
+  const mcp = await mcpFor(directory, wish, choice.kind === "offline", console);
   const commands = await commandsFor(directory, files.disk, console);
   const workplace = await openWorkplace(
     files,
@@ -40,23 +50,53 @@ export async function openOwnAgent(directory: string, wish: ModelWish, console: 
   );
   const { knowledge } = workplace;
   for (const line of [...knowledge.warnings, knowledgeLine(knowledge)]) if (line) console.line(line);
-  const interruptOn: Record<string, true | InterruptOnConfig> = {
-    write_file: true,
-    edit_file: true,
-    delete: true,
-    ...(commands && { execute: commandGate(commands, directory) }),
-  };
+  const sandbox = { ...SANDBOX, directory };
+  const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const agent = library.createDeepAgent({
     model,
     backend: workplace.backend,
-    ...knowledgeOptions(library, { console, workplace }),
+    ...known,
+    middleware: [...middleware, ...mcpMiddleware(library, mcp), boundSandboxOfServer(sandbox)],
     systemPrompt: {
       suffix: [OWN_DIRECTORY, ASKING, commands ? SOME_COMMANDS : ""].filter(Boolean).join(" "),
     },
-    interruptOn,
+    interruptOn: { ...questions(sandbox, commands), ...mcp?.interruptOn },
   } as never);
-  return { agent, close: () => closeCommands(commands && Promise.resolve(endingAll(commands))) };
+  const close = async (): Promise<void> => {
+    await Promise.all([
+      closeCommands(commands && Promise.resolve(endingAll(commands))),
+      closeCommands(mcp && Promise.resolve(mcp)),
+    ]);
+  };
+  return { agent, close };
 }
+
+/** What is approved for longer holds in this directory alone. */
+function questions(
+  sandbox: ThreadSandbox,
+  commands: Commands | undefined,
+): Record<string, InterruptOnConfig> {
+  const { directory } = sandbox;
+  const place = placeOf(sandbox);
+  const changes = { rememberedFor: place };
+  return {
+    ...{ write_file: changes, edit_file: changes, delete: changes },
+    ...(commands && { execute: commandGate(commands, { directory, place }) }),
+  };
+}
+
+async function mcpFor(
+  directory: string,
+  { mcp }: { readonly mcp?: boolean },
+  isOffline: boolean,
+  console: Console,
+): Promise<Mcp | undefined> {
+  if (mcp === false || isOffline) return undefined;
+  const { openRunMcp } = await import("../mcp/open-run-mcp.ts");
+  return openRunMcp({ directory, console, isAttended: isAttended(process, process.env), isQuiet: false });
+}
+
+const SANDBOX: SandboxOptions = { kind: "os", isAskedFor: false, hosts: [] };
 
 async function commandsFor(
   directory: string,
@@ -64,9 +104,7 @@ async function commandsFor(
   console: Console,
 ): Promise<Commands | undefined> {
   const opened = await openCommands({
-    kind: "os",
-    isAskedFor: false,
-    hosts: [],
+    ...SANDBOX,
     directory,
     files,
     threadId: "serve",

@@ -13,6 +13,8 @@ export interface RawServeOptions {
   readonly openHealth?: boolean;
   readonly model?: string;
   readonly baseUrl?: string;
+  /** False with --no-mcp. */
+  readonly mcp?: boolean;
 }
 
 export type ServeHandler = (file: string | undefined, options: RawServeOptions) => Promise<ExitCode>;
@@ -45,6 +47,7 @@ export function addServe(program: Command, handler: ServeHandler): void {
     .option("--open-health", "answer /ok without a token, for load balancers")
     .option("-m, --model <provider:model>", "the model of the CLI's own agent; chosen as for run")
     .option("--base-url <url>", "a server to use instead of the provider's own")
+    .option("--no-mcp", "no MCP servers for the CLI's own agent")
     .action(async (file: string | undefined, options: RawServeOptions) => {
       await handler(file, options);
     })

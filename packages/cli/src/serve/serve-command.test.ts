@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { cp, readFile, stat, symlink } from "node:fs/promises";
+import { cp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
 import { providerServer } from "../test-support/provider-server.ts";
 import {
   directoryWith,
@@ -171,6 +172,64 @@ test("a command of the CLI's own agent waits for approval, runs in a sandbox on 
   expect((await server.result).code).toBe(0);
   expect(spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout).not.toContain(left);
 });
+
+test("what the CLI's own agent asked in one directory is not done in another, by a server on the same database", async () => {
+  const [one, other] = [await directoryWith({}), await directoryWith({})];
+  const provider = await providerServer([
+    { call: { name: "execute", args: { command: "echo made > made.txt" } } },
+    { text: ["Done."] },
+  ]);
+  onTestFinished(() => provider.close());
+  const token = "a-token-of-the-environment";
+  const env = {
+    ANTHROPIC_API_KEY: "key-key-key",
+    ANTHROPIC_BASE_URL: provider.url,
+    DEEPWRIGHT_SERVER_TOKEN: token,
+  };
+  const database = ["--db", `${one}.db`];
+  onTestFinished(() => rm(`${one}.db`, { force: true }));
+  const first = await started(database, one, env);
+  const { thread_id } = await new Client({ apiUrl: first.url, apiKey: token }).threads.create();
+  const streamed = async (url: string, payload: object): Promise<void> => {
+    const client = new Client({ apiUrl: url, apiKey: token });
+    const streamMode: ["values", "messages-tuple"] = ["values", "messages-tuple"];
+    for await (const { data } of client.runs.stream(thread_id, "agent", { ...payload, streamMode }))
+      expect(JSON.stringify(data)).not.toContain(one);
+  };
+  await streamed(first.url, { input: { messages: [{ role: "user", content: "Make it" }] } });
+  first.child.kill("SIGTERM");
+  await first.result;
+  const second = await started(database, other, env);
+  await streamed(second.url, { command: { resume: { decisions: [{ type: "approve" }] } } });
+  expect([await readdir(one), await readdir(other)]).toEqual([[], []]);
+  expect(JSON.stringify(provider.asked().at(-1)?.body)).toContain("for another sandbox or directory");
+});
+
+test("with DATABASE_URL one process begins runs and others execute them, also what a killed one left", async () => {
+  const quick = SLEEPER.replace("agents:", "runs: { claimTtl: 2, scanInterval: 0.5 }, agents:");
+  const cwd = await directoryWith({ "sleeper.mjs": quick });
+  const database = await testDatabase();
+  onTestFinished(() => database.drop());
+  const token = "a-token-of-the-environment";
+  const env = { DATABASE_URL: database.url, DEEPWRIGHT_SERVER_TOKEN: token, SLEEP_MS: "0" };
+  const api = await started(["sleeper.mjs", "--role", "api"], cwd, env);
+  expect(api.lines()).toMatch(/^Data: .* · api$/m);
+  const client = new Client({ apiUrl: api.url, apiKey: token });
+  const { thread_id } = await client.threads.create();
+  const input = { messages: [{ role: "user", content: "sleep" }] };
+  const { run_id } = await client.runs.create(thread_id, "sleeper", { input });
+
+  const first = await started(["sleeper.mjs", "--role", "worker"], cwd, { ...env, SLEEP_MS: "600000" });
+  expect(await client.runs.get(thread_id, run_id)).toMatchObject({
+    status: expect.stringMatching(/pending|running/),
+  });
+  await expect
+    .poll(() => stat(join(cwd, "asked")).then(Boolean, () => false), { timeout: 20_000 })
+    .toBe(true);
+  first.child.kill("SIGKILL");
+  await started(["sleeper.mjs", "--role", "worker"], cwd, env);
+  expect(answerOf(await client.runs.join(thread_id, run_id))).toBe("slept");
+}, 90_000);
 
 test("servers of two directories share the token and no threads", async () => {
   const [one, two] = [await directoryWith({}), await directoryWith({})];

@@ -78,9 +78,9 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function whatToServe(
+export async function whatToServe(
   file: string | undefined,
-  raw: RawServeOptions,
+  raw: Pick<RawServeOptions, "model" | "baseUrl" | "mcp">,
   console: Console,
 ): Promise<Served> {
   const named = file ?? (await agreedConfig());
@@ -114,7 +114,7 @@ async function agreedConfig(): Promise<string | undefined> {
 const CLOSING_MS = 5_000;
 const DRAIN_MS = 25_000;
 
-function withPlaces(options: ServeOptions, directory: string): ServeOptions {
+export function withPlaces(options: ServeOptions, directory: string): ServeOptions {
   const { DATABASE_URL, DEEPWRIGHT_SERVER_TOKEN: token } = process.env;
   const home = homeOf(process.env);
   return {
@@ -138,7 +138,7 @@ function limitOf({ drainMs = DRAIN_MS }: ServeOptions): number {
   return drainMs + CLOSING_MS;
 }
 
-function startFailure(error: unknown, options: ServeOptions): unknown {
+export function startFailure(error: unknown, options: ServeOptions): unknown {
   const { code, name, message = String(error) } = (error ?? {}) as NodeJS.ErrnoException;
   const { port = 2024, host = "127.0.0.1" } = options;
   const place = `port ${port} of ${safeLine(host)}`;

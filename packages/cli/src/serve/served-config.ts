@@ -43,6 +43,7 @@ export async function loadConfig(path: string): Promise<ServedConfig> {
 /** All that a file may say, so that a slip in a name is not silently without effect. */
 const KNOWN: Readonly<Record<keyof ServeOptions, true>> = {
   agents: true,
+  loadAgents: true,
   authenticate: true,
   token: true,
   allowedHosts: true,
@@ -52,6 +53,7 @@ const KNOWN: Readonly<Record<keyof ServeOptions, true>> = {
   heartbeatMs: true,
   stallMs: true,
   openHealth: true,
+  mcp: true,
   role: true,
   runs: true,
   drainMs: true,

@@ -21,6 +21,7 @@ export async function threadsIn(home: string, args: readonly string[], db?: stri
     run: () => Promise.reject(new Error("not a command of threads")),
     memory: () => Promise.reject(new Error("not a command of threads")),
     serve: () => Promise.reject(new Error("not a command of threads")),
+    mcp: () => Promise.reject(new Error("not a command of threads")),
     threads: async (action, words, options) => {
       await act(action, words, options, around, new AbortController().signal);
       return EXIT.done;

@@ -1,0 +1,63 @@
+/** A server of a config file as a person must see it before agreeing to it. */
+import type { McpServerDefinition, TrustRequest } from "@deepwright/server/mcp";
+import { revealedLine, wrapped } from "../terminal/revealed-text.ts";
+import { suspicions } from "../terminal/suspicions.ts";
+
+/** In one line: the program and its words, or the address. */
+export function definitionLine(definition: McpServerDefinition): string {
+  if ("url" in definition) return oneLine(definition.url);
+  if (!("command" in definition)) return "";
+  return [definition.command, ...(definition.args ?? [])].map(quoted).map(oneLine).join(" ");
+}
+
+/** Everything it says, then what is odd about it. */
+export function definitionLines(
+  { name, definition, variables }: Pick<TrustRequest, "name" | "definition" | "variables">,
+  width: number,
+): readonly string[] {
+  const facts = factsOf(definition).flatMap(([label, value]) =>
+    wrapped(oneLine(value), width - label.length - 4).map((row, i) =>
+      i === 0 ? `  ${label}: ${row}` : `  ${" ".repeat(label.length)}  ${row}`,
+    ),
+  );
+  const texts: [string, string][] = [["name", name], ...factsOf(definition)];
+  return [
+    ...facts,
+    ...(variables.length > 0 ? [`  gets of your environment: ${variables.join(", ")}`] : []),
+    ...texts.flatMap(([label, text]) => suspicions(text).map((warning) => `  ! ${label}: ${warning}`)),
+  ];
+}
+
+function factsOf(definition: McpServerDefinition): [string, string][] {
+  if ("command" in definition)
+    return [
+      ["runs", [definition.command, ...(definition.args ?? [])].map(quoted).join(" ")],
+      ...(definition.cwd === undefined ? [] : [["in", definition.cwd] as [string, string]]),
+      ...pairs("with", definition.env, "="),
+    ];
+  if (!("url" in definition)) return [];
+  return [
+    ["calls", definition.url],
+    ...pairs("sends", definition.headers, ": "),
+    ...(definition.allowPrivate
+      ? [["may reach", "this machine and private networks"] as [string, string]]
+      : []),
+  ];
+}
+
+function pairs(
+  label: string,
+  values: Readonly<Record<string, string>> | undefined,
+  between: string,
+): [string, string][] {
+  return Object.entries(values ?? {}).map(([name, value]) => [label, `${name}${between}${value}`]);
+}
+
+/** Where one word ends and the next begins has to be seen. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function oneLine(text: string): string {
+  return revealedLine(text.replaceAll("\n", "\\n"));
+}

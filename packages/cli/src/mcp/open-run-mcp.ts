@@ -1,0 +1,76 @@
+/** The MCP servers of a run or of the CLI's own served agent: those of the user, and those of the directory that may be used. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { KnownServer, Mcp, McpNotice, TrustRequest } from "@deepwright/server/mcp";
+import { CommandError, usageError } from "../command-error.ts";
+import { homeOf } from "../state/home.ts";
+import { count } from "../terminal/amounts.ts";
+import { confirmed } from "../terminal/confirm.ts";
+import type { Console } from "../terminal/console.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { definitionLines } from "./definition-lines.ts";
+
+export interface RunMcpRequest {
+  /** Its real path. */
+  readonly directory: string;
+  readonly console: Console;
+  /** Somebody is there to be asked. */
+  readonly isAttended: boolean;
+  readonly isQuiet: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Nothing is loaded, and undefined returned, where no file names a server. Throws where nobody can be asked about one. */
+export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefined> {
+  const { directory, console, isAttended, isQuiet, signal } = request;
+  const home = homeOf(process.env);
+  if (!existsSync(join(directory, ".mcp.json")) && !existsSync(join(home, "mcp.json"))) return undefined;
+  const { knownServers, openMcp } = await import("@deepwright/server/mcp");
+  try {
+    const sources = { project: directory, home };
+    if (!isAttended) refuseUntrusted(await knownServers(sources));
+    const trust = (asked: TrustRequest): Promise<boolean> => agreed(asked, console);
+    const onNotice = (notice: McpNotice): void => say(notice, console, isQuiet);
+    const mcp = await openMcp({ ...sources, trust, onNotice, ...(signal && { signal }) });
+    const line = mcpLine(mcp);
+    if (line !== undefined && !isQuiet) console.line(console.colours.dim(line));
+    return mcp;
+  } catch (error) {
+    if ((error as { name?: string }).name !== "ConfigurationError") throw error;
+    throw new CommandError(safeLine((error as Error).message, 1_000), { cause: error });
+  }
+}
+
+/** Such a server is a program, or an address that is told things; the directory may be anybody's. */
+function refuseUntrusted(known: readonly KnownServer[]): void {
+  const names = known
+    .filter(({ trusted, definition }) => !trusted && !definition.disabled)
+    .map(({ name }) => safeLine(name, 80));
+  if (names.length === 0) return;
+  throw usageError(
+    `.mcp.json names MCP servers that nobody has agreed to: ${names.join(", ")}.`,
+    `Look at them with 'deepwright mcp list', then: deepwright mcp trust ${names.join(" ")}. Without them: --no-mcp.`,
+  );
+}
+
+async function agreed(asked: TrustRequest, console: Console): Promise<boolean> {
+  console.line(console.colours.bold(`? The MCP server '${safeLine(asked.name, 80)}' of this directory`));
+  for (const line of definitionLines(asked, console.width)) console.line(line);
+  return confirmed("Use it, now and from now on?", process);
+}
+
+/** What comes back is good news. */
+const GOOD: ReadonlySet<string> = new Set(["RECONNECTED"]);
+
+function say({ code, message }: McpNotice, console: Console, isQuiet: boolean): void {
+  if (GOOD.has(code)) {
+    if (!isQuiet) console.line(console.colours.dim(safeLine(message, 500)));
+  } else console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));
+}
+
+function mcpLine({ servers }: Mcp): string | undefined {
+  const words = servers
+    .filter(({ tools }) => tools.length > 0)
+    .map(({ name, tools }) => `${safeLine(name, 80)} (${count(tools.length, "tool")})`);
+  return words.length > 0 ? `MCP: ${words.join(", ")}` : undefined;
+}
