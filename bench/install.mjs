@@ -14,7 +14,7 @@ export function ensureBenchInstalled(log = (line) => process.stderr.write(`bench
     .update(readFileSync(join(BENCH, "package-lock.json")))
     .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
-  log("installing the peers into bench/node_modules (npm ci, about 15 s) …");
+  log("installing the peers into bench/node_modules (npm ci, about 30 s) …");
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status, error } = spawnSync("npm", args, { cwd: BENCH, stdio: ["ignore", 2, 2] });
   if (error) throw error;
