@@ -1,15 +1,57 @@
 import { defineConfig } from "vitest/config";
+import { TestOrder } from "./scripts/test-order.ts";
+
+/** What these measure, count or teach belongs to the process: each has one of its own. The others share one a worker. */
+const ALONE = [
+  "packages/checkpoint/src/sqlite/processes.test.ts",
+  "packages/core/src/backends/disk/filesystem-security.test.ts",
+  "packages/core/src/backends/disk/read-page.test.ts",
+  "packages/core/src/backends/disk/search.test.ts",
+  "packages/core/src/backends/shell/output-pipe.test.ts",
+  "packages/core/src/backends/shell/running-commands.test.ts",
+  "packages/core/src/backends/shell/shell-security.test.ts",
+  "packages/core/src/context/compaction-long.test.ts",
+  "packages/core/src/context/offload-memory.test.ts",
+  "packages/core/src/context/providers-long.test.ts",
+  "packages/core/src/telemetry/langsmith.test.ts",
+  "packages/core/src/testing/fault.test.ts",
+  "packages/sandboxes/src/docker/docker.test.ts",
+  "packages/sandboxes/src/os/os-security.test.ts",
+  "packages/server/src/http/idle-streams.test.ts",
+  "packages/server/src/http/large-events.test.ts",
+  "packages/server/src/http/reconnects.test.ts",
+  "packages/server/src/http/slow-database.test.ts",
+  "packages/server/src/http/streams.test.ts",
+  "packages/server/src/runs/task-host.test.ts",
+];
 
 /** Tests run from source: the `source` condition of our packages' exports points at `src`. */
+const fromSource = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  pool: "forks" as const,
+  // Packages of others have a `source` condition too, which leads to TypeScript that Node does not read.
+  server: { deps: { inline: [/@modelcontextprotocol/, /@langchain\/mcp-adapters/, /eventsource/] } },
+};
+
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "examples/**/*.test.ts", "tests/**/*.test.ts"],
     globalSetup: "scripts/test-setup.mjs",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: TestOrder },
+    projects: [
+      { ...fromSource, test: { ...shared, name: "alone", include: ALONE } },
+      {
+        ...fromSource,
+        test: {
+          ...shared,
+          name: "together",
+          include: ["packages/*/src/**/*.test.ts", "examples/**/*.test.ts", "tests/**/*.test.ts"],
+          exclude: ALONE,
+          isolate: false,
+        },
+      },
+    ],
   },
 });

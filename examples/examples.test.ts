@@ -8,6 +8,40 @@ const run = promisify(execFile);
 
 /** What an example prints: a pattern for all of it, or each line; lines in a list of their own come in any order. */
 const printed: Record<string, RegExp | readonly (string | RegExp | readonly string[])[]> = {
+  "api-with-curl.sh": [
+    /^== Without a token/,
+    '{"code":"UNAUTHENTICATED","message":"A valid token is needed."}',
+    '{"ok":true}',
+    /^== An assistant/,
+    '{"name":"Writer","graph_id":"agent","version":1}',
+    /^== A thread, and a run on it; the connection is cut/,
+    ...["id: 1", "id: 2", "id: 3"],
+    /^== The run went on/,
+    "id: 4",
+    '{"status":"interrupted"}',
+    /^== It waits for an approval/,
+    '{"name":"write_file","file":"/report.md"}',
+    '{"type":"ai","words":true}',
+    '{"status":"idle","metadata":{"topic":"walk"}}',
+    /^== A second answer/,
+    '{"code":"NOTHING_TO_RESUME"}',
+    /^== What was there at each step/,
+    '{"next":[],"messages":true}',
+    '{"next":["model_request"],"messages":true}',
+    '{"next":["tools"],"messages":true}',
+    /^== Files/,
+    '[{"path":"/report.md","kind":"created"}]',
+    '[{"path":"/brief.md","size":9}]',
+    "Be brief.",
+    /^== A run that is not wanted/,
+    '{"status":"interrupted"}',
+    /^== The store/,
+    '{"text":"kept"}',
+    /^== A cron/,
+    '[{"schedule":"0 */6 * * *","enabled":true,"due":true}]',
+    /^== Everything goes/,
+    '{"code":"NOT_FOUND"}',
+  ],
   "approval.ts": [
     'main asks: pay {"amount":500} approve',
     'main asks: send_mail {"to":"all@example.com","text":"Hello"} edit',
@@ -35,6 +69,12 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     "Research whales: success",
     "Research tides: success",
   ],
+  "async-research-server.ts": [
+    "supervisor: Two researchers are at work.",
+    "The server is stopped, and another one started.",
+    "supervisor: I have heard: A page about tides. A page about whales.",
+    ["Research whales: success", "Research tides: success"],
+  ],
   "budgets.ts": [
     /^budget: The budget of 3 model calls is used up: .* Files: \/sea\.md$/,
     /^ {2}main: 1 of 3 calls, \$0\.00[1-9]$/,
@@ -47,6 +87,15 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     /^test: FAILED \(failures=1\)/,
     "test: OK",
     "The merge sort is in /workspace/sort.py, and its test passes.",
+  ],
+  "cron-consolidation.ts": [
+    "person: A report, please.",
+    "assistant: Let me begin with the history of all reports, and what led to them.",
+    "person: That was long. I like brief answers.",
+    "assistant: I will keep it in mind.",
+    "done: /memories/AGENTS.md - The user wants brief answers.",
+    "person: Another report, please.",
+    "assistant: All is well.",
   ],
   "delegation.ts": [
     "team: general-purpose, judge, counter, colleague, editor",
@@ -66,6 +115,14 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     "the key is in the sandbox: false",
     "the service can be reached from the sandbox: false",
     "The orders make 100.",
+  ],
+  "mcp.ts": [
+    "shop: ready, 10 tools",
+    "human: What do three pounds of pears cost?",
+    "tool: You can call these now:",
+    "- mcp__shop__price_of_pears: What pears cost today, for the pounds that are wanted.",
+    "tool: 6 dollars",
+    "ai: Three pounds of pears are 6 dollars.",
   ],
   "middleware.ts": /→ ls\n2 turns, outcome done$/,
   "model-switching.ts": [
@@ -134,7 +191,9 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
 };
 
 test("every example has an expectation here and a line in the README, and says how to use a real model if it can", () => {
-  const files = readdirSync("examples").filter((name) => name.endsWith(".ts") && !name.includes(".test."));
+  const files = readdirSync("examples").filter(
+    (name) => /\.(?:ts|sh)$/.test(name) && !name.includes(".test."),
+  );
   expect(files.toSorted()).toEqual(Object.keys(printed).toSorted());
   const readme = readFileSync("examples/README.md", "utf8");
   for (const file of files) {
@@ -151,10 +210,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test.each(Object.entries(printed))("%s runs", async (file, expected) => {
+const PATIENCE = 120_000;
+
+test.each(Object.entries(printed))("%s runs", { timeout: PATIENCE }, async (file, expected) => {
   const env = { ...process.env, DATABASE_URL: database.url, MODEL: "", SECOND_MODEL: "" };
   const program = ["--import", "tsx", "--conditions=source", `examples/${file}`];
-  const { stdout } = await run(process.execPath, program, { env });
+  const { stdout } = file.endsWith(".sh")
+    ? await run(`examples/${file}`, { env })
+    : await run(process.execPath, program, { env });
   if (expected instanceof RegExp) return expect(stdout.trim()).toMatch(expected);
   const lines = stdout.trimEnd().split("\n");
   for (const part of expected) {

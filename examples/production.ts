@@ -1,6 +1,6 @@
 /**
  * An agent as it goes into production: commands run in a sandbox of the operating system that sees one directory and no
- * network, files have a size limit, what the harness puts aside stays in the state, long results are evicted, and a
+ * network, no file gets larger than 5 MB, what the harness puts aside stays in the state, long results are evicted, and a
  * person agrees before a command runs or a file is written.
  *
  * With a real model: MODEL=anthropic:claude-sonnet-4-6 npx tsx --conditions=source examples/production.ts

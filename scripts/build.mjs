@@ -1,4 +1,5 @@
 // Makes publishable packages: bundled ESM and type declarations in each package's dist, without tests.
+// With --no-types only what runs, which needs no TypeScript: for images.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,11 +9,15 @@ for (const directory of PACKAGES) {
   const dist = join(directory, "dist");
   rmSync(dist, { recursive: true, force: true });
   await bundle(directory, dist);
+  if (!process.argv.includes("--no-types")) declare(directory);
+  const bin = join(dist, "main.js");
+  if (existsSync(bin)) chmodSync(bin, 0o755);
+  console.log(`built ${dist}`);
+}
+
+function declare(directory) {
   const tsc = join("node_modules", ".bin", "tsc");
   const project = join(directory, "tsconfig.build.json");
   const { status } = spawnSync(tsc, ["-p", project, "--emitDeclarationOnly"], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);
-  const bin = join(dist, "main.js");
-  if (existsSync(bin)) chmodSync(bin, 0o755);
-  console.log(`built ${dist}`);
 }

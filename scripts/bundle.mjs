@@ -37,7 +37,7 @@ const ENTRIES = {
     "sql/index.ts",
   ],
   "packages/protocol": ["index.ts"],
-  "packages/server": ["index.ts", "records/service.ts"],
+  "packages/server": ["index.ts", "mcp/index.ts", "records/service.ts"],
   "packages/cli": ["main.ts"],
 };
 

@@ -1,8 +1,8 @@
-// Runs the chaos scenarios of packages/checkpoint from source; see `npm run chaos -- --help`.
+// Runs the chaos scenarios from source; see `npm run chaos -- --help`.
 import { spawn } from "node:child_process";
 
 const flags = ["--import", "tsx", "--conditions=source"];
-const program = "packages/checkpoint/src/chaos/main.ts";
+const program = "packages/server/src/chaos/main.ts";
 const child = spawn(process.execPath, [...flags, program, ...process.argv.slice(2)], { stdio: "inherit" });
 
 // The terminal sends its signals to both; the child cleans up and this one waits for it.

@@ -124,7 +124,10 @@ class Server {
     if (!running) return;
     const gone = new Promise((resolve) => running.once("exit", resolve));
     running.ref();
+    const workers = how === "kill" ? childrenOf(running.pid) : [];
     running.kill(how === "kill" ? "SIGKILL" : "SIGINT");
+    // In a crash they go with it; by themselves they may answer once more before they notice.
+    for (const worker of workers) killProcess(worker);
     await gone;
   }
 
@@ -182,6 +185,19 @@ function statusOf(data, pid) {
     return Number(lines[0]) === pid ? lines[7]?.trim() : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function childrenOf(pid) {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return (stdout ?? "").split("\n").filter(Boolean).map(Number);
+}
+
+function killProcess(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
   }
 }
 

@@ -10,10 +10,16 @@ const NEEDED = {
   podman: "podman",
   runc: "runc",
   busybox: "busybox-static",
+  chromium: "chromium",
   curl: "curl",
   git: "git",
+  ip: "iproute2",
+  jq: "jq",
   openssl: "openssl",
+  pgbouncer: "pgbouncer",
+  pgrep: "procps",
   python3: "python3",
+  "systemd-analyze": "systemd",
 };
 
 /** Throws with the names of the packages that are missing and could not be installed. */

@@ -49,7 +49,7 @@ test.each([
   ["packages/checkpoint", 5],
   ["packages/sandboxes", 20],
   ["packages/protocol", 2],
-  ["packages/server", 2],
+  ["packages/server", 4],
 ])("every file the exports of %s name is there", async (directory, least) => {
   const files = await pack(directory);
   const { exports } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
@@ -93,6 +93,19 @@ test("the built saver keeps a thread in SQLite, in a thread of its own", async (
   `;
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
   expect(stdout.trim()).toBe("hi 1\ntrue");
+});
+
+test("MCP without its packages says how to install them", async () => {
+  const program = `
+    import { register } from "node:module";
+    const hooks = \`export async function resolve(s, c, n) { if (s.startsWith("@modelcontextprotocol/")) throw Object.assign(new Error("Cannot find package '" + s + "'"), { code: "ERR_MODULE_NOT_FOUND" }); return n(s, c); }\`;
+    register("data:text/javascript," + encodeURIComponent(hooks));
+    const { openMcp } = await import("@deepwright/server/mcp");
+    const mcp = await openMcp({ servers: { a: { command: "cat" } }, onNotice: ({ message }) => console.log(message) });
+    await mcp.close();
+  `;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
+  expect(stdout).toContain("npm install @langchain/mcp-adapters @modelcontextprotocol/sdk");
 });
 
 test("importing the package loads neither LangChain's agents nor a provider", async () => {

@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { apiReference } from "../scripts/api-reference.ts";
+
+test("docs/api.md is what the schemas say; `npm run docs:api` writes it", () => {
+  expect(readFileSync("docs/api.md", "utf8")).toBe(apiReference());
+});
+
+test("every place the reference links to is in it", () => {
+  const text = apiReference();
+  const headings = [...text.matchAll(/^#{2,3} (.+)$/gm)].map(([, title]) => title?.toLowerCase());
+  for (const [, place] of text.matchAll(/\]\(#([^)]+)\)/g)) expect(headings).toContain(place);
+});
