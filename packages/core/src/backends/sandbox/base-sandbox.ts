@@ -7,18 +7,19 @@
  * they lead, and the sandbox itself is the boundary.
  *
  * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `delete`,
- * `realPath`, and for `write` and `append` of up to 36 KiB (48 KiB in base64, which go with the command); two for
- * `edit` and `grep`, and for larger writes, an upload and a command. Answers over 48 KiB are packed; those that are
- * longer even then, and files, add a download: two in all. What lies in the sandbox for a download is removed by
- * the next command.
+ * `realPath`, for `write` and `append` of up to 36 KiB (48 KiB in base64, which go with the command), and for an `edit`
+ * that a shell can do where the file lies; two for `grep`, for larger contents, an upload and a command, and for other
+ * edits: the file is printed by the first. Answers over 48 KiB are packed; those that are longer even then, and
+ * files, are downloaded: two in all. What lies in the sandbox for a download is removed by the next command.
  *
- * It is more where: a larger write is the first operation of all (three, one of them makes the private directory for
- * uploads); an edit's file does not pack into 48 KiB and cannot be edited where it lies, because there is no `awk`
- * and `sha256sum`, it has more than 32 MiB, control characters, an encoding other than UTF-8 (which takes `iconv` to
- * tell), CRLF with an edit across lines, or the text is not found (three or four); text beyond ASCII is appended to
- * such a file over 48 KiB (three); a page of over 1 MB behind a lone `\r` (three); `grep` finds candidates of more
- * than 8 MB or 1024 files (one for each of those); someone else changed the file meanwhile, the time was up, a
- * provider cut an answer short (one more each).
+ * A shell edits plain UTF-8 of up to 32 MiB with `awk` and `sha256sum` (and `iconv` beyond ASCII), in which the text
+ * stands at most a hundred times, and no CRLF where the edit is across lines. Any other file that does not
+ * pack into 48 KiB is downloaded at once where it was read or written before: two calls.
+ *
+ * It is more where such a file was never looked at (three), or the text put in is long besides (one or two more); where
+ * what is appended or replaced all over it has more than 36 KiB or is not ASCII (three); where `grep` has candidates
+ * of more than 8 MB or 1024 files (one for each of those); where someone else changed the file meanwhile, the time
+ * was up, a provider cut an answer short, or nothing can be uploaded to `/tmp` before the first command (one more each).
  */
 import { createHash } from "node:crypto";
 import { canonicalPath } from "../../paths.ts";
@@ -43,15 +44,17 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
-import { changedMeanwhile, FileFailure } from "../disk/file-errors.ts";
+import { FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes, encodeText } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
+import { cksum } from "./cksum.ts";
 import type { Value } from "./command.ts";
 import { commonEnds } from "./common-ends.ts";
+import { KnownFiles } from "./known-files.ts";
 import { listingOf } from "./listing.ts";
-import { plainEdit } from "./plain-edit.ts";
+import { type PlainEdit, plainEdit } from "./plain-edit.ts";
 import { PUT, type PutMode } from "./put-script.ts";
-import { askWhole, readFile, readWhole, type WholeFile, wholeOf } from "./read-file.ts";
+import { askWhole, readFile, readWhole, wholeOf } from "./read-file.ts";
 import { failureOf, writeFailureOf } from "./refusal.ts";
 import { type AskOptions, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
 import { DELETE, REAL_PATH } from "./scripts.ts";
@@ -82,6 +85,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   });
   /** Changes of one path, one after the other. */
   readonly #turns = new Turns();
+  readonly #files = new KnownFiles();
 
   constructor(options: BaseSandboxOptions = {}) {
     this.#fileTimeout = options.fileTimeout ?? 60;
@@ -109,7 +113,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#at(path, options, (ask) => readFile(this.#runner, ask, offset, limit));
+    return this.#at(path, options, (ask) => readFile(this.#runner, this.#files, ask, offset, limit));
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
@@ -135,8 +139,10 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
     return this.#change(path, options, async (ask) => {
-      const reply = await this.#put(ask, Buffer.from(content), options?.overwrite ? "replace" : "create");
+      const bytes = Buffer.from(content);
+      const reply = await this.#put(ask, bytes, options?.overwrite ? "replace" : "create");
       if (reply.kind === "E") throw writeFailureOf(reply.bytes.toString("utf8"), ask.path);
+      this.#files.note(ask.path, bytes.length, bytes);
       return { path: ask.path };
     });
   }
@@ -147,7 +153,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
       const reply = await this.#put(ask, Buffer.from(content), "append", { isWide: !isAscii(content) });
       if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), ask.path);
       if (reply.kind !== "R")
-        await this.#appendEncoded(ask, content, await wholeOf(reply, this.#runner, ask));
+        await this.#appendEncoded(ask, content, (await wholeOf(reply, this.#runner, ask)).bytes);
       return { path: ask.path };
     });
   }
@@ -161,21 +167,19 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     options?: OperationOptions,
   ): Promise<EditResult> {
     return this.#change(path, options, async (ask) => {
-      const read = await askWhole(this.#runner, ask);
-      if (read.kind === "D") {
-        const occurrences = await this.#editThere(ask, oldString, newString, replaceAll);
-        if (occurrences !== undefined) return { path: ask.path, occurrences };
-      }
-      return this.#rewrite(
-        ask,
-        ({ bytes }) => {
-          const edited = editBytes(bytes, oldString, newString, replaceAll, ask.path);
-          if (edited.error !== undefined) throw new FileFailure(edited.code, edited.error);
-          const { occurrences } = edited;
-          return { bytes: edited.bytes, result: { path: ask.path, occurrences } };
-        },
-        await wholeOf(read, this.#runner, ask),
-      );
+      const change = (bytes: Buffer) => {
+        const edited = editBytes(bytes, oldString, newString, replaceAll, ask.path);
+        if (edited.error !== undefined) throw new FileFailure(edited.code, edited.error);
+        return { bytes: edited.bytes, result: { path: ask.path, occurrences: edited.occurrences } };
+      };
+      const edit = plainEdit(oldString, newString);
+      if (this.#isFetched(ask.path, edit))
+        return this.#rewrite(ask, change, await this.#runner.download(ask.path, ask));
+      const reply = await (edit === undefined
+        ? askWhole(this.#runner, ask)
+        : this.#editThere(ask, edit, replaceAll));
+      if (reply.kind === "R") return { path: ask.path, occurrences: Number(reply.bytes.toString("latin1")) };
+      return this.#rewrite(ask, change, (await wholeOf(reply, this.#runner, ask)).bytes);
     });
   }
 
@@ -226,30 +230,29 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return { ...ask, ignoreFiles: this.#ignoreFiles };
   }
 
-  /** How often it was replaced where the file lies; undefined where it has to be done here. */
-  async #editThere(
-    ask: AskOptions,
-    oldString: string,
-    newString: string,
-    replaceAll: boolean,
-  ): Promise<number | undefined> {
-    const edit = plainEdit(oldString, newString);
-    if (edit === undefined) return undefined;
+  /** Whether a large file is known to be one that no script can edit, so that it is not asked to. */
+  #isFetched(path: string, edit: PlainEdit | undefined): boolean {
+    const known = this.#files.of(path);
+    if (known === undefined) return false;
+    return edit === undefined || known.isOdd || !this.#runner.has("awk") || !this.#runner.has("sha256sum");
+  }
+
+  /** `R` and how often it was replaced where the file lies; else the file, because it has to be done here. */
+  async #editThere(ask: AskOptions, edit: PlainEdit, replaceAll: boolean): Promise<Reply> {
     const more = [edit.needle, replaceAll ? MAX_THERE : "", edit.hasLines ? "yes" : ""];
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const reply = await this.#put(ask, edit.replacement, "edit", { more });
-      if (reply.kind === "R") return Number(reply.bytes.toString("latin1"));
+      if (reply.kind !== "E") return reply;
       const refusal = reply.bytes.toString("utf8");
-      if (refusal === "HARD") return undefined;
       if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
     }
-    return undefined;
+    throw failureOf("CHANGED", ask.path);
   }
 
-  async #appendEncoded(ask: AskOptions, content: string, known: WholeFile): Promise<void> {
+  async #appendEncoded(ask: AskOptions, content: string, known: Buffer): Promise<void> {
     await this.#rewrite(
       ask,
-      ({ bytes }) => {
+      (bytes) => {
         const format = decodeBytes(bytes);
         if (format === undefined) throw failureOf("NOT_TEXT", ask.path);
         const addition = encodeText(content, format.encoding, false);
@@ -263,35 +266,37 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   /** Replaces a file by what `change` makes of it, again from the start where someone else was faster. */
   async #rewrite<Result>(
     ask: AskOptions,
-    change: (file: WholeFile) => { readonly bytes: Buffer; readonly result: Result },
-    known?: WholeFile,
+    change: (bytes: Buffer) => { readonly bytes: Buffer; readonly result: Result },
+    known: Buffer,
   ): Promise<Result> {
-    let file = known;
+    let old = known;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      file ??= await readWhole(this.#runner, ask);
-      const { bytes, result } = change(file);
-      const reply = await this.#swap(ask, file, bytes);
-      if (reply.kind === "R") return result;
+      const { bytes, result } = change(old);
+      const reply = await this.#swap(ask, old, bytes);
+      if (reply.kind === "R") {
+        this.#files.note(ask.path, bytes.length, bytes);
+        return result;
+      }
       const refusal = reply.bytes.toString("utf8");
       if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
-      file = undefined;
+      old = (await readWhole(this.#runner, ask)).bytes;
     }
-    const { error, code } = changedMeanwhile(ask.path);
-    throw new FileFailure(code, error);
+    throw failureOf("CHANGED", ask.path);
   }
 
   /** Sends the part that is new, and leaves the rest of the file where it is. */
-  async #swap(ask: AskOptions, file: WholeFile, bytes: Buffer): Promise<Reply> {
-    const { before, behind } = commonEnds(file.bytes, bytes);
+  async #swap(ask: AskOptions, old: Buffer, bytes: Buffer): Promise<Reply> {
+    const { before, behind } = commonEnds(old, bytes);
     const middle = bytes.subarray(before, bytes.length - behind);
-    return this.#put(ask, middle, "swap", { file, before, behind, result: sumOf(bytes) });
+    return this.#put(ask, middle, "swap", { old, before, behind, result: sumOf(bytes) });
   }
 
   async #put(ask: AskOptions, content: Buffer, mode: PutMode, details: PutDetails = {}): Promise<Reply> {
-    const { file, before = "", behind = "", result = "", isWide = false, more: others = [] } = details;
+    const { old, before = "", behind = "", result = "", isWide = false, more: others = [] } = details;
     return this.#runner.withContent(content, ask, ({ upload, word }) => {
-      const sum = file === undefined ? "" : sumOf(file.bytes);
-      const values = [ask.path, upload, mode, sum, file?.facts ?? "", lockName(ask.path), word];
+      const sum = old === undefined ? "" : sumOf(old);
+      const check = old === undefined || this.#runner.has("sha256sum") ? "" : cksum(old);
+      const values = [ask.path, upload, mode, sum, check, lockName(ask.path), word];
       const more = [before, behind, result, isWide ? "yes" : "", ...others];
       return this.#runner.ask(PUT, [...values, ...more], { ...ask, repeatable: false });
     });
@@ -326,7 +331,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
 /** What a script needs to know beside the content. */
 interface PutDetails {
   /** What the file has to be still. */
-  readonly file?: WholeFile;
+  readonly old?: Buffer;
   /** Bytes of it that stay. */
   readonly before?: number;
   readonly behind?: number;

@@ -18,6 +18,8 @@ export type Answer = (
 ) & {
   /** Whether the sandbox has `base64`. */
   readonly hasBase64?: boolean;
+  /** Those of the tools the scripts ask for that are there, when they were asked to say so. */
+  readonly tools?: readonly string[];
   /** The private directory for uploads that the script has made. */
   readonly stage?: string;
 };
@@ -71,8 +73,10 @@ export function answerIn(output: string, call: string): Answer {
   const body = start[2] === "pack" && bytes !== undefined ? unpack(bytes) : bytes;
   if (body === undefined) return { kind: "none", begun: true };
   const made = new RegExp(`${MARK}:${call}:made:([\\w./-]+)\\r?\\n`).exec(output)?.[1];
+  const tools = new RegExp(`${MARK}:${call}:tools:([\\w.]*)\\r?\\n`).exec(output)?.[1];
   const learned = {
     hasBase64: start[1] === "64",
+    ...(tools === undefined ? {} : { tools: tools.split(".").filter(Boolean) }),
     ...(made === undefined ? {} : { stage: `${placeOf(made)}/.deepwright-files-${call}` }),
   };
   return start[2] === "file"

@@ -40,7 +40,23 @@ const EDITS: readonly (readonly [string, string, boolean?])[] = [
 /** Without `awk` it is done here. */
 const TOOLS = TESTED_TOOLS.filter((tools) => tools !== "core");
 
-describe.each(TOOLS)("an edit of a file too long to be printed, with the tools of %s", (tools) => {
+const SHORT = Object.entries(CONTENTS).map(([name, content]): [string, Buffer] => [
+  `little of: ${name}`,
+  Buffer.from(
+    Buffer.from(content)
+      .toString("latin1")
+      .replaceAll(NOISE, "")
+      .replaceAll(NOISE.replaceAll("\n", "\r\n"), ""),
+    "latin1",
+  ),
+]);
+const ALL: Readonly<Record<string, Buffer>> = Object.fromEntries([
+  ...Object.entries(CONTENTS).map(([name, content]): [string, Buffer] => [name, Buffer.from(content)]),
+  ...SHORT,
+  ["nothing", Buffer.alloc(0)],
+]);
+
+describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
   let sandbox: LocalSandbox;
 
   beforeEach(() => {
@@ -49,9 +65,9 @@ describe.each(TOOLS)("an edit of a file too long to be printed, with the tools o
 
   afterEach(() => sandbox.close());
 
-  it.each(Object.keys(CONTENTS))("does with %s what is done here", { timeout: TIMEOUT }, async (name) => {
+  it.each(Object.keys(ALL))("does with %s what is done here", { timeout: TIMEOUT }, async (name) => {
     const path = `${sandbox.root}/file.txt`;
-    const content = Buffer.from(CONTENTS[name] as string);
+    const content = ALL[name] as Buffer;
     for (const [old, replacement, replaceAll = false] of EDITS) {
       writeFileSync(path, content, { mode: 0o640 });
       const expected = editBytes(content, old, replacement, replaceAll, path);

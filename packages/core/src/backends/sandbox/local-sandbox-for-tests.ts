@@ -45,6 +45,8 @@ export interface LocalSandboxOptions extends BaseSandboxOptions {
   readonly without?: readonly string[];
   /** Runs commands as a user without privileges, where the tests have them. */
   readonly unprivileged?: boolean;
+  /** The directory for temporary files of systems, `/tmp`, is one that uploads cannot be made in. */
+  readonly withoutTmp?: boolean;
   /** What the directory for temporary files is called. */
   readonly temporaryName?: string;
 }
@@ -57,7 +59,7 @@ const CORE_UTILITIES = (
   "sum sync tac tail tee test timeout touch tr true truncate tsort tty uname unexpand uniq unlink wc yes"
 ).split(" ");
 
-const MORE = ["find", "xargs", "grep", "gzip", "awk"];
+const MORE = ["find", "xargs", "grep", "gzip", "awk", "iconv"];
 
 const NOBODY = 65534;
 
@@ -73,10 +75,12 @@ export class LocalSandbox extends BaseSandbox {
   readonly #maxOutput: number;
   readonly #uid: number | undefined;
   readonly #beside: LocalSandbox | undefined;
+  readonly #withoutTmp: boolean;
 
   constructor(options: LocalSandboxOptions = {}) {
     super(options);
     this.#beside = options.beside;
+    this.#withoutTmp = options.withoutTmp ?? false;
     this.#temporaryName = options.temporaryName ?? "temporary";
     this.#place = realpathSync(mkdtempSync(join(tmpdir(), "local-sandbox-")));
     this.root = join(this.#place, "work");
@@ -157,6 +161,7 @@ export class LocalSandbox extends BaseSandbox {
     return files.map(([path, bytes]) => ({
       path,
       error: attempt(path, (at) => {
+        if (this.#withoutTmp && at.startsWith("/tmp/.deepwright-upload-")) return "parent_not_found";
         mkdirSync(dirname(at), { recursive: true });
         if (existsSync(at) && !statSync(at).isFile() && !statSync(at).isDirectory())
           return "permission_denied";

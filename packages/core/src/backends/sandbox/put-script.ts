@@ -1,5 +1,6 @@
 /** The script that puts content in its place: uploaded, or part of the command. */
-import { PRELUDE } from "./scripts.ts";
+import { MAX_THERE_BYTES } from "./limits.ts";
+import { GIVE, PRELUDE } from "./scripts.ts";
 
 /**
  * `create` refuses what exists, `replace` does not, `swap` only where the content is still what it was; `edit`
@@ -8,24 +9,25 @@ import { PRELUDE } from "./scripts.ts";
 export type PutMode = "create" | "replace" | "append" | "swap" | "edit";
 
 /**
- * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, the facts it must have
+ * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, what `cksum` must say of it
  * where there is no `sha256sum`, a name for the lock; as they stand: the content where it was not uploaded, `o`
  * and octal or `b` and base64; for `swap` how many bytes of the file stay before and behind the content, and
  * the SHA-256 of what comes out; for `append` whether the text is more than ASCII; for `edit` the old text with
  * `\\001` for its line ends, whether every occurrence counts, and whether the texts have line ends.
- * Body: `R`, for `edit` with the number of occurrences; `W` or `D` as in `READ` for a file that cannot be appended to byte by byte; codes besides those of
- * files: `CHANGED` for a lost race; `HARD` for an edit that needs more thought than a shell has; `NOT_A_DIRECTORY` is followed by how many levels up the file is.
+ * Body: `R`, for `edit` with the number of occurrences; `W` or `D` as in `GIVE` where an edit or an addition needs more
+ * thought than a shell has; codes besides those of files: `CHANGED` for a lost race; `NOT_A_DIRECTORY` is followed by
+ * how many levels up the file is; `UPLOAD` where the uploaded file is not ours to read and remove.
  *
  * New content is written beside its place and then linked (which fails where something is) or renamed, so
  * that no reader sees half a file and of many creators one wins. The lock holds off other scripts of ours
  * for the time of the last step; it is ignored after two seconds. A link is followed, not replaced.
  */
-export const PUT = `${PRELUDE}
+export const PUT = `${PRELUDE}${GIVE}
 decode "$1"; path=$value
 decode "$2"; upload=$value
 decode "$3"; mode=$value
 decode "$4"; sum=$value
-decode "$5"; facts=$value
+decode "$5"; check=$value
 decode "$6"; lock=$scratch/.deepwright-lock-$value
 content=$7 before=$8 behind=$9
 shift 9
@@ -36,6 +38,9 @@ target=$path part='' locked='' count=''
 main() {
   trap 'rm -f "$upload" "$part"; [ -z "$locked" ] || rmdir "$lock"' EXIT
   trap 'exit 1' HUP INT TERM
+  case $upload in
+    */.deepwright-upload-*) [ -O "$upload" ] || [ "$(id -u)" = 0 ] || { fail UPLOAD; return; } ;;
+  esac
   place
 }
 emit() {
@@ -61,7 +66,8 @@ place() {
   elif [ -e "$target" ] && [ ! -f "$target" ]; then fail SPECIAL_FILE
   elif [ "$mode" = create ] && exists "$target"; then fail FILE_EXISTS
   elif [ -e "$target" ]; then change
-  elif [ "$mode" = swap ] || [ "$mode" = edit ]; then fail CHANGED
+  elif [ "$mode" = edit ]; then absent "$target"
+  elif [ "$mode" = swap ]; then fail CHANGED
   else create
   fi
 }
@@ -89,9 +95,9 @@ copy() {
   return 1
 }
 change() {
+  if [ "$mode" = edit ]; then locate || { fail HARD; return; }; fi
   if [ ! -w "$target" ]; then fail PERMISSION_DENIED; return; fi
   if [ "$mode" = append ]; then extend; return; fi
-  if [ "$mode" = edit ]; then locate || { fail HARD; return; }; fi
   if [ -z "$part" ]; then copy || return; fi
   owner=$(stat -c %u:%g "$target")
   [ "$owner" = "$(stat -c %u:%g "$part")" ] || chown "$owner" "$part"
@@ -101,18 +107,11 @@ change() {
   if why=$(mv -f "$part" "$target" 2>&1); then printf 'R%s.' "$count"; else failure "$why"; fi
 }
 extend() {
-  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') encoded; return ;; esac
+  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') fail HARD; return ;; esac
   if [ "$(head -c 8192 <"$target" | tr -dc '\\000' | wc -c)" -gt 0 ]; then fail NOT_TEXT; return; fi
-  if [ -n "$wide" ] && [ "$(tr -d '\\000-\\177' <"$target" | head -c 1 | wc -c)" -gt 0 ]; then encoded; return; fi
+  if [ -n "$wide" ] && ! in_utf8; then fail HARD; return; fi
   hold_lock
   if why=$( { emit >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
-}
-encoded() {
-  [ -r "$target" ] || { fail PERMISSION_DENIED; return; }
-  known=$(stat -L -c '%s %Y %i' "$target") || { fail UNAVAILABLE; return; }
-  if [ "\${known%% *}" -gt "$inline" ]; then printf 'D%s\\n.' "$known"; return; fi
-  printf 'W%s\\n' "$known"
-  cat <"$target" && printf .
 }
 composed() {
   if [ -z "$before" ] || ! has sha256sum; then return 0; fi
@@ -124,7 +123,7 @@ unchanged() {
     now=$(sha256sum <"$target")
     [ "\${now%% *}" = "$sum" ]
   else
-    [ "$(stat -L -c '%s %Y %i' "$target")" = "$facts" ]
+    [ "$(cksum <"$target")" = "$check" ]
   fi
 }
 hold_lock() {
@@ -145,13 +144,14 @@ blocked() {
   done
   failure "$why"
 }
+in_utf8() { ! counted '\\200-\\377' || { has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null; }; }
 counted() { [ "$(tr -dc "$1" <"$target" | head -c 1 | wc -c)" -gt 0 ]; }
 locate() {
-  has awk && has sha256sum && [ -r "$target" ] && [ "$(wc -c <"$target")" -le 33554432 ] || return 1
+  has awk && has sha256sum && [ -r "$target" ] && [ "$(wc -c <"$target")" -le ${MAX_THERE_BYTES} ] || return 1
   sum=$(sha256sum <"$target") && sum=\${sum%% *}
   if counted '\\000-\\010\\016-\\037\\364'; then return 1; fi
   if [ -n "$ends" ] && counted '\\r'; then return 1; fi
-  if counted '\\200-\\377'; then has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null || return 1; fi
+  in_utf8 || return 1
   offsets=$(tr '\\n' '\\001' <"$target" | needle=$needle awk -v most="\${every:-1}" '{
     needle = ENVIRON["needle"]; rest = $0; at = 0; count = 0
     while ((found = index(rest, needle)) > 0) {
@@ -174,5 +174,6 @@ replace_all() {
   done
   tail -c "+$((from + 1))" <"$target"
 }
-(main) 2>/dev/null | frame data
+said=$( (main) 2>/dev/null)
+if [ "$said" = EHARD. ]; then give; else printf '%s' "$said" | frame data; fi
 `;

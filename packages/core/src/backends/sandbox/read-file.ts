@@ -2,7 +2,8 @@
  * Reading a file of a sandbox: all of it where it is small, else one page cut out where the file lies.
  *
  * The core utilities know `\n` alone as a line end, so a page of a large file is theirs only where no lone `\r`
- * stands before it; where one does, and in encodings they cannot cut, the file comes whole.
+ * stands before it; where one does, and in encodings they cannot cut, the file comes whole. The script leaves out a page
+ * that would not be used, as far as it can tell.
  */
 import { isUtf8 } from "node:buffer";
 import { mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
@@ -12,12 +13,12 @@ import { isBinaryHead } from "../disk/detect-encoding.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { MAX_BINARY_BYTES, MAX_PAGE_BYTES } from "../disk/read-page.ts";
 import { decodeBytes, decodePart, encodingOf } from "../disk/text-codec.ts";
+import { type KnownFiles, wholeCharacters } from "./known-files.ts";
+import { MAX_WHOLE_BYTES } from "./limits.ts";
 import { tooLarge } from "./refusal.ts";
 import { type AskOptions, noAnswer, type Reply, type ScriptRunner } from "./script-runner.ts";
 import { READ } from "./scripts.ts";
 
-/** Bytes of a file that is handled whole: edited, or read without pages. */
-export const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 /** Up to this many bytes a file comes whole, so that its lines are counted. */
 const COUNTED_BYTES = 1_000_000;
 /** Bytes of a large file that come before the page. */
@@ -26,8 +27,6 @@ const MAX_LINES = 1_000_000_000;
 
 export interface WholeFile {
   readonly bytes: Buffer;
-  /** Size, modification time and inode, as the scripts compare them. */
-  readonly facts: string;
   /** ISO 8601. */
   readonly modified: string;
 }
@@ -52,13 +51,14 @@ export async function wholeOf(reply: Reply, runner: ScriptRunner, options: AskOp
   const { facts, rest } = headerOf(reply);
   if ((reply.kind !== "W" && reply.kind !== "D") || facts[0] > MAX_WHOLE_BYTES)
     throw tooLarge(options.path, facts[0], MAX_WHOLE_BYTES);
-  const bytes = reply.kind === "W" ? rest : await runner.download(options.path, signalOf(options));
+  const bytes = reply.kind === "W" ? rest : await runner.download(options.path, options);
   const modified = new Date(facts[1] * 1000).toISOString();
-  return { bytes, facts: facts.slice(0, 3).join(" "), modified };
+  return { bytes, modified };
 }
 
 export async function readFile(
   runner: ScriptRunner,
+  files: KnownFiles,
   options: AskOptions,
   offset?: number,
   limit?: number,
@@ -69,13 +69,21 @@ export async function readFile(
   const lines = [window.offset, Math.min(window.limit, MAX_LINES)];
   const reply = await runner.demand(READ, [path, ...lines, whole, MAX_PAGE_BYTES + 1], options);
   const header = headerOf(reply);
-  if (reply.kind === "W") return pageOfBytes(header.rest, path, window);
-  const page = reply.kind === "P" ? cutPage(header, path, window) : undefined;
-  if (page !== undefined) return page;
   const [size] = header.facts;
+  if (reply.kind === "W") {
+    files.note(path, size, header.rest);
+    return pageOfBytes(header.rest, path, window);
+  }
+  const page = reply.kind === "P" ? cutPage(header, path, window) : undefined;
+  if (page !== undefined) {
+    files.note(path, size, header.rest.subarray(HEAD_SAMPLE));
+    return page;
+  }
   const most = reply.kind === "B" ? MAX_BINARY_BYTES : MAX_WHOLE_BYTES;
   if (size > most) throw tooLarge(path, size, most);
-  return pageOfBytes(await runner.download(path, signalOf(options)), path, window);
+  const bytes = await runner.download(path, options);
+  files.note(path, bytes.length, bytes);
+  return pageOfBytes(bytes, path, window);
 }
 
 function pageOfBytes(bytes: Buffer, path: string, { offset, limit }: Window): ReadResult {
@@ -90,10 +98,10 @@ function pageOfBytes(bytes: Buffer, path: string, { offset, limit }: Window): Re
 
 /** Undefined where the page may not be what was cut out. */
 function cutPage({ facts, rest }: Header, path: string, window: Window): ReadResult | undefined {
-  const [size, , , returns = 0, pairs = 0, skipped = 0, ended = 0] = facts;
+  const [size, , skipped = 0, ended = 0] = facts;
   const head = rest.subarray(0, HEAD_SAMPLE);
   const piece = rest.subarray(HEAD_SAMPLE);
-  if (returns !== pairs || isBinaryHead(head) || !isUtf8(wholeCharacters(head))) return undefined;
+  if (isBinaryHead(head) || !isUtf8(wholeCharacters(head))) return undefined;
   if (piece.length === 0) throw pastEnd(window.offset, skipped + (ended > 0 ? 0 : 1));
   const isCut = piece.length > MAX_PAGE_BYTES;
   const bytes = wholeCharacters(isCut ? piece.subarray(0, MAX_PAGE_BYTES) : piece);
@@ -120,28 +128,15 @@ function placePage(page: Page, isCut: boolean, path: string, offset: number, siz
 }
 
 interface Header {
-  readonly facts: readonly [size: number, modified: number, inode: number, ...others: number[]];
+  readonly facts: readonly [size: number, modified: number, ...others: number[]];
   readonly rest: Buffer;
 }
 
 function headerOf({ bytes }: Reply): Header {
   const end = bytes.indexOf(10);
-  const [size, modified, inode, ...others] = bytes.toString("latin1", 0, end).split(" ").map(Number);
-  if (end === -1 || size === undefined || modified === undefined || inode === undefined)
-    throw noAnswer("its answer cannot be read");
-  return { facts: [size, modified, inode, ...others], rest: bytes.subarray(end + 1) };
-}
-
-/** Without the bytes at the end that are the beginning of a UTF-8 character. */
-function wholeCharacters(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
-    if (byte < 0x80) return bytes;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return length > back ? bytes.subarray(0, bytes.length - back) : bytes;
-  }
-  return bytes;
+  const [size, modified, ...others] = bytes.toString("latin1", 0, end).split(" ").map(Number);
+  if (end === -1 || size === undefined || modified === undefined) throw noAnswer("its answer cannot be read");
+  return { facts: [size, modified, ...others], rest: bytes.subarray(end + 1) };
 }
 
 function firstHigh(bytes: Buffer): number {
@@ -157,8 +152,4 @@ function pastEnd(offset: number, total: number): FileFailure {
     "INVALID_ARGUMENT",
     `Offset ${offset} is past the end of the file, which has ${total} ${lines}`,
   );
-}
-
-function signalOf({ signal }: AskOptions): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

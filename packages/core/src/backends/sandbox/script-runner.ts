@@ -11,6 +11,7 @@ import type {
 } from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { type Answer, answerIn, commandOf, encodeValue, Spelled, type Value } from "./command.ts";
+import { INLINE_BYTES } from "./limits.ts";
 import { failureOf } from "./refusal.ts";
 import { DISCARD, NOTHING, SWEEP } from "./scripts.ts";
 
@@ -46,8 +47,6 @@ export interface AskOptions {
 /** A script that was not done in time. */
 export class OutOfTime extends FileFailure {}
 
-/** Bytes of an answer that are printed rather than downloaded: in base64 less than providers cut off. */
-const INLINE_BYTES = 48 * 1024;
 /**
  * Characters of content that travel in a command. With the script it stays under the 64 KB that every sandbox
  * takes, and far under the 128 KiB Linux has for one argument.
@@ -67,6 +66,7 @@ export class ScriptRunner {
   readonly #calls: SandboxCalls;
   #inlineBytes = INLINE_BYTES;
   #hasBase64 = false;
+  #tools: readonly string[] | undefined;
   /** The private directory for uploads. */
   #stage: string | undefined;
   #making: Promise<unknown> | undefined;
@@ -75,6 +75,11 @@ export class ScriptRunner {
 
   constructor(calls: SandboxCalls) {
     this.#calls = calls;
+  }
+
+  /** Whether a tool is there, as far as is known. */
+  has(tool: "awk" | "sha256sum"): boolean {
+    return this.#tools?.includes(tool) ?? true;
   }
 
   /** The body of the answer; throws a `FileFailure` when there is none. A refusal is a body too: `E`. */
@@ -97,7 +102,7 @@ export class ScriptRunner {
 
   /** Throws a `FileFailure` about `path` when the file cannot be had. */
   async download(path: string, options: OperationOptions): Promise<Buffer> {
-    const [response] = await this.#calls.downloadFiles([path], options);
+    const [response] = await this.#calls.downloadFiles([path], signalOf(options));
     options.signal?.throwIfAborted();
     if (response?.content) return asBuffer(response.content);
     throw failureOf(TRANSFER_CODES[response?.error ?? ""] ?? "UNAVAILABLE", path);
@@ -119,20 +124,19 @@ export class ScriptRunner {
   }
 
   /** Gets bytes on their way, hands them to `use`, and sees that an upload is gone after it. */
-  async withContent<Result>(
+  async withContent(
     bytes: Uint8Array,
     options: AskOptions,
-    use: (sent: Sent) => Promise<Result>,
-  ): Promise<Result> {
+    use: (sent: Sent) => Promise<Reply>,
+  ): Promise<Reply> {
     const word = this.#wordOf(bytes);
     if (word !== undefined) return use({ upload: "", word });
-    const upload = await this.#upload(bytes, options);
-    try {
-      return await use({ upload, word: new Spelled("") });
-    } catch (error) {
-      await this.#discard(upload, options);
-      throw error;
-    }
+    const first = await this.#upload(bytes, options);
+    const reply = await this.#withUpload(first, options, use);
+    if (reply.kind !== "E" || reply.bytes.toString("latin1") !== "UPLOAD") return reply;
+    // Uploads are another user's than commands: only in a directory of ours can they be removed.
+    await this.#calls.uploadFiles([[first, new Uint8Array()]], signalOf(options));
+    return this.#withUpload(await this.#uploadStaged(bytes, options), options, use);
   }
 
   /** Removes what is kept in the sandbox between operations. It is made again when needed. */
@@ -153,7 +157,16 @@ export class ScriptRunner {
     return digits.length < CONTENT_CHARACTERS ? new Spelled(`b${digits}`) : undefined;
   }
 
+  /** Before the private directory is known, to a name nobody can guess: that saves the call which makes the directory. */
   async #upload(bytes: Uint8Array, options: AskOptions): Promise<string> {
+    if (this.#stage !== undefined) return this.#uploadStaged(bytes, options);
+    const upload = `/tmp/.deepwright-upload-${randomBytes(16).toString("hex")}`;
+    const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
+    options.signal?.throwIfAborted();
+    return response?.error === null ? upload : this.#uploadStaged(bytes, options);
+  }
+
+  async #uploadStaged(bytes: Uint8Array, options: AskOptions): Promise<string> {
     for (let attempt = 0; ; attempt++) {
       const stage = this.#stage ?? (await this.#makeStage(options));
       const upload = `${stage}/${randomBytes(16).toString("hex")}`;
@@ -162,6 +175,19 @@ export class ScriptRunner {
       if (response?.error === null) return upload;
       if (this.#stage === stage) this.#stage = undefined;
       if (attempt > 0) throw noAnswer(`it did not take an upload: ${response?.error ?? "no reason given"}`);
+    }
+  }
+
+  async #withUpload(
+    upload: string,
+    options: AskOptions,
+    use: (sent: Sent) => Promise<Reply>,
+  ): Promise<Reply> {
+    try {
+      return await use({ upload, word: new Spelled("") });
+    } catch (error) {
+      await this.#discard(upload, options);
+      throw error;
     }
   }
 
@@ -211,11 +237,12 @@ export class ScriptRunner {
     if (!directory.startsWith("/") || !directory.endsWith(`/.deepwright-${call}`))
       throw noAnswer("it named a place that is not ours");
     this.#read.push(call);
-    return this.download(`${directory}/answer`, signalOf(options));
+    return this.download(`${directory}/answer`, options);
   }
 
-  #learn({ hasBase64, stage }: Answer, call: string): void {
+  #learn({ hasBase64, tools, stage }: Answer, call: string): void {
     this.#hasBase64 ||= hasBase64 === true;
+    this.#tools ??= tools;
     if (stage === undefined) return;
     if (this.#stage !== undefined) this.#read.push(`files-${call}`);
     else if (stage.startsWith("/")) this.#stage = stage;

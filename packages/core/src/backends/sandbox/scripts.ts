@@ -5,9 +5,11 @@
  * answer: `E` and a code when it failed, and a `.` as the last byte when all of it was written.
  */
 
+import { MAX_WHOLE_BYTES } from "./limits.ts";
+
 /**
- * `$1` names the call, `$2` is how many bytes of answer may be printed, `$3` whether to make the directory for
- * uploads, `$4` which earlier answers that lie in files are done with; the rest are values.
+ * `$1` names the call, `$2` is how many bytes of answer may be printed, `$3` whether to say which tools there are and
+ * make the directory for uploads, `$4` which earlier answers that lie in files are done with; the rest are values.
  */
 export const PRELUDE = `
 unset CDPATH
@@ -19,6 +21,12 @@ decode "$4"; read=$value
 shift 4
 scratch=\${TMPDIR:-/tmp}
 case $scratch in /*) ;; *) scratch=/tmp ;; esac
+has() { command -v "$1" >/dev/null 2>&1; }
+if [ -n "$makes" ]; then
+  tools=''
+  for tool in awk sha256sum; do if has "$tool"; then tools=$tools.$tool; fi; done
+  printf 'dw:%s:tools:%s\\n' "$call" "$tools"
+fi
 if [ -n "$makes" ] && mkdir -m 700 "$scratch/.deepwright-files-$call" 2>/dev/null; then
   case $scratch in
     *[!A-Za-z0-9/._-]*) where=$(printf '%s' "$scratch" | od -An -v -tx1 | tr -d ' \\n') ;;
@@ -27,7 +35,6 @@ if [ -n "$makes" ] && mkdir -m 700 "$scratch/.deepwright-files-$call" 2>/dev/nul
   printf 'dw:%s:made:%s\\n' "$call" "$where"
 fi
 for old in $read; do rm -rf "$scratch/.deepwright-$old"; done
-has() { command -v "$1" >/dev/null 2>&1; }
 frame() {
   if has base64; then
     printf 'dw:%s:64:%s\\n' "$call" "$1"
@@ -95,13 +102,35 @@ failure() {
 `;
 
 /**
- * Values: path, offset, limit, bytes up to which the whole file is wanted, most bytes of a page.
- * Body: `W` facts and the content; `D` facts: to be downloaded, too long to be printed even when packed; `B` facts: binary; or `P` facts, how many
- * `\r`, `\r\n` and lines were skipped, whether the file ends with a line end, the first 4096 bytes, and the
- * page with one line more.
- * Facts: size, modification time, inode.
+ * Prints the file at `$path`. Body: `W` facts and the content, or `D` facts: to be downloaded, too long to be printed
+ * even when packed. Facts: size, modification time.
  */
-export const READ = `${PRELUDE}
+export const GIVE = `
+give() {
+  packed=''
+  length=$(stat -L -c %s "$path" 2>/dev/null)
+  if [ "\${length:-0}" -gt "$inline" ] && [ -f "$path" ] && [ -r "$path" ] && packs "$path"; then
+    packed=yes
+    print_whole 2>/dev/null | gzip -c | frame pack
+  else print_whole 2>/dev/null | frame data
+  fi
+}
+print_whole() {
+  readable "$path" || return
+  facts=$(stat -L -c '%s %Y' "$path") || { fail UNAVAILABLE; return; }
+  if [ "\${facts%% *}" -gt "$inline" ] && [ -z "$packed" ]; then printf 'D%s\\n.' "$facts"; return; fi
+  printf 'W%s\\n' "$facts"
+  cat <"$path" && printf .
+}
+`;
+
+/**
+ * Values: path, offset, limit, bytes up to which the whole file is wanted, most bytes of a page.
+ * Body: as in `GIVE`; `B` facts: binary; `N` facts: a lone `\r` was skipped or the page is not UTF-8 as far as that can
+ * be told; or `P` facts, how many lines were skipped, whether the file ends with a line end, the first 4096 bytes, and
+ * the page with one line more.
+ */
+export const READ = `${PRELUDE}${GIVE}
 decode "$1"; path=$value
 decode "$2"; offset=$value
 decode "$3"; limit=$value
@@ -110,15 +139,8 @@ decode "$5"; most=$value
 skipped() { head -n "$offset" <"$path"; }
 main() {
   readable "$path" || return
-  facts=$(stat -L -c '%s %Y %i' "$path") || { fail UNAVAILABLE; return; }
-  size=\${facts%% *}
-  if [ "$size" -le "$whole" ]; then
-    if [ "$size" -gt "$inline" ] && [ -z "$packed" ]; then printf 'D%s\\n.' "$facts"; return; fi
-    printf 'W%s\\n' "$facts"
-    cat <"$path" && printf .
-  elif [ "$(head -c 8192 <"$path" | tr -dc '\\000' | wc -c)" -gt 0 ]; then printf 'B%s\\n.' "$facts"
-  else page
-  fi
+  facts=$(stat -L -c '%s %Y' "$path") || { fail UNAVAILABLE; return; }
+  if [ "$(head -c 8192 <"$path" | tr -dc '\\000' | wc -c)" -gt 0 ]; then printf 'B%s\\n.' "$facts"; else page; fi
 }
 page() {
   returns=0 pairs=0 lines=0
@@ -130,20 +152,24 @@ page() {
     pairs=$(skipped | tr '\\r\\n' '\\n\\r' | cut -b 1 | tr -dc '\\r' | wc -c)
     if [ "$(head -c 1 <"$path" | tr -dc '\\n' | wc -c)" -gt 0 ]; then pairs=$((pairs - 1)); fi
   fi
+  if [ "$returns" -ne "$pairs" ] || ! in_utf8; then printf 'N%s\\n.' "$facts"; return; fi
   ended=$(tail -c 1 <"$path" | tr -dc '\\n' | wc -c)
-  printf 'P%s %s %s %s %s\\n' "$facts" $returns $pairs $lines $ended
+  printf 'P%s %s %s\\n' "$facts" $lines $ended
   head -c 4096 <"$path"
-  tail -n "+$((offset + 1))" <"$path" | head -n "$((limit + 1))" | head -c "$most"
+  cut_page
   printf .
 }
-packed=''
+cut_page() { tail -n "+$((offset + 1))" <"$path" | head -n "$((limit + 1))" | head -c "$most"; }
+in_utf8() {
+  if [ "\${facts%% *}" -gt ${MAX_WHOLE_BYTES} ] || ! has iconv; then return 0; fi
+  for size in 4096 4095 4094 4093 0; do
+    if head -c $size <"$path" | iconv -f UTF-8 -t UTF-8 >/dev/null; then break; fi
+  done
+  [ $size -gt 0 ] || return 1
+  [ "$(cut_page | wc -c)" -ge "$most" ] || cut_page | iconv -f UTF-8 -t UTF-8 >/dev/null
+}
 length=$(stat -L -c %s "$path" 2>/dev/null)
-if [ "\${length:-0}" -gt "$whole" ]; then answer
-elif [ "\${length:-0}" -gt "$inline" ] && [ -f "$path" ] && [ -r "$path" ] && packs "$path"; then
-  packed=yes
-  main 2>/dev/null | gzip -c | frame pack
-else reply
-fi
+if [ "\${length:-0}" -gt "$whole" ]; then answer; else give; fi
 `;
 
 /** Values: path. Body: `R` and the path that links lead to; what does not exist yet keeps its name. */
