@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
 import { expect } from "vitest";
 import { lastText, type Scenario, say, type Talk, UNKNOWN } from "./talk-for-tests.ts";
 
@@ -55,6 +56,15 @@ const streams: readonly Scenario[] = Object.entries(MODES).map(([mode, names]) =
 
 export const runScenarios: readonly Scenario[] = [
   ...streams,
+  {
+    name: "a message is an instance of LangChain's class",
+    run: async (talk) => {
+      const threadId = await newThread(talk, "instance");
+      const input = { messages: [new HumanMessage("hi")] };
+      const values = await talk.call("runs.wait (instance)", threadId, "echo", { input });
+      talk.here(() => expect(lastText(values)).toBe("echo: hi"));
+    },
+  },
   {
     name: "a run is begun, looked at, joined and deleted",
     run: async (talk) => {

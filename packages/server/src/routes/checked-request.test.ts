@@ -83,6 +83,22 @@ test("objects of LangChain are not taken, wherever they hide", () => {
     id: ["langchain_core", "messages", "SystemMessage"],
     kwargs: {},
   };
-  for (const values of [{ messages: [serialized] }, { files: { "/a": { content: serialized } } }])
+  const human = {
+    ...serialized,
+    id: ["langchain_core", "messages", "HumanMessage"],
+    kwargs: { content: "x" },
+  };
+  expect(() => checkValues({ messages: [human] })).not.toThrow();
+  for (const values of [
+    { messages: [serialized] },
+    { messages: [{ ...human, lc: 2 }] },
+    { messages: [{ ...human, name: "more" }] },
+    { messages: [{ ...human, id: ["langchain_core", "messages", "human", "HumanMessage"] }] },
+    { messages: [{ ...human, id: ["elsewhere", "messages", "HumanMessage"] }] },
+    { messages: [{ ...human, kwargs: { content: [{ type: "text", text: "x", more: human }] } }] },
+    { messages: [[human]] },
+    { notes: [human] },
+    { files: { "/a": { content: serialized } } },
+  ])
     expect(() => checkValues(values)).toThrow(/Serialized/);
 });

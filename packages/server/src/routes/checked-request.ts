@@ -6,6 +6,7 @@ import type { Checkpoint, CreateRun, RunConfig } from "@deepwright/protocol";
 import { invalid } from "../http/problems.ts";
 import { clientMessages, isTuple } from "../runs/client-messages.ts";
 import { refuseEngineObjects } from "../runs/engine-objects.ts";
+import { withPlainMessages } from "../runs/plain-messages.ts";
 import { refuseForeignVoices } from "./foreign-voices.ts";
 
 /** What is allowed where the request comes in. `tenants`: callers are told apart. */
@@ -72,8 +73,9 @@ export function checkCheckpoint(checkpoint: Checkpoint | null | undefined, threa
 /** What a client writes into a state. A list is the state of a graph that has messages and nothing else. */
 export function checkValues(values: unknown, where = "values"): void {
   if (typeof values !== "object" || values === null) return;
-  refuseEngineObjects(values, where);
-  const fields = Array.isArray(values) ? [[where, values] as const] : Object.entries(values);
+  const plain = withPlainMessages(values) as object;
+  refuseEngineObjects(plain, where);
+  const fields = Array.isArray(plain) ? [[where, plain] as const] : Object.entries(plain);
   for (const [key, value] of fields)
     if (key === "messages") clientMessages(value);
     else refuseForeignVoices(value, key);

@@ -6,6 +6,7 @@
  */
 import { hasCalls } from "./message-calls.ts";
 import { checkContent, type Speaker } from "./message-content.ts";
+import { plainMessage } from "./plain-messages.ts";
 import { ServiceError } from "./service-error.ts";
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {
@@ -19,7 +20,7 @@ const ROLES = new Set<unknown>(["human", "user", "ai", "assistant"]);
 /** A list as an agent takes it. Throws INVALID_REQUEST for what is not to be sent, with its place. */
 export function clientMessages(messages: unknown, where = "messages"): unknown[] {
   const list = isOneTuple(messages) || !Array.isArray(messages) ? [messages] : messages;
-  return list.map((message, index) => clientMessage(message, `${where}.${index}`));
+  return list.map((message, index) => clientMessage(plainMessage(message), `${where}.${index}`));
 }
 
 /** What a client writes into a state, its messages built anew. */

@@ -4,6 +4,7 @@ import { Command, type RunControl } from "@langchain/langgraph";
 import type { RunRecord } from "../records/records.ts";
 import { clientGoto, clientUpdate, clientValues } from "./client-messages.ts";
 import { refuseEngineObjects } from "./engine-objects.ts";
+import { withPlainMessages } from "./plain-messages.ts";
 import { placeOf } from "./tenants.ts";
 
 /** Where savers and loops find the claim on a thread. */
@@ -43,7 +44,7 @@ export function givesAnswer({ command }: Pick<CreateRun, "command">): boolean {
  */
 export function runInput(request: CreateRun): unknown {
   const { command, input } = request;
-  refuseEngineObjects(input, "input");
+  refuseEngineObjects(withPlainMessages(input), "input");
   const isAnswer = givesAnswer(request);
   if (command && (isAnswer || command.update !== undefined || command.goto !== undefined))
     return new Command({
