@@ -2,8 +2,9 @@
  * All file operations of a sandbox, derived from running a command and moving files in and out.
  *
  * Needed in the sandbox: a POSIX shell and the core utilities, of GNU or busybox. No content and no name is
- * ever part of a command's code: see `command.ts`. A small content is an argument of a command, which other users
- * within the sandbox could see while it runs, if there are any. Paths are real paths of the sandbox, links lead where
+ * ever part of a command's code: see `command.ts`. Other users within the sandbox, if there are any, could see a small
+ * content while it is an argument of a command, and the first large one while it lies in `/tmp`; the others go through
+ * a private directory. Paths are real paths of the sandbox, links lead where
  * they lead, and the sandbox itself is the boundary.
  *
  * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `delete`,
@@ -19,7 +20,8 @@
  * It is more where such a file was never looked at (three), or the text put in is long besides (one or two more); where
  * what is appended or replaced all over it has more than 36 KiB or is not ASCII (three); where `grep` has candidates
  * of more than 8 MB or 1024 files (one for each of those); where someone else changed the file meanwhile, the time
- * was up, a provider cut an answer short, or nothing can be uploaded to `/tmp` before the first command (one more each).
+ * was up, or a provider cut an answer short (one more each); where nothing can be uploaded to `/tmp` before the
+ * first command (two), or what is uploaded is another user's there (three, and an empty file stays in `/tmp`).
  */
 import { createHash } from "node:crypto";
 import { canonicalPath } from "../../paths.ts";
@@ -48,15 +50,16 @@ import { FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes, encodeText } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
 import { cksum } from "./cksum.ts";
-import type { Value } from "./command.ts";
+import { encodeValue, type Value } from "./command.ts";
 import { commonEnds } from "./common-ends.ts";
 import { KnownFiles } from "./known-files.ts";
+import { MAX_WHOLE_BYTES } from "./limits.ts";
 import { listingOf } from "./listing.ts";
 import { type PlainEdit, plainEdit } from "./plain-edit.ts";
 import { PUT, type PutMode } from "./put-script.ts";
 import { askWhole, readFile, readWhole, wholeOf } from "./read-file.ts";
-import { failureOf, writeFailureOf } from "./refusal.ts";
-import { type AskOptions, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
+import { failureOf, tooLarge, writeFailureOf } from "./refusal.ts";
+import { type AskOptions, CutShort, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
 import { DELETE, REAL_PATH } from "./scripts.ts";
 import { globFiles, grepFiles, type SearchOptions } from "./search.ts";
 import { LIST } from "./walk-scripts.ts";
@@ -173,8 +176,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
         return { bytes: edited.bytes, result: { path: ask.path, occurrences: edited.occurrences } };
       };
       const edit = plainEdit(oldString, newString);
-      if (this.#isFetched(ask.path, edit))
-        return this.#rewrite(ask, change, await this.#runner.download(ask.path, ask));
+      if (this.#isFetched(ask.path, edit)) return this.#rewrite(ask, change, await this.#fetch(ask));
       const reply = await (edit === undefined
         ? askWhole(this.#runner, ask)
         : this.#editThere(ask, edit, replaceAll));
@@ -237,11 +239,22 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return edit === undefined || known.isOdd || !this.#runner.has("awk") || !this.#runner.has("sha256sum");
   }
 
+  /** A file that was small enough of late. */
+  async #fetch(ask: AskOptions): Promise<Buffer> {
+    const bytes = await this.#runner.download(ask.path, ask);
+    if (bytes.length > MAX_WHOLE_BYTES) throw tooLarge(ask.path, bytes.length, MAX_WHOLE_BYTES);
+    return bytes;
+  }
+
   /** `R` and how often it was replaced where the file lies; else the file, because it has to be done here. */
   async #editThere(ask: AskOptions, edit: PlainEdit, replaceAll: boolean): Promise<Reply> {
     const more = [edit.needle, replaceAll ? MAX_THERE : "", edit.hasLines ? "yes" : ""];
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const reply = await this.#put(ask, edit.replacement, "edit", { more });
+      const reply = await this.#put(ask, edit.replacement, "edit", { more }).catch((error: unknown) => {
+        // The file alone is that long, and it is not printed once it is edited.
+        if (error instanceof CutShort) return askWhole(this.#runner, ask);
+        throw error;
+      });
       if (reply.kind !== "E") return reply;
       const refusal = reply.bytes.toString("utf8");
       if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
@@ -293,7 +306,8 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
 
   async #put(ask: AskOptions, content: Buffer, mode: PutMode, details: PutDetails = {}): Promise<Reply> {
     const { old, before = "", behind = "", result = "", isWide = false, more: others = [] } = details;
-    return this.#runner.withContent(content, ask, ({ upload, word }) => {
+    const besides = others.reduce((sum: number, value) => sum + encodeValue(value).length, 0);
+    return this.#runner.withContent(content, { ...ask, besides }, ({ upload, word }) => {
       const sum = old === undefined ? "" : sumOf(old);
       const check = old === undefined || this.#runner.has("sha256sum") ? "" : cksum(old);
       const values = [ask.path, upload, mode, sum, check, lockName(ask.path), word];

@@ -21,6 +21,11 @@ const CONTENTS: Readonly<Record<string, string | Buffer>> = {
     Buffer.from([0x83, 0x5c, 0x83, 0x41, 0x0a]),
     Buffer.from(`first one\n${NOISE}last two\n`),
   ]),
+  "bytes that no UTF-8 has": Buffer.concat([
+    Buffer.from(`first one\n${NOISE}`),
+    Buffer.from([0xf5, 0x80, 0x80, 0x80, 0x0a]),
+    Buffer.from("last two\n"),
+  ]),
   "control characters": `first one\x01\n${NOISE}last two\n`,
   "a NUL far behind": `first one\n${NOISE}\0last two\n`,
   "many occurrences": `${"first one last two\n".repeat(300)}${NOISE}`,

@@ -114,7 +114,12 @@ extend() {
   if why=$( { emit >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
 }
 composed() {
-  if [ -z "$before" ] || ! has sha256sum; then return 0; fi
+  added=$(emit | wc -c)
+  if [ "$mode" = edit ]; then size=$(($(wc -c <"$target") + count * (added - length)))
+  else size=$((before + added + behind))
+  fi
+  [ "$(wc -c <"$part")" -eq "$size" ] || return
+  if [ "$mode" = edit ] || ! has sha256sum; then return 0; fi
   now=$(sha256sum <"$part")
   [ "\${now%% *}" = "$result" ]
 }
@@ -144,7 +149,10 @@ blocked() {
   done
   failure "$why"
 }
-in_utf8() { ! counted '\\200-\\377' || { has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null; }; }
+in_utf8() {
+  if ! counted '\\200-\\377'; then return 0; fi
+  ! counted '\\300\\301\\365-\\377' && has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null
+}
 counted() { [ "$(tr -dc "$1" <"$target" | head -c 1 | wc -c)" -gt 0 ]; }
 locate() {
   has awk && has sha256sum && [ -r "$target" ] && [ "$(wc -c <"$target")" -le ${MAX_THERE_BYTES} ] || return 1
@@ -168,7 +176,7 @@ locate() {
 replace_all() {
   from=0
   for at in $offsets; do
-    if [ "$at" -gt "$from" ]; then tail -c "+$((from + 1))" <"$target" | head -c $((at - from)); fi
+    if [ "$at" -gt "$from" ]; then tail -c "+$((from + 1))" <"$target" | head -c $((at - from)) || return; fi
     emit || return
     from=$((at + length))
   done

@@ -47,6 +47,9 @@ export interface AskOptions {
 /** A script that was not done in time. */
 export class OutOfTime extends FileFailure {}
 
+/** An answer that a provider cut, of a script that must not run a second time. */
+export class CutShort extends FileFailure {}
+
 /**
  * Characters of content that travel in a command. With the script it stays under the 64 KB that every sandbox
  * takes, and far under the 128 KiB Linux has for one argument.
@@ -86,8 +89,11 @@ export class ScriptRunner {
   async ask(script: string, values: readonly (Value | Spelled)[], options: AskOptions): Promise<Reply> {
     const first = await this.#run(script, values, this.#inlineBytes, options);
     if (first !== undefined) return replyIn(first);
-    if (options.repeatable === false) throw noAnswer("its answer was cut short");
     this.#inlineBytes = Math.floor(this.#inlineBytes / 4);
+    if (options.repeatable === false) {
+      const { code, error } = noAnswer("its answer was cut short").result;
+      throw new CutShort(code, error);
+    }
     const second = await this.#run(script, values, 0, options);
     if (second === undefined) throw noAnswer("its answer was cut short");
     return replyIn(second);
@@ -123,13 +129,13 @@ export class ScriptRunner {
     });
   }
 
-  /** Gets bytes on their way, hands them to `use`, and sees that an upload is gone after it. */
+  /** Gets bytes on their way, hands them to `use`, and sees that an upload is gone after it. `besides`: characters of other values. */
   async withContent(
     bytes: Uint8Array,
-    options: AskOptions,
+    options: AskOptions & { readonly besides?: number },
     use: (sent: Sent) => Promise<Reply>,
   ): Promise<Reply> {
-    const word = this.#wordOf(bytes);
+    const word = this.#wordOf(bytes, CONTENT_CHARACTERS - (options.besides ?? 0));
     if (word !== undefined) return use({ upload: "", word });
     const first = await this.#upload(bytes, options);
     const reply = await this.#withUpload(first, options, use);
@@ -144,37 +150,47 @@ export class ScriptRunner {
     const stage = this.#stage;
     this.#stage = undefined;
     if (stage !== undefined) await this.#discard(stage, options);
-    else if (this.#read.length > 0) await this.#best(NOTHING, "", options);
+    else if (this.#read.length > 0) await this.#best(NOTHING, [], options);
   }
 
   /** Undefined where the bytes are too many for a command. */
-  #wordOf(bytes: Uint8Array): Spelled | undefined {
-    if (bytes.length > CONTENT_CHARACTERS) return undefined;
+  #wordOf(bytes: Uint8Array, most: number): Spelled | undefined {
+    if (bytes.length > most) return undefined;
     const octal = encodeValue(bytes);
-    if (octal.length < CONTENT_CHARACTERS / 4 || !this.#hasBase64)
-      return octal.length < CONTENT_CHARACTERS ? new Spelled(`o${octal}`) : undefined;
+    if (octal.length < most / 4 || !this.#hasBase64)
+      return octal.length < most ? new Spelled(`o${octal}`) : undefined;
     const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    return digits.length < CONTENT_CHARACTERS ? new Spelled(`b${digits}`) : undefined;
+    return digits.length < most ? new Spelled(`b${digits}`) : undefined;
   }
 
   /** Before the private directory is known, to a name nobody can guess: that saves the call which makes the directory. */
   async #upload(bytes: Uint8Array, options: AskOptions): Promise<string> {
     if (this.#stage !== undefined) return this.#uploadStaged(bytes, options);
     const upload = `/tmp/.deepwright-upload-${randomBytes(16).toString("hex")}`;
-    const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
-    options.signal?.throwIfAborted();
-    return response?.error === null ? upload : this.#uploadStaged(bytes, options);
+    const refusal = await this.#send(upload, bytes, options);
+    return refusal === null ? upload : this.#uploadStaged(bytes, options);
+  }
+
+  /** Why it was not taken; null when it was. */
+  async #send(upload: string, bytes: Uint8Array, options: AskOptions): Promise<string | null> {
+    try {
+      const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
+      options.signal?.throwIfAborted();
+      return response === undefined ? "no reason given" : response.error;
+    } catch (error) {
+      await this.#discard(upload, options);
+      throw error;
+    }
   }
 
   async #uploadStaged(bytes: Uint8Array, options: AskOptions): Promise<string> {
     for (let attempt = 0; ; attempt++) {
       const stage = this.#stage ?? (await this.#makeStage(options));
       const upload = `${stage}/${randomBytes(16).toString("hex")}`;
-      const [response] = await this.#calls.uploadFiles([[upload, bytes]], signalOf(options));
-      options.signal?.throwIfAborted();
-      if (response?.error === null) return upload;
+      const refusal = await this.#send(upload, bytes, options);
+      if (refusal === null) return upload;
       if (this.#stage === stage) this.#stage = undefined;
-      if (attempt > 0) throw noAnswer(`it did not take an upload: ${response?.error ?? "no reason given"}`);
+      if (attempt > 0) throw noAnswer(`it did not take an upload: ${refusal}`);
     }
   }
 
@@ -220,7 +236,7 @@ export class ScriptRunner {
     if (answer.kind === "data") return answer.bytes;
     if (answer.kind === "file") return this.#fetch(answer, call, options);
     if (response.exitCode === 124) {
-      await this.#best(SWEEP, call, options);
+      await this.#best(SWEEP, [call, options.path], options);
       throw new OutOfTime("UNAVAILABLE", `Not done after ${timeout} seconds`);
     }
     if (answer.begun || response.truncated) return undefined;
@@ -255,19 +271,19 @@ export class ScriptRunner {
       signal?.throwIfAborted();
       return response;
     } catch (error) {
-      if (signal?.aborted) await this.#best(SWEEP, call, options);
+      if (signal?.aborted) await this.#best(SWEEP, [call, options.path], options);
       throw error;
     }
   }
 
   async #discard(path: string, options: AskOptions): Promise<void> {
-    await this.#best(DISCARD, path, options);
+    await this.#best(DISCARD, [path], options);
   }
 
   /** Best effort to clean up. After an abort nobody waits for it. */
-  async #best(script: string, value: string, { timeout, signal }: AskOptions): Promise<void> {
+  async #best(script: string, values: readonly Value[], { timeout, signal }: AskOptions): Promise<void> {
     const read = this.#read.splice(0, MAX_READ).join(" ");
-    const command = commandOf(script, randomBytes(16).toString("hex"), [0, "", read, value]);
+    const command = commandOf(script, randomBytes(16).toString("hex"), [0, "", read, ...values]);
     const done = Promise.resolve()
       .then(() => this.#calls.execute(command, { timeout }))
       .then(

@@ -205,10 +205,21 @@ main() { printf R.; }
 reply
 `;
 
-/** Values: the name of a call that was ended from outside, whose answer may still lie there. Body: `R`. */
+/**
+ * Values: the name of a call that was ended from outside, and what it was about: its answer, or a file that was not put
+ * in its place, may still lie there. Body: `R`.
+ */
 export const SWEEP = `${PRELUDE}
 decode "$1"; ended=$value
-main() { rm -rf "$scratch/.deepwright-$ended"; printf R.; }
+decode "$2"; path=$value
+main() {
+  rm -rf "$scratch/.deepwright-$ended"
+  rm -f "\${path%/*}/.deepwright-$ended.part"
+  if [ -L "$path" ]; then
+    target=$(readlink -f "$path" && printf x) && target=\${target%?x} && rm -f "\${target%/*}/.deepwright-$ended.part"
+  fi
+  printf R.
+}
 reply
 `;
 
