@@ -31,6 +31,7 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
   pool: "forks" as const,
+  setupFiles: ["scripts/test-hooks.mjs"],
   // Packages of others have a `source` condition too, which leads to TypeScript that Node does not read.
   server: { deps: { inline: [/@modelcontextprotocol/, /@langchain\/mcp-adapters/, /eventsource/] } },
 };

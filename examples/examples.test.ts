@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../packages/checkpoint/src/test-support/postgres.ts";
@@ -205,16 +206,25 @@ test("every example has an expectation here and a line in the README, and says h
 });
 
 let database: TestDatabase;
+/** The examples beside the packages as they are published, as a user has them. */
+let place: string;
 beforeAll(async () => {
   database = await testDatabase();
+  const main = await (await fetch(`${process.env.TEST_BROKER}/program`)).text();
+  place = mkdtempSync(join(main.slice(0, main.indexOf("node_modules/@deepwright")), "examples-"));
+  cpSync("examples", place, { recursive: true });
+  writeFileSync(join(place, "package.json"), '{"type":"module"}');
 });
-afterAll(() => database?.drop());
+afterAll(async () => {
+  rmSync(place, { recursive: true, force: true });
+  await database?.drop();
+});
 
 const PATIENCE = 120_000;
 
 test.each(Object.entries(printed))("%s runs", { timeout: PATIENCE }, async (file, expected) => {
   const env = { ...process.env, DATABASE_URL: database.url, MODEL: "", SECOND_MODEL: "" };
-  const program = ["--import", "tsx", "--conditions=source", `examples/${file}`];
+  const program = ["--import", "tsx", join(place, file)];
   const { stdout } = file.endsWith(".sh")
     ? await run(`examples/${file}`, { env })
     : await run(process.execPath, program, { env });

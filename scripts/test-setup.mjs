@@ -1,8 +1,9 @@
 // Runs once in vitest's main process: makes what many tests share when the first of them asks for it.
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { bundleProgram, SQLITE_WORKER } from "../packages/checkpoint/src/chaos/program.ts";
 import { install, PACKAGES } from "./bundle.mjs";
 import { startEngine } from "./test-engine.mjs";
 import { startPostgres } from "./test-postgres.mjs";
@@ -15,6 +16,7 @@ export default async function setup() {
   let server;
   let engine;
   let program;
+  const bundles = new Map();
   const answers = {
     "/postgres": async () => {
       server ??= startPostgres();
@@ -28,10 +30,15 @@ export default async function setup() {
       program ??= buildProgram();
       return program;
     },
+    "/bundle": async (file) => {
+      if (!bundles.has(file)) bundles.set(file, bundleTestProgram(file));
+      return (await bundles.get(file)).file;
+    },
   };
   const broker = createServer(async (request, response) => {
     try {
-      response.end(await answers[request.url]());
+      const { pathname, searchParams } = new URL(request.url, "http://broker");
+      response.end(await answers[pathname](searchParams.get("file")));
     } catch (error) {
       response.writeHead(500).end(error.message);
     }
@@ -46,7 +53,18 @@ export default async function setup() {
     const running = await engine?.catch(() => undefined);
     await running?.stop();
     rmSync(PROGRAM, { recursive: true, force: true });
+    for (const bundled of await Promise.allSettled(bundles.values()))
+      if (bundled.value) rmSync(bundled.value.directory, { recursive: true, force: true });
   };
+}
+
+/** With what our packages load beside themselves, where they look for it: from among the chunks. */
+function bundleTestProgram(file) {
+  return bundleProgram({
+    [`chunks/${basename(file, ".ts")}`]: pathToFileURL(file),
+    "sqlite/worker": SQLITE_WORKER,
+    "records/service": pathToFileURL(join(ROOT, "packages/server/src/records/service.ts")),
+  });
 }
 
 /** The terminal program as it is published: it starts in a third of the time the sources need. */

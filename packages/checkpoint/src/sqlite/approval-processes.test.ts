@@ -1,16 +1,17 @@
 /** Questions asked in one process and answered in another, by the agent itself and three levels down. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import { type ApprovalRun, type Kind, type ThreadReport, threadOf } from "./fixtures/approval-process.ts";
 import { startProgram } from "./processes-for-tests.ts";
 import { scratchDirectory } from "./scratch-for-tests.ts";
 import { SqliteSaver } from "./sqlite-saver.ts";
 
 const KINDS: readonly Kind[] = ["auto", "approve", "edit", "reject", "respond"];
-const PROGRAM = fileURLToPath(new URL("./fixtures/approval-process.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./fixtures/approval-process.ts", import.meta.url));
 
 /** One to five calls, all kinds in all places; each has something to ask about. */
 const MIXES: readonly (readonly Kind[])[] = [

@@ -1,9 +1,10 @@
 /** Starts processes that use a database. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
 
-const PROGRAM = fileURLToPath(new URL("./fixtures/home-process.ts", import.meta.url));
+import { type ChildProcess, spawn } from "node:child_process";
+import { onTestFinished } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
+
+const PROGRAM = await testProgram(new URL("./fixtures/home-process.ts", import.meta.url));
 
 export interface HomeProcess {
   readonly child: ChildProcess;
@@ -19,9 +20,9 @@ export function startProcess(...args: readonly (string | number)[]): HomeProcess
   return startProgram(PROGRAM, ...args);
 }
 
+/** `program`: as `testProgram` gives it. */
 export function startProgram(program: string, ...args: readonly (string | number)[]): HomeProcess {
-  const flags = ["--import", "tsx", "--conditions=source"];
-  const child = spawn(process.execPath, [...flags, program, ...args.map(String)], {
+  const child = spawn(process.execPath, [program, ...args.map(String)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {

@@ -1,9 +1,11 @@
 /** Tests only: agents with memory, and what their model was sent. */
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
+import { afterThisTest } from "../../../../scripts/test-cleanups.mjs";
 import { createDeepAgent } from "../agent.ts";
 import type { FileDownloadResponse, LsResult, OperationOptions, ReadResult } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
@@ -52,15 +54,9 @@ export function expectPrefixes(calls: readonly RecordedCall[]): void {
     expect(firstDifference(calls[i - 1] as RecordedCall, calls[i] as RecordedCall)).toBeUndefined();
 }
 
-const directories: string[] = [];
-
-afterEach(async () => {
-  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
-});
-
 export async function workspace(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "memory-"));
-  directories.push(root);
+  afterThisTest(() => rm(root, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), content);

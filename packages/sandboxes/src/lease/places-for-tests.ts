@@ -1,27 +1,22 @@
 /** A directory for the places of one test, removed with the processes in it. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { afterThisTest } from "../../../../scripts/test-cleanups.mjs";
 import {
   type ProcessProvider,
   type ProcessProviderOptions,
   processProvider,
 } from "./process-provider-for-tests.ts";
 
-const roots: string[] = [];
-
-afterEach(async () => {
-  for (const root of roots.splice(0)) {
+export function placesRoot(): string {
+  const root = mkdtempSync(join(tmpdir(), "places-"));
+  afterThisTest(async () => {
     const provider = processProvider({ root });
     for (const id of provider.places()) await provider.destroy?.(id);
     rmSync(root, { recursive: true, force: true });
-  }
-});
-
-export function placesRoot(): string {
-  const root = mkdtempSync(join(tmpdir(), "places-"));
-  roots.push(root);
+  });
   return root;
 }
 

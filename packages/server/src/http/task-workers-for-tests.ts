@@ -1,27 +1,20 @@
 /** A server whose workers are processes that a test may kill. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterEach } from "vitest";
+import { afterThisTest } from "../../../../scripts/test-cleanups.mjs";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import { backgroundAgents } from "../runs/background-agents-for-tests.ts";
 import { QUICK, startServer, type TestServer } from "../server-for-tests.ts";
 
-const PROGRAM = fileURLToPath(new URL("./task-program-for-tests.ts", import.meta.url));
-const workers: ChildProcess[] = [];
-const servers: TestServer[] = [];
-
-afterEach(async () => {
-  for (const worker of workers.splice(0)) worker.kill("SIGKILL");
-  for (const server of servers.splice(0)) await server.close();
-});
+const PROGRAM = await testProgram(new URL("./task-program-for-tests.ts", import.meta.url));
 
 export async function startWorker(database: string, ...elsewhere: string[]): Promise<ChildProcess> {
-  const flags = ["--import", "tsx", "--conditions=source"];
-  const worker = spawn(process.execPath, [...flags, PROGRAM, database, ...elsewhere], {
+  const worker = spawn(process.execPath, [PROGRAM, database, ...elsewhere], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  workers.push(worker);
+  afterThisTest(() => worker.kill("SIGKILL"));
   await once(worker.stdout!, "data");
   return worker;
 }
@@ -29,7 +22,7 @@ export async function startWorker(database: string, ...elsewhere: string[]): Pro
 /** A server of its own that has the same agents, and works. */
 export async function startFar(): Promise<TestServer> {
   const far = await startServer({ agents: backgroundAgents(), runs: QUICK });
-  servers.push(far);
+  afterThisTest(() => far.close());
   return far;
 }
 
@@ -41,7 +34,7 @@ export async function startApi(postgres: string | undefined, elsewhere?: string)
     runs: QUICK,
     ...(postgres !== undefined && { database: postgres }),
   });
-  servers.push(api);
+  afterThisTest(() => api.close());
   return { api, database: postgres ?? join(api.directory, "server.db") };
 }
 

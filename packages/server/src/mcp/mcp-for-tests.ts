@@ -1,20 +1,21 @@
 /** Servers, directories and agents for tests of MCP. */
+
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import type { StdioDefinition } from "./definition.ts";
 import type { McpNotice } from "./notices.ts";
 import { type Mcp, type OpenMcpOptions, openMcp } from "./open-mcp.ts";
 
-const PROGRAM = fileURLToPath(new URL("tools-program-for-tests.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("tools-program-for-tests.ts", import.meta.url));
 
 /** The program with all the tools; it writes a line to `log` for each start. */
 export function toolsProgram(log = "/dev/null", many = 0): StdioDefinition {
   return {
     command: process.execPath,
-    args: ["--import", import.meta.resolve("tsx"), PROGRAM, log, String(many)],
+    args: [PROGRAM, log, String(many)],
   };
 }
 

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
 import { claimed, cron, finished, newThread, said, started } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
@@ -32,7 +32,7 @@ recordsSuite("records in an SQLite file", {
   again: () => openRecords({ sqlite: path }, { lookEvery: 0.05 }),
 });
 
-const PROGRAM = fileURLToPath(new URL("./process-for-tests.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./process-for-tests.ts", import.meta.url));
 
 function linesOf(output: string, word: string): string[] {
   return output

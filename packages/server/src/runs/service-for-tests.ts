@@ -1,4 +1,5 @@
 /** A run service on a file of its own, and agents to run: for tests. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,27 +7,17 @@ import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepwright";
 import { type Script, scriptedModel } from "deepwright/testing";
-import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
+import { afterThisFile, afterThisTest } from "../../../../scripts/test-cleanups.mjs";
 import { type AgentSource, createAgentRegistry } from "../agents/registry.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
 import { openRecords } from "../records/open-records.ts";
 import type { RunEvent, RunRecord } from "../records/records.ts";
 import { createRunService, type RunServiceOptions, type StartRun } from "./run-service.ts";
 
-const directories: string[] = [];
-const open: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
-afterAll(() => {
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
-
 export function scratchDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "deepwright-runs-"));
-  directories.push(directory);
+  afterThisFile(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
@@ -69,7 +60,7 @@ export async function openSite(agents: Record<string, AgentSource>, options: Sit
     })();
     return closed;
   };
-  open.push(close);
+  afterThisTest(close);
   return { runs, records, saver, registry, directory, errors, close };
 }
 

@@ -119,5 +119,5 @@ class Worker {
 }
 
 const given = process.argv[2];
-if (given !== undefined && process.argv[1]?.endsWith("random-operations-for-tests.ts"))
+if (given !== undefined && process.argv[1]?.endsWith("random-operations-for-tests.js"))
   process.stdout.write(JSON.stringify(await new Worker(JSON.parse(given) as OperationsOptions).run()));

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
+import { testProgram } from "../../../../../scripts/test-program.mjs";
 import { isTemporaryName } from "./atomic-write.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type OperationsReport,
 } from "./random-operations-for-tests.ts";
 
-const PROGRAM = fileURLToPath(new URL("./random-operations-for-tests.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./random-operations-for-tests.ts", import.meta.url));
 const FACTOR = Number(process.env.TEST_RUNS_FACTOR ?? 1);
 
 function sharedDirectory(): string {
@@ -28,8 +28,7 @@ function sharedDirectory(): string {
 }
 
 function start(options: OperationsOptions): ChildProcess {
-  const flags = ["--import", "tsx", "--conditions=source"];
-  const child = spawn(process.execPath, [...flags, PROGRAM, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

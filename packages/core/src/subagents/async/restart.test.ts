@@ -1,17 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { testProgram } from "../../../../../scripts/test-program.mjs";
 import { scratchDirectory } from "../../loop/fixtures/processes.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import { supervisorOnDisk } from "./supervisor-process-for-tests.ts";
 
-const PROGRAM = fileURLToPath(new URL("./supervisor-process-for-tests.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./supervisor-process-for-tests.ts", import.meta.url));
 
 test("after kill -9 another process knows the tasks, what came of them, and goes on with the one that was cut off", async () => {
   const directory = scratchDirectory();
-  const flags = ["--import", "tsx", "--conditions=source"];
-  const child = spawn(process.execPath, [...flags, PROGRAM, directory], {
+  const child = spawn(process.execPath, [PROGRAM, directory], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");

@@ -22,7 +22,7 @@ export function supervisorOnDisk(directory: string) {
 
 /** As a program: starts both tasks, says so when the first is done, and stays. */
 const [, program = "", directory] = process.argv;
-if (program.endsWith("supervisor-process-for-tests.ts") && directory !== undefined) {
+if (program.endsWith("supervisor-process-for-tests.js") && directory !== undefined) {
   const thread = supervisorOnDisk(directory);
   const start = (description: string) =>
     ["start_async_task", { description, subagent_type: "researcher" }] as const;
