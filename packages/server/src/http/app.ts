@@ -12,7 +12,7 @@ import type { Services } from "../routes/services.ts";
 import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
 import { createWireJson } from "../runs/wire-json.ts";
 import { type Environment, mountRoutes } from "./app-routes.ts";
-import { type Authenticate, tokenAuthentication } from "./authenticate.ts";
+import { type Authenticate, tellingApart, tokenAuthentication } from "./authenticate.ts";
 import { guard, safeHeaders } from "./guard.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
@@ -44,7 +44,7 @@ export interface AppOptions extends PlaceOptions {
   readonly agents: Readonly<Record<string, AgentSource>>;
   /** Whether all agents are made at the start, which fails for one that is not configured rightly. Default false; `serve`: true. */
   readonly loadAgents?: boolean;
-  /** Who asks. Default: whoever has the `token`, as the one owner `local`. */
+  /** Who asks. Default: whoever has the `token`, as the one owner `local`, which nobody else may be. */
   readonly authenticate?: Authenticate;
   /** Default: a new one, `app.token`. */
   readonly token?: string;
@@ -95,7 +95,10 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   try {
     const services = await openServices(options, places, closing.signal);
     const mcp = options.mcp === false ? undefined : mcpEndpointFor(services);
-    const app = routed(options, services, mcp, authenticate ?? tokenAuthentication(token as string));
+    const whoAsks = authenticate
+      ? tellingApart(authenticate, services.onError)
+      : tokenAuthentication(token as string);
+    const app = routed(options, services, mcp, whoAsks);
     let closed: Promise<void> | undefined;
     return {
       fetch: async (request, env) => app.fetch(request, env as never),

@@ -1,5 +1,6 @@
 /** Who asks: the token of the server, or whatever the embedder's `authenticate` says. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { ConfigurationError } from "deepwright";
 import { LOCAL_OWNER } from "../runs/tenants.ts";
 import { Problem } from "./problems.ts";
 
@@ -35,10 +36,35 @@ export function presentedToken(headers: Headers): string | undefined {
   return bearer ?? (headers.get("x-api-key") || undefined);
 }
 
+/**
+ * An embedder's `authenticate`, none of whose callers is `local`: that one has no others to be kept from, so its agents
+ * keep things where those of other callers could be. `onError` hears of the first.
+ */
+export function tellingApart(authenticate: Authenticate, onError: (error: unknown) => void): Authenticate {
+  let told = false;
+  return async (request) => {
+    const caller = await authenticate(request);
+    if (caller?.identity !== LOCAL_OWNER) return caller;
+    if (!told)
+      onError(
+        new ConfigurationError(
+          "INVALID_OPTION",
+          `authenticate returned the identity '${LOCAL_OWNER}', the owner of a server with one token: the caller is refused.`,
+          { hint: `Return another identity, such as 'user:${LOCAL_OWNER}'.` },
+        ),
+      );
+    told = true;
+    throw new Problem("FORBIDDEN", `The identity '${LOCAL_OWNER}' is the server's own and no caller's.`);
+  };
+}
+
 export async function callerOf(authenticate: Authenticate, request: Request): Promise<Caller> {
   const caller = await Promise.resolve()
     .then(() => authenticate(request))
-    .catch(() => undefined);
+    .catch((error) => {
+      if (error instanceof Problem) throw error;
+      return undefined;
+    });
   if (!caller || !isIdentity(caller.identity))
     throw new Problem("UNAUTHENTICATED", "A valid token is needed.", {
       headers: { "www-authenticate": "Bearer" },

@@ -27,6 +27,14 @@ export function mountMcp(app: Hono<Environment>, services: Services, endpoint: M
     if (services.closing.aborted) throw closes();
     const body = req.method === "POST" ? await readJson(req.raw, services.limits) : undefined;
     const caller = get("caller");
-    return endpoint.handle(req.raw, { owner: caller.identity, user: userOf(caller) }, body);
+    const { identity: owner } = caller;
+    const handle = async (onEnd?: () => void) =>
+      endpoint.handle(req.raw, { owner, user: userOf(caller) }, body, onEnd);
+    return req.method === "GET" || asksFor(body) ? services.streams.hold(owner, handle) : handle();
   });
+}
+
+/** Whether something is to be answered, which is done in a stream. A notification is not, such as the end of a call. */
+function asksFor(body: unknown): boolean {
+  return [body].flat().some((message) => typeof message === "object" && message !== null && "id" in message);
 }

@@ -23,4 +23,18 @@ export class OpenStreams {
       else this.counts.delete(caller);
     };
   }
+
+  /**
+   * An answer that begins only where there is a place for it, so that what is refused has done nothing. `begin` is told how
+   * to give the place back when the answer is over; what it throws gives it back too.
+   */
+  async hold(caller: string, begin: (release: () => void) => Promise<Response>): Promise<Response> {
+    const release = this.open(caller);
+    try {
+      return await begin(release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
 }

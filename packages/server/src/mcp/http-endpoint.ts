@@ -9,6 +9,8 @@ export interface McpEndpointOptions {
   readonly open: (owner: string, user: SessionCaller["user"]) => Promise<Server>;
   /** Of one owner at a time; the one that was used longest ago makes room. Default 64. */
   readonly sessions?: number;
+  /** Milliseconds after which a session without a request and without an open answer ends. Default half an hour. */
+  readonly idleMs?: number;
 }
 
 /** Who asks: a session has one owner, and knows what was said of it when it began. */
@@ -18,8 +20,8 @@ export interface SessionCaller {
 }
 
 export interface McpEndpoint {
-  /** `body` is the JSON of a POST. */
-  handle(request: Request, caller: SessionCaller, body: unknown): Promise<Response>;
+  /** `body` is the JSON of a POST. `onEnd` is called once: the client has all of the answer, or is gone. */
+  handle(request: Request, caller: SessionCaller, body: unknown, onEnd?: () => void): Promise<Response>;
   /** Ends all sessions. Safe twice. */
   close(): Promise<void>;
 }
@@ -31,45 +33,144 @@ interface Session {
 }
 
 const SESSIONS = 64;
+const IDLE_MS = 30 * 60_000;
 
 /** A session lives in this process: a client that comes to another one is told to begin anew, as the protocol has it. */
-export function createMcpEndpoint({ open, sessions: most = SESSIONS }: McpEndpointOptions): McpEndpoint {
-  /** The one that was used last is the last. */
-  const sessions = new Map<string, Session>();
-  const end = async (id: string): Promise<void> => {
-    const session = sessions.get(id);
-    sessions.delete(id);
-    await session?.server.close();
-  };
-  const begin = async ({ owner, user }: SessionCaller): Promise<WebStandardStreamableHTTPServerTransport> => {
-    const own = [...sessions].filter(([, session]) => session.owner === owner).map(([id]) => id);
-    for (const id of own.slice(0, Math.max(0, own.length - most + 1))) await end(id);
+export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
+  const { open, sessions: most = SESSIONS, idleMs = IDLE_MS } = options;
+  const sessions = new Sessions(most, idleMs);
+  /** Whatever the request is: one that begins no session leaves nothing behind. */
+  const begin = async (
+    request: Request,
+    { owner, user }: SessionCaller,
+    body: unknown,
+  ): Promise<Response> => {
     const [sdk, server] = await Promise.all([loadServerSdk(), open(owner, user)]);
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => void sessions.set(id, { owner, transport, server }),
-      onsessionclosed: (id) => void sessions.delete(id),
+      onsessioninitialized: (id) => sessions.add(id, { owner, transport, server }),
+      onsessionclosed: (id) => sessions.forget(id),
     });
     await server.connect(transport as never);
-    return transport;
+    const response = await transport.handleRequest(request, { parsedBody: body });
+    if (transport.sessionId === undefined) await server.close();
+    return response;
   };
   return {
-    async handle(request, caller, body) {
+    async handle(request, caller, body, onEnd = () => {}) {
       const id = request.headers.get("mcp-session-id");
-      if (id === null) {
-        const transport = await begin(caller);
-        return transport.handleRequest(request, { parsedBody: body });
+      if (id === null) return watched(await begin(request, caller, body), onEnd);
+      const used = sessions.use(id, caller.owner);
+      if (used === undefined) return watched(noSession(), onEnd);
+      try {
+        const response = await used.transport.handleRequest(request, { parsedBody: body });
+        return watched(response, () => {
+          used.rest();
+          onEnd();
+        });
+      } catch (error) {
+        used.rest();
+        throw error;
       }
-      const session = sessions.get(id);
-      if (session === undefined || session.owner !== caller.owner) return noSession();
-      sessions.delete(id);
-      sessions.set(id, session);
-      return session.transport.handleRequest(request, { parsedBody: body });
     },
-    async close() {
-      await Promise.all([...sessions.keys()].map(end));
-    },
+    close: () => sessions.close(),
   };
+}
+
+interface OpenSession extends Session {
+  /** Answers that are not over. */
+  answers: number;
+  timer?: NodeJS.Timeout;
+}
+
+class Sessions {
+  /** The one that was used last is the last. */
+  readonly #open = new Map<string, OpenSession>();
+  readonly #most: number;
+  readonly #idleMs: number;
+
+  constructor(most: number, idleMs: number) {
+    this.#most = most;
+    this.#idleMs = idleMs;
+  }
+
+  /** Room is made in the same turn: however many begin at once, there are never more. */
+  async add(id: string, session: Session): Promise<void> {
+    const { owner } = session;
+    const own = [...this.#open].filter(([, other]) => other.owner === owner).map(([known]) => known);
+    const ended = own.slice(0, Math.max(0, own.length - this.#most + 1)).map((known) => this.#end(known));
+    const opened = { ...session, answers: 0 };
+    this.#open.set(id, opened);
+    this.#waitFor(id, opened);
+    await Promise.all(ended);
+  }
+
+  /** For one request; `rest` says that its answer is over. Undefined also for one of somebody else. */
+  use(id: string, owner: string): (Session & { rest(): void }) | undefined {
+    const session = this.#open.get(id);
+    if (session === undefined || session.owner !== owner) return undefined;
+    this.#open.delete(id);
+    this.#open.set(id, session);
+    session.answers += 1;
+    clearTimeout(session.timer);
+    const rest = (): void => {
+      session.answers -= 1;
+      if (session.answers === 0 && this.#open.get(id) === session) this.#waitFor(id, session);
+    };
+    return { owner, transport: session.transport, server: session.server, rest };
+  }
+
+  /** Of one that its client has ended. */
+  forget(id: string): void {
+    clearTimeout(this.#open.get(id)?.timer);
+    this.#open.delete(id);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.#end(id)));
+  }
+
+  #waitFor(id: string, session: OpenSession): void {
+    session.timer = setTimeout(() => void this.#end(id).catch(() => {}), this.#idleMs).unref();
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#open.get(id);
+    this.forget(id);
+    await session?.server.close();
+  }
+}
+
+/** The same answer, which says when it is over: at once unless it is a stream. */
+function watched(response: Response, onEnd: () => void): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (!isStream || response.body === null) {
+    onEnd();
+    return response;
+  }
+  const reader = response.body.getReader();
+  let over = (): void => {
+    over = () => {};
+    onEnd();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        over();
+        controller.close();
+      } catch (error) {
+        over();
+        throw error;
+      }
+    },
+    cancel(reason) {
+      over();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(body, response);
 }
 
 /** The same for one that is somebody else's. */

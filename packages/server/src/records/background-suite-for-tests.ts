@@ -269,5 +269,94 @@ export function backgroundSuite({ records, again }: RecordsSite): void {
       expect(await records().background.openOn("a", threadId)).toBe(0);
       expect(await lettersOf(top)).toMatchObject([{ taskId: threadId, status: "cancelled" }]);
     });
+
+    test("also all that was said to it and not read, by a client and by who gave it as a task", async () => {
+      const by = await giver();
+      const threadId = randomUUID();
+      await records().tasks.begin({
+        giver: by,
+        agentName: "helper",
+        thread: thread("a", { thread_id: threadId }),
+        run: newRun("a", threadId),
+      });
+      for (const id of [threadId, by.run.thread_id])
+        for (const kind of KINDS) await records().mail.post(id, { id: kind, kind, message: "hi" });
+      await records().tasks.cancel("a", threadId);
+      expect(await records().mail.waiting(threadId, KINDS)).toEqual([]);
+      expect(await records().mail.waiting(by.run.thread_id, KINDS)).toHaveLength(4);
+      await records().background.stop("a", by.run.thread_id);
+      expect(await records().mail.waiting(by.run.thread_id, KINDS)).toEqual([]);
+    });
+  });
+
+  describe("mail of a thread at rest", () => {
+    const listed = async () => (await records().mail.unattended(1_000)).map(({ threadId }) => threadId);
+    const post = (threadId: string, kind: (typeof KINDS)[number], id: string = kind) =>
+      records().mail.post(threadId, { id, kind, message: "hi" });
+
+    test.each([
+      ["steer", false],
+      ["follow-up", false],
+      ["completion", true],
+      ["task-end", true],
+    ] as const)("after a failure, and of the kind %s, is to be attended to: %s", async (kind, isFound) => {
+      const by = await giver();
+      await post(by.run.thread_id, kind);
+      await records().runs.finish(by, { status: "error", threadStatus: "error" }, []);
+      expect((await listed()).includes(by.run.thread_id)).toBe(isFound);
+      await records().mail.settle(by.run.thread_id, [kind]);
+    });
+
+    test("tells of an end after a failure until a run was begun since it came, however that went", async () => {
+      const by = await giver();
+      const { thread_id: threadId } = by.run;
+      await records().runs.finish(by, { status: "error", threadStatus: "error" }, []);
+      await post(threadId, "task-end");
+      expect(await listed()).toContain(threadId);
+      await started(records(), "a", threadId);
+      const claim = await claimed(records(), threadId);
+      await records().runs.finish(claim, { status: "error", threadStatus: "error" }, []);
+      expect(await listed()).not.toContain(threadId);
+      await post(threadId, "task-end", "another");
+      expect(await listed()).toContain(threadId);
+      await records().mail.settle(threadId, ["task-end", "another"]);
+    });
+
+    test("whose last run was cancelled begins none, unless something has ended in the background", async () => {
+      const by = await giver();
+      const { thread_id: threadId, run_id: runId } = by.run;
+      await post(threadId, "steer");
+      await records().runs.requestCancel("a", runId, "interrupt");
+      await records().runs.finish(by, { status: "interrupted", threadStatus: "idle", task: "cancelled" }, []);
+      expect(await listed()).not.toContain(threadId);
+      await post(threadId, "completion");
+      expect(await listed()).toContain(threadId);
+      await records().mail.settle(threadId, ["completion"]);
+      await started(records(), "a", threadId);
+      await end(await claimed(records(), threadId));
+      expect(await listed()).toContain(threadId);
+      await records().mail.settle(threadId, ["steer"]);
+    });
+
+    test("of which there is more than is asked for: any of it comes, those without a run last", async () => {
+      const without = await newThread(records(), "a");
+      await post(without, "steer");
+      const ids: string[] = [];
+      for (let n = 0; n < 12; n += 1) {
+        const by = await giver();
+        await post(by.run.thread_id, "steer");
+        await end(by);
+        ids.push(by.run.thread_id);
+      }
+      const seen = new Set<string>();
+      const areSeen = () => ids.every((id) => seen.has(id));
+      for (let n = 0; n < 200 && !areSeen(); n += 1)
+        for (const { threadId } of await records().mail.unattended(3)) seen.add(threadId);
+      expect(areSeen()).toBe(true);
+      expect(seen.has(without)).toBe(false);
+      for (const threadId of [without, ...ids]) await records().mail.settle(threadId, ["steer"]);
+    });
   });
 }
+
+const KINDS = ["steer", "follow-up", "completion", "task-end"] as const;

@@ -64,7 +64,10 @@ export async function claimNext(
   return row && { run: storedRun(row).run, fence, isTask, stalled: stallOf(row) };
 }
 
-/** The run at work if it is abandoned, or was claimed by this very call; else the first that may begin. */
+/**
+ * The run at work if it is abandoned, or was claimed by this very call; else one that was given back, whose work must not
+ * be mixed with that of others; else the first that may begin.
+ */
 async function nextRun(
   database: Database,
   session: SqlSession,
@@ -74,7 +77,7 @@ async function nextRun(
   const rows = await session.all(
     `SELECT ${runColumns(database)} FROM dw_srv_runs
       WHERE thread_id = $1 AND open = 1 AND (status = 'running' OR not_before <= ${database.clock})
-      ORDER BY CASE status WHEN 'running' THEN 0 ELSE 1 END, sequence LIMIT 1`,
+      ORDER BY CASE WHEN status = 'running' THEN 0 WHEN last_event > 0 THEN 1 ELSE 2 END, sequence LIMIT 1`,
     [threadId],
   );
   const [first] = rows.map(storedRun);

@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { backgroundSuite } from "./background-suite-for-tests.ts";
 import { claimsSuite } from "./claims-suite-for-tests.ts";
 import { eventsSuite } from "./events-suite-for-tests.ts";
+import { givenBackSuite } from "./given-back-suite-for-tests.ts";
 import { listingsSuite } from "./listings-suite-for-tests.ts";
 import { propertySuite } from "./property-suite-for-tests.ts";
 import type { ServerRecords } from "./records.ts";
@@ -21,6 +22,7 @@ export function recordsSuite(name: string, site: RecordsSite): void {
   describe(name, () => {
     runsSuite(site);
     claimsSuite(site);
+    givenBackSuite(site);
     eventsSuite(site);
     listingsSuite(site);
     scheduleSuite(site);

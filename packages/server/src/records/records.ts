@@ -97,8 +97,8 @@ export type StartedRun =
       readonly kind: "created";
       readonly run: RunRecord;
       /**
-       * By the strategies `interrupt` and `rollback`, as they are now: those at work have `cancel` set and end first;
-       * those that had not begun have ended (`interrupted`).
+       * By the strategies `interrupt` and `rollback`, as they are now: those that were begun, be they at work or given
+       * back, have `cancel` set and end first; those that had not begun have ended (`interrupted`).
        */
       readonly displaced: readonly RunRecord[];
     }
@@ -161,8 +161,9 @@ export interface RunRecords {
   delete(owner: Owner, runId: string): Promise<boolean>;
   /**
    * Notes that a client wants its end. One that has not begun ends at once, as `interrupted` with `lastEvents`; of one
-   * at work, the worker hears by `events.watch` and sees `cancel` in what `keepClaim` returns. Returns the run as it is
-   * now; undefined: there is none that goes on.
+   * at work, the worker hears by `events.watch` and sees `cancel` in what `keepClaim` returns; one that was given back is
+   * ended by the next to claim it. Of several actions the first counts. Returns the run as it is now; undefined: there
+   * is none that goes on.
    */
   requestCancel(
     owner: Owner,
@@ -171,8 +172,9 @@ export interface RunRecords {
     lastEvents?: readonly NewEvent[],
   ): Promise<RunRecord | undefined>;
   /**
-   * The oldest run of the thread that may begin, or the one whose worker did not keep its claim, if none of the thread
-   * is at work; counts an attempt. A run that has `cancel`, or does not get further, is the worker's to finish unbegun.
+   * The one whose worker did not keep its claim, or one that was given back, or the oldest run of the thread that may
+   * begin, if none of the thread is at work; counts an attempt. A run that has `cancel`, or does not get further, is the
+   * worker's to finish without going on.
    */
   claimNext(threadId: string, worker: string, ttlMs: number): Promise<RunClaim | undefined>;
   /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */

@@ -11,6 +11,8 @@ export interface StoredRun {
   readonly fence: number;
   readonly token: string | null;
   readonly stalled: number;
+  /** Whether a worker has begun it, be it at work or given back: the first thing that one does is to write an event. */
+  readonly begun: boolean;
   /** Whether its worker has not kept its claim. */
   readonly abandoned: boolean;
 }
@@ -27,6 +29,7 @@ export function storedRun(row: SqlRow): StoredRun {
     fence: row.fence as number,
     token: row.token as string | null,
     stalled: stallOf(row),
+    begun: (row.last_event as number) > 0,
     abandoned: row.abandoned === 1,
   };
 }

@@ -177,7 +177,7 @@ async function withdrawRun(
   const seen = await findRun(database, session, owner, runId);
   if (seen === undefined || !(await lockThread(database, session, seen.run.thread_id))) return false;
   const found = await findRun(database, session, owner, runId);
-  if (found?.run.status !== "pending") return false;
+  if (found?.run.status !== "pending" || found.begun) return false;
   await session.run("DELETE FROM dw_srv_keys WHERE run_id = $1 AND owner = $2", [runId, owner]);
   await removeRuns(session, "run_id = $1", runId);
   return true;

@@ -98,21 +98,24 @@ async function displace(
   return displaced;
 }
 
-/** Under the lock of its thread. One that has not begun ends; one at work is told. */
+/**
+ * Under the lock of its thread. One that has not begun ends. One at work is told; one that was given back keeps its place,
+ * and whoever takes it ends what was done of it. What was asked for first counts.
+ */
 export async function cancelRun(
   database: Database,
   session: SqlSession,
-  { run, position }: StoredRun,
+  { run, position, begun }: StoredRun,
   action: "interrupt" | "rollback",
   lastEvents: readonly NewEvent[],
   now: number,
 ): Promise<RunRecord> {
-  const waits = run.status === "pending";
+  const waits = run.status === "pending" && !begun;
   const [row] = await session.all(
     waits
-      ? `UPDATE dw_srv_runs SET cancel = $1, updated_at = $2, status = 'interrupted', open = 0, ended_at = $2,
+      ? `UPDATE dw_srv_runs SET cancel = COALESCE(cancel, $1), updated_at = $2, status = 'interrupted', open = 0, ended_at = $2,
           last_event = last_event + $3, has_log = 1 WHERE position = $4 RETURNING ${runColumns(database)}`
-      : `UPDATE dw_srv_runs SET cancel = $1, updated_at = $2, last_event = last_event + $3
+      : `UPDATE dw_srv_runs SET cancel = COALESCE(cancel, $1), updated_at = $2, last_event = last_event + $3
           WHERE position = $4 RETURNING ${runColumns(database)}`,
     [action, now, waits ? lastEvents.length : 0, position],
   );

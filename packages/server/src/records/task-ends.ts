@@ -59,7 +59,7 @@ export async function endTask(
 export async function goesOn(session: SqlSession, threadId: string, status: string): Promise<boolean> {
   const some = async (sql: string) => (await session.all(sql, [threadId])).length > 0;
   if (await some("SELECT 1 AS one FROM dw_srv_runs WHERE thread_id = $1 AND open = 1 LIMIT 1")) return true;
-  // After anything else nothing is begun by itself.
+  // After anything else it is over: what may still be begun for the end of something below is told to nobody.
   if (status !== "success") return false;
   return (
     (await some("SELECT 1 AS one FROM dw_srv_mail WHERE thread_id = $1 AND message IS NOT NULL LIMIT 1")) ||
@@ -107,8 +107,8 @@ async function cancelWorkOn(
   threadId: string,
   now: number,
 ): Promise<RunRecord[]> {
-  // The end of something below must not begin a run on it.
-  await session.run("UPDATE dw_srv_mail SET message = NULL WHERE thread_id = $1 AND kind = 'task-end'", [
+  // Nothing that was said to it, and no end of anything below, is to begin a run on it.
+  await session.run("UPDATE dw_srv_mail SET message = NULL WHERE thread_id = $1 AND message IS NOT NULL", [
     threadId,
   ]);
   const ended: RunRecord[] = [];

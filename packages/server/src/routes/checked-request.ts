@@ -94,7 +94,8 @@ function checkGoto(goto: unknown): void {
     const { lg_name: name, ...packet } = target as Record<string, unknown>;
     if (name !== undefined && name !== "Send")
       throw invalid("command.goto: must be names of nodes, or sends.");
-    refuseEngineObjects(packet, "command.goto");
+    const states = Object.entries(packet).map(([key, given]) => [key, withPlainMessages(given)]);
+    refuseEngineObjects(Object.fromEntries(states), "command.goto");
     for (const given of Object.values(packet)) checkValues(given, "command.goto");
   }
 }

@@ -36,7 +36,7 @@ export function shownRun(run: RunRecord): Run {
   return { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy };
 }
 
-interface NewRunCall {
+export interface NewRunCall {
   readonly request: Request;
   readonly caller: Caller;
   readonly owner: string;
@@ -90,12 +90,13 @@ export interface Watching {
   readonly modes?: readonly StreamMode[] | undefined;
   readonly cancelOnDisconnect: boolean;
   readonly cut: (() => void) | undefined;
+  /** Gives back the place the answer has among the caller's streams. */
+  readonly release: () => void;
 }
 
 export async function runStream(watching: Watching): Promise<Response> {
-  const { owner, services, run, after = 0, modes, cancelOnDisconnect, cut } = watching;
+  const { owner, services, run, after = 0, modes, cancelOnDisconnect, cut, release } = watching;
   const ends = (await hasMore(services, run, after)) && { [HEADER.streamEnd]: "end" };
-  const release = services.streams.open(owner);
   const open = (signal: AbortSignal) =>
     wireEvents(services.runs.stream(owner, run.run_id, { after, signal, inPieces: true }), modes);
   return eventResponse(open, {
@@ -115,8 +116,7 @@ async function hasMore({ records }: Services, run: RunRecord, after: number): Pr
   return isOpen || (await records.events.skim(run.run_id, after, 1)).length > 0;
 }
 
-export function runOutcome({ owner, services, run, cancelOnDisconnect, cut }: Watching): Response {
-  const release = services.streams.open(owner);
+export function runOutcome({ owner, services, run, cancelOnDisconnect, cut, release }: Watching): Response {
   return waitResponse(
     async (signal) => services.json(await services.runs.wait(owner, run.run_id, { signal })),
     {

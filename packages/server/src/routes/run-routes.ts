@@ -10,23 +10,25 @@ import { selected } from "./listing.ts";
 import {
   keyOf,
   lastEvent,
+  type NewRunCall,
   runHeaders,
   runOf,
   runOutcome,
   runStream,
   shownRun,
   startRun,
+  type Watching,
 } from "./run-parts.ts";
 import type { Services } from "./services.ts";
 import { threadOf } from "./thread-parts.ts";
 
 export const runRoutes: Handlers<"runs"> = {
   "runs.create": async (call) => created(await startRun(call, call.body, call.parameters.thread_id)),
-  "runs.stream": async (call) => streamed(call, await startRun(call, call.body, call.parameters.thread_id)),
-  "runs.wait": async (call) => waited(call, await startRun(call, call.body, call.parameters.thread_id)),
+  "runs.stream": async (call) => streamed(call, call.parameters.thread_id),
+  "runs.wait": async (call) => waited(call, call.parameters.thread_id),
   "runs.createStateless": async (call) => created(await startRun(call, call.body)),
-  "runs.streamStateless": async (call) => streamed(call, await startRun(call, call.body)),
-  "runs.waitStateless": async (call) => waited(call, await startRun(call, call.body)),
+  "runs.streamStateless": async (call) => streamed(call),
+  "runs.waitStateless": async (call) => waited(call),
   "runs.createBatch": createBatch,
 
   "runs.list": async ({ owner, parameters, query, services }) => {
@@ -52,7 +54,10 @@ export const runRoutes: Handlers<"runs"> = {
 
   "runs.join": async ({ owner, parameters, query, services, cut }) => {
     const run = await runOf(services, owner, parameters.run_id, parameters.thread_id);
-    return runOutcome({ owner, services, cut, run, cancelOnDisconnect: query.cancel_on_disconnect });
+    const cancelOnDisconnect = query.cancel_on_disconnect;
+    return services.streams.hold(owner, async (release) =>
+      runOutcome({ owner, services, cut, run, cancelOnDisconnect, release }),
+    );
   },
 
   "runs.joinStream": async (call) =>
@@ -79,14 +84,28 @@ function created(run: RunRecord): Response {
   return Response.json(shownRun(run), { headers: runHeaders(run) });
 }
 
-type NewRun = Pick<Call, "owner" | "services" | "cut"> & { readonly body: CreateRun };
+type NewRun = NewRunCall & Pick<Call, "cut"> & { readonly body: CreateRun };
 
-function streamed({ owner, services, cut, body }: NewRun, run: RunRecord): Promise<Response> {
-  return runStream({ owner, services, cut, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+function streamed(call: NewRun, threadId?: string): Promise<Response> {
+  return watched(call, threadId, runStream);
 }
 
-function waited({ owner, services, cut, body }: NewRun, run: RunRecord): Response {
-  return runOutcome({ owner, services, cut, run, cancelOnDisconnect: body.on_disconnect === "cancel" });
+function waited(call: NewRun, threadId?: string): Promise<Response> {
+  return watched(call, threadId, runOutcome);
+}
+
+/** Clients ask again when there was no place for the answer: the run begins behind that. */
+function watched(
+  call: NewRun,
+  threadId: string | undefined,
+  answer: (watching: Watching) => Response | Promise<Response>,
+): Promise<Response> {
+  const { owner, services, cut, body } = call;
+  const cancelOnDisconnect = body.on_disconnect === "cancel";
+  return services.streams.hold(owner, async (release) => {
+    const run = await startRun(call, body, threadId);
+    return answer({ owner, services, cut, run, cancelOnDisconnect, release });
+  });
 }
 
 function joined(
@@ -101,15 +120,18 @@ function joined(
 ): Promise<Response> {
   const { sequence: after, runId = run.run_id } = lastEvent(request);
   if (runId !== run.run_id) throw invalid("Last-Event-ID: is the id of an event of another run.");
-  return runStream({
-    owner,
-    services,
-    cut,
-    run,
-    after,
-    modes: query.stream_mode,
-    cancelOnDisconnect: query.cancel_on_disconnect,
-  });
+  return services.streams.hold(owner, (release) =>
+    runStream({
+      owner,
+      services,
+      cut,
+      run,
+      after,
+      modes: query.stream_mode,
+      cancelOnDisconnect: query.cancel_on_disconnect,
+      release,
+    }),
+  );
 }
 
 /** Nothing is begun before all of them are known to be possible. */

@@ -4,7 +4,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
-import { publicValues } from "../runs/thread-view.ts";
+import { publicKeys } from "../runs/thread-view.ts";
 import type { Services } from "./services.ts";
 
 /** 404 also for a thread of somebody else. */
@@ -61,8 +61,20 @@ export function emptyState(): ThreadState {
 
 /** As LangGraph's servers write it. Keys that are the agent's own business are left out. */
 export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadState {
+  const isPublic = publicKeys(graph);
+  return snapshot.config.configurable?.checkpoint_ns
+    ? stateOf(snapshot, (key) => isPublic(key) && isPublicInside(key))
+    : stateOf(snapshot, isPublic);
+}
+
+/** Of a graph inside, whose own schema is not at hand: private keys begin with a line. */
+const isPublicInside: IsPublic = (key) => !key.startsWith("_");
+
+type IsPublic = (key: string) => boolean;
+
+function stateOf(snapshot: StateSnapshot, isPublic: IsPublic): ThreadState {
   return {
-    values: publicValues(graph, (snapshot.values ?? {}) as Record<string, unknown>),
+    values: publicPart(snapshot.values ?? {}, isPublic) as Record<string, unknown>,
     next: [...(snapshot.next ?? [])],
     tasks: (snapshot.tasks ?? []).map((task) => ({
       id: task.id,
@@ -71,8 +83,8 @@ export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadStat
       error: task.error === undefined ? null : wordsOf(task.error),
       interrupts: (task.interrupts ?? []) as Interrupt[],
       checkpoint: task.state && "configurable" in task.state ? placeOf(task.state) : null,
-      state: task.state && "values" in task.state ? shownInner(task.state) : null,
-      result: (task as { result?: unknown }).result ?? null,
+      state: task.state && "values" in task.state ? stateOf(task.state, isPublicInside) : null,
+      result: publicPart((task as { result?: unknown }).result ?? null, isPublic),
     })),
     metadata: (snapshot.metadata ?? {}) as Record<string, unknown>,
     created_at: snapshot.createdAt ?? null,
@@ -86,10 +98,10 @@ export function interruptsOf(state: ThreadState): Record<string, Interrupt[]> {
   return Object.fromEntries(waiting.map(({ id, interrupts }) => [id, interrupts]));
 }
 
-/** Of a graph inside, whose own schema is not at hand: private keys begin with a line. */
-function shownInner(snapshot: StateSnapshot): ThreadState {
-  const keys = Object.keys(snapshot.values ?? {}).filter((key) => !key.startsWith("_"));
-  return shownState(snapshot, { outputChannels: keys } as unknown as AnyGraph);
+/** Of a state, or of what a node wrote; anything else has no keys to hide. */
+function publicPart(value: unknown, isPublic: IsPublic): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
 }
 
 function placeOf(config: { readonly configurable?: Record<string, unknown> }): Checkpoint {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { openThreads } from "@deepwright/checkpoint";
 import type { CreateThread, Thread } from "@deepwright/protocol";
+import type { AnyGraph } from "../agents/bind-agent.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import { clientUpdate } from "../runs/client-messages.ts";
@@ -24,12 +25,10 @@ export const threadRoutes: Handlers<"threads"> = {
     const given: CreateThread = body ?? {};
     if (given.supersteps?.length && !services.engineCommands)
       throw invalid("supersteps are not allowed on this server.");
-    const created = await putThread(services, newThread(owner, given), {
-      ifExists: given.if_exists ?? "raise",
-      ...expiry(given.ttl),
-    });
-    if (given.supersteps?.length) await replay(services, created, given.supersteps);
-    return shownThread(created);
+    const thread = newThread(owner, given);
+    const options = { ifExists: given.if_exists ?? "raise", ...expiry(given.ttl) } as const;
+    if (given.supersteps?.length) return madeWith(given.supersteps, services, thread, options);
+    return shownThread(await putThread(services, thread, options));
   },
 
   "threads.search": async ({ owner, body, services }) => {
@@ -108,15 +107,22 @@ function newThread(owner: string, given: CreateThread): ThreadRecord {
   };
 }
 
+interface PutOptions {
+  readonly ifExists: "raise" | "do_nothing";
+  readonly expiresAt?: number;
+}
+
 async function putThread(
   { records }: Services,
   thread: ThreadRecord,
-  options: { readonly ifExists: "raise" | "do_nothing"; readonly expiresAt?: number },
+  options: PutOptions,
 ): Promise<ThreadRecord> {
   const put = await records.threads.put(thread.owner, thread, options);
-  if (put === "exists") throw new Problem("EXISTS", "There is a thread with this id.");
+  if (put === "exists") throw exists();
   return put;
 }
+
+const exists = () => new Problem("EXISTS", "There is a thread with this id.");
 
 const MINUTE = 60_000;
 
@@ -139,17 +145,39 @@ async function copyThread({ owner, parameters, services }: Call<"threads.copy">)
   return shownThread(await putThread(services, copy, { ifExists: "raise" }));
 }
 
-/** A history as if the named nodes had made it. */
-async function replay(
+type Supersteps = NonNullable<CreateThread["supersteps"]>;
+
+/** With a history as if the named nodes had made it. A thread that was there before keeps its own. */
+async function madeWith(
+  steps: Supersteps,
   services: Services,
   thread: ThreadRecord,
-  steps: NonNullable<CreateThread["supersteps"]>,
-): Promise<void> {
+  options: PutOptions,
+): Promise<Thread> {
   const graph = await graphOfThread(services, thread);
   if (!graph) throw invalid("supersteps need metadata.graph_id, the name of an agent.");
   for (const { updates } of steps) for (const { values } of updates) checkUpdate(values);
+  const { records } = services;
+  const { owner } = thread;
+  const made = await records.threads.put(owner, thread, { ...options, ifExists: "raise" });
+  if (made === "exists") {
+    const known = options.ifExists === "do_nothing" && (await records.threads.get(owner, thread.thread_id));
+    if (known) return shownThread(known);
+    throw exists();
+  }
+  try {
+    await replay(graph, made.thread_id, steps);
+  } catch (error) {
+    // What does not fit the agent is only found out on the way.
+    await deleteThread(services, owner, made.thread_id);
+    throw error;
+  }
+  return shownThread(made);
+}
+
+async function replay(graph: AnyGraph, threadId: string, steps: Supersteps): Promise<void> {
   await graph.bulkUpdateState(
-    configOf({ threadId: thread.thread_id }),
+    configOf({ threadId }),
     steps.map(({ updates }) => ({
       updates: updates.map(({ values, as_node }) => ({
         values: clientUpdate(values) as never,

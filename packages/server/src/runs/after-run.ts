@@ -29,8 +29,8 @@ export function afterRun({ records, hooks, mailbox, completions }: AfterRunParts
       await records.threads.patch(run.owner, run.thread_id, { expiresAt: Date.now() + READABLE_MS });
       return;
     }
-    // After a failure mail waits for the next run: one begun by itself might fail for ever.
-    if (end.status === "success" && (await hasMail(records, run.thread_id)))
+    // Nothing goes on by itself that was ended or waits for a person; `wake` knows what does after a failure.
+    if (end.status !== "interrupted" && (await hasMail(records, run.thread_id)))
       await mailbox.wake(run.owner, run.thread_id, run.assistant_id);
   };
 }

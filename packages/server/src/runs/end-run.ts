@@ -41,12 +41,12 @@ export function createRunEnder(parts: RunEnderParts): Pick<RunService, "cancel" 
       if (run === undefined) return stopped.length > 0;
       worker.active(runId)?.cancel(action);
       parts.completions.kick();
-      if (!isOpen(run)) {
-        // It had not begun: nobody else will remove it, and others of its thread may have waited for it.
-        if (action === "rollback") await records.runs.delete(owner, runId);
-        await queue.wake(run.thread_id);
-        await mailbox.attendParent(owner, run.thread_id);
-      }
+      const isOver = !isOpen(run);
+      // It had not begun: nobody else will remove it.
+      if (isOver && action === "rollback") await records.runs.delete(owner, runId);
+      // Others of its thread may have waited for it; or it was given back, and a worker is to end it.
+      if (run.status !== "running") await queue.wake(run.thread_id);
+      if (isOver) await mailbox.attendParent(owner, run.thread_id);
       if (wait) await untilEnded(records, owner, runId, signal);
       return true;
     },

@@ -2,6 +2,7 @@
  * Plain JSON that LangGraph and LangChain take for something else: a command, a packet for a node, a value that
  * replaces a channel, a serialized object. Clients have none of them to send, at any depth.
  */
+import { isForeignInstance } from "./plain-messages.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** Throws INVALID_REQUEST; `where` is the part of the request, for its words. */
@@ -11,9 +12,16 @@ export function refuseEngineObjects(value: unknown, where: string): void {
   if (key !== undefined)
     throw new ServiceError(
       "INVALID_REQUEST",
-      `Serialized objects of LangChain and LangGraph are not taken from clients: ${where} has one, with '${key}'. Send plain data.`,
+      `Serialized objects of LangChain and LangGraph are not taken from clients: ${where} has one, with '${key}'. ${adviceOn(key, value as Record<string, unknown>)}`,
     );
   for (const part of Object.values(value)) refuseEngineObjects(part, where);
+}
+
+/** A message nobody may send would be refused as plain data too. */
+function adviceOn(key: string, value: Record<string, unknown>): string {
+  return key === "lc" && isForeignInstance(value)
+    ? "Clients send messages of the user or the assistant only."
+    : "Send plain data.";
 }
 
 /** The key by which it is taken for an object. Of `lc` numbers mean something, a language such as `"en"` does not. */

@@ -1,8 +1,9 @@
 /** One claimed run at work, and what can be asked of it meanwhile. */
 import { RunControl } from "@langchain/langgraph";
 import type { RunClaim, RunRecord } from "../records/records.ts";
-import { Execution, type ExecutionParts, type RunEnd, RunStopped, type Stop } from "./execution.ts";
+import { Execution, type ExecutionParts, type RunEnd } from "./execution.ts";
 import { keepRun } from "./run-keeper.ts";
+import { RunStopped, type Stop } from "./run-stopped.ts";
 import { createSteering } from "./steering.ts";
 
 export interface ActiveRun {
@@ -21,11 +22,14 @@ export interface ActiveRun {
 export function executeRun(claim: RunClaim, parts: ExecutionParts): ActiveRun {
   const { run } = claim;
   const stop = new AbortController();
+  const gone = new AbortController();
   const control = new RunControl();
   const steering = createSteering(parts.records.mail, run.thread_id, run.request.interrupt_before);
   let action = run.cancel;
   const halt = (why: Stop) => {
-    if (!stop.signal.aborted) stop.abort(new RunStopped(why));
+    const reason = new RunStopped(why);
+    if (!stop.signal.aborted) stop.abort(reason);
+    if (why === "lost" || why === "leave") gone.abort(reason);
   };
   const cancel = (wanted: "interrupt" | "rollback") => {
     action ??= wanted;
@@ -42,12 +46,11 @@ export function executeRun(claim: RunClaim, parts: ExecutionParts): ActiveRun {
   });
   const timeout =
     parts.runTimeoutMs === undefined ? undefined : setTimeout(() => halt("timeout"), parts.runTimeoutMs);
-  const ended = new Execution(claim, parts, stop.signal, control, steering, () => action)
-    .whole()
-    .finally(() => {
-      stopKeeping();
-      clearTimeout(timeout);
-    });
+  const signals = { stop: stop.signal, gone: gone.signal };
+  const ended = new Execution(claim, parts, signals, control, steering, () => action).whole().finally(() => {
+    stopKeeping();
+    clearTimeout(timeout);
+  });
   return {
     run,
     ended,

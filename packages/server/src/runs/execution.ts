@@ -17,15 +17,10 @@ import { ClaimLost, createEventWriter, type EventWriter } from "./event-writer.t
 import { checkCheckpointIsThere } from "./find-checkpoint.ts";
 import { webhookOf } from "./hook-sender.ts";
 import { replacementOf } from "./replaced.ts";
+import { beginningOf, rollBack } from "./rollback.ts";
 import { type ErrorWords, isOutage, isStaleAnswer } from "./run-error.ts";
-import {
-  CLAIM_KEY,
-  chosenCheckpoint,
-  clientConfigurable,
-  requestedModes,
-  runConfig,
-  runInput,
-} from "./run-input.ts";
+import { chosenCheckpoint, clientConfigurable, requestedModes, runConfig, runInput } from "./run-input.ts";
+import { type RunSignals, RunStopped } from "./run-stopped.ts";
 import { headOf, isStalled } from "./stall.ts";
 import { isMailRun, mailMessage, type Steering, withMail } from "./steering.ts";
 import { type StreamShape, streamShape } from "./stream-events.ts";
@@ -62,17 +57,6 @@ export type RunEnd =
   | { readonly kind: "released" }
   | { readonly kind: "lost" };
 
-/** Why a run does not go on to its end. */
-export type Stop = "cancel" | "lost" | "timeout" | "leave";
-
-/** The reason a run's signal fires with. */
-export class RunStopped extends Error {
-  constructor(readonly why: Stop) {
-    super(why === "timeout" ? "The run took too long." : "The run was stopped.");
-    this.name = why === "timeout" ? "RunTimeout" : "RunStopped";
-  }
-}
-
 interface Ending {
   readonly status: RunStatus;
   /** How a task has gone that ends with the run; absent: as the run. */
@@ -85,6 +69,7 @@ interface Ending {
 
 export class Execution {
   private readonly run: RunRecord;
+  private readonly signal: AbortSignal;
   private readonly writer: EventWriter;
   private shape: StreamShape | undefined;
   private agent: AnyGraph | undefined;
@@ -97,12 +82,13 @@ export class Execution {
   constructor(
     private readonly claim: RunClaim,
     private readonly parts: ExecutionParts,
-    private readonly signal: AbortSignal,
+    private readonly signals: RunSignals,
     private readonly control: RunControl,
     private readonly steering: Steering,
     private readonly action: () => "interrupt" | "rollback" | undefined,
   ) {
     this.run = claim.run;
+    this.signal = signals.stop;
     this.writer = createEventWriter(parts.records.events, claim);
   }
 
@@ -110,7 +96,7 @@ export class Execution {
     try {
       return await this.finish(await this.outcome());
     } catch (error) {
-      if (error instanceof Released) return await this.release();
+      if (error instanceof RunStopped && error.why === "leave") return await this.release();
       if (isLoss(error)) return { kind: "lost" };
       throw error;
     } finally {
@@ -138,19 +124,18 @@ export class Execution {
 
   private async prepare(): Promise<void> {
     const { run, parts, signal } = this;
-    const { events } = parts.records;
-    // Not told by the count of attempts: one that was given back does not count.
-    const [first] = await events.read(run.run_id, 0, 1);
+    const before = await beginningOf(parts.records.events, run.run_id);
+    this.isAgain = before !== undefined;
+    this.begunAt = before?.begunAt;
     this.held = await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signal);
     const head = await headOf(parts.saver, run.thread_id);
-    this.begunAt = first ? (JSON.parse(first.data).checkpoint_id ?? undefined) : head;
+    if (before === undefined) this.begunAt = head;
     await this.write("metadata", {
       run_id: run.run_id,
       thread_id: run.thread_id,
       attempt: run.attempts,
-      ...(first === undefined && head !== undefined && { checkpoint_id: head }),
+      ...(before === undefined && head !== undefined && { checkpoint_id: head }),
     });
-    this.isAgain = first !== undefined;
     // Before anything else: whoever goes on must know where it began.
     await this.writer.flush();
   }
@@ -158,10 +143,8 @@ export class Execution {
   /** How the thread stands behind it. */
   private async work(): Promise<ThreadView> {
     const { run, steering } = this;
-    const assistant = await this.assistant();
-    this.agent = await this.parts.registry.load(assistant.graph_id);
-    this.shape = streamShape(requestedModes(run.request), publicKeys(this.agent));
-    if (keepsTasks(this.agent)) steering.leaveTaskEnds();
+    const assistant = await this.load();
+    this.shape = streamShape(requestedModes(run.request), publicKeys(this.agent!));
     const isBegun = this.isAgain && (await headOf(this.parts.saver, run.thread_id)) !== this.begunAt;
     await steering.look();
     if (isBegun) steering.note((await this.view()).messageIds);
@@ -202,12 +185,14 @@ export class Execution {
         await this.write(one.kind, { id: one.id, kind: one.kind, message: wireMessage(mailMessage(one)) });
   }
 
-  private async assistant(): Promise<Assistant> {
+  private async load(): Promise<Assistant> {
     const { owner, assistant_id } = this.run;
     const found =
       this.parts.registry.assistant(assistant_id) ??
       (await this.parts.records.assistants.get(owner, assistant_id));
     if (found === undefined) throw new Error("The assistant of the run is not there any more.");
+    this.agent = await this.parts.registry.load(found.graph_id);
+    if (keepsTasks(this.agent)) this.steering.leaveTaskEnds();
     return found;
   }
 
@@ -291,37 +276,53 @@ export class Execution {
     const { reason } = this.signal;
     const why = this.signal.aborted && reason instanceof RunStopped ? reason.why : undefined;
     if (why === "lost") throw new ClaimLost();
-    if (why === "leave" || (why === undefined && isGraphDrained(error as Error))) throw new Released();
+    if (why === "leave" || (why === undefined && isGraphDrained(error as Error)))
+      throw new RunStopped("leave");
     if (why === "cancel") return this.cancelled();
+    return why === "timeout" ? this.failed(reason, "timeout") : this.failed(error, "error");
+  }
+
+  private async failed(error: unknown, status: "timeout" | "error"): Promise<Ending> {
     const view = this.agent === undefined ? undefined : await this.view();
     if (view) await this.steering.settle(view.messageIds);
-    const words = this.parts.errorWords(why === "timeout" ? reason : error);
-    return { status: why === "timeout" ? "timeout" : "error", threadStatus: "error", error: words, view };
+    return { status, threadStatus: "error", error: this.parts.errorWords(error), view };
   }
 
   private async cancelled(): Promise<Ending> {
     const rolledBack = this.action() === "rollback";
-    const replacement = await replacementOf(this.parts.records, this.run);
+    if (this.isAgain && this.agent === undefined) {
+      const failure = await this.takeUp();
+      if (failure) return this.failed(failure.error, "error");
+    }
+    const { parts, run, agent, begunAt, held } = this;
+    const replacement = await replacementOf(parts.records, run);
     if (replacement) await this.write("replaced", replacement);
-    if (rolledBack && this.agent) await this.rollBack(this.agent);
-    const view = this.agent === undefined ? undefined : await this.view();
+    if (rolledBack && agent)
+      await rollBack({ saver: parts.saver, agent, threadId: run.thread_id, begunAt, held });
+    const view = agent === undefined ? undefined : await this.view();
     if (view && !rolledBack) await this.steering.settle(view.messageIds);
     const waits = view !== undefined && Object.keys(view.interrupts).length > 0;
     const threadStatus = waits ? "interrupted" : "idle";
     return { status: "interrupted", task: "cancelled", threadStatus, view, rolledBack };
   }
 
-  /** The thread goes on from where it was before the run. */
-  private async rollBack(agent: AnyGraph): Promise<void> {
-    const { thread_id } = this.run;
-    if ((await headOf(this.parts.saver, this.run.thread_id)) === this.begunAt) return;
-    if (this.begunAt === undefined) {
-      // Nobody can have it in between: the run itself is still claimed.
-      await this.held?.release();
-      return this.parts.saver.deleteThread(thread_id);
+  /**
+   * The run was to end before this worker came to what others did of it, which is there to be ended all the same. What
+   * comes back says that its agent cannot be had any more.
+   */
+  private async takeUp(): Promise<{ readonly error: unknown } | undefined> {
+    const { parts, run, claim, signals } = this;
+    this.held ??= await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signals.gone);
+    // In this order: who has the run from now on takes the thread behind us. Who had it meanwhile may have ended it.
+    if ((await parts.records.runs.keepClaim(claim, parts.claimTtlMs)) === undefined) throw new ClaimLost();
+    try {
+      await this.load();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      return { error };
     }
-    const configurable = { thread_id, checkpoint_id: this.begunAt, [CLAIM_KEY]: this.held };
-    await agent.updateState({ configurable }, null, "__copy__");
+    await this.steering.look();
+    return undefined;
   }
 
   private async finish(ending: Ending): Promise<RunEnd> {
@@ -376,15 +377,13 @@ interface EngineEvent {
 
 type Shown = Partial<Pick<ThreadView, "values" | "interrupts">>;
 
-/** Given back to the queue. */
-class Released extends Error {}
-
 /** Events whose messages are still growing. */
 const PIECES = /^messages(?:\/partial)?(?:\||$)/;
 
 const NOTHING = Symbol("nothing to do");
 
 function isLoss(error: unknown): boolean {
+  if (error instanceof RunStopped) return error.why === "lost";
   return error instanceof ClaimLost || (error as { code?: unknown } | null)?.code === "CLAIM_LOST";
 }
 

@@ -3,14 +3,14 @@
  * called, tasks that other servers do are looked at, threads whose time is over go, and events nobody will read.
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { ServerRecords } from "../records/records.ts";
+import type { Owner, ServerRecords } from "../records/records.ts";
 import type { DueWork } from "./due-work.ts";
 import type { HookSender } from "./hook-sender.ts";
 import type { Mailbox } from "./mailbox.ts";
 
 const THREADS_AT_ONCE = 50;
 const SWEEP_MS = 600_000;
-/** A thread that is being worked on is looked at again after this. */
+/** A thread that is being worked on, or cannot be removed now, is looked at again after this. */
 const BUSY_MS = 60_000;
 
 export interface HousekeepingParts {
@@ -23,27 +23,49 @@ export interface HousekeepingParts {
   readonly completions: Pick<DueWork, "kick">;
 }
 
+/** A thread that cannot be seen to keeps nobody from the others: what failed is thrown at the end of the round. */
 export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
-  const { records, saver, eventsKeptMs, mailbox, hooks, follower, completions } = parts;
+  const { records, eventsKeptMs, mailbox, hooks, follower, completions } = parts;
   let swept = Number.NEGATIVE_INFINITY;
   return async () => {
     hooks.kick();
     follower.kick();
     completions.kick();
+    const failures: unknown[] = [];
     for (const { owner, threadId } of await records.mail.unattended(THREADS_AT_ONCE))
-      await mailbox.wake(owner, threadId);
-    for (const { owner, threadId } of await records.threads.expired(THREADS_AT_ONCE)) {
-      const thread = await records.threads.get(owner, threadId);
-      if (thread?.status === "busy") {
-        await records.threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
-        continue;
-      }
-      // The record last: it is what leads to the rest.
-      await saver.deleteThread(threadId);
-      await records.threads.delete(owner, threadId);
+      await mailbox.wake(owner, threadId).catch((error) => failures.push(error));
+    for (const thread of await records.threads.expired(THREADS_AT_ONCE))
+      await removeExpired(parts, thread).catch((error) => failures.push(error));
+    if (performance.now() - swept >= SWEEP_MS) {
+      swept = performance.now();
+      await records.events.sweep(Date.now() - eventsKeptMs);
     }
-    if (performance.now() - swept < SWEEP_MS) return;
-    swept = performance.now();
-    await records.events.sweep(Date.now() - eventsKeptMs);
+    if (failures.length > 0) throw together(failures);
   };
+}
+
+async function removeExpired(
+  { records: { threads }, saver }: HousekeepingParts,
+  { owner, threadId }: { readonly owner: Owner; readonly threadId: string },
+): Promise<void> {
+  const later = () => threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
+  if ((await threads.get(owner, threadId))?.status === "busy") {
+    await later();
+    return;
+  }
+  try {
+    // The record last: it is what leads to the rest.
+    await saver.deleteThread(threadId);
+    await threads.delete(owner, threadId);
+  } catch (error) {
+    // Those that come first are not always the same.
+    await later();
+    throw error;
+  }
+}
+
+function together(failures: readonly unknown[]): unknown {
+  if (failures.length === 1) return failures[0];
+  const reasons = new Set(failures.map((failure) => (failure as Error)?.message ?? String(failure)));
+  return new AggregateError(failures, `${failures.length} threads: ${[...reasons].join(" ")}`);
 }

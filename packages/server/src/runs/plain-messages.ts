@@ -31,6 +31,12 @@ export function withPlainMessages(values: unknown): unknown {
   };
 }
 
+/** Whether a serialized object is a message in the name of somebody clients cannot speak for. */
+export function isForeignInstance({ id }: Readonly<Record<string, unknown>>): boolean {
+  const name: unknown = Array.isArray(id) ? id.at(-1) : undefined;
+  return typeof name === "string" && /Message(?:Chunk)?$/.test(name) && !Object.hasOwn(TYPES, name);
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

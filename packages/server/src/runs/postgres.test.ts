@@ -100,4 +100,39 @@ describe("three processes on one database", () => {
     await api.runs.wait(OWNER, run.run_id);
     expect((await textsOf(api, "steered")).slice(-2)).toEqual(["left", "re: left"]);
   }, 60_000);
+
+  test.each(["cancel", "strategy"])(
+    "a run that one of them gave back is undone by another before anything else is done (%s)",
+    async (how) => {
+      const begun = gate();
+      const wait = simpleTool("wait", (_, { signal }) => {
+        begun.open();
+        return new Promise((_done, fail) => signal.addEventListener("abort", () => fail(signal.reason)));
+      });
+      const { agent } = agentOf(
+        ({ messages }) => {
+          const { text } = messages.at(-1) as { text: string };
+          return text === "slow" ? callTool("wait") : say(`re: ${text}`);
+        },
+        { tools: [wait] },
+      );
+      const threadId = `given back, ${how}`;
+      const api = await process(agent, "api");
+      const first = await process(agent, "worker");
+      await api.runs.wait(OWNER, (await begin(api, threadId, { input: userSays("before") })).run_id);
+      const run = await begin(api, threadId, { input: userSays("slow") });
+      await begun.opened;
+      await first.runs.close({ limitMs: 0 });
+      expect(await api.runs.get(OWNER, run.run_id)).toMatchObject({ status: "pending" });
+      if (how === "cancel") await api.runs.cancel(OWNER, run.run_id, { action: "rollback" });
+      const multitask_strategy = how === "cancel" ? "enqueue" : "rollback";
+      const next = await begin(api, threadId, { input: userSays("instead"), multitask_strategy });
+      const second = await process(agent, "worker");
+      await api.runs.wait(OWNER, next.run_id);
+      expect(await api.runs.get(OWNER, run.run_id)).toBeUndefined();
+      expect(await textsOf(api, threadId)).toEqual(["before", "re: before", "instead", "re: instead"]);
+      expect([...api.errors, ...second.errors]).toEqual([]);
+    },
+    60_000,
+  );
 });

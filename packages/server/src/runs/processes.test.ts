@@ -74,12 +74,13 @@ async function openApi(): Promise<TestServer> {
   return api;
 }
 
-async function begin(api: TestServer, thread: string): Promise<string> {
+async function begin(api: TestServer, thread: string, more: object = {}): Promise<string> {
   const { status, body } = await api.call("POST", `/threads/${thread}/runs`, {
     assistant_id: "agent",
     input: { messages: [{ role: "user", content: "go" }] },
     stream_mode: "updates",
     if_not_exists: "create",
+    ...more,
   });
   expect(status).toBe(200);
   return body.run_id;
@@ -87,6 +88,11 @@ async function begin(api: TestServer, thread: string): Promise<string> {
 
 const statusOf = async (api: TestServer, thread: string, run: string): Promise<string> =>
   (await api.call("GET", `/threads/${thread}/runs/${run}`)).body.status;
+
+async function textsOf(api: TestServer, thread: string): Promise<string[]> {
+  const { body } = await api.call("GET", `/threads/${thread}/state`);
+  return body.values.messages.map(({ content }: { content: string }) => content);
+}
 
 async function eventsOf(api: TestServer, thread: string, run: string): Promise<StreamedEvent[]> {
   const events: StreamedEvent[] = [];
@@ -119,6 +125,34 @@ describe("a worker", () => {
     expect(beginnings(events)).toEqual([1, 2]);
     expect(await statusOf(api, "t1", run)).toBe("success");
   }, 60_000);
+
+  test.each(["cancel", "strategy"])(
+    "killed in the middle of a run that is to be rolled back by then (%s): another undoes what it did",
+    async (how) => {
+      const api = await openApi();
+      await api.call("POST", "/threads", { thread_id: "t1", metadata: { graph_id: "agent" } });
+      const values = { messages: [{ role: "user", content: "before" }] };
+      expect(await api.call("POST", "/threads/t1/state", { values })).toMatchObject({ status: 200 });
+      const first = await startWorker(api, "slow");
+      const run = await begin(api, "t1");
+      await until(() => lines(api, "t1").length >= 2, 20_000);
+      first.kill("SIGKILL");
+      await lifeOf(first);
+      expect((await textsOf(api, "t1")).slice(0, 4)).toEqual(["before", "go", "", "step 1"]);
+      const next =
+        how === "strategy" ? await begin(api, "t1", { multitask_strategy: "rollback" }) : undefined;
+      if (how === "cancel") await api.call("POST", `/threads/t1/runs/${run}/cancel?action=rollback`);
+      await startWorker(api, "fast");
+      await until(async () => (await api.call("GET", `/threads/t1/runs/${run}`)).status === 404, 20_000);
+      if (next) await eventsOf(api, "t1", next);
+      const texts = await textsOf(api, "t1");
+      expect(texts.filter((text) => !/^(?:step \d+|done|)$/.test(text))).toEqual(
+        next ? ["before", "go"] : ["before"],
+      );
+      expect(texts.filter((text) => text === "step 1")).toHaveLength(next ? 1 : 0);
+    },
+    60_000,
+  );
 
   test("R-41: a run that kills every worker is given up, with the reason", async () => {
     const api = await openApi();

@@ -1,7 +1,8 @@
 /** Whether a thread has to be told of the end of one of its background tasks. */
 import { type AsyncTask, isAsyncTaskNews } from "deepwright";
 import type { AnyGraph } from "../agents/bind-agent.ts";
-import type { MailRecords, RunRecord, ServerRecords } from "../records/records.ts";
+import { BACKGROUND_KINDS } from "../records/mail.ts";
+import type { MailRecords, RunRecord, ServerRecords, ThreadRecord, WaitingMail } from "../records/records.ts";
 import { taskEndOf } from "./task-host.ts";
 
 /** Whether the agent has a list of its background tasks, and reads of their ends. */
@@ -18,6 +19,33 @@ export async function hasTaskNews(mail: MailRecords, agent: AnyGraph, threadId: 
   const known = ends.filter((end) => !isAsyncTaskNews(values ?? {}, end)).map(({ id }) => id);
   if (known.length > 0) await mail.settle(threadId, known);
   return known.length < ends.length;
+}
+
+/**
+ * Whether a thread whose last run has failed, as listings show it, is to hear of an end by a run of its own: one that came
+ * since that run was begun, and that it does not know of. Mail that it knows of goes.
+ */
+export async function hasUnheardEnd(
+  mail: MailRecords,
+  { thread_id: threadId, values }: Pick<ThreadRecord, "thread_id" | "values">,
+  lastRun: number,
+): Promise<boolean> {
+  const ends = await mail.waiting(threadId, BACKGROUND_KINDS);
+  const known = ends.filter((end) => isHeard(values ?? {}, end));
+  if (known.length > 0)
+    await mail.settle(
+      threadId,
+      known.map(({ id }) => id),
+    );
+  return ends.some((end) => end.afterRun >= lastRun && !known.includes(end));
+}
+
+function isHeard(values: Record<string, unknown>, end: WaitingMail): boolean {
+  // The agent has a list of its tasks.
+  if (end.kind === "task-end" && values.asyncTasks !== undefined)
+    return !isAsyncTaskNews(values, taskEndOf(end));
+  const messages = Array.isArray(values.messages) ? (values.messages as { id?: unknown }[]) : [];
+  return messages.some(({ id }) => id === end.id);
 }
 
 const END_ID = "async-task-";

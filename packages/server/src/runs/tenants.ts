@@ -3,7 +3,7 @@ import type { Assistant } from "@deepwright/protocol";
 import { assistantIdOf, nameId } from "../agents/default-assistant.ts";
 import type { Owner } from "../records/records.ts";
 
-/** The one owner on a server with one token: there are no others to be kept from. */
+/** The one owner on a server with one token: there are no others to be kept from. No caller of `authenticate` is called so. */
 export const LOCAL_OWNER: Owner = "local";
 
 /** First parts that stores refuse, that mean any, or under which approvals lie. */
