@@ -23,6 +23,7 @@ import { type Engine, openEngine } from "./docker/engine.ts";
 import { engineAddress } from "./docker/engine-address.ts";
 import { lostContainer } from "./docker/engine-error.ts";
 import { createKeepAlive } from "./docker/keep-alive.ts";
+import { lentPlace } from "./lent-place.ts";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
 
 export type { DockerLimits, DockerSandboxOptions, DockerWorkspace } from "./docker/docker-options.ts";
@@ -145,7 +146,12 @@ function owned(settings: DockerSettings, container: string): SandboxProvider {
       end: async () => undefined,
     });
     await sandbox.checkDirectory();
-    return { id: info.Id, sandbox, detach: async () => undefined, destroy: async () => sandbox.markEnded() };
+    const place = lentPlace(info.Id, sandbox);
+    const destroy = async (): Promise<void> => {
+      await place.destroy();
+      sandbox.markEnded();
+    };
+    return { ...place, destroy };
   };
   return {
     name: "docker",

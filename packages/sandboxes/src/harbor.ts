@@ -10,6 +10,7 @@ import {
 } from "./checked-options.ts";
 import { withoutTtyNoise } from "./docker/tty-noise.ts";
 import { type HarborEnvironment, harborMachine } from "./harbor/harbor-machine.ts";
+import { lentPlace } from "./lent-place.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
 import { RemoteSandbox, type RemoteSandboxOptions } from "./remote/remote-sandbox.ts";
 
@@ -76,7 +77,7 @@ export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
     request.signal?.throwIfAborted();
     const env = { ...this.#options.env, ...request.env };
     const sandbox = new HarborSandbox(this.id, { ...this.#options, env });
-    return { id: this.id, sandbox, detach: async () => undefined, destroy: async () => undefined };
+    return lentPlace(this.id, sandbox);
   }
 
   /** The environment is there for as long as its owner lets it. */

@@ -1,6 +1,7 @@
 /** How sessions of AgentCore's code interpreter are started, found and ended. */
 import { createHash, randomBytes } from "node:crypto";
 import type { BedrockAgentCoreClient } from "@aws-sdk/client-bedrock-agentcore";
+import { lentPlace } from "../lent-place.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -163,12 +164,8 @@ export function ownedAgentCoreSandbox(handle: AgentCoreHandle): SandboxProvider 
   const open = async (request: OpenRequest): Promise<OpenedSandbox> => {
     request.signal?.throwIfAborted();
     const machine = new AgentCoreMachine(await loadSdk(), sandbox, workingDirectory);
-    return {
-      id: sessionId,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      detach: async () => undefined,
-      destroy: async () => undefined,
-    };
+    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
+    return lentPlace(sessionId, new RemoteSandbox(machine, own));
   };
   return {
     name: "agentcore",

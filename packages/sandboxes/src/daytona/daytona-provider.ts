@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "deepwright";
+import { lentPlace } from "../lent-place.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -198,17 +199,18 @@ export class DaytonaProvider implements SandboxProvider {
 export function ownedDaytonaSandbox(handle: DaytonaHandle): SandboxProvider {
   const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new VendorCalls(DAYTONA, []);
-  const open = (request: OpenRequest): OpenedSandbox => ({
-    id: sandbox.id,
-    sandbox: new RemoteSandbox(new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS), {
+  const open = (request: OpenRequest): OpenedSandbox => {
+    const machine = new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS);
+    const remote = new RemoteSandbox(machine, {
       env: { ...env, ...request.env },
       timeout,
       maxOutputBytes,
-    }),
-    keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
-    detach: async () => undefined,
-    destroy: async () => undefined,
-  });
+    });
+    return {
+      ...lentPlace(sandbox.id, remote, () => remote.isInUse),
+      keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
+    };
+  };
   return {
     name: "daytona",
     network: reachOfHandle(sandbox),

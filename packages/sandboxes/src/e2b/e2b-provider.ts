@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type * as E2b from "e2b";
 import type { Sandbox } from "e2b";
+import { lentPlace } from "../lent-place.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -147,16 +148,11 @@ export class E2bProvider implements SandboxProvider {
 export function ownedE2bSandbox(handle: E2bHandle): SandboxProvider {
   const { sandbox, user, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new E2bCalls(undefined);
-  const open = (request: OpenRequest): OpenedSandbox => ({
-    id: sandbox.sandboxId,
-    sandbox: new RemoteSandbox(new E2bMachine(sandbox, calls, { workingDirectory, user }), {
-      env: { ...env, ...request.env },
-      timeout,
-      maxOutputBytes,
-    }),
-    detach: async () => undefined,
-    destroy: async () => undefined,
-  });
+  const open = (request: OpenRequest): OpenedSandbox => {
+    const machine = new E2bMachine(sandbox, calls, { workingDirectory, user });
+    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
+    return lentPlace(sandbox.sandboxId, new RemoteSandbox(machine, own));
+  };
   return {
     name: "e2b",
     network: "open",

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
+import { lentPlace } from "../lent-place.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -161,13 +162,9 @@ export function ownedLangSmithSandbox(handle: LangSmithHandle): SandboxProvider 
   const calls = new LangSmithCalls([]);
   const open = (request: OpenRequest): OpenedSandbox => {
     const machine = new LangSmithMachine(sandbox, calls, workingDirectory);
-    return {
-      id: sandbox.name,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: () => used(machine),
-      detach: async () => undefined,
-      destroy: async () => undefined,
-    };
+    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
+    const place = lentPlace(sandbox.name, new RemoteSandbox(machine, own));
+    return { ...place, keepAlive: () => used(machine) };
   };
   return {
     name: "langsmith",

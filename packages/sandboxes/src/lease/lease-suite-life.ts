@@ -222,6 +222,22 @@ export const endingCases: readonly LeaseCase[] = [
     },
   },
   {
+    name: "a place that is lent keeps no temporary files of ours when it is let go of",
+    needs: [NEEDS.lentPlace],
+    run: async (scene) => {
+      const list = 'ls -a "$TMPDIR" /tmp 2>/dev/null | grep -E "^[.]deepwright-(files|upload)-" || true';
+      const other = await scene.open();
+      const before = await outputOf(other, list);
+      for (const end of ["detach", "destroy"] as const) {
+        const opened = await scene.open();
+        await opened.sandbox.write(scene.at("suite-kept.txt"), "kept\n".repeat(50_000));
+        await opened[end]();
+        await opened[end]();
+        checkSame(await outputOf(other, list), before, "temporary files");
+      }
+    },
+  },
+  {
     name: "it can be told that it is still needed",
     run: async (scene) => {
       const opened = await scene.open({ ttl: 600 });

@@ -64,13 +64,19 @@ async function findAgain(
   if (provider.reattach === undefined) return undefined;
   const labelled = [...((await provider.find?.(key)) ?? [])].sort();
   const ids = [...new Set([lastId, notedId, ...labelled])].filter((id) => id !== undefined && !dead.has(id));
-  let taken: OpenedSandbox | undefined;
-  for (const id of ids as string[]) {
+  while (ids.length > 0) {
     signal.throwIfAborted();
-    if (taken === undefined) taken = await takeUp(request, id, script);
-    else if (settings.scope === "thread") await provider.destroy?.(id);
+    const taken = await takeUp(request, ids.shift() as string, script);
+    if (taken === undefined) continue;
+    return orDetached(taken, async () => {
+      for (const id of settings.scope === "thread" ? (ids as string[]) : []) {
+        signal.throwIfAborted();
+        await provider.destroy?.(id);
+      }
+      return taken;
+    });
   }
-  return taken;
+  return undefined;
 }
 
 async function takeUp(
@@ -106,19 +112,29 @@ async function older(
   for (const id of found.slice(0, found.indexOf(own.id))) {
     const other = await takeUp(request, id, script);
     if (other === undefined) continue;
-    await own.destroy();
-    await noted?.write(id);
-    return other;
+    return orDetached(other, async () => {
+      await own.destroy();
+      await noted?.write(id);
+      return other;
+    });
   }
   return undefined;
 }
 
 async function orDestroyed<Result>(opened: OpenedSandbox, act: () => Promise<Result>): Promise<Result> {
+  return otherwise(act, () => opened.destroy());
+}
+
+async function orDetached<Result>(opened: OpenedSandbox, act: () => Promise<Result>): Promise<Result> {
+  return otherwise(act, () => opened.detach());
+}
+
+async function otherwise<Result>(act: () => Promise<Result>, undo: () => Promise<void>): Promise<Result> {
   try {
     return await act();
   } catch (error) {
-    await opened.destroy().catch(() => {
-      // Why it is not wanted says more than why it could not be ended.
+    await undo().catch(() => {
+      // Why it is not wanted says more than why it could not be let go of.
     });
     throw error;
   }

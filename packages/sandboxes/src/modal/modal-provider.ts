@@ -1,6 +1,7 @@
 /** How Modal's sandboxes are made, found and ended. */
 import { randomBytes } from "node:crypto";
 import type { App, Image, ModalClient, Sandbox } from "modal";
+import { lentPlace } from "../lent-place.ts";
 import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -184,16 +185,11 @@ export class ModalProvider implements SandboxProvider {
 export function ownedModalSandbox(handle: ModalHandle): SandboxProvider {
   const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
   const calls = new ModalCalls([]);
-  const open = (request: OpenRequest): OpenedSandbox => ({
-    id: sandbox.sandboxId,
-    sandbox: new RemoteSandbox(new ModalMachine(sandbox, calls, workingDirectory), {
-      env: { ...env, ...request.env },
-      timeout,
-      maxOutputBytes,
-    }),
-    detach: async () => undefined,
-    destroy: async () => undefined,
-  });
+  const open = (request: OpenRequest): OpenedSandbox => {
+    const machine = new ModalMachine(sandbox, calls, workingDirectory);
+    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
+    return lentPlace(sandbox.sandboxId, new RemoteSandbox(machine, own));
+  };
   return {
     name: "modal",
     network: "open",

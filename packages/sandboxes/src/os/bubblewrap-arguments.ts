@@ -16,6 +16,8 @@ export interface BubblewrapPlan {
   readonly binds: readonly Bind[];
   /** The number of the descriptor the filter is read from; undefined: there is none. */
   readonly filter: number | undefined;
+  /** The number of the descriptor to which it is said whether the command was run, which it does not get. */
+  readonly report: number;
   /** Where the devices are on this machine. */
   readonly devices: string;
   /** Bytes of memory that files in `/dev/shm` may take; undefined: this `bwrap` cannot bound them. */
@@ -34,6 +36,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...NAMESPACES,
     ...plan.mark,
     ...(plan.filter === undefined ? [] : ["--seccomp", String(plan.filter)]),
+    ...["--json-status-fd", String(plan.report)],
     ...["--ro-bind", plan.skeleton, "/"],
     ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
     ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) =>

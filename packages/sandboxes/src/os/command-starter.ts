@@ -6,11 +6,12 @@
  * keeps one process ready that becomes the next command. It ends with all that it has started when its input ends,
  * which the system closes with us.
  */
-import { chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BegunCommand } from "deepwright";
 import { quoted } from "../quoted.ts";
 import type { Owner } from "./lease-directory.ts";
+import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
 import { StarterShell } from "./starter-shell.ts";
 
 export interface StarterRequest {
@@ -26,8 +27,14 @@ export interface StarterRequest {
   readonly emptyDevice: string;
   /** Files of control groups to which 0 is written first. */
   readonly entrances: readonly string[];
-  /** Words of a shell that become `"$@"`. */
+  /** Words of a shell that become `"$@"`, with two descriptors for what is said of it. */
   readonly words: string;
+}
+
+export interface ReportedCommand {
+  readonly begun: BegunCommand;
+  /** The caller's to close. */
+  readonly report: SetUpReport;
 }
 
 export class CommandStarter {
@@ -44,16 +51,18 @@ export class CommandStarter {
   }
 
   /** `output` is the path of a pipe that somebody reads, and holds open for writing until this resolves. */
-  async begin(args: readonly string[], output: string): Promise<BegunCommand> {
-    const { owner } = this.#request;
+  async begin(args: readonly string[], output: string): Promise<ReportedCommand> {
     const shell = this.#usable();
     this.#count += 1;
     const name = String(this.#count);
     const path = join(this.#directory, name);
+    const words = `set -- ${[output, ...args].map(quoted).join(" ")}\n`;
+    const report = new SetUpReport(path, words, this.#request.owner);
     try {
-      writeFileSync(path, `set -- ${[output, ...args].map(quoted).join(" ")}\n`, { mode: 0o600 });
-      if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
-      return await shell.begin(name);
+      return { begun: await shell.begin(name), report };
+    } catch (error) {
+      report.close();
+      throw error;
     } finally {
       rmSync(path, { force: true });
     }
@@ -82,7 +91,8 @@ const NAME = "commands";
 
 /**
  * Each line of its input asks for a process that gets ready. That one reads the name of a file, from descriptor 3, which
- * sets the path of its output and its words, and says so once the output is open. One that cannot is not started.
+ * sets the path of its output and its words, and says so once the output and that file are open. One that cannot is not
+ * started.
  */
 function script({ entrances, words, emptyDevice, filter }: StarterRequest): string {
   const enter = entrances.map((path) => `echo 0 > ${quoted(path)} || exit\n`).join("");
@@ -91,10 +101,11 @@ function script({ entrances, words, emptyDevice, filter }: StarterRequest): stri
 ${enter}while read -r _; do
   {
     {
-      read -r deepwright_call <&3 && . "./$deepwright_call" && exec 4> "$1" || exit
+      read -r deepwright_call <&3 && . "./$deepwright_call" || exit
+      exec 9> "$1" ${REPORT}<> "./$deepwright_call" ${LIMITS_REPORT}>&${REPORT} || exit
       echo "started $deepwright_call"
       shift
-      exec >&4 2>&4 4>&- ${input}
+      exec >&9 2>&9 9>&- ${input}
       ${words}
     } &
     echo "ready $!"

@@ -11,10 +11,11 @@ import {
   runCommand,
   SandboxError,
 } from "deepwright";
+import type { ReportedCommand } from "./command-starter.ts";
 import { withoutInherited } from "./inherited-descriptors.ts";
 import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease-directory.ts";
-import { NOT_LIMITED } from "./limit-words.ts";
 import type { Limits } from "./os-options.ts";
+import type { SetUpReport } from "./set-up-report.ts";
 import { type CommandWatch, watchUsage } from "./usage-watch.ts";
 
 export interface CommandPlace {
@@ -47,7 +48,9 @@ const ADMIT_AFTER = 20;
 export interface CommandEntry {
   readonly launch: Launcher;
   /** Where another process starts commands for us. */
-  readonly begin?: NonNullable<RunCommandOptions["begin"]>;
+  readonly begin?: (shell: readonly string[], pipe: OutputPipe) => Promise<ReportedCommand>;
+  /** Where we start one ourselves, for its descriptors 4 and 5; absent: nothing is said of it. */
+  readonly openReport?: () => SetUpReport;
   /** Looks at what the command does, by the process whose end ends it. */
   readonly watch?: (pid: number) => CommandWatch;
   readonly leave: () => void;
@@ -114,8 +117,9 @@ export class Commands {
     isTest: boolean,
   ): Promise<ExecuteResponse> {
     const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit } = this.#place;
-    const { launch, begin, watch, leave } = this.#place.enter(isTest);
+    const { launch, begin, openReport, watch, leave } = this.#place.enter(isTest);
     let opened: number[] = [];
+    let report: SetUpReport | undefined;
     const watches: CommandWatch[] = [];
     let admission: NodeJS.Timeout | undefined;
     const closeAll = (): void => {
@@ -132,8 +136,9 @@ export class Commands {
       begin &&
       (async (shell, pipe) => {
         const started = await begin(shell, pipe);
-        onStart(started.pid);
-        return started;
+        report = started.report;
+        onStart(started.begun.pid);
+        return started.begun;
       });
     try {
       const response = await runCommand(command, {
@@ -147,19 +152,28 @@ export class Commands {
         launch: (shell) => {
           const input = openSync(emptyDevice, "r");
           opened.push(input);
-          const given = filter === undefined ? [] : [openSync(filter, "r")];
-          opened.push(...given);
+          if (filter !== undefined) opened.push(openSync(filter, "r"));
+          report = openReport?.();
+          const given = handedOn(opened, report);
           return { ...launch(shell), input, descriptors: withoutInherited(given, input), onStart };
         },
       });
-      return explained(response, watches);
+      return explained(response, watches, report);
     } finally {
+      report?.close();
       for (const one of watches) one.stop();
       clearTimeout(admission);
       closeAll();
       leave();
     }
   }
+}
+
+/** As 3, 4 and 5: the filter, or what is empty, and what is said of the command. */
+function handedOn([input, filter = input]: readonly number[], report: SetUpReport | undefined): number[] {
+  if (input === undefined || filter === undefined) return [];
+  if (report === undefined) return filter === input ? [] : [filter];
+  return [filter, report.descriptor, report.descriptor];
 }
 
 /** A command may open its output by name, and so does who starts it, so it has to be its own. */
@@ -175,16 +189,18 @@ export function lostSandbox(): SandboxError {
   return new SandboxError("The sandbox is gone: it was ended, or its directory removed.", "SANDBOX_LOST");
 }
 
-const SET_UP_WORDS = /^(?:bwrap|commands): [^\n]*\n$/;
-/** Of `bwrap`, and of shells that cannot open what they were told to, or find no such program. */
+/** Of `bwrap`, and of shells that cannot do what they were told to, or find no such program. */
 const SET_UP_CODES = [1, 2, 126, 127];
-const LIMIT_WORDS = /^(?:\S*sh: [^\n]*(?:ulimit|cgroup)[^\n]*\n)+$/;
 
 /** What a command that was killed ends with. */
 const KILLED = 137;
 
 /** Words of the programs before the shell are no output of the command. */
-function explained(response: ExecuteResponse, watches: readonly CommandWatch[]): ExecuteResponse {
+function explained(
+  response: ExecuteResponse,
+  watches: readonly CommandWatch[],
+  report: SetUpReport | undefined,
+): ExecuteResponse {
   const { exitCode, output } = response;
   const [reason] = watches.flatMap((watch) => watch.exceeded() ?? []);
   if (reason !== undefined)
@@ -194,8 +210,7 @@ function explained(response: ExecuteResponse, watches: readonly CommandWatch[]):
       exitCode: exitCode === 0 ? KILLED : exitCode,
       output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}[ended: ${reason}]\n`,
     };
-  const isSetUp = SET_UP_CODES.includes(exitCode ?? 0) && SET_UP_WORDS.test(output);
-  if (isSetUp || (exitCode === NOT_LIMITED && LIMIT_WORDS.test(output)))
+  if (report !== undefined && SET_UP_CODES.includes(exitCode ?? 0) && !report.wasRun())
     throw new SandboxError(
       `The command was not run, the sandbox could not be set up: ${output.trim()}`,
       "COMMAND_FAILED",

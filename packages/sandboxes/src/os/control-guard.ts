@@ -3,6 +3,7 @@ import { controlArguments } from "./bubblewrap-arguments.ts";
 import type { CommandEntry } from "./commands.ts";
 import { checkLinks, keepLinks } from "./control-links.ts";
 import { type ControlMounts, type ControlRequest, controlMounts } from "./control-mounts.ts";
+import { gitHomes } from "./git-settings.ts";
 import type { Bind } from "./network.ts";
 import type { OsSettings } from "./os-options.ts";
 import { holdPlaceholders } from "./placeholders.ts";
@@ -38,14 +39,25 @@ export function guardOf({ settings, state, bind, canBound }: GuardRequest): Guar
   const workspace = bind.from;
   // In a private directory there is nobody but commands.
   const found =
-    settings.rootDir === undefined ? { repositories: [], connections: [] } : searchWorkspace(workspace);
+    settings.rootDir === undefined
+      ? { repositories: [], controls: [], connections: [] }
+      : searchWorkspace(workspace);
   const isNeeded =
     protectsControlFiles || readOnly.length + hidden.length > 0 || found.connections.length > 0;
   if (!isNeeded) return { enter: () => UNGUARDED, tidy: () => {}, close: () => {} };
   const { placeholders, letGo } = holdPlaceholders(workspace, state);
   let isHeld = true;
   const isPlaceholder = (path: string): boolean => placeholders.has(path);
-  const request = { rootDir: workspace, ...found, readOnly, hidden, protectsControlFiles, isPlaceholder };
+  const homes = protectsControlFiles ? gitHomes(workspace) : [];
+  const request = {
+    rootDir: workspace,
+    homes,
+    ...found,
+    readOnly,
+    hidden,
+    protectsControlFiles,
+    isPlaceholder,
+  };
   return {
     enter: (isTest) => {
       const leave = placeholders.use();

@@ -5,11 +5,11 @@
  * leads to. So while commands run it is watched, and put back when one has replaced it, which ends the command.
  */
 import { randomBytes } from "node:crypto";
-import { type FSWatcher, lstatSync, readlinkSync, renameSync, symlinkSync, watch } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { type FSWatcher, lstatSync, renameSync, symlinkSync, watch } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { followPath, isIn, linkTarget } from "./followed-path.ts";
 import type { CommandWatch } from "./usage-watch.ts";
 
-const MAX_LINKS = 40;
 /** How often it is put back when a command that is about to end is quicker. */
 const ATTEMPTS = 20;
 
@@ -24,41 +24,9 @@ export interface LinkEnd {
  */
 export function endOfLink(rootDir: string, path: string): LinkEnd | undefined {
   const start = join(rootDir, path);
-  const pending = [basename(start)];
-  let current = dirname(start);
-  let links = 0;
-  for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
-    if (name === "..") {
-      if (isIn(current, rootDir)) return undefined;
-      current = dirname(current);
-      continue;
-    }
-    const next = join(current, name);
-    const target = targetOf(next);
-    if (target === undefined) {
-      current = next;
-      continue;
-    }
-    links += 1;
-    if (links > MAX_LINKS || (next !== start && isIn(next, rootDir))) return undefined;
-    pending.unshift(...target.split("/").filter((part) => part !== "" && part !== "."));
-    if (isAbsolute(target)) current = "/";
-  }
-  if (current === rootDir || isIn(rootDir, current)) return undefined;
-  return isIn(current, rootDir) ? { inside: relative(rootDir, current) } : {};
-}
-
-function isIn(path: string, directory: string): boolean {
-  return path.startsWith(directory === "/" ? directory : `${directory}/`) && path !== directory;
-}
-
-/** Undefined: it is no link. */
-function targetOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+  const end = followPath(rootDir, { from: dirname(start), path: basename(start) }, start);
+  if (end === undefined || end === rootDir || isIn(rootDir, end)) return undefined;
+  return isIn(end, rootDir) ? { inside: relative(rootDir, end) } : {};
 }
 
 interface Running {
@@ -150,7 +118,7 @@ class KeptLinks {
   }
 
   #add(path: string): void {
-    const target = targetOf(join(this.#rootDir, path));
+    const target = linkTarget(join(this.#rootDir, path));
     if (target !== undefined) this.#known.set(path, target);
   }
 
@@ -159,7 +127,7 @@ class KeptLinks {
     const at = join(this.#rootDir, path);
     let aside: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const found = targetOf(at);
+      const found = linkTarget(at);
       if (found === target && attempt === 0) return undefined;
       if (found === target) break;
       try {

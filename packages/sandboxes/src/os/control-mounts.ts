@@ -2,15 +2,16 @@
  * How the files that steer other programs are shut for commands: what is there is seen read-only, and where nothing is
  * there yet lies an empty directory that cannot be written, moved or removed.
  *
- * This holds for the names at the top of the workspace, and for the repositories that were found in it when the
- * sandbox was opened. What a command makes in new directories of its own is not looked at.
+ * This holds for the names at the top of the workspace, and for the repositories and other files of the kind that were
+ * found below when the sandbox was opened. What a command makes anew below the top is not looked at.
  */
-import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import { join } from "node:path";
 import { CONTROL_NAMES, SandboxError } from "deepwright";
 import { endOfLink } from "./control-links.ts";
 import type { Missing } from "./placeholders.ts";
-import { entriesOf, isConnection } from "./workspace-search.ts";
+import { type Closing, isLink, Repositories } from "./repository-mounts.ts";
+import { isConnection } from "./workspace-search.ts";
 
 export interface ControlMounts {
   /** Paths relative to the workspace, in the order in which they are mounted. */
@@ -30,13 +31,6 @@ export interface ControlMount {
   readonly kind: "pin" | "readOnly" | "closed" | "masked";
 }
 
-/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
-const GIT_PARTS = ["hooks", "config", "modules", "worktrees"];
-/** Leads git to another repository's `config` and `hooks`, wherever it is. */
-const GIT_LEAD = "commondir";
-/** A second `config`, which git reads where the first says so. */
-const GIT_SECOND = "config.worktree";
-
 /** Those that mean something on the disks of Linux. */
 const CLOSED_NAMES = [...CONTROL_NAMES.directories, ...CONTROL_NAMES.files].filter(
   (name) => !name.includes("~"),
@@ -46,6 +40,10 @@ export interface ControlRequest {
   /** A real path. */
   readonly rootDir: string;
   readonly repositories: readonly string[];
+  /** Below the top, what else steers programs. */
+  readonly controls: readonly string[];
+  /** Of whoever uses git here, and may have settings for all repositories. */
+  readonly homes: readonly string[];
   /** Sockets and pipes, behind which are programs of this machine. */
   readonly connections: readonly string[];
   readonly readOnly: readonly string[];
@@ -59,7 +57,8 @@ export function controlMounts(request: ControlRequest): ControlMounts {
   const found = new Found(request);
   if (request.protectsControlFiles) {
     found.addTop();
-    for (const repository of request.repositories) found.addRepository(repository);
+    found.addRepositories();
+    for (const path of request.controls) found.addThere(path);
   }
   for (const path of request.readOnly) found.addWithin(path, "readOnly", namedLink);
   for (const path of request.hidden) found.addWithin(path, "closed", namedLink);
@@ -70,14 +69,16 @@ export function controlMounts(request: ControlRequest): ControlMounts {
   return { mounts, missing, links: found.links };
 }
 
-class Found {
+class Found implements Closing {
   readonly mounts = new Map<string, ControlMount>();
   readonly missing: Missing[] = [];
   readonly links: string[] = [];
   readonly #request: ControlRequest;
+  readonly #repositories: Repositories;
 
   constructor(request: ControlRequest) {
     this.#request = request;
+    this.#repositories = new Repositories(request.rootDir, request.homes, this);
   }
 
   addTop(): void {
@@ -87,7 +88,7 @@ class Found {
     for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name);
     for (const [name, entry] of present) {
       if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name);
-      else if (name.toLowerCase() === ".git") this.addRepository(name);
+      else if (name.toLowerCase() === ".git") this.#repositories.add(name);
       else if (entry.isSymbolicLink()) this.#addLink(name);
       else this.#add(name, "readOnly");
     }
@@ -101,68 +102,24 @@ class Found {
     if (end.inside !== undefined) this.addWithin(end.inside, "readOnly");
   }
 
-  /** `path` is a `.git`: a directory, or a file that names one. */
-  addRepository(path: string): void {
-    const stats = this.#stats(path);
-    if (stats === undefined) return;
-    for (const parent of parentsOf(path)) this.#add(parent, "pin");
-    if (stats.isSymbolicLink()) throw isLink(path);
-    if (!stats.isDirectory()) {
-      this.#add(path, "readOnly");
-      const elsewhere = this.#named(path);
-      if (elsewhere === undefined || this.mounts.has(elsewhere)) return;
-      if (this.#stats(elsewhere) === undefined) this.addWithin(elsewhere, "readOnly");
-      else this.addRepository(elsewhere);
-      return;
-    }
-    this.#add(path, "pin");
-    for (const part of GIT_PARTS) this.addWithin(`${path}/${part}`, "readOnly");
-    const config = this.#text(`${path}/config`);
-    this.#addFile(`${path}/${GIT_LEAD}`);
-    if (/worktreeconfig/i.test(config) || this.#stats(`${path}/${GIT_SECOND}`) !== undefined)
-      this.#addFile(`${path}/${GIT_SECOND}`);
-    for (const target of [...this.#hooksElsewhere(path), ...this.#namedIn(config, path)])
-      this.addWithin(target, "readOnly");
+  addRepositories(): void {
+    for (const repository of this.#request.repositories) this.#repositories.add(repository);
+    this.#repositories.addAbove();
   }
 
-  /** Hooks that are links, by where they lead. */
-  #hooksElsewhere(path: string): string[] {
-    const hooks = `${path}/hooks`;
-    const links = entriesOf(join(this.#request.rootDir, hooks)).filter((entry) => entry.isSymbolicLink());
-    return links.flatMap(({ name }) => this.#inside(`${hooks}/${name}`) ?? []);
-  }
-
-  /** Where a `config` says that hooks, or more of itself, are. */
-  #namedIn(config: string, path: string): string[] {
-    const settings = [...config.matchAll(/^\s*(hookspath|path)\s*=\s*"?([^"\n]+?)"?\s*$/gim)];
-    return settings.flatMap(([, name = "", target = ""]) => {
-      const from = name.toLowerCase() === "path" ? path : dirname(path);
-      return this.#inside(isAbsolute(target) ? target : join(from, target)) ?? [];
-    });
-  }
-
-  /** Relative to the workspace, with no link in it; undefined where it is not in it. A file that is missing is where it is named. */
-  #inside(path: string): string | undefined {
-    const { rootDir } = this.#request;
-    const named = resolve(rootDir, path);
-    const found = relative(rootDir, realPath(named) ?? named);
-    return found === "" || found === ".." || found.startsWith("../") ? undefined : found;
-  }
-
-  /** Closed as it is, or as a file that says nothing where there is none. */
-  #addFile(path: string): void {
+  addFile(path: string): void {
     const stats = this.#stats(path);
     if (stats?.isSymbolicLink()) throw isLink(path);
     if (stats === undefined) this.missing.push({ path, isFile: true });
     this.#add(path, "readOnly");
   }
 
-  #text(path: string): string {
-    try {
-      return readFileSync(join(this.#request.rootDir, path), "utf8");
-    } catch {
-      return "";
-    }
+  pin(path: string): void {
+    for (const one of [...parentsOf(path), path]) this.#add(one, "pin");
+  }
+
+  readOnly(path: string): void {
+    this.#add(path, "readOnly");
   }
 
   addWithin(path: string, kind: "readOnly" | "closed", refusal = isLink): void {
@@ -182,6 +139,13 @@ class Found {
     else this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
   }
 
+  /** Where it still is, with no link above it: one could be anybody's since it was found. */
+  addThere(path: string): void {
+    const [own, ...above] = [path, ...parentsOf(path)].map((one) => this.#stats(one));
+    if (!(own?.isFile() || own?.isDirectory()) || !above.every((stats) => stats?.isDirectory())) return;
+    this.addWithin(path, "readOnly");
+  }
+
   /** Only what is there: a mount where nothing is would make something. */
   addConnection(path: string): void {
     const stats = this.#stats(path);
@@ -196,14 +160,6 @@ class Found {
         return above === "closed" || (above === "readOnly" && (kind === "pin" || kind === "readOnly"));
       });
     return [...this.mounts.values()].filter((mount) => !isCovered(mount));
-  }
-
-  /** The directory that a `.git` file names, if it lies in the workspace. */
-  #named(path: string): string | undefined {
-    const [, target] = /^gitdir: (.+?)\s*$/.exec(this.#text(path)) ?? [];
-    return target === undefined
-      ? undefined
-      : this.#inside(resolve(this.#request.rootDir, dirname(path), target));
   }
 
   #close(path: string): void {
@@ -239,19 +195,4 @@ function namedLink(path: string): SandboxError {
     `The command was not run: '${path}' is to be read-only or hidden and is a link. Name what it leads to in readOnly or hidden.`,
     "COMMAND_FAILED",
   );
-}
-
-function isLink(path: string): SandboxError {
-  return new SandboxError(
-    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or set controlFiles to "allow".`,
-    "COMMAND_FAILED",
-  );
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

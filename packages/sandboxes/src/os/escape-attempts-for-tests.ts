@@ -27,7 +27,7 @@ export function ifThere(program: string, attempt: string): string {
 export function failing(printed: string): string | undefined {
   if (printed.includes(OUT)) return `got out: ${printed}`;
   if (!printed.endsWith(`${TRIED}\n`)) return `broke off: ${printed}`;
-  const [missing] = /^.*: (?:command )?not found$/m.exec(printed) ?? [];
+  const [missing] = /^.*: (?:command |applet )?not found$/m.exec(printed) ?? [];
   return missing === undefined ? undefined : `was not tried: ${missing}`;
 }
 

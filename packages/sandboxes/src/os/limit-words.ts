@@ -1,20 +1,26 @@
 /** The limits of a process, as words of a POSIX shell that sets them and becomes the next program. */
 import { readFileSync } from "node:fs";
 import type { Limits } from "./os-options.ts";
+import { LIMITS_REPORT, NOT_LIMITED_WORD } from "./set-up-report.ts";
 
 /** Exit code of a shell that could not set its limits: the program is then not run. */
-export const NOT_LIMITED = 126;
+const NOT_LIMITED = 126;
 
 const BLOCK = 512;
 const MEGABYTE = 1024 * 1024;
 
 /**
  * `before` are words that have to succeed first. `countsProcesses`: also bounds processes, which the kernel counts
- * for the user in its user namespace, so it has to be said inside of that.
+ * for the user in its user namespace, so it has to be said inside of that. `reports`: where they cannot be set, it is said to a
+ * descriptor that the program does not get.
  */
 export function limitWords(
   limits: Limits,
-  options: { readonly countsProcesses: boolean; readonly before?: readonly string[] },
+  options: {
+    readonly countsProcesses: boolean;
+    readonly before?: readonly string[];
+    readonly reports?: boolean;
+  },
 ): string {
   const own = ownLimits();
   const words = [
@@ -29,7 +35,10 @@ export function limitWords(
     // The name of the option depends on the shell.
     words.push(`{ ulimit -u ${most} 2>/dev/null || ulimit -p ${most}; }`);
   }
-  return `${words.join(" && ")} && exec "$@"; exit ${NOT_LIMITED}`;
+  const [closed, said] = options.reports
+    ? [` ${LIMITS_REPORT}>&-`, `echo ${NOT_LIMITED_WORD} >&${LIMITS_REPORT}; `]
+    : ["", ""];
+  return `${words.join(" && ")} && exec "$@"${closed}; ${said}exit ${NOT_LIMITED}`;
 }
 
 function least(wanted: number, most: number | undefined): number {

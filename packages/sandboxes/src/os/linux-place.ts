@@ -1,7 +1,7 @@
 /** Sets a sandbox up on Linux: what its commands get to see, whose processes they are and what bounds them. */
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmodSync, existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { chmodSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "deepwright";
 import { quoted } from "../quoted.ts";
@@ -19,6 +19,7 @@ import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts"
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
 import { seccompFilter } from "./seccomp.ts";
+import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
 import { stateSubdirectory } from "./state-directory.ts";
 
 /** Where no control group can be made, processes of root's are counted by nobody but us. */
@@ -40,6 +41,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
     skeleton,
     temporary: lease.temporary,
     filter: filter === undefined ? undefined : 3,
+    report: REPORT,
     devices,
     sharedMemory: canBound ? settings.limits.memoryMb * MEGABYTE : undefined,
     isRoot,
@@ -83,6 +85,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
             args: ["-c", entering(entrances, words), "sh", ...wrap(control, shell)],
           }),
           begin: (shell, pipe) => starter.begin(wrap(control, shell), pipe.path),
+          openReport: () => openReport(lease.path),
           ...(watch === undefined ? {} : { watch }),
           leave,
         };
@@ -118,17 +121,30 @@ interface Wrapped {
  */
 function commandWrapper({ settings, bwrap, args, entrances, network }: Wrapping): Wrapped {
   const isBounded = entrances.length > 0;
-  const words = limitWords(settings.limits, { countsProcesses: !isBounded });
+  // What leads to the network stays beside the command, which could use the descriptors it has.
+  const reports = !isBounded && network === undefined;
+  const words = limitWords(settings.limits, { countsProcesses: !isBounded, reports });
   const limited = isBounded ? [] : ["/bin/sh", "-c", words, "sh"];
   const before = [...(network?.argv ?? []), ...limited];
+  const unreported = reports ? "" : `exec ${LIMITS_REPORT}>&- && `;
   return {
-    words: isBounded ? words : 'exec "$@"',
+    words: unreported + (isBounded ? words : 'exec "$@"'),
     wrap: (control, shell) => [bwrap, ...args, ...control, "--", ...before, ...shell],
   };
 }
 
 function entering(entrances: readonly string[], words: string): string {
   return [...entrances.map((path) => `echo 0 > ${quoted(path)}`), words].join(" && ");
+}
+
+/** For one command that we start ourselves. */
+function openReport(directory: string): SetUpReport {
+  const path = join(directory, `report-${randomUUID()}`);
+  try {
+    return new SetUpReport(path, "", undefined);
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 /** The filter as a file, made once for all processes; undefined where there is none for the architecture. */

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
@@ -79,6 +87,40 @@ describe("files that steer other programs", () => {
       expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
   });
 
+  it("SB-03 those that lie below the top cannot be changed, moved or replaced either, and what is beside them can", async () => {
+    const rootDir = scratchDirectory();
+    const files = [".vscode/tasks.json", ".mcp.json", ".envrc", ".npmrc", ".bashrc", ".claude/settings.json"];
+    const all = files.map((file) => join("packages/app", file));
+    for (const path of [...all, "packages/app/.deepwright/config", "packages/app/src/a.ts"]) {
+      mkdirSync(join(rootDir, path, ".."), { recursive: true });
+      writeFileSync(join(rootDir, path), "old");
+    }
+    symlinkSync("src/a.ts", join(rootDir, "packages/app/.cursorrules"));
+    mkdirSync(join(rootDir, "packages/.vimrc"));
+    const opened = await openFor({ rootDir });
+    for (const path of [...all, "packages/app/.deepwright/config"])
+      for (const attempt of [`echo x > ${path}`, `rm ${path}`, `echo x > y; mv y ${path}`])
+        expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    for (const attempt of ["mv packages other", "mv packages/app other", "mv packages/app/.vscode other"])
+      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    const work =
+      "cd packages/app && mkdir -p src ../.vimrc && echo new > src/a.ts && mv src/a.ts b.ts && echo x > ../.vimrc/x && cat b.ts";
+    expect(await run(opened, work)).toBe("new\n");
+    for (const path of all) expect(readFileSync(join(rootDir, path), "utf8"), path).toBe("old");
+  });
+
+  it("SB-03 one below the top that is gone since hinders no command", async () => {
+    const rootDir = scratchDirectory();
+    mkdirSync(join(rootDir, "app"));
+    writeFileSync(join(rootDir, "app/.npmrc"), "old");
+    const opened = await openFor({ rootDir });
+    rmSync(join(rootDir, "app/.npmrc"));
+    expect(await run(opened, "ls -A app")).toBe("");
+    rmSync(join(rootDir, "app"), { recursive: true });
+    symlinkSync("/tmp", join(rootDir, "app"));
+    expect(await run(opened, "echo ran")).toBe("ran\n");
+  });
+
   it("SB-03 git of this machine is led to no other settings or hooks, where there is no such lead yet", async () => {
     const rootDir = scratchDirectory();
     const git = (...args: string[]): string => execFileSync("git", args, { cwd: rootDir, encoding: "utf8" });
@@ -111,7 +153,8 @@ describe("files that steer other programs", () => {
     const rootDir = scratchDirectory();
     const files = ["scripts/commit.sh", "team/gitconfig", "githooks/pre-push", "other/.git"];
     for (const file of files) mkdirSync(join(rootDir, file, ".."), { recursive: true });
-    for (const file of files) writeFileSync(join(rootDir, file), "gitdir: ../missing\n");
+    for (const file of files)
+      writeFileSync(join(rootDir, file), file === "other/.git" ? "gitdir: ../missing\n" : "#!/bin/sh\n");
     execFileSync("git", ["init", "-q"], { cwd: rootDir });
     execFileSync("git", ["config", "core.hooksPath", "githooks"], { cwd: rootDir });
     execFileSync("git", ["config", "include.path", "../team/gitconfig"], { cwd: rootDir });

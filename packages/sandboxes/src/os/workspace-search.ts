@@ -1,17 +1,22 @@
 /** What lies in a workspace that a sandbox has to know of, as far as it is found at little cost. */
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { CONTROL_NAMES } from "deepwright";
 
 const MAX_DEPTH = 3;
 const MAX_ENTRIES = 4000;
 const MAX_REPOSITORIES = 16;
 const MAX_CONNECTIONS = 64;
+/** Each costs a command a tenth of a millisecond, and as much for each directory above it. */
+const MAX_CONTROLS = 64;
 /** Full of packages, which are nobody's work. */
 const NOT_SEARCHED = new Set(["node_modules", ".venv", "venv", "vendor", "target", "dist"]);
 
 export interface WorkspaceSearch {
   /** The repositories below the top, each path ending in `.git`. */
   readonly repositories: readonly string[];
+  /** Other files and directories below the top that steer programs, and are no links. */
+  readonly controls: readonly string[];
   /** Sockets and pipes. */
   readonly connections: readonly string[];
 }
@@ -19,6 +24,7 @@ export interface WorkspaceSearch {
 /** Relative paths, those near the top first. */
 export function searchWorkspace(rootDir: string): WorkspaceSearch {
   const repositories: string[] = [];
+  const controls: string[] = [];
   const connections: string[] = [];
   let queue = [""];
   let left = MAX_ENTRIES;
@@ -27,7 +33,7 @@ export function searchWorkspace(rootDir: string): WorkspaceSearch {
     for (const directory of queue) {
       const entries = entriesOf(join(rootDir, directory));
       left -= entries.length;
-      if (left < 0) return { repositories, connections };
+      if (left < 0) return { repositories, controls, connections };
       for (const entry of entries) {
         const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
         if (isConnection(entry)) {
@@ -35,12 +41,23 @@ export function searchWorkspace(rootDir: string): WorkspaceSearch {
         } else if (entry.name.toLowerCase() === ".git") {
           if (directory !== "" && repositories.length < MAX_REPOSITORIES) repositories.push(path);
           connections.push(...connectionsIn(rootDir, path));
-        } else if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
+        } else {
+          if (directory !== "" && steers(entry) && controls.length < MAX_CONTROLS) controls.push(path);
+          if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
+        }
       }
     }
     queue = next;
   }
-  return { repositories, connections };
+  return { repositories, controls, connections };
+}
+
+/** A directory with the name of a file steers nobody. */
+function steers(entry: Dirent): boolean {
+  const name = entry.name.toLowerCase();
+  return CONTROL_NAMES.directories.has(name)
+    ? entry.isDirectory()
+    : CONTROL_NAMES.files.has(name) && entry.isFile();
 }
 
 /** Of a repository: a program that watches files for git has one there. */

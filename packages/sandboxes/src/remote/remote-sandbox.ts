@@ -77,6 +77,8 @@ const STOP_SECONDS = 20;
 const PROBE_SECONDS = 30;
 const PARALLEL_TRANSFERS = 4;
 const TIMED_OUT = 124;
+/** Milliseconds that no vendor counts as idle. */
+const AWAKE = 60_000;
 
 /**
  * Commands get a session of their own, empty input, the output of both streams in order, and end with all they
@@ -89,6 +91,7 @@ export class RemoteSandbox extends BaseSandbox {
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeout: number;
   readonly #maxOutputBytes: number;
+  #lastUse = 0;
 
   constructor(machine: RemoteMachine, options: RemoteSandboxOptions = {}) {
     super(options);
@@ -100,8 +103,14 @@ export class RemoteSandbox extends BaseSandbox {
     this.#maxOutputBytes = Math.ceil(options.maxOutputBytes ?? 100_000);
   }
 
+  /** So lately that it has not gone to sleep since, where vendors have such. */
+  get isInUse(): boolean {
+    return Date.now() - this.#lastUse < AWAKE;
+  }
+
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#timeout } = options;
+    this.#lastUse = Date.now();
     checkCommand(command, timeout);
     signal?.throwIfAborted();
     const mark = randomBytes(16).toString("hex");

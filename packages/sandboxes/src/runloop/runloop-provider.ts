@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams, DevboxView } from "@runloop/api-client/resources/devboxes/devboxes";
 import { SandboxError } from "deepwright";
+import { lentPlace } from "../lent-place.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -198,19 +199,20 @@ export class RunloopProvider implements SandboxProvider {
 export function ownedRunloopSandbox(handle: RunloopHandle): SandboxProvider {
   const { sandbox, env, timeout, maxOutputBytes, network, workingDirectory } = handle;
   const calls = new VendorCalls(RUNLOOP, []);
-  const open = (request: OpenRequest): OpenedSandbox => ({
-    id: sandbox.id,
-    sandbox: new RemoteSandbox(new RunloopMachine(sandbox, calls, workingDirectory, RESUME_SECONDS), {
+  const open = (request: OpenRequest): OpenedSandbox => {
+    const machine = new RunloopMachine(sandbox, calls, workingDirectory, RESUME_SECONDS);
+    const remote = new RemoteSandbox(machine, {
       env: { ...env, ...request.env },
       timeout,
       maxOutputBytes,
-    }),
-    keepAlive: async () => {
-      await calls.call("keep the devbox", () => sandbox.keepAlive());
-    },
-    detach: async () => undefined,
-    destroy: async () => undefined,
-  });
+    });
+    return {
+      ...lentPlace(sandbox.id, remote, () => remote.isInUse),
+      keepAlive: async () => {
+        await calls.call("keep the devbox", () => sandbox.keepAlive());
+      },
+    };
+  };
   return {
     name: "runloop",
     network,

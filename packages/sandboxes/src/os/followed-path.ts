@@ -1,0 +1,60 @@
+/** Where a path on this machine leads, as far as no command in the workspace can change it. */
+import { lstatSync, readlinkSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+
+const MAX_LINKS = 40;
+
+export interface NamedPath {
+  /** A directory. As far as it lies in the workspace, no command can replace it. */
+  readonly from: string;
+  /** Relative to it, or absolute. */
+  readonly path: string;
+}
+
+/**
+ * Followed name by name; what is missing counts as being where it is named. Undefined: it passes by names in the
+ * workspace, whose path is real, that a command could lead elsewhere. `kept` is a link there that none can replace.
+ */
+export function followPath(rootDir: string, { from, path }: NamedPath, kept?: string): string | undefined {
+  const isRelative = !isAbsolute(path);
+  const isKnown = isRelative && (from === rootDir || isIn(from, rootDir));
+  const pending = namesIn(isRelative && !isKnown ? `${from}/${path}` : path);
+  let current = isKnown ? from : "/";
+  let links = 0;
+  for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
+    if (name === "..") {
+      if (isIn(current, rootDir) && current !== from && !isIn(from, current)) return undefined;
+      current = dirname(current);
+      continue;
+    }
+    const next = join(current, name);
+    const target = linkTarget(next);
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS || (next !== kept && isIn(next, rootDir))) return undefined;
+    pending.unshift(...namesIn(target));
+    if (isAbsolute(target)) current = "/";
+  }
+  return current;
+}
+
+/** Below it, not the directory itself. */
+export function isIn(path: string, directory: string): boolean {
+  return path.startsWith(directory === "/" ? directory : `${directory}/`) && path !== directory;
+}
+
+/** Undefined: it is no link. */
+export function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(path: string): string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
+}

@@ -1,0 +1,44 @@
+/**
+ * What the programs that set a command up say of it, in a file that no command sees or has open: words in its output
+ * cannot be told from its own.
+ *
+ * It begins with room for what is said, so that nothing is lost where a disk is full, and nobody finds it by name once
+ * the command has begun.
+ */
+import { close, fchownSync, openSync, readSync, writeSync } from "node:fs";
+import type { Owner } from "./lease-directory.ts";
+
+/** The number of the descriptor to which `bwrap` says that it has become the next program, and how that ended. */
+export const REPORT = 4;
+/** The same file, for the shell that sets limits in the sandbox. */
+export const LIMITS_REPORT = 5;
+/** Said by that shell where it cannot. */
+export const NOT_LIMITED_WORD = "not limited";
+
+const ROOM = 1024;
+const FILLING = "#";
+
+export class SetUpReport {
+  readonly descriptor: number;
+
+  /** A file that is made there, with words for a shell after the room. */
+  constructor(path: string, words: string, owner: Owner | undefined) {
+    this.descriptor = openSync(path, "wx+", 0o600);
+    // By position, so that what is said through this descriptor is said at the beginning.
+    writeSync(this.descriptor, `${FILLING.repeat(ROOM)}\n${words}`, 0);
+    if (owner !== undefined) fchownSync(this.descriptor, owner.uid, owner.gid);
+  }
+
+  /** Whether the command itself has run; it has ended. */
+  wasRun(): boolean {
+    const bytes = Buffer.alloc(ROOM);
+    const length = readSync(this.descriptor, bytes, 0, ROOM, 0);
+    const [said = ""] = bytes.toString("latin1", 0, length).split(FILLING);
+    return said.includes('"exit-code"') && !said.includes(NOT_LIMITED_WORD);
+  }
+
+  /** Once. Nobody waits for the disk, which forgets the file with that. */
+  close(): void {
+    close(this.descriptor, () => {});
+  }
+}
