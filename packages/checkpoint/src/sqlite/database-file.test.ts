@@ -71,6 +71,17 @@ describe("the file of a database", () => {
     await home.close();
   });
 
+  it.each(["state.db", ""])("is not a directory, which stays open to whom it was (%j)", async (name) => {
+    const directory = join(scratchDirectory(), "project");
+    mkdirSync(join(directory, name), { recursive: true });
+    chmodSync(join(directory, name), 0o755);
+    await expect(openSqliteHome(join(directory, name))).rejects.toMatchObject({
+      code: "STORAGE_UNAVAILABLE",
+      message: expect.stringContaining("it is not a file"),
+    });
+    expect(modeOf(join(directory, name))).toBe(0o755);
+  });
+
   it("keeps the locks of this process while it is opened a second time", async () => {
     const path = scratchFile();
     const home = await openSqliteHome(path);

@@ -18,6 +18,7 @@ export function prepareFile(path: string): void {
   try {
     makeDirectory(dirname(path));
     makeFile(path);
+    if (!statSync(path).isFile()) throw new Error("it is not a file");
     for (const file of [path, `${path}-wal`, `${path}-shm`]) tighten(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
