@@ -98,11 +98,11 @@ function bounded(bytes: number | undefined): string[] {
 }
 
 /** What of `/proc` root may write without any capability: settings that programs read, and what they do not. */
-const ROOTS_SETTINGS = ["sys", "sysrq-trigger", "mtrr"];
+const ROOTS_SETTINGS = ["sys", "sysrq-trigger"];
 const ROOTS_DIRECTORIES = ["irq", "bus", "fs"];
-/** What root may read without any capability, as far as others may not. */
+/** What root may read without any capability, as far as others may not; `kmsg` and `mtrr` ask for one when they are opened. */
 const ROOTS_SECRETS = [
-  ...["kcore", "kmsg", "kallsyms", "timer_list", "sched_debug", "slabinfo", "vmallocinfo"],
+  ...["kcore", "kallsyms", "timer_list", "sched_debug", "slabinfo", "vmallocinfo"],
   ...["pagetypeinfo", "kpagecgroup", "kpagecount", "kpageflags", "iomem", "ioports"],
 ];
 /** Anybody may read it, and is shown what is theirs. */

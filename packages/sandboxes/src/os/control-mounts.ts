@@ -85,9 +85,9 @@ class Found implements Closing {
     const present = new Map<string, Dirent>();
     for (const entry of readdirSync(this.#request.rootDir, { withFileTypes: true }))
       if (isControlName(entry.name)) present.set(entry.name, entry);
-    for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name);
+    for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name, false);
     for (const [name, entry] of present) {
-      if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name);
+      if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name, true);
       else if (name.toLowerCase() === ".git") this.#repositories.add(name);
       else if (entry.isSymbolicLink()) this.#addLink(name);
       else this.#add(name, "readOnly");
@@ -162,9 +162,9 @@ class Found implements Closing {
     return [...this.mounts.values()].filter((mount) => !isCovered(mount));
   }
 
-  #close(path: string): void {
+  #close(path: string, isThere = this.#stats(path) !== undefined): void {
     if (this.mounts.has(path)) return;
-    if (this.#stats(path) === undefined) this.missing.push({ path });
+    if (!isThere) this.missing.push({ path });
     this.mounts.set(path, { path, kind: "closed" });
   }
 

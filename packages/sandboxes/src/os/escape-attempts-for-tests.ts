@@ -124,7 +124,7 @@ export const ESCAPES: readonly [name: string, attempts: (outside: Outside) => re
     "by the memory of the machine",
     () => [
       ...["/dev/mem", "/dev/kmem", "/dev/sda", "/dev/vda", "/dev/nvme0n1", "/dev/kmsg"].map(bytesOf),
-      ...["/proc/kcore", "/proc/kmsg"].map(bytesOf),
+      ...["/proc/kcore", "/proc/kmsg", "/proc/mtrr"].map(bytesOf),
     ],
   ],
   [
