@@ -144,8 +144,8 @@ describe("file operations of a sandbox", () => {
         const expected = content.toString("latin1").replace(/^one/, "1").replace("two", "2");
         expect(readFileSync(path, "latin1") === expected).toBe(true);
       }
-      await sandbox.write(`${path}.new`, `a\r\n${noise(200_000)}\r\n`);
-      expect(await calls(() => sandbox.edit(`${path}.new`, "a\n", "b\n"))).toBe("download execute");
+      await sandbox.write(`${path}.new`, `one\r\n${noise(200_000)}\r\n`);
+      expect(await calls(() => sandbox.edit(`${path}.new`, "one\n", "1\n"))).toBe("download execute");
     },
   );
 
