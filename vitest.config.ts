@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
 import { TestOrder } from "./scripts/test-order.ts";
 
-/** What these measure, count or teach belongs to the process: each has one of its own. The others share one a worker. */
+/**
+ * What these measure, count or teach belongs to the process, or they have workers whose claims run out in seconds: each
+ * has a process of its own, and less beside it. The others share one a worker.
+ */
 const ALONE = [
+  "packages/checkpoint/src/chaos/two-processes.test.ts",
   "packages/checkpoint/src/sqlite/processes.test.ts",
   "packages/core/src/backends/disk/filesystem-security.test.ts",
   "packages/core/src/backends/disk/read-page.test.ts",
@@ -17,12 +21,16 @@ const ALONE = [
   "packages/core/src/testing/fault.test.ts",
   "packages/sandboxes/src/docker/docker.test.ts",
   "packages/sandboxes/src/os/os-security.test.ts",
+  "packages/server/src/chaos/killed-workers.test.ts",
   "packages/server/src/http/health.test.ts",
   "packages/server/src/http/idle-streams.test.ts",
   "packages/server/src/http/large-events.test.ts",
   "packages/server/src/http/reconnects.test.ts",
   "packages/server/src/http/slow-database.test.ts",
   "packages/server/src/http/streams.test.ts",
+  "packages/server/src/http/task-crashes.test.ts",
+  "packages/server/src/http/task-storm.test.ts",
+  "packages/server/src/runs/processes.test.ts",
   "packages/server/src/runs/task-host.test.ts",
 ];
 

@@ -10,7 +10,6 @@ const LONGEST = [
   "cli/src/approvals.test.ts",
   "sandboxes/src/docker/docker-files-suite.test.ts",
   "sandboxes/src/os/os-suite.test.ts",
-  "server/src/runs/processes.test.ts",
   "checkpoint/src/saver/postgres-saver.test.ts",
   "core/src/seeds.test.ts",
   "core/src/loop/crash.test.ts",
