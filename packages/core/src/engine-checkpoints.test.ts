@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { type Checkpoint, type CheckpointMetadata, MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { anyTool, ask, loopAgent, onThread, scripted } from "./loop/fixtures/agents.ts";
 import { callTool, say, scriptedModel } from "./testing/index.ts";
 
@@ -60,6 +60,32 @@ describe("checkpoints", () => {
     await expect(agentWith(saver).invoke(ask(), onThread("t"))).rejects.toThrow("disk full");
     expect(saver.steps.at(-1)).toBe(2);
   });
+
+  test.each(["sync", "async"] as const)(
+    "of a call that cannot be stored while others run (%s) end the run, and not the process",
+    async (durability) => {
+      const saver = new SlowSaver(true);
+      saver.putWrites = async (_config, writes) => {
+        if (writes.some(([, value]) => JSON.stringify(value)?.includes("done already")))
+          throw new Error("disk full");
+      };
+      const complaints: unknown[] = [];
+      const complain = (reason: unknown) => complaints.push(reason);
+      process.on("unhandledRejection", complain);
+      onTestFinished(() => void process.off("unhandledRejection", complain));
+      const turn = { toolCalls: [{ name: "quick" }, { name: "slow" }] };
+      const { agent, model } = scripted([turn, say("done")], {
+        checkpointer: saver,
+        tools: [
+          anyTool("quick", () => "done already"),
+          anyTool("slow", () => new Promise((resolve) => setTimeout(resolve, 100, "slow"))),
+        ],
+      });
+      await expect(agent.invoke(ask(), { ...onThread("t"), durability })).rejects.toThrow("disk full");
+      expect(complaints).toEqual([]);
+      expect(model.calls).toHaveLength(1);
+    },
+  );
 
   test("are waited for after each step where that is asked for", async () => {
     const saver = new SlowSaver(true);

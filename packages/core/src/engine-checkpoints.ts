@@ -4,6 +4,10 @@
  * The engine hands a checkpoint over when the one before it is stored, so that each costs a way to the disk of its
  * own. A saver that says `keepsOrder` is given each at once, and stores together what comes while it is busy.
  *
+ * What cannot be stored ends the run at its next step. The engine hears of it when it waits for what is stored, which may
+ * be long after it failed: a call that another one runs beside is stored at once. Until then nobody listens to the
+ * promise, for which Node ends the process.
+ *
  * Ids are made from the time, and the newest checkpoint of a thread is the one with the largest. Behind one that was
  * made by a clock ahead of ours, another machine's or our own before it was set back, new ones would not be seen.
  */
@@ -26,6 +30,7 @@ interface EngineRun {
   readonly config: RunnableConfig;
   /** The newest one; its id is the parent of the next. */
   readonly checkpoint: { id: string };
+  readonly checkpointerPromises: Set<Promise<unknown>>;
   _checkpointerPutAfterPrevious(put: Put): void;
   /** Whoever ends the run waits for what is tracked, and throws the first failure. */
   _trackCheckpointerPromise(stored: Promise<unknown>): void;
@@ -47,8 +52,10 @@ export function putInOrder(graph: object): void {
   running._runLoop = async function (this: RunningGraph, params) {
     const { loop } = params;
     if (loop.checkpointer) {
+      const failures = holdFailures(loop);
       if (loop.checkpointer.keepsOrder) putAtOnce(loop, loop.checkpointer);
       growIds(loop, await headBefore(loop.checkpointer, loop.config));
+      endAtFailure(loop, failures);
     }
     return run.call(this, params);
   };
@@ -112,6 +119,32 @@ function grownId(head: string, id: string): string {
   if (high === undefined) return id;
   const time = (BigInt(`0x${high}${middle}${low}`) + 1n).toString(16).padStart(TIME_DIGITS, "0");
   return `${time.slice(0, 8)}-${time.slice(8, 12)}-6${time.slice(12)}${id.slice(18)}`;
+}
+
+interface Failures {
+  first?: { readonly error: unknown };
+}
+
+/** They are told where the engine waits for what is stored, and nowhere else. */
+function holdFailures(run: EngineRun): Failures {
+  const failures: Failures = {};
+  run._trackCheckpointerPromise = (stored) => {
+    const tracked = stored.then(() => void run.checkpointerPromises.delete(tracked));
+    run.checkpointerPromises.add(tracked);
+    tracked.catch((error) => {
+      failures.first ??= { error };
+    });
+  };
+  return failures;
+}
+
+/** What is done behind it would not be stored either. */
+function endAtFailure(run: EngineRun, failures: Failures): void {
+  const put = run._checkpointerPutAfterPrevious.bind(run);
+  run._checkpointerPutAfterPrevious = (given) => {
+    if (failures.first) throw failures.first.error;
+    put(given);
+  };
 }
 
 /** After one that failed nothing is stored: a checkpoint must not be there without those before it. */
