@@ -70,10 +70,17 @@ function shortened(text: string): string {
   return text.length <= 60 ? text : createHash("sha256").update(text).digest("hex");
 }
 
-/** What the one tool does: it leaves its call in the log, before and after. */
-export async function countTool(plan: Plan, log: string, place: string, runtime: object): Promise<string> {
+/** What the one tool does: it leaves its call in the log, before anything else and after. `meanwhile`: what it does besides. */
+export async function countTool(
+  plan: Plan,
+  log: string,
+  place: string,
+  runtime: object,
+  meanwhile?: (id: string) => Promise<void>,
+): Promise<string> {
   const id = callIdOf(runtime);
   recordEffect(log, "begin", place, id);
+  await meanwhile?.(id);
   await pause(plan, place, plan.toolPause);
   recordEffect(log, "end", place, id);
   return resultText(plan, place);

@@ -5,7 +5,7 @@ import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepwright";
 import { scriptedModel } from "deepwright/testing";
 import { z } from "zod";
-import { callIdOf, countTool, reply, storedCalls } from "../../../checkpoint/src/chaos/agent.ts";
+import { countTool, reply, storedCalls } from "../../../checkpoint/src/chaos/agent.ts";
 import { recordEffect } from "../../../checkpoint/src/chaos/effects.ts";
 import type { Plan } from "../../../checkpoint/src/chaos/plan.ts";
 
@@ -21,10 +21,9 @@ export function plannedAgent(saver: SharedSaver, directory: string, shared: Shar
     async ({ place }: { place: string }, runtime) => {
       const thread = String(runtime.configurable?.thread_id);
       const log = logOf(directory, thread);
-      const id = callIdOf(runtime);
-      // Whoever does again what is stored does too much.
-      if ((await storedCalls(saver, thread)).includes(id)) recordEffect(log, "again", place, id);
-      return countTool(planOf(shared, thread), log, place, runtime);
+      return countTool(planOf(shared, thread), log, place, runtime, async (id) => {
+        if ((await storedCalls(saver, thread)).includes(id)) recordEffect(log, "again", place, id);
+      });
     },
     { name: "count", description: "Counts.", schema: z.object({ place: z.string() }) },
   );

@@ -35,6 +35,25 @@ export function stateProblems(plan: Plan, messages: readonly unknown[]): string[
 }
 
 /**
+ * Calls that began when their result was stored: whoever does so does too much. A worker that loses its thread in the
+ * middle of a call finds the result of another one when it looks, but had begun before that one was done.
+ */
+export function finishedAgain(effects: readonly Effect[]): Effect[] {
+  return effects.filter(({ kind, id, pid }, found) => {
+    if (kind !== "again") return false;
+    const begun = effects.findLastIndex(
+      (one, at) => at < found && one.kind === "begin" && one.id === id && one.pid === pid,
+    );
+    return effects.slice(0, Math.max(begun, 0)).some((one) => one.kind === "end" && one.id === id);
+  });
+}
+
+/** Calls of workers that had lost their thread meanwhile, for which another one had done them. */
+export function outrun(effects: readonly Effect[]): number {
+  return effects.filter(({ kind }) => kind === "again").length - finishedAgain(effects).length;
+}
+
+/**
  * A call that had begun when its worker was killed runs again, under the same id: once a beginning at most, and never
  * when its result is stored, which it is before the next turn.
  */
@@ -45,7 +64,7 @@ export function effectProblems(plan: Plan, effects: readonly Effect[], begun: nu
   const perCall = countBy(begins, ({ id }) => id);
   const turns = begins.map(({ place }) => Number.parseInt(place, 10));
   return [
-    ...effects.flatMap(({ kind, place }) => (kind === "again" ? [`the stored call ${place} ran again`] : [])),
+    ...finishedAgain(effects).map(({ place }) => `the stored call ${place} ran again`),
     ...turns.flatMap((turn, i) =>
       turn < Math.max(...turns.slice(0, i), 0) ? [`turn ${turn} came back`] : [],
     ),

@@ -1,4 +1,7 @@
-/** R-06: workers are killed and their Postgres is restarted under many runs, begun and read over HTTP. */
+/**
+ * R-06: workers are killed and their Postgres is restarted under many runs, begun and read over HTTP. R-12: they stand
+ * still for longer than their claims live, and come back while others have their runs.
+ */
 import { randomUUID } from "node:crypto";
 import type { StreamedEvent } from "@deepwright/protocol";
 import pg from "pg";
@@ -9,7 +12,15 @@ import type { ChaosSite } from "../../../checkpoint/src/chaos/site.ts";
 import { until } from "../../../checkpoint/src/chaos/until.ts";
 import { privatePostgres } from "../../../checkpoint/src/test-support/postgres.ts";
 import { logOf, planOf } from "./agent.ts";
-import { beginnings, effectProblems, repetitions, stateProblems, streamProblems } from "./audit.ts";
+import {
+  beginnings,
+  effectProblems,
+  finishedAgain,
+  outrun,
+  repetitions,
+  stateProblems,
+  streamProblems,
+} from "./audit.ts";
 import { type ChaosClient, chaosClient } from "./client.ts";
 import { type Probe, percentile, probe } from "./probe.ts";
 import { ServerProcess } from "./server-process.ts";
@@ -40,7 +51,8 @@ export async function killedWorkers(site: ChaosSite, parameters: KilledWorkersPa
   const postgres = await privatePostgres();
   site.onClose(() => postgres.stop());
   const settings = settingsOf(site.directory(), postgres.url, parameters);
-  const verdict = new Verdict("R-06 server-postgres");
+  const isPaused = parameters.pauseMs !== undefined;
+  const verdict = new Verdict(isPaused ? "R-12 server-paused" : "R-06 server-postgres");
   const api = new ServerProcess(site.program.file, { ...settings, role: "api" }).begin();
   site.onClose(() => api.kill());
   const url = await api.ready;
@@ -71,13 +83,14 @@ export async function killedWorkers(site: ChaosSite, parameters: KilledWorkersPa
     supervisor.deaths.map((death) => `one that nobody killed ended: ${death}`),
   );
   const missed = Math.floor(seconds) - supervisor.kills;
-  const isSteady = parameters.kills !== undefined || missed <= MOST_MISSED_KILLS;
+  const isSteady = parameters.kills !== undefined || isPaused || missed <= MOST_MISSED_KILLS;
   verdict.add("kills", isSteady ? [] : [`only ${supervisor.kills} in ${seconds.toFixed(0)} s`]);
   verdict.add("database", await leftBehind(postgres.url));
   verdict.add("blows", under.includes(0) ? ["one fell when all runs were done"] : []);
   const blows = parameters.blows.map((blow, index) => `${blow} under ${under[index]}`).join(", ");
   return verdict.outcome(
-    `${runFigures(parameters, played)}, ${seconds.toFixed(0)} s; ${supervisor.kills} kills, Postgres ${blows}; ` +
+    `${runFigures(parameters, played)}, ${seconds.toFixed(0)} s; ` +
+      `${isPaused ? `${supervisor.pauses} pauses` : `${supervisor.kills} kills`}, Postgres ${blows || "as it was"}; ` +
       `${client.cuts} streams cut and resumed; ${healthFigures(health)}`,
   );
 }
@@ -135,10 +148,11 @@ function healthFigures({ health, answers }: Probe): string {
 function runFigures({ runs, workers, turns }: KilledWorkersParameters, played: readonly Played[]): string {
   const starts = played.reduce((sum, { events }) => sum + beginnings(events), 0);
   const again = played.reduce((sum, { effects }) => sum + repetitions(effects), 0);
-  const finished = played.flatMap(({ effects }) => effects.filter(({ kind }) => kind === "again")).length;
+  const finished = played.reduce((sum, { effects }) => sum + finishedAgain(effects).length, 0);
+  const late = played.reduce((sum, { effects }) => sum + outrun(effects), 0);
   return (
     `${runs} runs of ${turns} turns on ${workers} workers begun ${starts} times, ` +
-    `${again} calls that were cut off run again, ${finished} that were finished`
+    `${again} calls that were cut off run again, ${finished} that were finished, ${late} outrun by another worker`
   );
 }
 

@@ -18,4 +18,19 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         outageMs: 4_000,
       }),
   },
+  {
+    name: "server-paused",
+    says: "R-12: 100 runs over HTTP on 5 workers, a random one stopped every second, for longer than its claims live",
+    minutes: 2,
+    bundle: bundleServer,
+    run: (site) =>
+      killedWorkers(site, {
+        runs: 100,
+        workers: 5,
+        turns: 6,
+        pauseMs: 4_500,
+        blows: [],
+        outageMs: 0,
+      }),
+  },
 ];

@@ -1,5 +1,6 @@
 /** A server seen from its parent. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerSettings } from "./server-program.ts";
 
 export class ServerProcess {
@@ -34,6 +35,13 @@ export class ServerProcess {
   get ending(): string | undefined {
     const { exitCode, signalCode } = this.#child;
     return exitCode === null && signalCode === null ? undefined : `${signalCode ?? exitCode} ${this.#errors}`;
+  }
+
+  /** Stands still for a while, as on a machine that has too much to do, and goes on as if nothing had been. */
+  async pause(ms: number): Promise<void> {
+    this.#child.kill("SIGSTOP");
+    await sleep(ms);
+    this.#child.kill("SIGCONT");
   }
 
   /** Without a chance to tidy up; resolves when the process is gone. */
