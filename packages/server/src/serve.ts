@@ -30,6 +30,12 @@ export interface RunningServer {
 export const defaultDatabase = (): string =>
   process.env.DATABASE_URL || join(homedir(), ".deepwright", "server.db");
 
+/**
+ * How long a connection may rest. Longer than clients and proxies keep theirs, mostly for a minute: one that we close is
+ * closed for a request that is under way just then.
+ */
+const KEPT_MS = 75_000;
+
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { port = 2024, host = "127.0.0.1", tokenFile, ...rest } = options;
   const isGuarded = rest.authenticate !== undefined || rest.token !== undefined;
@@ -50,6 +56,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedHosts: [...(rest.allowedHosts ?? []), ...(isAddress(host) ? [] : [host])],
   });
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as HttpServer;
+  server.keepAliveTimeout = KEPT_MS;
   answerBadRequests(server);
   try {
     await listen(server, port, host);
