@@ -7,21 +7,29 @@
  * a private directory. Paths are real paths of the sandbox, links lead where
  * they lead, and the sandbox itself is the boundary.
  *
- * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `delete`,
- * `realPath`, for `write` and `append` of up to 36 KiB (48 KiB in base64, which go with the command), and for an `edit`
- * that a shell can do where the file lies; two for `grep`, for larger contents, an upload and a command, and for other
- * edits: the file is printed by the first. Answers over 48 KiB are packed; those that are longer even then, and
- * files, are downloaded: two in all. What lies in the sandbox for a download is removed by the next command.
+ * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `grep`,
+ * `delete`, `realPath`, for `write` and `append` of what fits into 48 KiB of base64, packed where that is known to be
+ * possible (36 KiB of noise, some 150 KiB of source text), and for an `edit` that a shell can do where the file lies, with
+ * texts that fit. Two for larger contents, an upload and a command; for other edits, where the first
+ * prints the file; and for answers that do not pack into 48 KiB, and files, which are downloaded. What lies in the
+ * sandbox for a download is removed by the next command.
  *
- * A shell edits plain UTF-8 of up to 32 MiB with `awk` and `sha256sum` (and `iconv` beyond ASCII), in which the text
- * stands at most a hundred times, and no CRLF where the edit is across lines. Any other file that does not
- * pack into 48 KiB is downloaded at once where it was read or written before: two calls.
+ * A shell edits text of up to 64 MiB with `awk`, `fold` and `sha256sum`, whatever its line ends are and however often
+ * it is found: UTF-8 and UTF-16 (with `iconv` beyond ASCII), and other encodings where the texts are ASCII and
+ * stand behind ASCII. Else the first command answers with the bytes that tell the encoding, and the second edits or
+ * appends in it: two calls. A file that does not pack into 48 KiB and was read or written before is downloaded
+ * at once where that may save a call. An edit that is refused for what the file holds takes its download: two.
  *
- * It is more where such a file was never looked at (three), or the text put in is long besides (one or two more); where
- * what is appended or replaced all over it has more than 36 KiB or is not ASCII (three); where `grep` has candidates
- * of more than 8 MB or 1024 files (one for each of those); where someone else changed the file meanwhile, the time
- * was up, or a provider cut an answer short (one more each); where nothing can be uploaded to `/tmp` before the
- * first command (two), or what is uploaded is another user's there (three, and an empty file stays in `/tmp`).
+ * What `grep` finds comes with the answer where it is at most 256 files and 1 MiB in all; else the files are downloaded,
+ * up to 8192 of them and 64 MiB at a time: two calls, and one for each more of those.
+ *
+ * It is more than two for a large file that was never looked at, where those tools are missing, or a text holds a NUL or
+ * names bytes that are no characters, or begins with a byte order mark (three); where it is not in Unicode, the texts
+ * are not in ASCII, and the edit is refused (three); where it is East Asian and the place may lie within a character, as
+ * beside bytes that are none (four). It is one or two more where a text that does not fit goes into such a file, or
+ * is put all over a file that was printed; where someone else changed the file meanwhile, the time was up, or a provider
+ * cut an answer short (one more each); where nothing can be uploaded to `/tmp` before the first command (two), or what is
+ * uploaded is another user's there (three, and an empty file stays in `/tmp`).
  */
 import { createHash } from "node:crypto";
 import { canonicalPath } from "../../paths.ts";
@@ -45,19 +53,26 @@ import type {
   SandboxBackendProtocol,
   WriteResult,
 } from "../backend.ts";
+import type { Encoding } from "../disk/detect-encoding.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
 import { FileFailure } from "../disk/file-errors.ts";
-import { decodeBytes, encodeText } from "../disk/text-codec.ts";
+import { decodeBytes, encodeText, formatOf } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
 import { cksum } from "./cksum.ts";
-import { encodeValue, type Value } from "./command.ts";
 import { commonEnds } from "./common-ends.ts";
 import { KnownFiles } from "./known-files.ts";
 import { MAX_WHOLE_BYTES } from "./limits.ts";
 import { listingOf } from "./listing.ts";
-import { type PlainEdit, plainEdit } from "./plain-edit.ts";
-import { PUT, type PutMode } from "./put-script.ts";
-import { askWhole, readFile, readWhole, wholeOf } from "./read-file.ts";
+import {
+  encodedEdit,
+  isAscii,
+  type PlainEdit,
+  plainEdit,
+  type SpelledEdit,
+  spelledEdit,
+} from "./plain-edit.ts";
+import { PUT, PUT_EDIT, type PutDetails, type PutMode, valuesOf } from "./put-script.ts";
+import { askWhole, readFile, readWhole, sampleOf, wholeOf } from "./read-file.ts";
 import { failureOf, tooLarge, writeFailureOf } from "./refusal.ts";
 import { type AskOptions, CutShort, lockName, type Reply, ScriptRunner } from "./script-runner.ts";
 import { DELETE, REAL_PATH } from "./scripts.ts";
@@ -73,8 +88,6 @@ export interface BaseSandboxOptions {
 
 /** How often an edit is made again because the file was changed meanwhile. */
 const MAX_ATTEMPTS = 20;
-/** Occurrences that are replaced where the file lies; each costs a pass over it. */
-const MAX_THERE = 100;
 
 export abstract class BaseSandbox implements SandboxBackendProtocol {
   abstract readonly id: string;
@@ -153,8 +166,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   /** The text gets the encoding the file has. */
   async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
     return this.#change(path, options, async (ask) => {
-      const reply = await this.#put(ask, Buffer.from(content), "append", { isWide: !isAscii(content) });
-      if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), ask.path);
+      const reply = await this.#appendThere(ask, content);
       if (reply.kind !== "R")
         await this.#appendEncoded(ask, content, (await wholeOf(reply, this.#runner, ask)).bytes);
       return { path: ask.path };
@@ -232,11 +244,12 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return { ...ask, ignoreFiles: this.#ignoreFiles };
   }
 
-  /** Whether a large file is known to be one that no script can edit, so that it is not asked to. */
+  /** Whether a large file is known to be one that takes fewer calls when it is fetched than when a script is tried. */
   #isFetched(path: string, edit: PlainEdit | undefined): boolean {
-    const known = this.#files.of(path);
-    if (known === undefined) return false;
-    return edit === undefined || known.isOdd || !this.#runner.has("awk") || !this.#runner.has("sha256sum");
+    const kind = this.#files.of(path);
+    if (kind === undefined) return false;
+    if (edit === undefined || kind === "wide" || (kind === "coded" && !isAscii(edit))) return true;
+    return !this.#runner.has("awk") || !this.#runner.has("sha256sum");
   }
 
   /** A file that was small enough of late. */
@@ -248,29 +261,38 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
 
   /** `R` and how often it was replaced where the file lies; else the file, because it has to be done here. */
   async #editThere(ask: AskOptions, edit: PlainEdit, replaceAll: boolean): Promise<Reply> {
-    const more = [edit.needle, replaceAll ? MAX_THERE : "", edit.hasLines ? "yes" : ""];
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const reply = await this.#put(ask, edit.replacement, "edit", { more }).catch((error: unknown) => {
+    const put = ({ content, ...spelling }: SpelledEdit, sum?: string): Promise<Reply> =>
+      this.#put(ask, content, "edit", { edit: { ...spelling, replaceAll }, sum }).catch((error: unknown) => {
         // The file alone is that long, and it is not printed once it is edited.
         if (error instanceof CutShort) return askWhole(this.#runner, ask);
         throw error;
       });
-      if (reply.kind !== "E") return reply;
-      const refusal = reply.bytes.toString("utf8");
-      if (refusal !== "CHANGED") throw failureOf(refusal, ask.path);
-    }
-    throw failureOf("CHANGED", ask.path);
+    return untilAtRest(ask, async () => {
+      const reply = await put(spelledEdit(edit));
+      if (reply.kind !== "S") return reply;
+      const { sum, encoding } = sampleOf(reply);
+      const encoded = encoding === undefined ? undefined : encodedEdit(edit, encoding);
+      return encoded === undefined ? reply : put(encoded, sum);
+    });
+  }
+
+  /** `R`, or the file, where its encoding has to be found out and the script gave no sample. */
+  async #appendThere(ask: AskOptions, content: string): Promise<Reply> {
+    const bytes = Buffer.from(content);
+    return untilAtRest(ask, async () => {
+      const reply = await this.#put(ask, bytes, "append", { isWide: bytes.length !== content.length });
+      if (reply.kind !== "S") return reply;
+      const { sum, encoding } = sampleOf(reply);
+      return this.#put(ask, encodedAddition(ask, content, encoding), "append", { sum });
+    });
   }
 
   async #appendEncoded(ask: AskOptions, content: string, known: Buffer): Promise<void> {
     await this.#rewrite(
       ask,
       (bytes) => {
-        const format = decodeBytes(bytes);
-        if (format === undefined) throw failureOf("NOT_TEXT", ask.path);
-        const addition = encodeText(content, format.encoding, false);
-        if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
-        return { bytes: Buffer.concat([bytes, addition.bytes]), result: undefined };
+        const addition = encodedAddition(ask, content, formatOf(bytes)?.encoding);
+        return { bytes: Buffer.concat([bytes, addition]), result: undefined };
       },
       known,
     );
@@ -305,14 +327,14 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   }
 
   async #put(ask: AskOptions, content: Buffer, mode: PutMode, details: PutDetails = {}): Promise<Reply> {
-    const { old, before = "", behind = "", result = "", isWide = false, more: others = [] } = details;
-    const besides = others.reduce((sum: number, value) => sum + encodeValue(value).length, 0);
+    const { old, edit } = details;
+    const script = edit === undefined ? PUT : PUT_EDIT;
+    const besides = script.length - PUT.length + (edit?.table.length ?? 0);
     return this.#runner.withContent(content, { ...ask, besides }, ({ upload, word }) => {
-      const sum = old === undefined ? "" : sumOf(old);
+      const sum = details.sum ?? (old === undefined ? "" : sumOf(old));
       const check = old === undefined || this.#runner.has("sha256sum") ? "" : cksum(old);
-      const values = [ask.path, upload, mode, sum, check, lockName(ask.path), word];
-      const more = [before, behind, result, isWide ? "yes" : "", ...others];
-      return this.#runner.ask(PUT, [...values, ...more], { ...ask, repeatable: false });
+      const values = [ask.path, upload, mode, sum, check, lockName(ask.path), word, ...valuesOf(details)];
+      return this.#runner.ask(script, values, { ...ask, repeatable: false });
     });
   }
 
@@ -342,24 +364,24 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   }
 }
 
-/** What a script needs to know beside the content. */
-interface PutDetails {
-  /** What the file has to be still. */
-  readonly old?: Buffer;
-  /** Bytes of it that stay. */
-  readonly before?: number;
-  readonly behind?: number;
-  /** The SHA-256 of all of it afterwards. */
-  readonly result?: string;
-  readonly isWide?: boolean;
-  /** For an edit where the file lies. */
-  readonly more?: readonly Value[];
+/** What `act` is answered, again from the start where someone else was faster; a refusal is thrown. */
+async function untilAtRest({ path }: AskOptions, act: () => Promise<Reply>): Promise<Reply> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const reply = await act();
+    if (reply.kind !== "E") return reply;
+    const refusal = reply.bytes.toString("utf8");
+    if (refusal !== "CHANGED") throw failureOf(refusal, path);
+  }
+  throw failureOf("CHANGED", path);
+}
+
+function encodedAddition({ path }: AskOptions, content: string, encoding: Encoding | undefined): Buffer {
+  if (encoding === undefined) throw failureOf("NOT_TEXT", path);
+  const addition = encodeText(content, encoding, false);
+  if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
+  return addition.bytes;
 }
 
 function sumOf(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex");
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }

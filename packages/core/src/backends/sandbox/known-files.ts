@@ -5,20 +5,22 @@
  * it says may be outdated by what others do, and an edit compares the file before it changes it.
  */
 import { isUtf8 } from "node:buffer";
-import { INLINE_BYTES, MAX_THERE_BYTES, MAX_WHOLE_BYTES } from "./limits.ts";
+import { byteOrderMark, type Encoding, firstNonAscii, SAMPLE_BYTES } from "../disk/detect-encoding.ts";
+import { encodingOf } from "../disk/text-codec.ts";
+import { INLINE_BYTES, MAX_WHOLE_BYTES } from "./limits.ts";
 
 /** Bytes that are looked at. */
-const SAMPLE_BYTES = 256 * 1024;
+const LOOKED_AT = 256 * 1024;
 const KEPT = 256;
 /** Milliseconds: a file that was small may have grown since. */
 const VALID = 600_000;
-/** What a script does not edit, or not always: see `put-script.ts`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const ODD = /[\x00-\x08\x0d-\x1f\u{100000}-\u{10ffff}]/u;
+const WIDE: ReadonlySet<Encoding> = new Set(["gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"]);
+
+/** `coded`: of a script's edits those in ASCII are sure to take no more calls than a download; `wide`: none is. */
+type Kind = "plain" | "coded" | "wide";
 
 interface Known {
-  /** A script would leave it to us. */
-  readonly isOdd: boolean;
+  readonly kind: Kind;
   readonly until: number;
 }
 
@@ -29,20 +31,23 @@ export class KnownFiles {
   note(path: string, size: number, part: Buffer): void {
     this.#files.delete(path);
     if (size <= INLINE_BYTES || size > MAX_WHOLE_BYTES) return;
-    this.#files.set(path, { isOdd: size > MAX_THERE_BYTES || isOdd(part), until: Date.now() + VALID });
+    this.#files.set(path, { kind: kindOf(part), until: Date.now() + VALID });
     if (this.#files.size > KEPT) this.#files.delete(this.#files.keys().next().value as string);
   }
 
   /** Undefined: nothing is known, or that it is small or too large. */
-  of(path: string): Known | undefined {
+  of(path: string): Kind | undefined {
     const known = this.#files.get(path);
-    return known !== undefined && known.until > Date.now() ? known : undefined;
+    return known !== undefined && known.until > Date.now() ? known.kind : undefined;
   }
 }
 
-function isOdd(part: Buffer): boolean {
-  const sample = wholeCharacters(part.subarray(0, SAMPLE_BYTES));
-  return !isUtf8(sample) || ODD.test(sample.toString("utf8"));
+function kindOf(part: Buffer): Kind {
+  const bytes = wholeCharacters(part.subarray(0, LOOKED_AT));
+  if (isUtf8(bytes)) return "plain";
+  if (byteOrderMark(bytes)?.length === 2) return "wide";
+  const first = firstNonAscii(bytes);
+  return WIDE.has(encodingOf(bytes.subarray(first, first + SAMPLE_BYTES))) ? "wide" : "coded";
 }
 
 /** Without the bytes at the end that are the beginning of a UTF-8 character. */

@@ -4,5 +4,3 @@
 export const INLINE_BYTES = 48 * 1024;
 /** Bytes of a file that is handled whole: edited, or read without pages. */
 export const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
-/** Bytes of a file that a script edits where it lies. */
-export const MAX_THERE_BYTES = 32 * 1024 * 1024;

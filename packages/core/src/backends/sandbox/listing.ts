@@ -22,6 +22,8 @@ export interface Tree {
   readonly isAlone: boolean;
   /** The text of each ignore file by the directory it lies in. */
   readonly ignoreFiles: ReadonlyMap<string, string>;
+  /** Of files that came with the answer, by their paths. */
+  readonly contents: ReadonlyMap<string, Buffer>;
   readonly skipped: SkippedFile[];
 }
 
@@ -45,6 +47,15 @@ class Records {
     const record = this.#bytes.subarray(this.#at, end);
     this.#at = end + 1;
     return record;
+  }
+
+  /** What comes next, whatever it holds. */
+  take(length: number): Buffer {
+    const end = this.#at + length;
+    if (!(end <= this.#bytes.length)) throw noAnswer("a content of its answer is not whole");
+    const taken = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return taken;
   }
 
   demand(): Buffer {
@@ -107,6 +118,7 @@ export function treeOf(reply: Reply): Tree {
   const collector = new Collector();
   const ignoreFiles = new Map<string, string>();
   const found = new Set<string>();
+  const contents = new Map<string, Buffer>();
   let searched = false;
   let isAlone = false;
   let directory: Buffer = Buffer.from("/");
@@ -121,6 +133,7 @@ export function treeOf(reply: Reply): Tree {
     else if (kind === T) collector.skip(rest, "TOO_LARGE");
     else if (kind === S) collector.skip(rest, "PERMISSION_DENIED");
     else if (kind === I) ignoreFiles.set(rest.toString("utf8") || "/", records.demand().toString("utf8"));
+    else if (kind === X) takeContent(contents, records, rest);
     else if (kind === SLASH) addNamed(collector, found, record);
     else throw noAnswer("its answer has an unknown record");
   }
@@ -128,10 +141,17 @@ export function treeOf(reply: Reply): Tree {
   const files = [...collector.entries.values()].filter(
     ({ path, type }) => type === "file" && (!searched || found.has(path)),
   );
-  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, skipped: collector.skipped };
+  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, contents, skipped: collector.skipped };
 }
 
-const [A, B, C, F, I, K, Q, S, T, SLASH] = Buffer.from("ABCFIKQST/");
+const [A, B, C, F, I, K, Q, S, T, X, SLASH] = Buffer.from("ABCFIKQSTX/");
+
+/** `size path`, and the content behind it. */
+function takeContent(contents: Map<string, Buffer>, records: Records, record: Buffer): void {
+  const space = record.indexOf(32);
+  const content = records.take(Number(record.toString("latin1", 0, space)));
+  contents.set(record.toString("utf8", space + 1), content);
+}
 
 export function infoOf({ path, type, size, modified }: Entry): FileInfo {
   if (type === "directory") return { path: `${path}/`, is_dir: true };

@@ -70,6 +70,8 @@ export class LocalSandbox extends BaseSandbox {
   /** Every call, in order. */
   readonly calls: ("execute" | "upload" | "download")[] = [];
   readonly commands: string[] = [];
+  /** What each download was asked for. */
+  readonly downloaded: (readonly string[])[] = [];
   readonly #place: string;
   readonly #temporaryName: string;
   readonly #maxOutput: number;
@@ -173,6 +175,7 @@ export class LocalSandbox extends BaseSandbox {
 
   async downloadFiles(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
     this.calls.push("download");
+    this.downloaded.push(paths);
     options?.signal?.throwIfAborted();
     return paths.map((path) => {
       let content: Uint8Array | null = null;

@@ -1,5 +1,7 @@
 /** The script that puts content in its place: uploaded, or part of the command. */
-import { MAX_THERE_BYTES } from "./limits.ts";
+import type { Value } from "./command.ts";
+import { EDIT, ENCODING } from "./edit-script.ts";
+import type { SpelledEdit } from "./plain-edit.ts";
 import { GIVE, PRELUDE } from "./scripts.ts";
 
 /**
@@ -8,21 +10,48 @@ import { GIVE, PRELUDE } from "./scripts.ts";
  */
 export type PutMode = "create" | "replace" | "append" | "swap" | "edit";
 
+/** What the script needs to know beside the content. */
+export interface PutDetails {
+  /** What the file has to be still. */
+  readonly old?: Buffer;
+  /** The SHA-256 of that, where no more of it is known. */
+  readonly sum?: string | undefined;
+  /** Bytes of it that stay. */
+  readonly before?: number;
+  readonly behind?: number;
+  /** The SHA-256 of all of it afterwards. */
+  readonly result?: string;
+  readonly isWide?: boolean;
+  /** For an edit where the file lies. */
+  readonly edit?: Omit<SpelledEdit, "content"> & { readonly replaceAll: boolean };
+}
+
+/** Those behind the content. */
+export function valuesOf({ before, behind, result, isWide, edit }: PutDetails): Value[] {
+  const yes = (fact: boolean | undefined): string => (fact ? "yes" : "");
+  const { oldRows, rows, replaceAll, turns, trust = "", table = "" } = edit ?? {};
+  const kept = [before ?? "", behind ?? "", result ?? ""];
+  return [...kept, yes(isWide), oldRows ?? "", rows ?? "", yes(replaceAll), yes(turns), trust, table];
+}
+
 /**
- * Values: path, the uploaded file, mode, the SHA-256 the content must have for `swap`, what `cksum` must say of it
- * where there is no `sha256sum`, a name for the lock; as they stand: the content where it was not uploaded, `o`
- * and octal or `b` and base64; for `swap` how many bytes of the file stay before and behind the content, and
- * the SHA-256 of what comes out; for `append` whether the text is more than ASCII; for `edit` the old text with
- * `\\001` for its line ends, whether every occurrence counts, and whether the texts have line ends.
+ * Values: path, the uploaded file, mode, the SHA-256 the content must have (for `swap`, and where the encoding is known),
+ * what `cksum` must say of it where there is no `sha256sum`, a name for the lock; as they stand: the content where it
+ * was not uploaded, `o` and octal, `b` and base64, or `z` and base64 of what `gzip` packed; for `swap` how many bytes of
+ * the file stay before and behind the content, and the SHA-256 of what comes out; for `append` whether the text is more
+ * than ASCII; for `edit` how many rows of the content are the old text, how many there are, whether every occurrence counts, whether the new text gets the line ends
+ * of the file, and which places count: see `EDIT`.
  * Body: `R`, for `edit` with the number of occurrences; `W` or `D` as in `GIVE` where an edit or an addition needs more
- * thought than a shell has; codes besides those of files: `CHANGED` for a lost race; `NOT_A_DIRECTORY` is followed by
- * how many levels up the file is; `UPLOAD` where the uploaded file is not ours to read and remove.
+ * thought than a shell has; `S` facts, the SHA-256, and the bytes that tell the encoding, where that is what has to be
+ * known of a file too long to be printed; codes besides those of files: `CHANGED` for a lost race; `NOT_A_DIRECTORY`
+ * is followed by how many levels up the file is; `UPLOAD` where the uploaded file is not ours to read and remove.
  *
  * New content is written beside its place and then linked (which fails where something is) or renamed, so
  * that no reader sees half a file and of many creators one wins. The lock holds off other scripts of ours
  * for the time of the last step; it is ignored after two seconds. A link is followed, not replaced.
  */
-export const PUT = `${PRELUDE}${GIVE}
+const script = (more: string): string =>
+  withoutIndentation(`${PRELUDE}${GIVE}${ENCODING}${more}
 decode "$1"; path=$value
 decode "$2"; upload=$value
 decode "$3"; mode=$value
@@ -31,10 +60,8 @@ decode "$5"; check=$value
 decode "$6"; lock=$scratch/.deepwright-lock-$value
 content=$7 before=$8 behind=$9
 shift 9
-result=$1 wide=$2
-decode "$3"; needle=$value
-every=$4 ends=$5
-target=$path part='' locked='' count=''
+result=$1 wide=$2 old=$3 all=$4 every=$5 turns=$6 trust=$7 table=$8
+target=$path part='' locked='' count='' utf16='' end='' hard=''
 main() {
   trap 'rm -f "$upload" "$part"; [ -z "$locked" ] || rmdir "$lock"' EXIT
   trap 'exit 1' HUP INT TERM
@@ -47,6 +74,7 @@ emit() {
   case $content in
     o*) printf '%b' "\${content#o}" ;;
     b*) printf '%s' "\${content#b}" | base64 -d ;;
+    z*) printf '%s' "\${content#z}" | base64 -d | gzip -dc ;;
     *) cat <"$upload" ;;
   esac
 }
@@ -95,7 +123,7 @@ copy() {
   return 1
 }
 change() {
-  if [ "$mode" = edit ]; then locate || { fail HARD; return; }; fi
+  if [ "$mode" = edit ]; then locate || { fail "\${hard:-HARD}"; return; }; fi
   if [ ! -w "$target" ]; then fail PERMISSION_DENIED; return; fi
   if [ "$mode" = append ]; then extend; return; fi
   if [ -z "$part" ]; then copy || return; fi
@@ -107,19 +135,25 @@ change() {
   if why=$(mv -f "$part" "$target" 2>&1); then printf 'R%s.' "$count"; else failure "$why"; fi
 }
 extend() {
-  case $(head -c 2 <"$target" | od -An -tx1) in ' ff fe' | ' fe ff') fail HARD; return ;; esac
-  if [ "$(head -c 8192 <"$target" | tr -dc '\\000' | wc -c)" -gt 0 ]; then fail NOT_TEXT; return; fi
-  if [ -n "$wide" ] && ! in_utf8; then fail HARD; return; fi
+  if [ -z "$sum" ]; then
+    if ! marked && top | counted '\\000'; then fail NOT_TEXT; return; fi
+    if [ -n "$utf16" ] || { [ -n "$wide" ] && ! in_utf8; }; then
+      if has sha256sum; then sum=$(sha256sum <"$target"); fi
+      fail "HARD \${sum%% *}"
+      return
+    fi
+  fi
   hold_lock
+  if [ -n "$sum" ] && ! unchanged; then fail CHANGED; return; fi
   if why=$( { emit >>"$target"; } 2>&1 ); then printf R.; else failure "$why"; fi
 }
 composed() {
-  added=$(emit | wc -c)
-  if [ "$mode" = edit ]; then size=$(($(wc -c <"$target") + count * (added - length)))
-  else size=$((before + added + behind))
+  if [ "$mode" = edit ]; then
+    [ "$(text "$part" | wc -c)" -eq $(($(text "$target" | wc -c) + growth)) ]
+    return
   fi
-  [ "$(wc -c <"$part")" -eq "$size" ] || return
-  if [ "$mode" = edit ] || ! has sha256sum; then return 0; fi
+  [ "$(wc -c <"$part")" -eq $((before + $(emit | wc -c) + behind)) ] || return
+  if ! has sha256sum; then return 0; fi
   now=$(sha256sum <"$part")
   [ "\${now%% *}" = "$result" ]
 }
@@ -149,39 +183,19 @@ blocked() {
   done
   failure "$why"
 }
-in_utf8() {
-  if ! counted '\\200-\\377'; then return 0; fi
-  ! counted '\\300\\301\\365-\\377' && has iconv && iconv -f UTF-8 -t UTF-8 <"$target" >/dev/null
-}
-counted() { [ "$(tr -dc "$1" <"$target" | head -c 1 | wc -c)" -gt 0 ]; }
-locate() {
-  has awk && has sha256sum && [ -r "$target" ] && [ "$(wc -c <"$target")" -le ${MAX_THERE_BYTES} ] || return 1
-  sum=$(sha256sum <"$target") && sum=\${sum%% *}
-  if counted '\\000-\\010\\016-\\037\\364'; then return 1; fi
-  if [ -n "$ends" ] && counted '\\r'; then return 1; fi
-  in_utf8 || return 1
-  offsets=$(tr '\\n' '\\001' <"$target" | needle=$needle awk -v most="\${every:-1}" '{
-    needle = ENVIRON["needle"]; rest = $0; at = 0; count = 0
-    while ((found = index(rest, needle)) > 0) {
-      if (++count > most) { print "many"; exit }
-      print at + found - 1
-      at += found - 1 + length(needle)
-      rest = substr(rest, found + length(needle))
-    }
-    print "all"
-  }')
-  case $offsets in *many | '' | all) return 1 ;; *all) offsets=\${offsets%all} ;; *) return 1 ;; esac
-  count=$(printf '%s' "$offsets" | wc -l) && count=$((count)) length=$(printf '%s' "$needle" | wc -c)
-}
-replace_all() {
-  from=0
-  for at in $offsets; do
-    if [ "$at" -gt "$from" ]; then tail -c "+$((from + 1))" <"$target" | head -c $((at - from)) || return; fi
-    emit || return
-    from=$((at + length))
-  done
-  tail -c "+$((from + 1))" <"$target"
-}
 said=$( (main) 2>/dev/null)
-if [ "$said" = EHARD. ]; then give; else printf '%s' "$said" | frame data; fi
-`;
+case $said in
+  'EHARD '??*) said=\${said#EHARD }; sample "\${said%.}" ;;
+  EHARD*) give ;;
+  *) printf '%s' "$said" | frame data ;;
+esac
+`);
+
+export const PUT = script("");
+/** The same for `edit`. */
+export const PUT_EDIT = script(EDIT);
+
+/** What a command may hold is for the content. */
+function withoutIndentation(script: string): string {
+  return script.replace(/^ +/gm, "");
+}

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import { mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
 import { normalizeReadPagination, type Page, pageOf } from "../../text/page.ts";
 import type { ReadResult } from "../backend.ts";
-import { isBinaryHead } from "../disk/detect-encoding.ts";
+import { byteOrderMark, type Encoding, HEAD_BYTES, isBinaryHead } from "../disk/detect-encoding.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { MAX_BINARY_BYTES, MAX_PAGE_BYTES } from "../disk/read-page.ts";
 import { decodeBytes, decodePart, encodingOf } from "../disk/text-codec.ts";
@@ -46,14 +46,26 @@ export function askWhole(runner: ScriptRunner, options: AskOptions): Promise<Rep
   return runner.demand(READ, [options.path, 0, 1, MAX_WHOLE_BYTES, 1], options);
 }
 
-/** The file that a script has printed, or named to be downloaded. */
+/** The file that a script has printed, or named to be downloaded, with a sample or without. */
 export async function wholeOf(reply: Reply, runner: ScriptRunner, options: AskOptions): Promise<WholeFile> {
   const { facts, rest } = headerOf(reply);
-  if ((reply.kind !== "W" && reply.kind !== "D") || facts[0] > MAX_WHOLE_BYTES)
+  if (!["W", "D", "S"].includes(reply.kind) || facts[0] > MAX_WHOLE_BYTES)
     throw tooLarge(options.path, facts[0], MAX_WHOLE_BYTES);
   const bytes = reply.kind === "W" ? rest : await runner.download(options.path, options);
   const modified = new Date(facts[1] * 1000).toISOString();
   return { bytes, modified };
+}
+
+/** What a script answers with `S`: the SHA-256 of the file, and its encoding; undefined when it is not text. */
+export function sampleOf({ bytes }: Reply): {
+  readonly sum: string;
+  readonly encoding: Encoding | undefined;
+} {
+  const end = bytes.indexOf(10);
+  const [, , sum = ""] = bytes.toString("latin1", 0, end).split(" ");
+  const head = bytes.subarray(end + 1, end + 1 + HEAD_BYTES);
+  if (isBinaryHead(head)) return { sum, encoding: undefined };
+  return { sum, encoding: byteOrderMark(head)?.encoding ?? encodingOf(bytes.subarray(end + 1 + HEAD_BYTES)) };
 }
 
 export async function readFile(

@@ -1,5 +1,6 @@
 /** Runs our scripts in a sandbox and gets files in and out, with what may go wrong on the way told apart. */
 import { createHash, randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { showPath } from "../../paths.ts";
 import type {
   ExecuteOptions,
@@ -55,6 +56,8 @@ export class CutShort extends FileFailure {}
  * takes, and far under the 128 KiB Linux has for one argument.
  */
 const CONTENT_CHARACTERS = 48 * 1024;
+/** Bytes of content that are packed to see whether they fit then. */
+const MAX_PACKED = 384 * 1024;
 /** Answers that wait to be removed by the next command, at most: each is a word of it. */
 const MAX_READ = 100;
 
@@ -155,12 +158,14 @@ export class ScriptRunner {
 
   /** Undefined where the bytes are too many for a command. */
   #wordOf(bytes: Uint8Array, most: number): Spelled | undefined {
-    if (bytes.length > most) return undefined;
-    const octal = encodeValue(bytes);
-    if (octal.length < most / 4 || !this.#hasBase64)
-      return octal.length < most ? new Spelled(`o${octal}`) : undefined;
-    const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    return digits.length < most ? new Spelled(`b${digits}`) : undefined;
+    const octal = bytes.length > most ? undefined : encodeValue(bytes);
+    if (octal !== undefined && (octal.length < most / 4 || (!this.#hasBase64 && octal.length < most)))
+      return new Spelled(`o${octal}`);
+    if (!this.#hasBase64) return undefined;
+    if (bytes.length < (most / 4) * 3 - 2) return new Spelled(`b${asBuffer(bytes).toString("base64")}`);
+    if (bytes.length > MAX_PACKED || this.#tools?.includes("gzip") !== true) return undefined;
+    const packed = gzipSync(bytes).toString("base64");
+    return packed.length < most ? new Spelled(`z${packed}`) : undefined;
   }
 
   /** Before the private directory is known, to a name nobody can guess: that saves the call which makes the directory. */

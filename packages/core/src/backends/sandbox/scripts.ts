@@ -24,7 +24,7 @@ case $scratch in /*) ;; *) scratch=/tmp ;; esac
 has() { command -v "$1" >/dev/null 2>&1; }
 if [ -n "$makes" ]; then
   tools=''
-  for tool in awk sha256sum; do if has "$tool"; then tools=$tools.$tool; fi; done
+  for tool in awk sha256sum gzip; do if has "$tool"; then tools=$tools.$tool; fi; done
   printf 'dw:%s:tools:%s\\n' "$call" "$tools"
 fi
 if [ -n "$makes" ] && mkdir -m 700 "$scratch/.deepwright-files-$call" 2>/dev/null; then

@@ -11,7 +11,14 @@ import { compileGlob, type Glob } from "../../text/glob-match.ts";
 import { literalDirectory } from "../../text/glob-prune.ts";
 import { IgnoreScope, parseIgnoreFile } from "../../text/ignore-rules.ts";
 import { type TextFinder, textFinder } from "../../text/linear-search.ts";
-import type { FileErrorCode, GlobResult, GrepMatch, GrepResult, SkippedFile } from "../backend.ts";
+import type {
+  FileErrorCode,
+  GlobResult,
+  GrepMatch,
+  GrepResult,
+  OperationOptions,
+  SkippedFile,
+} from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes } from "../disk/text-codec.ts";
 import { type Entry, infoOf, type Tree, treeOf } from "./listing.ts";
@@ -22,9 +29,11 @@ import { LIST, WALK } from "./walk-scripts.ts";
 
 /** Bytes of a file that is searched; larger ones are reported as skipped. */
 export const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
-/** Files and bytes downloaded at once. */
-const BATCH_FILES = 1024;
-const BATCH_BYTES = 8 * 1024 * 1024;
+/** Files and bytes downloaded at once: nearly always all of them, which hold what is looked for. */
+const BATCH_FILES = 8192;
+const BATCH_BYTES = 64 * 1024 * 1024;
+/** Of a search with a limit: what the sandbox finds may be a part of the pattern only. */
+const FEWEST_FILES = 64;
 /** What a file counts whose size is not known. */
 const USUAL_BYTES = 64 * 1024;
 const EVERYTHING = Buffer.alloc(0);
@@ -74,12 +83,12 @@ export async function grepFiles(
   const search = new Search(request);
   try {
     const tree = await walk(runner, options.path, searchHint(request.pattern), options, true);
-    if (tree.isAlone) return await searchFiles(runner, search, alone(tree, request), end, options);
+    if (tree.isAlone) return await searchFiles(runner, search, tree, alone(tree, request), end, options);
     const glob = globOf(request.glob, options.path);
     const isSearched = fileFilter(tree, options.path, glob, options);
     search.skipped.push(...tree.skipped.filter(({ path, code }) => code !== "TOO_LARGE" || isSearched(path)));
     const files = tree.files.filter((file) => isSearched(file.path));
-    return await searchFiles(runner, search, files, end, options);
+    return await searchFiles(runner, search, tree, files, end, options);
   } catch (error) {
     if (error instanceof OutOfTime) return search.result({ truncated: true, timedOut: true });
     if (error instanceof FileFailure && error.result.code === "NOT_A_DIRECTORY")
@@ -96,6 +105,7 @@ function alone({ files }: Tree, { glob }: GrepRequest): Entry[] {
 async function searchFiles(
   runner: ScriptRunner,
   search: Search,
+  { contents: known, searched }: Tree,
   files: readonly Entry[],
   end: number,
   options: SearchOptions,
@@ -106,16 +116,29 @@ async function searchFiles(
   );
   for (let start = 0; start < searchable.length; ) {
     if (Date.now() > end) return search.result({ truncated: true, timedOut: true });
-    const batch = batchFrom(searchable, start);
+    const batch = batchFrom(searchable, start, searched ? search.missing : BATCH_FILES);
     start += batch.length;
-    const contents = await runner.downloadAll(batch, signal ? { signal } : {});
-    for (const [index, path] of batch.entries()) {
-      const content = contents[index] as Buffer | FileErrorCode;
+    const contents = await contentsOf(runner, batch, known, signal ? { signal } : {});
+    for (const path of batch) {
+      const content = contents.get(path) as Buffer | FileErrorCode;
       const goesOn = typeof content === "string" ? search.skip(path, content) : search.add(path, content);
       if (!goesOn) return search.result({ truncated: true });
     }
   }
   return search.result({});
+}
+
+/** Those that came with the walk need not be fetched. */
+async function contentsOf(
+  runner: ScriptRunner,
+  paths: readonly string[],
+  known: Tree["contents"],
+  options: OperationOptions,
+): Promise<ReadonlyMap<string, Buffer | FileErrorCode>> {
+  const asked = paths.filter((path) => !known.has(path));
+  if (asked.length === 0) return known;
+  const answers = await runner.downloadAll(asked, options);
+  return new Map([...known, ...asked.map((path, index) => [path, answers[index] as Buffer] as const)]);
 }
 
 /** What was found so far. */
@@ -134,6 +157,11 @@ class Search {
   add(path: string, bytes: Buffer): boolean {
     const text = decodeBytes(bytes)?.text;
     return text === undefined || findLines(this.matches, path, text, this.#find, this.#limit);
+  }
+
+  /** Files that hold a match each, of which there are enough to know that there are too many. */
+  get missing(): number {
+    return Math.max(this.#limit + 1 - this.matches.length, FEWEST_FILES);
   }
 
   /** A file that is gone by now is no news. */
@@ -196,10 +224,10 @@ function whyNoGlob(
   return compiled.error === undefined ? undefined : compiled;
 }
 
-function batchFrom(files: readonly Entry[], start: number): string[] {
+function batchFrom(files: readonly Entry[], start: number, most: number): string[] {
   const paths: string[] = [];
   let bytes = 0;
-  for (const { path, size = USUAL_BYTES } of files.slice(start, start + BATCH_FILES)) {
+  for (const { path, size = USUAL_BYTES } of files.slice(start, start + Math.min(most, BATCH_FILES))) {
     bytes += size;
     if (paths.length > 0 && bytes > BATCH_BYTES) break;
     paths.push(path);

@@ -7,6 +7,10 @@
  */
 import { PRELUDE } from "./scripts.ts";
 
+/** Files that hold what is looked for come with their names where they are this few, and this small in all. */
+const BROUGHT_FILES = 256;
+const BROUGHT_BYTES = 1024 * 1024;
+
 /**
  * `group` writes what is known about names in the current directory: `B` and their number, the names, then
  * one line of mode, size and modification time each. `stat` says nothing about what is gone by then: where
@@ -65,20 +69,33 @@ answer
  * Body: `L`, then records that end with NUL. `A`: the path is a file, the one that follows. `Q`: files were
  * searched, and each that holds one of them comes as `F`, or as its path, which begins with `/`. `C` directory: the groups that follow lie in it. `F` size, time and path
  * of a file. `T` path of one too large. `S` path of what cannot be read. `I` directory, then the text of its
- * ignore file; those of the directories above `path` too.
+ * ignore file; those of the directories above `path` too. `X` size and path of a file, then its content, which is not a
+ * record.
  */
 export const WALK = `${PRELUDE}${GROUPS}
 decode "$1"; path=$value
 decode "$2"; text=$value
 decode "$3"; most=$value
 decode "$4"; alone=$value
+bring='bring() {
+  copy=$1
+  shift
+  for file do
+    cat <"$file" >"$copy" || continue
+    printf "X%s %s\\000" "$(($(wc -c <"$copy")))" "$file"
+    cat <"$copy"
+  done
+}'
+eval "$bring"
 finds() { has find && [ "$(find / -maxdepth 0 -readable -printf x)" = x ]; }
 measures() { has xargs && [ "$(printf '/\\000' | xargs -0 stat --printf=%n)" = / ]; }
 marks() { has grep && printf 'a\\n' | grep -lZ -e a >/dev/null; }
 main() {
   if [ -f "$path" ] && [ -n "$alone" ]; then
     [ -r "$path" ] || { fail PERMISSION_DENIED; return; }
-    printf 'LA\\000F%s %s\\000.' "$(stat -L -c '%s %Y' "$path")" "$path"
+    printf 'LA\\000F%s %s\\000' "$(stat -L -c '%s %Y' "$path")" "$path"
+    if [ "$(stat -L -c %s "$path")" -le ${BROUGHT_BYTES} ] && [ -d "$hold" ]; then bring "$hold/copy" "$path"; fi
+    printf .
     return
   fi
   enter || return
@@ -104,7 +121,8 @@ rules() {
   printf '\\000'
 }
 pruned() {
-  find -H "$path" -mindepth 1 -type d '(' -name .git -o -path /proc -o -path /sys -o -path /dev ')' -prune -o "$@"
+  find -H "$path" -mindepth 1 -type d '(' -name .git -o -path /proc -o -path /sys -o -path /dev \\
+    -o -path "$hold" ')' -prune -o "$@"
 }
 quickly() {
   rules "$path" "$path"
@@ -121,11 +139,19 @@ quickly() {
   printf 'Q\\000'
   pruned -type d ! '(' -readable -executable ')' -printf 'S%p\\000' \\
     -o -type f ! -readable -printf 'S%p\\000' -o -type f -size "+\${most}c" -printf 'T%p\\000'
-  if measures; then
-    pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' + | xargs -0 stat --printf='F%s %Y %n\\000'
-  else
-    pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' +
+  if measures && [ -d "$hold" ]; then
+    found >"$hold/found"
+    xargs -0 stat --printf='F%s %Y %n\\000' <"$hold/found"
+    if few; then xargs -0 sh -c "$bring"'; bring "$0" "$@"' "$hold/copy" <"$hold/found"; fi
+  else found
   fi
+}
+found() { pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' +; }
+few() {
+  number=$(tr -dc '\\000' <"$hold/found" | wc -c) bytes=0
+  [ "$number" -gt 0 ] && [ "$number" -le ${BROUGHT_FILES} ] || return
+  for size in $(xargs -0 stat --printf='%s\\n' <"$hold/found"); do bytes=$((bytes + size)); done
+  [ "$bytes" -le ${BROUGHT_BYTES} ]
 }
 walk() {
   rules . "$1"
@@ -135,7 +161,7 @@ walk() {
     inner=\${1%/}/\${name#./}
     if [ -L "$name" ] || [ "$name" = ./.git ]; then continue
     elif [ -d "$name" ]; then
-      case $inner in /proc | /sys | /dev) continue ;; esac
+      case $inner in /proc | /sys | /dev | "$hold") continue ;; esac
       (if [ -r "$name" ] && cd "$name"; then walk "$inner"; else printf 'S%s\\000' "$inner"; fi)
     elif [ -n "$text" ] && [ -f "$name" ] && [ ! -r "$name" ]; then printf 'S%s\\000' "$inner"
     elif [ -n "$searched" ] && [ -f "$name" ] && grep -q -e "$text" "$name"; then printf '%s\\000' "$inner"
