@@ -27,8 +27,10 @@ export function statusOf(error: unknown): number | undefined {
   return typeof statusCode === "number" ? statusCode : undefined;
 }
 
+/** Podman says so in words where the container went while it was at it. */
 export function isGone(error: unknown): boolean {
-  return statusOf(error) === 404;
+  const status = statusOf(error);
+  return status === 404 || (status === 500 && /no such container/i.test(messageOf(error)));
 }
 
 /** `action` completes "The container engine could not …". Ours are returned as they are. */

@@ -118,6 +118,12 @@ function isTold(content: Buffer, [old, replacement]: Edit): boolean {
   return editBytes(content, old, replacement, true).error === undefined;
 }
 
+/** Every other one that tells something, in turns; with TEST_RUNS_FACTOR all of them. */
+function edited(content: Buffer, turn: number): Edit[] {
+  const step = process.env.TEST_RUNS_FACTOR === undefined ? 2 : 1;
+  return EDITS.filter((edit) => isTold(content, edit)).filter((_, index) => (index + turn) % step === 0);
+}
+
 describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
   let sandbox: LocalSandbox;
 
@@ -140,7 +146,7 @@ describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
       expect(readFileSync(path).equals(after)).toBe(true);
       expect(statSync(path).mode & 0o777).toBe(0o640);
     };
-    const edits = EDITS.filter((edit) => isTold(content, edit));
+    const edits = edited(content, Object.keys(ALL).indexOf(name));
     for (let index = 0; index < edits.length; index += 2)
       await Promise.all(edits.slice(index, index + 2).map((edit, beside) => check(edit, index + beside)));
     expect(sandbox.leftovers()).toEqual([]);
