@@ -49,6 +49,8 @@ describe("a table of Postgres", () => {
   beforeAll(async () => {
     database = await testDatabase();
     pool = new pg.Pool({ connectionString: database.url, max: 4 });
+    // The database may be dropped before the last connection has said good-bye.
+    pool.on("error", () => {});
     await pool.query(CREATE_TABLE);
   });
   afterAll(async () => {

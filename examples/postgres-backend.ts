@@ -73,6 +73,8 @@ function textOf(bytes: Uint8Array): string | undefined {
 
 async function main(): Promise<void> {
   const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  // A server that restarts cuts idle connections, which the pool replaces; unheard, that would end the process.
+  pool.on("error", (error) => console.error(error.message));
   await pool.query(CREATE_TABLE);
   const model = scriptedModel([
     callTool("write_file", { file_path: "/100%/plan.md", content: "Begin on Monday.\n" }),

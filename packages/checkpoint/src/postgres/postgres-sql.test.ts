@@ -202,6 +202,8 @@ describe("pools", () => {
     expect(await borrowed.read(async (session) => session.all("SELECT 1 AS one"))).toEqual([{ one: 1 }]);
     await borrowed.close();
     expect(pool.listenerCount("error")).toBe(0);
+    // The database may be dropped before the last connection has said good-bye.
+    pool.on("error", () => {});
     expect((await pool.query("SELECT 2 AS two")).rows).toEqual([{ two: 2 }]);
     await pool.end();
   });
