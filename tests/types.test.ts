@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const run = promisify(execFile);
 const TSC = resolve("node_modules", ".bin", "tsc");
 /** Inside bench/, where the peer is installed and both libraries find one copy of LangChain. */
-const FOLDER = resolve("bench", ".types");
+const FOLDER = resolve("bench", ".types", "programs");
 const TOOLS = 50;
 const MIDDLEWARES = 5;
 const SUBAGENTS = 10;
