@@ -2,7 +2,7 @@ import { ContextOverflowError, getRetryable } from "@langchain/core/errors";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { type AIMessage, type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { concat } from "@langchain/core/utils/stream";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fault } from "./fault.ts";
 import { type Script, type ScriptedModelOptions, scriptedModel } from "./scripted-model.ts";
 import { callTool, type ScriptedCall, say, type Turn } from "./turn.ts";
@@ -221,21 +221,21 @@ describe("an abort", () => {
   });
 
   it("and a call that ends by itself leave no timer and no listener behind", async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const before = timers();
-    const CALLS = 10;
-    for (let call = 0; call < CALLS; call++) {
-      const controller = new AbortController();
-      const { signal } = controller;
-      const added = vi.spyOn(signal, "addEventListener");
-      const removed = vi.spyOn(signal, "removeEventListener");
-      await scriptedModel(["abc"], { latency: 1 })._generate(hello, { signal });
-      expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
-      const ended = scriptedModel(["abc"], { latency: 60_000 })._generate(hello, { signal });
-      controller.abort();
-      await expect(ended).rejects.toMatchObject({ name: "AbortError" });
-    }
-    // The runner has some of its own, which come and go.
-    expect(timers() - before).toBeLessThan(CALLS);
+    const LONG = 61_234;
+    const made = vi.spyOn(globalThis, "setTimeout");
+    onTestFinished(() => made.mockRestore());
+    const controller = new AbortController();
+    const { signal } = controller;
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    await scriptedModel(["abc"], { latency: 1 })._generate(hello, { signal });
+    expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
+    const ended = scriptedModel(["abc"], { latency: LONG })._generate(hello, { signal });
+    controller.abort();
+    await expect(ended).rejects.toMatchObject({ name: "AbortError" });
+    // The runner has timers of its own.
+    const ours = made.mock.results.filter((_, call) => made.mock.calls[call]?.[1] === LONG);
+    expect(ours).toHaveLength(1);
+    expect(ours[0]?.value).toMatchObject({ _destroyed: true });
   });
 });

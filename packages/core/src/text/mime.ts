@@ -73,7 +73,7 @@ const TEXT_TYPES =
 /** Bytes that name a format: one or more marks, each an offset and the bytes there as Latin-1. */
 type Signature = readonly [mimeType: string, ...marks: (readonly [offset: number, bytes: string])[]];
 
-const SIGNATURES: readonly Signature[] = [
+export const SIGNATURES: readonly Signature[] = [
   ["image/png", [0, "\x89PNG\r\n\x1a\n"]],
   ["image/jpeg", [0, "\xff\xd8\xff"]],
   ["image/gif", [0, "GIF87a"]],

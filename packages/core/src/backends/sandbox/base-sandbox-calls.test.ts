@@ -1,17 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import { LocalSandbox, type LocalSandboxOptions } from "./local-sandbox-for-tests.ts";
+import { describe, expect, it } from "vitest";
+import { type LocalSandbox, openLocalSandbox as open } from "./local-sandbox-for-tests.ts";
 
 const TIMEOUT = 60_000;
-const opened: LocalSandbox[] = [];
-
-function open(options?: LocalSandboxOptions): LocalSandbox {
-  const sandbox = new LocalSandbox(options);
-  opened.push(sandbox);
-  return sandbox;
-}
 
 async function callsOf(sandbox: LocalSandbox, act: () => Promise<unknown>): Promise<string> {
   sandbox.calls.length = 0;
@@ -30,10 +23,6 @@ const ODD: Readonly<Record<string, Buffer>> = {
   "latin-1": Buffer.from("caf\u00e9", "latin1"),
   "control characters": Buffer.from("\u0001 \u001b[1m"),
 };
-
-afterEach(() => {
-  for (const sandbox of opened.splice(0)) sandbox.close();
-});
 
 /** What lies among the temporary files of the machine itself. */
 const uploadsLeft = (): string[] =>

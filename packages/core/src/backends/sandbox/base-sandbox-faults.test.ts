@@ -2,21 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import { LocalSandbox, type LocalSandboxOptions, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
+import { describe, expect, it } from "vitest";
+import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
 const TIMEOUT = 60_000;
-const opened: LocalSandbox[] = [];
-
-function open(options?: LocalSandboxOptions): LocalSandbox {
-  const sandbox = new LocalSandbox(options);
-  opened.push(sandbox);
-  return sandbox;
-}
-
-afterEach(() => {
-  for (const sandbox of opened.splice(0)) sandbox.close();
-});
 
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
 const until = async (holds: () => boolean): Promise<void> => {

@@ -12,22 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { ExecuteResponse } from "../backend.ts";
-import { LocalSandbox, type LocalSandboxOptions, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
+import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
 const TIMEOUT = 60_000;
-const opened: LocalSandbox[] = [];
-
-function open(options?: LocalSandboxOptions): LocalSandbox {
-  const sandbox = new LocalSandbox(options);
-  opened.push(sandbox);
-  return sandbox;
-}
-
-afterEach(() => {
-  for (const sandbox of opened.splice(0)) sandbox.close();
-});
 
 const HOSTILE = [
   "'; touch pwned; '",

@@ -1,23 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Encoding } from "../disk/detect-encoding.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
 import { encoded } from "../disk/encoded-text-for-tests.ts";
-import { LocalSandbox, type LocalSandboxOptions } from "./local-sandbox-for-tests.ts";
+import { type LocalSandboxOptions, openLocalSandbox as open } from "./local-sandbox-for-tests.ts";
 
 const TIMEOUT = 60_000;
-const opened: LocalSandbox[] = [];
-
-function open(options?: LocalSandboxOptions): LocalSandbox {
-  const sandbox = new LocalSandbox(options);
-  opened.push(sandbox);
-  return sandbox;
-}
-
-afterEach(() => {
-  for (const sandbox of opened.splice(0)) sandbox.close();
-});
 
 /** Lines that do not pack. */
 const noise = (bytes: number): string =>

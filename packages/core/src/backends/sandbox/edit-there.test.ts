@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SIGNATURES } from "../../text/mime.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
 import { encoded, SAMPLES } from "../disk/encoded-text-for-tests.ts";
 import { LocalSandbox, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
@@ -150,6 +151,18 @@ describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
     for (let index = 0; index < edits.length; index += 2)
       await Promise.all(edits.slice(index, index + 2).map((edit, beside) => check(edit, index + beside)));
     expect(sandbox.leftovers()).toEqual([]);
+  });
+
+  it("takes for binary whatever begins like it", { timeout: TIMEOUT }, async () => {
+    for (const [type, ...marks] of SIGNATURES) {
+      const content = latin1(`${"\xe9".repeat(400)} first one\n${NOISE}`);
+      for (const [offset, mark] of marks) content.write(mark, offset, "latin1");
+      const path = `${sandbox.root}/file`;
+      writeFileSync(path, content);
+      const expected = editBytes(content, "first", "1st", false, path);
+      expect(expected.error, type).toBeDefined();
+      expect(await sandbox.edit(path, "first", "1st"), type).toEqual(expected);
+    }
   });
 
   it("at the same time by two who do not know of each other lands", { timeout: TIMEOUT }, async () => {

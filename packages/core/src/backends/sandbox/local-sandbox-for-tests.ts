@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { afterThisTest } from "../../../../../scripts/test-cleanups.mjs";
 import { canonicalPath } from "../../paths.ts";
 import type {
   ExecuteOptions,
@@ -62,6 +63,13 @@ const CORE_UTILITIES = (
 const MORE = ["find", "xargs", "grep", "gzip", "awk", "iconv"];
 
 const NOBODY = 65534;
+
+/** Closed when the test is over. */
+export function openLocalSandbox(options?: LocalSandboxOptions): LocalSandbox {
+  const sandbox = new LocalSandbox(options);
+  afterThisTest(() => sandbox.close());
+  return sandbox;
+}
 
 export class LocalSandbox extends BaseSandbox {
   readonly id = "local";
