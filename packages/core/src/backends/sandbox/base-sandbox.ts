@@ -9,7 +9,7 @@
  *
  * Calls of `execute`, `uploadFiles` and `downloadFiles` it takes: one for `ls`, `read`, `readRaw`, `glob`, `grep`,
  * `delete`, `realPath`, for `write` and `append` of what fits into 48 KiB of base64, packed where that is known to be
- * possible (36 KiB of noise, some 150 KiB of source text), and for an `edit` that a shell can do where the file lies, with
+ * possible (36 KiB of noise, some 100 KB of source text), and for an `edit` that a shell can do where the file lies, with
  * texts that fit. Two for larger contents, an upload and a command; for other edits, where the first
  * prints the file; and for answers that do not pack into 48 KiB, and files, which are downloaded. What lies in the
  * sandbox for a download is removed by the next command.
