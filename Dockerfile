@@ -3,17 +3,19 @@
 
 ARG NODE_IMAGE=docker.io/library/node:22-bookworm-slim
 
-# What the packages need to run, by the lock file; built anew only when that changes.
+# What the packages need to run and the SDKs of sandbox providers, by the lock files; built anew only when those change.
 FROM ${NODE_IMAGE} AS modules
 WORKDIR /srv
 COPY package.json package-lock.json ./
+COPY packages/package.json packages/package-lock.json packages/.npmrc packages/
 COPY packages/core/package.json packages/core/
 COPY packages/checkpoint/package.json packages/checkpoint/
 COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/server/package.json packages/server/
 COPY packages/cli/package.json packages/cli/
-RUN npm install --omit=dev --no-audit --no-fund
+RUN npm install --omit=dev --no-audit --no-fund \
+    && npm ci --prefix packages --no-audit --no-fund
 
 # The packages, bundled: that needs none of their modules.
 FROM ${NODE_IMAGE} AS build
@@ -35,6 +37,7 @@ RUN apt-get update \
     && install --directory --owner=deepwright --mode=0700 /var/lib/deepwright \
     && install --directory --owner=deepwright /srv/app
 COPY --from=modules /srv/node_modules /srv/node_modules
+COPY --from=modules /srv/packages/node_modules /srv/packages/node_modules
 COPY --from=build /build/source/packages /srv/packages
 
 # Beside the modules, so that agents in it find them.

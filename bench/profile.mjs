@@ -24,7 +24,7 @@ if (measurement === undefined) {
   process.exit(2);
 }
 const log = (line) => process.stderr.write(`bench: ${line}\n`);
-ensureBenchInstalled(log);
+await ensureBenchInstalled(log);
 claimBench();
 await buildOurs(log);
 print(readProfile(run(measurement)));

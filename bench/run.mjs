@@ -46,7 +46,7 @@ async function main() {
     process.stderr.write(`Nothing to measure with these options.\n\n${HELP}`);
     return 2;
   }
-  ensureBenchInstalled(log);
+  await ensureBenchInstalled(log);
   claimBench();
   await buildOurs(log);
   const files = chosen.some(({ needsFiles }) => needsFiles) ? makeFiles() : undefined;

@@ -8,6 +8,7 @@ import { backendSuite } from "deepwright/testing";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../packages/checkpoint/src/test-support/postgres.ts";
+import { sized } from "../scripts/test-size.ts";
 import { GuardedBackend, PolicyWrapper } from "./guarded-backend.ts";
 import { CREATE_TABLE, postgresBackend } from "./postgres-backend.ts";
 import { objectStoreBackend } from "./s3-style-backend.ts";
@@ -62,6 +63,7 @@ describe("a table of Postgres", () => {
     { describe, test },
     {
       name: "postgresBackend",
+      size: sized("small", "full"),
       storesBytes: false,
       runs: 5,
       open: async () => {
@@ -88,6 +90,7 @@ describe("guards", () => {
     { describe, test },
     {
       name: "PolicyWrapper",
+      size: sized("small", "full"),
       open: () => ({ backend: new PolicyWrapper(new MapBackend(), ["/elsewhere"]) }),
     },
   );
@@ -146,5 +149,5 @@ describe("docs/write-a-backend.md", () => {
       maxBuffer: 1 << 26,
     });
     expect(stdout).toMatch(/# pass [3-9]\d\d\n# fail 0\n/);
-  }, 120_000);
+  });
 });

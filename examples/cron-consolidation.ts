@@ -59,12 +59,14 @@ const reviewer = createConsolidationAgent({
   store,
 });
 
+let isUpToDate = false;
 /** A run of the server is a run of a graph: this one has a single step. */
 const State = Annotation.Root({ report: Annotation<Pick<ConsolidationReport, "status" | "files">> });
 const consolidation = new StateGraph(State)
   .addNode("consolidate", async (_, { signal }) => {
     const { status, files } = await reviewer.consolidate({ ...(signal && { signal }) });
     for (const { path, added } of files) console.log(`${status}: ${path} ${added.join(" ")}`);
+    isUpToDate ||= files.length > 0;
     return { report: { status, files } };
   })
   .addEdge(START, "consolidate")
@@ -95,9 +97,7 @@ await say("That was long. I like brief answers.");
 const schedule = process.env.MODEL ? "0 */6 * * *" : "* * * * * *";
 await client.crons.create("consolidation", { input: {}, schedule });
 if (process.env.MODEL) await client.runs.wait(null, "consolidation", { input: {} });
-else
-  while ((await store.get(["memories"], "/AGENTS.md")) === null)
-    await new Promise((done) => setTimeout(done, 100));
+else while (!isUpToDate) await new Promise((done) => setTimeout(done, 100));
 const [cron] = await client.crons.search();
 await client.crons.delete(cron?.cron_id as string);
 

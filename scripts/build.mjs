@@ -3,13 +3,16 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { bundle, PACKAGES } from "./bundle.mjs";
+import { ensureDevelopmentTools } from "./install.mjs";
 
+const withTypes = !process.argv.includes("--no-types");
+if (withTypes) await ensureDevelopmentTools();
+const { bundle, PACKAGES } = await import("./bundle.mjs");
 for (const directory of PACKAGES) {
   const dist = join(directory, "dist");
   rmSync(dist, { recursive: true, force: true });
   await bundle(directory, dist);
-  if (!process.argv.includes("--no-types")) declare(directory);
+  if (withTypes) declare(directory);
   const bin = join(dist, "main.js");
   if (existsSync(bin)) chmodSync(bin, 0o755);
   console.log(`built ${dist}`);

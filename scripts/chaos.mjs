@@ -1,6 +1,8 @@
 // Runs the chaos scenarios from source; see `npm run chaos -- --help`.
 import { spawn } from "node:child_process";
+import { ensureDevelopmentTools } from "./install.mjs";
 
+await ensureDevelopmentTools();
 const flags = ["--import", "tsx", "--conditions=source"];
 const program = "packages/server/src/chaos/main.ts";
 const child = spawn(process.execPath, [...flags, program, ...process.argv.slice(2)], { stdio: "inherit" });

@@ -1,29 +1,16 @@
-/** The order of test files: a worker that is shared ends when the next file wants one of its own, so these come first. */
+/**
+ * The order of test files: the longest first, so that no long file runs alone at the end. Files with a process of their
+ * own come before the others, because a shared worker ends when the next file wants its own.
+ */
+import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-
-/** Take longest, whatever their size: begun last they would leave the other core idle. */
-const LONGEST = [
-  "cli/src/providers.test.ts",
-  "core/src/backends/sandbox/base-sandbox-suite.test.ts",
-  "cli/src/memory/consolidate-command.test.ts",
-  "sandboxes/src/docker/docker-suite.test.ts",
-  "cli/src/approvals.test.ts",
-  "sandboxes/src/docker/docker-files-suite.test.ts",
-  "sandboxes/src/os/os-suite.test.ts",
-  "checkpoint/src/saver/postgres-saver.test.ts",
-  "core/src/seeds.test.ts",
-  "core/src/loop/crash.test.ts",
-];
+import { recordedTimes } from "./test-reporter.ts";
 
 export class TestOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    const times = recordedTimes();
+    const isShared = ({ project }: TestSpecification) => Number(!project.config.isolate);
+    const seconds = ({ moduleId }: TestSpecification) => times[relative(this.ctx.config.root, moduleId)] ?? 1;
+    return files.toSorted((a, b) => isShared(a) - isShared(b) || seconds(b) - seconds(a));
   }
-}
-
-function rank({ project, moduleId }: TestSpecification): number {
-  if (project.config.isolate) return 0;
-  const place = LONGEST.findIndex((name) => moduleId.endsWith(name));
-  return place === -1 ? LONGEST.length + 1 : place + 1;
 }

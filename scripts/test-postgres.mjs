@@ -18,7 +18,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const PASSWORD = "only-for-tests";
-const START_TIMEOUT = 30_000;
+const START_TIMEOUT = 240_000;
 const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",

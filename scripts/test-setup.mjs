@@ -1,5 +1,5 @@
 // Runs once in vitest's main process: makes what many tests share when the first of them asks for it.
-import { rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,8 +9,8 @@ import { startEngine } from "./test-engine.mjs";
 import { startPostgres } from "./test-postgres.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-/** Below the packages we depend on, so that they are found, and above nobody's sources. */
-const PROGRAM = join(ROOT, "node_modules", `.deepwright-test-${process.pid}`);
+/** Below the packages we depend on and the SDKs of sandbox providers, so that they are found, and above nobody's sources. */
+const PROGRAM = join(ROOT, "packages", "node_modules", `.deepwright-test-${process.pid}`);
 
 export default async function setup() {
   let server;
@@ -58,13 +58,15 @@ export default async function setup() {
   };
 }
 
-/** With what our packages load beside themselves, where they look for it: from among the chunks. */
-function bundleTestProgram(file) {
-  return bundleProgram({
+/** With what our packages load beside themselves, where they look for it: from among the chunks. Other users may read it. */
+async function bundleTestProgram(file) {
+  const bundled = await bundleProgram({
     [`chunks/${basename(file, ".ts")}`]: pathToFileURL(file),
     "sqlite/worker": SQLITE_WORKER,
     "records/service": pathToFileURL(join(ROOT, "packages/server/src/records/service.ts")),
   });
+  chmodSync(bundled.directory, 0o755);
+  return bundled;
 }
 
 /** The terminal program as it is published: it starts in a third of the time the sources need. */

@@ -1,48 +1,32 @@
-// Runs everything that must hold: lint, types, tests. One command, from a fresh clone.
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// Runs everything that must hold: lint, types, tests. One command, from a fresh clone. `--help` lists its forms.
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ensureBenchInstalled } from "../bench/install.mjs";
-import { findPostgres } from "./test-postgres.mjs";
+import { ensureDevelopmentTools } from "./install.mjs";
 import { ensureSystemPrograms } from "./test-system.mjs";
 
-const bin = (name) => join("node_modules", ".bin", name);
-const scratch = mkdtempSync(join(tmpdir(), "deepwright-test-"));
-const report = join(scratch, "vitest.json");
-const filters = process.argv.slice(2);
-let failed = 0;
+const HELP = `npm test                    lint, layers, types and all tests (about 14 minutes on two cores)
+npm test -- path …          the tests whose path contains one of these
+npm run test:quick          lint, types and the tests nearest to uncommitted changes (under 90 s)
+npm run test:quick -- path  the same for these files or folders
+npm run test:long           everything at full size, long tests and chaos (before a release)
 
-function step(title, command, args) {
-  console.log(`\n== ${title}`);
-  const started = performance.now();
-  const { status, error } = spawnSync(command, args, { stdio: "inherit" });
-  if (error) throw error;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`== ${title}: ${status === 0 ? "ok" : "FAILED"} (${seconds} s)`);
-  if (status !== 0) failed += 1;
+TEST_RECORD_TIMES=1 npm test writes the time of each file to scripts/test-times.json, which orders the
+files and tells how long a run will take.`;
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), ".."));
+const options = process.argv.slice(2).filter((word) => word.startsWith("-"));
+const paths = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const unknown = options.filter((word) => !["--help", "-h", "--quick", "--long"].includes(word));
+if (options.includes("--help") || options.includes("-h") || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`Unknown option ${unknown[0]}.\n`);
+  console.log(HELP);
+  process.exit(unknown.length > 0 ? 2 : 0);
 }
 
-try {
-  ensureSystemPrograms();
-  findPostgres();
-  ensureBenchInstalled();
-  if (filters.length === 0) {
-    step("lint and layers", bin("biome"), ["check", "."]);
-    step("types", bin("tsc"), ["-p", "tsconfig.json"]);
-  }
-  step("tests", bin("vitest"), [
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...filters,
-  ]);
-  const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, "utf8"));
-  console.log(
-    `\n${numPassedTests} passed, ${numFailedTests} failed${numPendingTests > 0 ? `, ${numPendingTests} skipped` : ""}`,
-  );
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
-process.exit(failed === 0 ? 0 : 1);
+ensureSystemPrograms();
+await Promise.all([ensureDevelopmentTools(), ensureBenchInstalled(console.log)]);
+(await import("./test-postgres.mjs")).findPostgres();
+const { runSteps } = await import("./test-steps.mjs");
+const form = options.includes("--quick") ? "quick" : options.includes("--long") ? "long" : "all";
+process.exit(await runSteps(form, paths));

@@ -49,7 +49,7 @@ function missingTypes(): string[] {
 test("what the peer exports and we do not, values and types, is in the guide with its reason", async () => {
   const missing = [...(await missingValues()), ...missingTypes()];
   expect(missing.toSorted()).toEqual(documented().toSorted());
-}, 120_000);
+});
 
 test("every option of the peer's createDeepAgent is one of ours", () => {
   const file = execFileSync(

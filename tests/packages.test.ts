@@ -11,14 +11,23 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "deepwright-pack-"));
   await run(process.execPath, ["scripts/build.mjs"]);
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-async function pack(directory: string): Promise<string[]> {
+const packed = new Map<string, Promise<string[]>>();
+
+/** The files of the package; packs it once. */
+function pack(directory: string): Promise<string[]> {
+  const files = packed.get(directory) ?? packNow(directory);
+  packed.set(directory, files);
+  return files;
+}
+
+async function packNow(directory: string): Promise<string[]> {
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: directory });
   const report = JSON.parse(stdout) as Packed[] | Record<string, Packed>;
   return (Object.values(report)[0] as Packed).files.map((file) => file.path);

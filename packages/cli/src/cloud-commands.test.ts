@@ -1,4 +1,5 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../../../scripts/test-time.ts";
 import {
   AGENTCORE_CREDENTIALS,
   AgentCoreServer,
@@ -9,8 +10,6 @@ import { LANGSMITH_KEY, LangSmithServer } from "../../sandboxes/src/langsmith/la
 import { ModalServer } from "../../sandboxes/src/modal/server-for-tests.ts";
 import { RUNLOOP_KEY, startRunloopServer } from "../../sandboxes/src/runloop/runloop-server-for-tests.ts";
 import { DONE, desk, runs } from "./test-support/desk.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** A vendor on the loopback: what its package finds it by, and the sandboxes that are alive. */
 interface Cloud {
@@ -128,7 +127,7 @@ it("each cloud runs commands, with its key from the environment, and is left beh
     expect([code, stderr]).toEqual([0, expect.stringContaining(`files: in a sandbox of ${name};`)]);
     expect([name, told().includes(MADE), await files()]).toEqual([name, true, []]);
     // Some are still ending when they say that they do.
-    await vi.waitFor(() => expect([name, running()]).toEqual([name, 0]), 10_000);
+    await eventually(() => expect([name, running()]).toEqual([name, 0]));
   });
   for (const outcome of await Promise.allSettled(outcomes))
     if (outcome.status === "rejected") throw outcome.reason;

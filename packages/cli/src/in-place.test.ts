@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Answer, providerServer } from "./test-support/provider-server.ts";
 import { type BinaryResult, directoryWith, homeOf, runBinary } from "./test-support/run-binary.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
+import { threadsIn } from "./test-support/threads-in.ts";
 
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 const DONE: Answer = { text: ["Done."] };
@@ -175,13 +174,13 @@ describe("a run works in the directory itself", () => {
     expect(second.stderr).toContain(`Warning: the thread worked in ${one} until now; it goes on in ${two}\n`);
     expect(second.stderr).toContain(`Changes:\n  + /d\nWrote 1 file in ${two}\n`);
 
-    const rewind = (...args: string[]) => runBinary(["threads", "rewind", id, "-1", ...args], { cwd });
-    const nowhere = await rewind("--dry-run");
+    const rewind = ["rewind", id, "-1"];
+    const nowhere = await threadsIn(homeOf(cwd), [...rewind, "--dry-run"]);
     expect(nowhere.stdout).toContain(
       `  no file changes\nNot put back:\n  ? /c in ${one}: Its directory was not named as one to restore.\n`,
     );
     expect(nowhere.stdout).toContain("For files in another directory: --in DIR\n");
-    const done = await rewind("--in", "two", "--yes");
+    const done = await runBinary(["threads", ...rewind, "--in", "two", "--yes"], { cwd });
     expect(done.stdout).toContain(`  - /d in ${two}\n`);
     expect(done.stdout).toMatch(/^Undo: .* --in two$/m);
     expect([await readdir(one), await readdir(two)]).toEqual([["a", "c"], ["b"]]);
@@ -215,6 +214,7 @@ describe("--dry-run", () => {
         "Nothing was written: --dry-run\n",
     );
     expect(result.told.at(-1)).toContain("1│new");
+    expect(result.told[0]).not.toContain('"name":"execute"');
     expect(result.stderr).not.toContain("thread:");
     expect(result.all).not.toMatch(CONTROL);
     await expect(stat(homeOf(cwd))).rejects.toThrow("ENOENT");
@@ -235,17 +235,13 @@ describe("--dry-run", () => {
     });
   });
 
-  it("refuses what a real run would refuse", async () => {
-    const cwd = await directoryWith({ "a.txt": "x" });
-    const result = await run(cwd, [writes("/.git/hooks/pre-commit", "evil")], ["--dry-run"]);
-    expect(result.stderr).toContain("Not written: /.git/hooks/pre-commit: needs approval\n");
-    expect(result.stderr).not.toContain("Changes:");
-  });
-
-  it("long diffs are cut", async () => {
+  it("refuses what a real run would refuse, and long diffs are cut", async () => {
     const cwd = await directoryWith({});
     const content = `${"x".repeat(5_000)}\n${"line\n".repeat(2_000)}`;
-    const { stderr } = await run(cwd, [writes("/long.txt", content)], ["--dry-run"]);
+    const answers = [writes("/.git/hooks/pre-commit", "evil"), writes("/long.txt", content)];
+    const { stderr } = await run(cwd, answers, ["--dry-run"]);
+    expect(stderr).toContain("Not written: /.git/hooks/pre-commit: needs approval\n");
+    expect(stderr).toContain("Changes:\n  + /long.txt\n--- /dev/null\n");
     expect(stderr).toContain("… and 1,504 more lines\n");
     expect(stderr.length).toBeLessThan(10_000);
   });
@@ -254,7 +250,7 @@ describe("--dry-run", () => {
     const cwd = await directoryWith({ "a.txt": "x" });
     const first = await run(cwd, [writes("/b", "b")]);
     const id = /^thread: (\S+)$/m.exec(first.stderr)?.[1] ?? "none";
-    const shown = async () => (await runBinary(["threads", "show", id], { cwd })).stdout;
+    const shown = async () => (await threadsIn(homeOf(cwd), ["show", id])).stdout;
     const before = await shown();
     const result = await run(cwd, [edits("/b", "b", "B")], ["--dry-run", "--thread", id.slice(0, 8)]);
     expect(result.told[0]).toContain("Successfully wrote to '/b'");

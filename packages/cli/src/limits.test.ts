@@ -1,8 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Answer, providerServer } from "./test-support/provider-server.ts";
 import { type BinaryResult, directoryWith, runBinary } from "./test-support/run-binary.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const reads = (path: string): Answer => ({ call: { name: "ls", args: { path } } });
 /** Other calls each time: nothing goes in circles. */

@@ -1,10 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { providerServer } from "./test-support/provider-server.ts";
 import { directoryWith, runBinary } from "./test-support/run-binary.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 const LABEL =
@@ -138,11 +136,13 @@ describe("a run without any key", () => {
     ]);
   });
 
-  it("adds what is piped to the task, and says so", async () => {
-    const cwd = await directoryWith({ "a.txt": "x" });
+  it("adds what is piped to the task and says so, and leaves the report of an earlier run alone", async () => {
+    const cwd = await directoryWith({ "a.txt": "x", "report.md": "an old report" });
     const result = await runBinary(["run", "Review this"], { cwd, stdin: "+ piped line\n" });
     expect(result.stderr).toContain("Task: 12 B from stdin added to it\n");
-    expect(await readFile(join(cwd, "report.md"), "utf8")).toContain("+ piped line");
+    expect(result.stderr).toContain("  + /report-2.md\n");
+    expect(await readFile(join(cwd, "report-2.md"), "utf8")).toContain("+ piped line");
+    expect(await readFile(join(cwd, "report.md"), "utf8")).toBe("an old report");
   });
 
   it("does not hang on a pipe that stays idle", async () => {
@@ -150,13 +150,6 @@ describe("a run without any key", () => {
     const result = await runBinary(["run", "Look", "--quiet"], { cwd, idleStdin: true });
     expect(result.stderr).toContain("Nothing came on stdin within 2 s: it is not read.");
     expect(result.code).toBe(0);
-  });
-
-  it("leaves the report of an earlier run alone", async () => {
-    const cwd = await directoryWith({ "a.txt": "x", "report.md": "an old report" });
-    const result = await runBinary(["run", "Look"], { cwd });
-    expect(result.stderr).toContain("  + /report-2.md\n");
-    expect(await readFile(join(cwd, "report.md"), "utf8")).toBe("an old report");
   });
 
   it("quiet leaves the warning and the answer", async () => {

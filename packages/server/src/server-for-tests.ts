@@ -1,4 +1,5 @@
 /** A server on a port of this machine, with an agent that repeats what it is told. */
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +9,17 @@ import { callTool, say, scriptedModel } from "deepwright/testing";
 import { z } from "zod";
 import { type RunningServer, type ServeOptions, serve } from "./serve.ts";
 
-/** What the agent does with the last message: `wait <ms>`, `ask`, `write <path> <text>`, `say <text>`, or an echo. */
+/** Actions the last message can ask for: `wait <ms>`, `hold <file>`, `ask`, `write <path> <text>`, `say <text>`, or an echo. */
 export function echoAgent() {
   const sleep = tool(({ ms }) => new Promise<string>((done) => setTimeout(done, ms, "slept")), {
     name: "sleep",
     description: "Waits.",
     schema: z.object({ ms: z.number() }),
+  });
+  const hold = tool(holdUntil, {
+    name: "hold",
+    description: "Waits for a file.",
+    schema: z.object({ file: z.string() }),
   });
   const ask = tool(() => "asked", { name: "ask", description: "Asks.", schema: z.object({}) });
   const model = scriptedModel(
@@ -23,6 +29,7 @@ export function echoAgent() {
       if (last?.getType() === "tool") return say(`done: ${text}`);
       const [word, first = "", ...rest] = text.split(" ");
       if (word === "wait") return callTool("sleep", { ms: Number(first) });
+      if (word === "hold") return callTool("hold", { file: first });
       if (word === "ask") return callTool("ask", {});
       if (word === "write") return callTool("write_file", { file_path: first, content: rest.join(" ") });
       if (word === "say") return say([first, ...rest].join(" "));
@@ -30,11 +37,22 @@ export function echoAgent() {
     },
     { record: false },
   );
-  return createDeepAgent({ model, tools: [sleep, ask], interruptOn: { ask: true } });
+  return createDeepAgent({ model, tools: [sleep, hold, ask], interruptOn: { ask: true } });
 }
 
-/** For tests that kill workers: what they did is taken over soon. */
-export const QUICK = { claimTtl: 2, pollInterval: 0.1, scanInterval: 0.2 } as const;
+async function holdUntil({ file }: { file: string }, { signal }: { signal?: AbortSignal }): Promise<string> {
+  while (!existsSync(file)) {
+    signal?.throwIfAborted();
+    await new Promise((go) => setTimeout(go, 20));
+  }
+  return "held";
+}
+
+/** Looks often for what there is to do. */
+export const PROMPT = { pollInterval: 0.1, scanInterval: 0.2 } as const;
+
+/** For tests that kill workers: another takes over soon. A worker that is slow loses its runs too, so they have many attempts. */
+export const QUICK = { ...PROMPT, claimTtl: 4, maxAttempts: 100 } as const;
 
 export const TOKEN = "a-token-for-tests-0123456789";
 
@@ -50,6 +68,9 @@ export interface TestAnswer {
   readonly body: any;
 }
 
+/** Time limits of the server that no test waits for. */
+const NEVER_MS = 600_000;
+
 export async function startServer(options: Partial<ServeOptions> = {}): Promise<TestServer> {
   const directory = await mkdtemp(join(tmpdir(), "server-"));
   const server = await serve({
@@ -58,7 +79,10 @@ export async function startServer(options: Partial<ServeOptions> = {}): Promise<
     database: join(directory, "server.db"),
     ...(options.authenticate ? {} : { token: TOKEN }),
     drainMs: 5_000,
+    stallMs: NEVER_MS,
     ...options,
+    limits: { answerMs: NEVER_MS, ...options.limits },
+    runs: { claimTtl: 60, ...options.runs },
   });
   return {
     ...server,
@@ -82,4 +106,20 @@ export async function startServer(options: Partial<ServeOptions> = {}): Promise<
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Counts the streams of runs that the server is writing. */
+export function streamCounter({ app }: RunningServer): () => number {
+  const { events } = app.places.records;
+  const { watch } = events;
+  let open = 0;
+  events.watch = (...given) => {
+    const stop = watch.apply(events, given);
+    open += 1;
+    return () => {
+      open -= 1;
+      stop();
+    };
+  };
+  return () => open;
 }

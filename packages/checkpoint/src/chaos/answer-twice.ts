@@ -28,7 +28,7 @@ export async function answerTwice(site: ChaosSite, parameters: AnswerTwiceParame
     const plan: Plan = { thread: `question-${number}`, text: "Go.", turns: 1, gated: true };
     const log = join(directory, `${number}.log`);
     const mode = number % 2 === 0 ? "queue" : "refuse";
-    verdict.add(plan.thread, await answerBoth(workers, plan, { mode, ttl: 30 }, log, refusals));
+    verdict.add(plan.thread, await answerBoth(workers, plan, { mode, ttl: 600 }, log, refusals));
   };
   for (let first = 0; first < questions; first += TOGETHER)
     await Promise.all(

@@ -29,7 +29,7 @@ interface Copy {
   readonly effects: readonly Effect[];
 }
 
-const CLAIM = { mode: "queue", ttl: 30 } as const;
+const CLAIM = { mode: "queue", ttl: 600 } as const;
 const TURNS = { turns: 30, callsPerTurn: 2, resultLength: 30_000 };
 const LONGEST_WAIT_MS = 120;
 

@@ -7,9 +7,6 @@ if (!isLinux) console.warn("R-05 is left out: a small disk of its own needs the 
 
 test.runIf(isLinux)(
   "R-05 a full disk is a typed error, and the run goes on once there is space",
-  {
-    timeout: 120_000,
-  },
   async () => {
     const outcome = await inTest((site) => diskFull(site, { times: 3 }));
     expect(outcome).toMatchObject({ ok: 3, failures: [] });

@@ -41,8 +41,9 @@ export type WorkerRequest =
   | { readonly act: "watch" }
   /** Longest stall since `watch`, in milliseconds. */
   | { readonly act: "stall" }
-  /** Holds the write lock of a database; answers as soon as it has it. */
-  | { readonly act: "lock"; readonly path: string; readonly milliseconds: number }
+  /** Takes the write lock of a database and keeps it until `unlock`. */
+  | { readonly act: "lock"; readonly path: string }
+  | { readonly act: "unlock" }
   /** `ok`, or what `PRAGMA integrity_check` finds. */
   | { readonly act: "check"; readonly path: string }
   | { readonly act: "remove"; readonly path: string }
@@ -56,6 +57,7 @@ export interface WorkerResults {
   watch: undefined;
   stall: number;
   lock: undefined;
+  unlock: undefined;
   check: string;
   remove: undefined;
   fill: undefined;

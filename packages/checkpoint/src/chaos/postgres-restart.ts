@@ -9,6 +9,7 @@ import { effectsIn, isAct } from "./effects.ts";
 import { difference, type Outcome, Verdict } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import type { ChaosSite } from "./site.ts";
+import { until } from "./until.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 export interface PostgresRestartParameters {
@@ -24,7 +25,8 @@ export interface PostgresRestartParameters {
 export type Blow = "fast" | "kill" | "terminate";
 
 const CLAIM = { mode: "queue", ttl: 30 } as const;
-const LONGEST_CALM_MS = 1_500;
+/** The part of its turns in which a run is struck. */
+const STRUCK_PART = 0.6;
 
 export async function postgresRestart(
   site: ChaosSite,
@@ -42,14 +44,15 @@ export async function postgresRestart(
   const carriedOut = Promise.all(
     Array.from({ length: runs }, async (_, number) => {
       const worker = workers[number % processes] as WorkerProcess;
-      const log = join(directory, `${number}.log`);
+      const log = logOf(directory, number);
       verdict.add(`run ${number}`, await carryOut(worker, planOf(number, parameters), log, repetitions));
       unfinished -= 1;
     }),
   );
   const under: number[] = [];
-  for (const blow of blows) {
-    await sleep(500 + site.random.below(LONGEST_CALM_MS));
+  for (const [i, blow] of blows.entries()) {
+    const turn = (planOf(0, parameters).turns * STRUCK_PART * (i + site.random.below(1))) / blows.length;
+    await until(() => unfinished === 0 || turnsIn(logOf(directory, 0)) > turn);
     under.push(unfinished);
     await strike(server, blow, site.random.below(parameters.longestOutage * 1_000));
   }
@@ -61,6 +64,14 @@ export async function postgresRestart(
   return verdict.outcome(
     `${runs} runs in ${processes} processes, ${seconds} s; ${told}; acts doubled: ${repetitions.repeated + repetitions.modelCalls}`,
   );
+}
+
+function logOf(directory: string, number: number): string {
+  return join(directory, `${number}.log`);
+}
+
+function turnsIn(log: string): number {
+  return effectsIn(log).filter(({ kind }) => kind === "model").length;
 }
 
 /** Long enough for all blows to fall into it. */

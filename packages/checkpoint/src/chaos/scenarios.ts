@@ -70,7 +70,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "locked-file",
     says: "R-07: the file locked for 10 s by another process",
     minutes: 0.5,
-    run: (site) => lockedFile(site, { seconds: 10 }),
+    run: (site) => lockedFile(site, { seconds: 10, longestStall: 250 }),
   },
   {
     name: "two-writers",

@@ -12,7 +12,7 @@ export interface TwoWritersParameters {
   readonly postgres?: string;
 }
 
-const CLAIM = { mode: "queue", ttl: 30 } as const;
+const CLAIM = { mode: "queue", ttl: 600 } as const;
 
 export async function twoWriters(site: ChaosSite, parameters: TwoWritersParameters): Promise<Outcome> {
   const { pairs, pairsPerThread, postgres } = parameters;

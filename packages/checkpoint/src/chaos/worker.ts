@@ -10,7 +10,7 @@ import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { PostgresSaver } from "../postgres/postgres-saver.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
-import { openDatabase } from "../sqlite/driver.ts";
+import { type Database, openDatabase } from "../sqlite/driver.ts";
 import { SqliteSaver } from "../sqlite/sqlite-saver.ts";
 import { messagesOf, outline, plannedAgent, storedCalls } from "./agent.ts";
 import type { RunResult, WorkerReply, WorkerRequest } from "./plan.ts";
@@ -20,6 +20,7 @@ type RunRequest = Extract<WorkerRequest, { act: "run" }>;
 
 const RESOLUTION_MS = 10;
 let delay: IntervalHistogram | undefined;
+let locked: Database | undefined;
 
 async function run(saver: SharedSaver, request: RunRequest): Promise<RunResult> {
   const { plan, claim, log } = request;
@@ -67,13 +68,14 @@ function stall(): number {
   return Math.max(0, (delay?.max ?? 0) / 1e6 - RESOLUTION_MS);
 }
 
-function lock(path: string, milliseconds: number): void {
-  const database = openDatabase(path, { timeout: 5_000, enableForeignKeyConstraints: false });
-  database.exec("BEGIN EXCLUSIVE");
-  setTimeout(() => {
-    database.exec("ROLLBACK");
-    database.close();
-  }, milliseconds);
+function lock(path: string): void {
+  locked = openDatabase(path, { timeout: 60_000, enableForeignKeyConstraints: false });
+  locked.exec("BEGIN EXCLUSIVE");
+}
+
+function unlock(): void {
+  locked?.exec("ROLLBACK");
+  locked?.close();
 }
 
 function fill(path: string, leave: number): void {
@@ -94,7 +96,9 @@ async function answer(saver: SharedSaver, request: WorkerRequest): Promise<unkno
     case "stall":
       return stall();
     case "lock":
-      return lock(request.path, request.milliseconds);
+      return lock(request.path);
+    case "unlock":
+      return unlock();
     case "check":
       return integrityOf(request.path);
     case "remove":

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { putStep, uuid } from "./content-for-tests.ts";
 import type { Home } from "./home.ts";
 
-const LONG = 60_000;
+const LONG = 600_000;
 
 export function claimSuite(home: () => Home): void {
   const take = async (holder: string, ttl = LONG) => {

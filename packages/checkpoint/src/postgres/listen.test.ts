@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { type TestDatabase, testDatabase } from "../test-support/postgres.ts";
 import { listenPostgres } from "./listen.ts";
 
@@ -19,33 +20,31 @@ function call(payload: string): Promise<unknown> {
 test("all who hear one channel share one connection, which ends with the last of them", async () => {
   const heard: (string | undefined)[][] = [[], []];
   const stops = heard.map((list) => listenPostgres(database.url, "news", (payload) => list.push(payload)));
-  await vi.waitFor(() => expect(heard[1]).toEqual([undefined]), 10_000);
+  await eventually(() => expect(heard[1]).toEqual([undefined]));
   await call("one");
-  await vi.waitFor(
-    () =>
-      expect(heard).toEqual([
-        [undefined, "one"],
-        [undefined, "one"],
-      ]),
-    10_000,
+  await eventually(() =>
+    expect(heard).toEqual([
+      [undefined, "one"],
+      [undefined, "one"],
+    ]),
   );
   expect(await database.query(LISTENERS)).toHaveLength(1);
   await stops[0]?.();
   await call("two");
-  await vi.waitFor(() => expect(heard[1]).toEqual([undefined, "one", "two"]), 10_000);
+  await eventually(() => expect(heard[1]).toEqual([undefined, "one", "two"]));
   expect(heard[0]).toHaveLength(2);
   await stops[1]?.();
-  await vi.waitFor(async () => expect(await database.query(LISTENERS)).toEqual([]), 10_000);
+  await eventually(async () => expect(await database.query(LISTENERS)).toEqual([]));
 });
 
 test("a connection that breaks is made again, and those who hear are told that they may have missed something", async () => {
   const heard: (string | undefined)[] = [];
   const stop = listenPostgres(database.url, "news", (payload) => heard.push(payload));
-  await vi.waitFor(() => expect(heard).toEqual([undefined]), 10_000);
+  await eventually(() => expect(heard).toEqual([undefined]));
   await database.query(`SELECT pg_terminate_backend(pid) FROM (${LISTENERS}) AS listening`);
-  await vi.waitFor(() => expect(heard).toEqual([undefined, undefined]), 10_000);
+  await eventually(() => expect(heard).toEqual([undefined, undefined]));
   await call("again");
-  await vi.waitFor(() => expect(heard).toEqual([undefined, undefined, "again"]), 10_000);
+  await eventually(() => expect(heard).toEqual([undefined, undefined, "again"]));
   await stop();
 });
 

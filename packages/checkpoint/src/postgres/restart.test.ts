@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, withinLimit } from "../../../../scripts/test-time.ts";
 import { lossyProxy } from "../test-support/lossy-proxy.ts";
 import { privatePostgres, type TestPostgres } from "../test-support/postgres.ts";
 import { PostgresSql } from "./postgres-sql.ts";
@@ -14,7 +15,7 @@ let sql: PostgresSql;
 
 beforeAll(async () => {
   server = await privatePostgres();
-  sql = await PostgresSql.open(server.url);
+  sql = await PostgresSql.open(server.url, { retryFor: 600 });
   await sql.write(async (session) => {
     for (const table of TABLES) await session.run(table);
   });
@@ -127,11 +128,11 @@ describe("when connections break", () => {
   test("a server that stays away is an error after the time to retry", async () => {
     const impatient = await PostgresSql.open(server.url, { retryFor: 0.5 });
     await server.halt();
-    const started = performance.now();
-    await expect(store(impatient, 300, 1)).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    await withinLimit("a Postgres that stays away is an error after 0.5 s of retries", () =>
+      expect(store(impatient, 300, 1)).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" }),
+    );
     await server.start();
-    await store(impatient, 300, 1);
+    await eventually(() => store(impatient, 300, 1));
     await impatient.close();
     expect(await totals([300])).toEqual({ effects: 1, steps: 1 });
   });

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { MemoryHome } from "../home/memory-home.ts";
 import { claimThread } from "./claim-thread.ts";
 
@@ -24,7 +25,7 @@ test("a claim that is given back while it is renewed was not lost", async () => 
     await claim.release();
     return { held: false, holder: "", remainingMs: 0 };
   });
-  await vi.waitFor(() => expect(renewing).toHaveBeenCalled());
+  await eventually(() => expect(renewing).toHaveBeenCalled());
   await new Promise(setImmediate);
   expect(claim.signal.aborted).toBe(false);
 });

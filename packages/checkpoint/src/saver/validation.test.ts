@@ -41,7 +41,7 @@ validate<SharedSaver>({
     database = await testDatabase();
     open = await PostgresSaver.open(database.url);
   },
-  beforeAllTimeout: 60_000,
+  beforeAllTimeout: 600_000,
   afterAll: async () => {
     await open?.close();
     await database.drop();

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
 import { PostgresSql } from "../postgres/postgres-sql.ts";
 import { SqliteSql } from "../sqlite/sqlite-sql.ts";
 import { type TestDatabase, testDatabase } from "../test-support/postgres.ts";
 import { SqlHome } from "./sql-home.ts";
+
+const BLOCKED =
+  "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 const row = (namespace: string, n: number) => ({
   namespace,
@@ -44,7 +48,7 @@ describe("in Postgres", () => {
     await sql.write(async (session) => {
       await session.all("SELECT id FROM dw_threads FOR UPDATE");
       putting = home.put(step);
-      await database.query("SELECT pg_sleep(0.3)");
+      await until(async () => (await database.query(BLOCKED)).length > 0);
       await session.run("DELETE FROM dw_checkpoints WHERE space = (SELECT MAX(id) FROM dw_spaces)");
       await session.run("DELETE FROM dw_spaces WHERE namespace = 'tools:1'");
       await session.run("UPDATE dw_threads SET epoch = epoch + 1");

@@ -62,7 +62,6 @@ async function messagesAt(saver: SqliteSaver, thread: string, depth: number): Pr
 describe("a question that is answered in another process", () => {
   it.each([1, 3] as const)(
     "every decision finds its call at depth %i; each call has one result",
-    { timeout: 300_000 },
     async (depth) => {
       const directory = scratchDirectory();
       const files = { database: join(directory, "state.db"), log: join(directory, "log.txt") };

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { testProgram } from "../../../../scripts/test-program.mjs";
+import { until } from "../../../../scripts/test-time.ts";
 
 const PROGRAM = await testProgram(new URL("./fixtures/home-process.ts", import.meta.url));
 
@@ -43,11 +44,11 @@ export function startProgram(program: string, ...args: readonly (string | number
     });
   });
   ended.catch(() => {});
-  const said = async (text: string) => {
-    while (!output.includes(text)) {
+  const said = (text: string) =>
+    until(async () => {
+      if (output.includes(text)) return true;
       if (child.exitCode !== null) await ended;
-      await new Promise((done) => setTimeout(done, 10));
-    }
-  };
+      return output.includes(text);
+    });
   return { child, output: () => output, ended, said };
 }

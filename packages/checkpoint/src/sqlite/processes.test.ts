@@ -1,11 +1,21 @@
 import { copyFileSync, existsSync } from "node:fs";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { withinLimit } from "../../../../scripts/test-time.ts";
+import { waitUntilStopped } from "../chaos/stopped.ts";
 import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
 import { needsCheck } from "./database-file.ts";
 import { startProcess } from "./processes-for-tests.ts";
 import { scratchFile } from "./scratch-for-tests.ts";
 import { openSqliteHome } from "./sqlite-home.ts";
+
+const PATIENT = { busyTimeout: 600 };
+
+/** Several turns, because a block may come between two of them. */
+async function turnsOfEventLoop(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++)
+    await withinLimit("the event loop turns while another process holds the SQLite file", () => sleep(10));
+}
 
 describe("a file and several processes", () => {
   it("several processes write to one file at once, and nothing is lost", async () => {
@@ -26,47 +36,46 @@ describe("a file and several processes", () => {
     const home = await openSqliteHome(path);
     await putStep(home, { threadId: "t", id: uuid(1) });
     await home.close();
-    const holder = startProcess("lock", path, 2_500);
+    const holder = startProcess("lock", path);
     await holder.said("locked");
-    const delay = monitorEventLoopDelay({ resolution: 10 });
-    delay.enable();
-    const started = performance.now();
-    const opened = await openSqliteHome(path);
+    let isOpen = false;
+    const opening = openSqliteHome(path, PATIENT).finally(() => {
+      isOpen = true;
+    });
+    await turnsOfEventLoop();
+    expect(isOpen).toBe(false);
+    holder.child.kill("SIGTERM");
+    const opened = await opening;
     await putStep(opened, { threadId: "t", id: uuid(2) });
-    const waited = performance.now() - started;
-    delay.disable();
-    expect(waited).toBeGreaterThan(1_000);
-    expect(delay.max / 1e6).toBeLessThan(250);
     expect((await opened.thread("t"))?.checkpointCount).toBe(2);
     await opened.close();
   });
 
   it("R-07 a long transaction of another process delays writing only, and never the event loop", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
+    const home = await openSqliteHome(path, PATIENT);
     await putStep(home, { threadId: "t", id: uuid(1) });
-    const holder = startProcess("hold", path, 2_000);
+    const holder = startProcess("hold", path);
     await holder.said("held");
-    const delay = monitorEventLoopDelay({ resolution: 10 });
-    delay.enable();
-    const started = performance.now();
     expect((await home.thread("t"))?.checkpointCount).toBe(1);
-    const read = performance.now() - started;
-    await putStep(home, { threadId: "t", id: uuid(2) });
-    delay.disable();
-    expect(read).toBeLessThan(1_000);
-    expect(performance.now() - started).toBeGreaterThan(1_000);
-    expect(delay.max / 1e6).toBeLessThan(250);
+    let isStored = false;
+    const storing = putStep(home, { threadId: "t", id: uuid(2) }).finally(() => {
+      isStored = true;
+    });
+    await turnsOfEventLoop();
+    expect(isStored).toBe(false);
+    holder.child.kill("SIGTERM");
+    await storing;
     expect((await home.thread("t"))?.checkpointCount).toBe(2);
     await home.close();
   });
 
   it("R-07 a file that stays locked gives STORAGE_BUSY after the busy timeout", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path, { busyTimeout: 0.3 });
+    const home = await openSqliteHome(path);
     await putStep(home, { threadId: "t", id: uuid(1) });
     await home.close();
-    const holder = startProcess("lock", path, 60_000);
+    const holder = startProcess("lock", path);
     await holder.said("locked");
     const error = await openSqliteHome(path, { busyTimeout: 0.3 }).catch((reason) => reason);
     expect(error).toMatchObject({ code: "STORAGE_BUSY", hint: expect.stringContaining("busyTimeout") });
@@ -79,6 +88,7 @@ describe("a file and several processes", () => {
     for (let copy = 0; copy < 5; copy++) {
       const target = scratchFile();
       writer.child.kill("SIGSTOP");
+      waitUntilStopped(writer.child.pid as number);
       for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, target + end);
       const acknowledged = writer.output().trim().split("\n").length;
       writer.child.kill("SIGCONT");
@@ -124,10 +134,8 @@ describe("a file and several processes", () => {
   it("a process that forgets to close ends all the same, with everything stored", async () => {
     const path = scratchFile();
     const forgetful = startProcess("forget", path);
-    const started = performance.now();
     await forgetful.ended;
     expect(forgetful.output()).toBe("stored\n");
-    expect(performance.now() - started).toBeLessThan(10_000);
     const home = await openSqliteHome(path);
     expect((await home.thread("t"))?.checkpointCount).toBe(1);
     await home.close();

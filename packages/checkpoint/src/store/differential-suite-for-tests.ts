@@ -2,6 +2,7 @@
 import { InMemoryStore, type Item } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import type { DurableStore } from "./durable-store.ts";
 import type { StorePlace } from "./store-suite-for-tests.ts";
 
@@ -55,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 export function differentialSuite(store: () => DurableStore, place: StorePlace): void {
-  test("any sequence of operations gives what LangGraph's store gives", { timeout: 120_000 }, async () => {
+  test("any sequence of operations gives what LangGraph's store gives", async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       await place.clear();
       const model = new InMemoryStore();
@@ -63,7 +64,7 @@ export function differentialSuite(store: () => DurableStore, place: StorePlace):
         expect(await ours(store(), one), JSON.stringify(one)).toEqual(await theirs(model, one));
       }
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: sized(12, 40) });
   });
 }
 

@@ -6,7 +6,7 @@ import { storeSuite } from "./store-suite-for-tests.ts";
 const path = scratchFile();
 
 function direct(sql: string): unknown[] {
-  const database = openDatabase(path, { timeout: 5_000, enableForeignKeyConstraints: false });
+  const database = openDatabase(path, { timeout: 60_000, enableForeignKeyConstraints: false });
   try {
     return database.prepare(sql).all();
   } finally {

@@ -192,9 +192,7 @@ function listSuite(store: () => DurableStore, place: StorePlace): void {
     );
     await place.execute("ALTER TABLE dw_item_values RENAME TO hidden_values");
     try {
-      const started = performance.now();
       expect(await store().listNamespaces({ suffix: ["notes"], limit: 1_000 })).toHaveLength(100);
-      expect(performance.now() - started).toBeLessThan(5_000);
       await expect(store().search([])).rejects.toThrow();
     } finally {
       await place.execute("ALTER TABLE hidden_values RENAME TO dw_item_values");

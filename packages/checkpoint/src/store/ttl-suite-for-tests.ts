@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import type { DurableStore, StoreOptions } from "./durable-store.ts";
 import type { StorePlace } from "./store-suite-for-tests.ts";
 
@@ -76,7 +77,7 @@ export function ttlSuite(open: (options?: StoreOptions) => Promise<DurableStore>
       const store = await open({ ttl: { sweepIntervalMinutes: 0.001 } });
       await store.put(["a"], "k", {}, undefined, { ttl: 1 });
       after(2);
-      await vi.waitFor(async () => expect(await place.count("dw_items")).toBe(0), { timeout: 5_000 });
+      await eventually(async () => expect(await place.count("dw_items")).toBe(0));
       await store.close();
     });
 

@@ -3,6 +3,7 @@ import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 import { listImages, recordImage } from "./images.ts";
 import { openThreads } from "./open-threads.ts";
@@ -91,7 +92,7 @@ export function rewindSuite(name: string, open: () => Promise<SharedSaver>): voi
         expect(await textsAt(saver, id)).toEqual(files);
         await threads.delete(id);
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: sized(12, 40) });
     });
 
     it("a person's edit that one rewind kept is kept by the next", async () => {

@@ -29,6 +29,7 @@ describe("the sandbox of a run", () => {
 
   it.each<[string, Parameters<typeof given>, Parameters<typeof given>]>([
     ["another kind", ["e2b"], ["os"]],
+    ["no isolation", ["os"], ["none"]],
     ["commands where there were none", ["off"], ["os"]],
     ["another image", ["docker:a"], ["docker:b"]],
     ["the usual image", ["docker:a"], ["docker"]],
@@ -37,7 +38,11 @@ describe("the sandbox of a run", () => {
     ["no host", ["os", "a.example"], ["os"]],
   ])("without a task it is not changed: %s", (_, before, now) => {
     expect(() => sandboxOfRun(given(...now), kept(...before), goingOn)).toThrow(
-      `This thread works with ${sandboxFlags(kept(...before))}, and what is open there is not done in another sandbox.`,
+      expect.objectContaining({
+        message: `This thread works with ${sandboxFlags(kept(...before))}, and what is open there is not done in another sandbox.`,
+        hint: expect.stringContaining("Leave --sandbox and --allow-host out to go on there"),
+        exitCode: 2,
+      }),
     );
   });
 

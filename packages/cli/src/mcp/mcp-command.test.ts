@@ -63,7 +63,7 @@ test("TR-03 a run nobody watches ends before a server of the directory that nobo
   expect((await runBinary(["run", "go"], { cwd, env })).code).toBe(2);
   expect((await runBinary(["run", "go", "--no-mcp"], { cwd, env })).code).toBe(0);
   expect(await starts(cwd)).toBe(1);
-}, 120_000);
+});
 
 test("TR-02 at a terminal the exact words of a server are shown, and a yes holds for them alone", async () => {
   const secret = `$${"{SECRET}"}`;
@@ -84,7 +84,7 @@ test("TR-02 at a terminal the exact words of a server are shown, and a yes holds
   const third = startAtTerminal(["run", "go"], { cwd, env: { ...env, SECRET: "canary" } });
   expect(await third.ended).toBe(0);
   expect(third.screen()).not.toContain("[y/N]");
-}, 120_000);
+});
 
 test("calls of servers are asked about; of your own servers, those that say they only read are not", async () => {
   const cwd = await project();
@@ -106,7 +106,7 @@ test("calls of servers are asked about; of your own servers, those that say they
   const approved = await runBinary(["run", "--thread", thread, "--approve"], { cwd: own, env: mine.env });
   expect(approved.code).toBe(0);
   expect(JSON.stringify(mine.provider.asked().at(-1)?.body)).toContain("a change");
-}, 120_000);
+});
 
 test("servers are listed with where they come from and whether they may be used; agreements can be taken back", async () => {
   const cwd = await project();
@@ -121,7 +121,7 @@ test("servers are listed with where they come from and whether they may be used;
   await writeFile(join(cwd, ".mcp.json"), '{ "mcpServers": { "a": { "comand": "x" } } }');
   const broken = await runBinary(["mcp", "list"], { cwd });
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining("needs 'command'")]);
-}, 120_000);
+});
 
 const CONFIG = `
 import { createDeepAgent } from ${JSON.stringify(pathToFileURL(join(dirname(MAIN), "../../../deepwright/dist/index.js")).href)};
@@ -141,9 +141,11 @@ test("agents are tools on stdin and stdout, and end with their client", async ()
     stderr: "ignore",
   });
   const client = new Client({ name: "test", version: "1" });
-  await client.connect(transport);
-  expect((await client.listTools()).tools).toMatchObject([{ name: "echo" }]);
-  const result = await client.callTool({ name: "echo", arguments: { message: "hi" } });
+  const patient = { timeout: 600_000 };
+  await client.connect(transport, patient);
+  expect((await client.listTools(undefined, patient)).tools).toMatchObject([{ name: "echo" }]);
+  const call = { name: "echo", arguments: { message: "hi" } };
+  const result = await client.callTool(call, undefined, patient);
   expect(result).toMatchObject({ structuredContent: { status: "success", answer: "echo: hi" } });
   const { pid } = transport as unknown as { pid: number };
   await client.close();

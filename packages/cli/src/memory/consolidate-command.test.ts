@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { holdThread } from "../test-support/held-thread.ts";
 import { type Answer, type ProviderServer, providerServer } from "../test-support/provider-server.ts";
 import {
   type BinaryResult,
@@ -9,8 +10,6 @@ import {
   runBinary,
   startBinary,
 } from "../test-support/run-binary.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const MEMORY = "# Style\n- uses tabs\n- short answers\n- lives in Rome\n- likes figs\n- writes Go\n";
 const DONE: Answer = { text: ["Done."] };
@@ -30,10 +29,7 @@ async function server(
 /** A directory with a memory, in which one thread was held. */
 async function directory(memory = MEMORY): Promise<string> {
   const cwd = await directoryWith({ "AGENTS.md": memory });
-  const { env } = await server({ text: ["Noted."] });
-  expect(await runBinary(["run", "Use spaces, not tabs", "--no-memory"], { cwd, env })).toMatchObject({
-    code: 0,
-  });
+  await holdThread(cwd, "Use spaces, not tabs", "Noted.");
   return cwd;
 }
 
@@ -51,7 +47,10 @@ const memoryOf = (cwd: string): Promise<string> => readFile(join(cwd, "AGENTS.md
 
 describe("deepwright memory consolidate", () => {
   it("reviews threads, changes AGENTS.md, keeps a diff beside the project, and does not look twice", async () => {
-    const cwd = await directory();
+    const cwd = await directoryWith({ "AGENTS.md": MEMORY });
+    const { env } = await server({ text: ["Noted."] });
+    const run = ["run", "Use spaces, not tabs", "--no-memory"];
+    expect(await runBinary(run, { cwd, env })).toMatchObject({ code: 0 });
     const look: Answer = { call: { name: "search_recent_conversations", args: { query: "spaces" } } };
     const result = await consolidate(cwd, [look, edits("- uses tabs", "- uses spaces")]);
     expect(result.stderr).toContain(
@@ -73,7 +72,7 @@ describe("deepwright memory consolidate", () => {
 
   it("makes AGENTS.md where there is none", async () => {
     const cwd = await directoryWith({ "a.txt": "x" });
-    await runBinary(["run", "Hello"], { cwd });
+    await holdThread(cwd, "Hello", "Hello.");
     const write: Answer = {
       call: { name: "write_file", args: { file_path: "/AGENTS.md", content: "- polite\n" } },
     };
@@ -190,8 +189,8 @@ describe("deepwright memory consolidate", () => {
     running.child.kill("SIGKILL");
     await running.result;
     let next = await consolidate(cwd, []);
-    for (let tries = 0; next.stderr.includes("consolidated already") && tries < 60; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    while (next.stderr.includes("consolidated already")) {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
       next = await consolidate(cwd, []);
     }
     const [, diff = ""] = /^An earlier run did not end; what changed since: (.+)$/m.exec(next.stderr) ?? [];

@@ -13,7 +13,7 @@ afterEach(async () => {
 describe("endpoints", () => {
   it("Ollama's models that can call tools come first", async () => {
     server = await providerServer([], ["plain", "a-tools", "other"]);
-    expect(await endpoints.ollama(server.url, 10_000)).toEqual(["a-tools", "plain", "other"]);
+    expect(await endpoints.ollama(server.url, 600_000)).toEqual(["a-tools", "plain", "other"]);
   });
 
   it("an OpenAI-compatible server lists its models", async () => {
@@ -23,7 +23,7 @@ describe("endpoints", () => {
   });
 
   it("nobody there is no error", async () => {
-    expect(await endpoints.ollama("http://127.0.0.1:1", 10_000)).toBeUndefined();
+    expect(await endpoints.ollama("http://127.0.0.1:1", 600_000)).toBeUndefined();
     expect(await endpoints.openai("http://127.0.0.1:1/v1", undefined)).toBeUndefined();
   });
 

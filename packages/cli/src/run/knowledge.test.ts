@@ -1,13 +1,11 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Answer, providerServer } from "../test-support/provider-server.ts";
 import { type BinaryResult, directoryWith, homeOf, runBinary } from "../test-support/run-binary.ts";
 import { threadsIn } from "../test-support/threads-in.ts";
 import { findKnowledge, knowledgeLine } from "./knowledge.ts";
 import { ProjectFiles } from "./project-files.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const skill = (name: string): string =>
   `---\nname: ${name}\ndescription: How to ${name}\n---\nBody of ${name}\n`;
@@ -109,7 +107,7 @@ describe("a run of the program", () => {
     await writeFile(join(homeOf(cwd), "AGENTS.md"), "Answer in Latin.");
     await writeFile(join(homeOf(cwd), "skills/swim/SKILL.md"), skill("swim"));
     const reads: Answer = { call: { name: "read_file", args: { file_path: "/.user/skills/swim/SKILL.md" } } };
-    const result = await run(cwd, [reads]);
+    const result = await run(cwd, [reads], "--json");
     expect(result.stderr).toContain(
       "Memory: the user's AGENTS.md, /AGENTS.md · Skills: the user's skills, /skills/\n",
     );
@@ -118,16 +116,13 @@ describe("a run of the program", () => {
     expect(result.told[0]).not.toContain("Body of swim");
     expect(result.told[1]).toContain("Body of swim");
     expect(result.stderr).not.toContain("Changes:");
-    const json = await run(cwd, [], "--json", "--no-skills");
-    expect(JSON.parse(json.stdout.split("\n")[0] ?? "").data).toEqual({
-      type: "run-start",
-      directory: cwd,
-      memory: ["/.user/memory/AGENTS.md", "/AGENTS.md"],
-      skills: [],
-    });
-    expect(json.told[0]).not.toContain("How to bake");
-    const without = await run(cwd, [], "--no-memory", "--no-skills");
-    expect(without.told[0]).not.toContain("Use spaces.");
+    const startOf = ({ stdout }: BinaryResult) => JSON.parse(stdout.split("\n")[0] ?? "").data;
+    const type = "run-start";
+    const memory = ["/.user/memory/AGENTS.md", "/AGENTS.md"];
+    expect(startOf(result)).toEqual({ type, directory: cwd, memory, skills: ["/.user/skills/", "/skills/"] });
+    const without = await run(cwd, [], "--json", "--no-memory", "--no-skills");
+    expect(startOf(without)).toEqual({ type, directory: cwd, memory: [], skills: [] });
+    for (const words of ["Use spaces.", "How to bake"]) expect(without.told[0]).not.toContain(words);
     expect(without.stderr).not.toContain("Memory:");
   });
 

@@ -82,9 +82,8 @@ describe("runAgent", () => {
     expect(files).toHaveProperty(["b.txt"], "b");
   });
 
-  it("a stop ends the run soon, with the work so far", async () => {
+  it("a stop ends a run that would never end, with the work so far", async () => {
     const stop = new Stop();
-    const started = Date.now();
     const { end, files } = await run(
       [callTool("write_file", { file_path: "/b.txt", content: "b" }), { never: true }],
       {},
@@ -98,7 +97,6 @@ describe("runAgent", () => {
     );
     expect(end).toEqual({ kind: "stopped", by: "SIGINT" });
     expect(files).toHaveProperty(["b.txt"], "b");
-    expect(Date.now() - started).toBeLessThan(10_000);
   });
 
   it("a run that does not listen to a stop is left behind", async () => {

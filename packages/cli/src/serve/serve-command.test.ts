@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,6 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
 import { providerServer } from "../test-support/provider-server.ts";
 import {
@@ -62,36 +64,41 @@ async function started(
 const answerOf = (values: unknown): unknown =>
   (values as { messages: { content: unknown }[] }).messages.at(-1)?.content;
 
-test.each([
-  ["a package of modules", { "package.json": '{ "type": "module" }' }],
-  ["a plain directory", {}],
-])(
-  "a config in TypeScript in %s is served; after SIGTERM the next start has its threads",
-  async (_, files) => {
-    const cwd = await directoryWith({ ...files, "deepwright.config.ts": CONFIG });
-    const first = await started(["deepwright.config.ts"], cwd);
-    expect(first.token).toMatch(/^\S{32,}$/);
-    expect((await stat(join(homeOf(cwd), "server-token"))).mode & 0o777).toBe(0o600);
-    const client = new Client({ apiUrl: first.url, apiKey: first.token as string });
-    const thread = await client.threads.create();
-    const input = { messages: [{ role: "user", content: "hello" }] };
-    expect(answerOf(await client.runs.wait(thread.thread_id, "echo", { input }))).toBe("echo: hello");
-    const wrong = await fetch(`${first.url}/ok`, {
-      headers: { authorization: "Bearer wrong-wrong-wrong-wrong" },
-    });
-    expect(wrong.status).toBe(401);
-    first.child.kill("SIGTERM");
-    expect(await first.result).toMatchObject({ code: 0, stdout: "" });
+const hello = { messages: [{ role: "user", content: "hello" }] };
 
-    const second = await started([join(cwd, "deepwright.config.ts")], cwd);
-    expect(second.token).toBeUndefined();
-    expect(second.lines()).not.toContain(first.token);
-    const again = new Client({ apiUrl: second.url, apiKey: first.token as string });
-    expect(answerOf((await again.threads.getState(thread.thread_id)).values)).toBe("echo: hello");
-    second.child.kill("SIGINT");
-    expect((await second.result).code).toBe(0);
-  },
-);
+test("a config in TypeScript in a package of modules is served; after SIGTERM the next start has its threads", async () => {
+  const cwd = await directoryWith({
+    "package.json": '{ "type": "module" }',
+    "deepwright.config.ts": CONFIG,
+  });
+  const first = await started(["deepwright.config.ts"], cwd);
+  expect(first.token).toMatch(/^\S{32,}$/);
+  expect((await stat(join(homeOf(cwd), "server-token"))).mode & 0o777).toBe(0o600);
+  const client = new Client({ apiUrl: first.url, apiKey: first.token as string });
+  const thread = await client.threads.create();
+  expect(answerOf(await client.runs.wait(thread.thread_id, "echo", { input: hello }))).toBe("echo: hello");
+  const wrong = await fetch(`${first.url}/ok`, {
+    headers: { authorization: "Bearer wrong-wrong-wrong-wrong" },
+  });
+  expect(wrong.status).toBe(401);
+  first.child.kill("SIGTERM");
+  expect(await first.result).toMatchObject({ code: 0, stdout: "" });
+
+  const second = await started([join(cwd, "deepwright.config.ts")], cwd);
+  expect(second.token).toBeUndefined();
+  expect(second.lines()).not.toContain(first.token);
+  const again = new Client({ apiUrl: second.url, apiKey: first.token as string });
+  expect(answerOf((await again.threads.getState(thread.thread_id)).values)).toBe("echo: hello");
+  second.child.kill("SIGINT");
+  expect((await second.result).code).toBe(0);
+});
+
+test("a config in TypeScript in a plain directory is served", async () => {
+  const cwd = await directoryWith({ "deepwright.config.ts": CONFIG });
+  const { url, token } = await started(["deepwright.config.ts"], cwd);
+  const client = new Client({ apiUrl: url, apiKey: token as string });
+  expect(answerOf(await client.runs.wait(null, "echo", { input: hello }))).toBe("echo: hello");
+});
 
 test("the graphs of a langgraph.json are served, agents and functions, with its environment", async () => {
   const cwd = await directoryWith({
@@ -118,7 +125,7 @@ test("the graphs of a langgraph.json are served, agents and functions, with its 
   expect((await running.result).all).not.toContain(token);
 });
 
-test("without a file the CLI's own agent works in the directory, and its changes wait for approval", async () => {
+test("without a file the CLI's own agent works in the directory, its changes wait for approval, and a server of another directory shares the token and no threads", async () => {
   const cwd = await directoryWith({ "notes.md": "# Notes\n" });
   const { url, token, lines } = await started(["--model", "offline"], cwd);
   expect(lines()).toContain("It is not an LLM");
@@ -132,53 +139,21 @@ test("without a file the CLI's own agent works in the directory, and its changes
     command: { resume: { decisions: [{ type: "approve" }] } },
   });
   expect((await stat(join(cwd, "report.md"))).isFile()).toBe(true);
+  const other = await started(["--model", "offline"], await directoryWith({}), {
+    DEEPWRIGHT_HOME: homeOf(cwd),
+  });
+  const elsewhere = new Client({ apiUrl: other.url, apiKey: token as string });
+  expect(await client.threads.search()).toHaveLength(1);
+  expect(await elsewhere.threads.search()).toEqual([]);
 });
 
-test("a command of the CLI's own agent waits for approval, runs in a sandbox on the directory, and ends with the server", async () => {
-  const cwd = await directoryWith({});
-  const left = `sleep 61.${process.pid}`;
-  const command = `echo made > made.txt; echo key=$DEEPWRIGHT_SERVER_TOKEN; ${left} >/dev/null 2>&1 &`;
-  const provider = await providerServer([
-    { call: { name: "execute", args: { command } } },
-    { text: ["Done."] },
-  ]);
-  onTestFinished(() => provider.close());
-  const token = "a-token-of-the-environment";
-  const env = {
-    ANTHROPIC_API_KEY: "key-key-key",
-    ANTHROPIC_BASE_URL: provider.url,
-    DEEPWRIGHT_SERVER_TOKEN: token,
-  };
-  const server = await started([], cwd, env);
-  const client = new Client({ apiUrl: server.url, apiKey: token });
-  const { thread_id } = await client.threads.create();
-  const input = { messages: [{ role: "user", content: "Make it" }] };
-  // The provider of the test only streams.
-  const streamed = async (payload: object): Promise<unknown> => {
-    let values: unknown;
-    const streamMode: ["values", "messages-tuple"] = ["values", "messages-tuple"];
-    for await (const { event, data } of client.runs.stream(thread_id, "agent", { ...payload, streamMode }))
-      if (event === "values") values = data;
-    return values;
-  };
-  await streamed({ input });
-  expect(await client.threads.get(thread_id)).toMatchObject({ status: "interrupted" });
-  await expect(stat(join(cwd, "made.txt"))).rejects.toThrow("ENOENT");
-  const resume = { decisions: [{ type: "approve" }] };
-  expect(answerOf(await streamed({ command: { resume } }))).toMatchObject([{ text: "Done." }]);
-  expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("made\n");
-  expect(JSON.stringify(provider.asked().at(-1)?.body)).not.toContain(token);
-  server.child.kill("SIGTERM");
-  expect((await server.result).code).toBe(0);
-  expect(spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout).not.toContain(left);
-});
-
-test("what the CLI's own agent asked in one directory is not done in another, by a server on the same database", async () => {
+test("a command of the CLI's own agent waits for approval, runs in a sandbox on the directory, ends with the server, and is not done by a server of another directory on the same database", async () => {
   const [one, other] = [await directoryWith({}), await directoryWith({})];
-  const provider = await providerServer([
-    { call: { name: "execute", args: { command: "echo made > made.txt" } } },
-    { text: ["Done."] },
-  ]);
+  const left = `sleep 600.${process.pid}`;
+  const command = `echo made > made.txt; echo key=$DEEPWRIGHT_SERVER_TOKEN; ${left} >/dev/null 2>&1 &`;
+  const asks = (command: string) => ({ call: { name: "execute", args: { command } } });
+  const done = { text: ["Done."] };
+  const provider = await providerServer([asks(command), done, asks("echo more > more.txt"), done]);
   onTestFinished(() => provider.close());
   const token = "a-token-of-the-environment";
   const env = {
@@ -188,30 +163,48 @@ test("what the CLI's own agent asked in one directory is not done in another, by
   };
   const database = ["--db", `${one}.db`];
   onTestFinished(() => rm(`${one}.db`, { force: true }));
-  const first = await started(database, one, env);
-  const { thread_id } = await new Client({ apiUrl: first.url, apiKey: token }).threads.create();
-  const streamed = async (url: string, payload: object): Promise<void> => {
-    const client = new Client({ apiUrl: url, apiKey: token });
+  const told = () => JSON.stringify(provider.asked().at(-1)?.body);
+  const clientOf = ({ url }: Started) => new Client({ apiUrl: url, apiKey: token });
+  const input = { messages: [{ role: "user", content: "Make it" }] };
+  const approval = { resume: { decisions: [{ type: "approve" }] } };
+  // The provider of the test only streams.
+  const streamed = async (client: Client, thread: string, payload: object): Promise<unknown> => {
+    let values: unknown;
     const streamMode: ["values", "messages-tuple"] = ["values", "messages-tuple"];
-    for await (const { data } of client.runs.stream(thread_id, "agent", { ...payload, streamMode }))
+    for await (const { event, data } of client.runs.stream(thread, "agent", { ...payload, streamMode })) {
       expect(JSON.stringify(data)).not.toContain(one);
+      if (event === "values") values = data;
+    }
+    return values;
   };
-  await streamed(first.url, { input: { messages: [{ role: "user", content: "Make it" }] } });
+  const first = await started(database, one, env);
+  const here = clientOf(first);
+  const { thread_id } = await here.threads.create();
+  await streamed(here, thread_id, { input });
+  expect(await here.threads.get(thread_id)).toMatchObject({ status: "interrupted" });
+  await expect(stat(join(one, "made.txt"))).rejects.toThrow("ENOENT");
+  expect(answerOf(await streamed(here, thread_id, { command: approval }))).toMatchObject([{ text: "Done." }]);
+  expect(await readFile(join(one, "made.txt"), "utf8")).toBe("made\n");
+  expect(told()).not.toContain(token);
+  const { thread_id: waiting } = await here.threads.create();
+  await streamed(here, waiting, { input });
   first.child.kill("SIGTERM");
-  await first.result;
-  const second = await started(database, other, env);
-  await streamed(second.url, { command: { resume: { decisions: [{ type: "approve" }] } } });
-  expect([await readdir(one), await readdir(other)]).toEqual([[], []]);
-  expect(JSON.stringify(provider.asked().at(-1)?.body)).toContain("for another sandbox or directory");
+  expect((await first.result).code).toBe(0);
+  await until(() => !spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout.includes(left));
+
+  await streamed(clientOf(await started(database, other, env)), waiting, { command: approval });
+  expect([await readdir(one), await readdir(other)]).toEqual([["made.txt"], []]);
+  expect(told()).toContain("for another sandbox or directory");
 });
 
 test("with DATABASE_URL one process begins runs and others execute them, also what a killed one left", async () => {
-  const quick = SLEEPER.replace("agents:", "runs: { claimTtl: 2, scanInterval: 0.5 }, agents:");
+  const runs = "runs: { claimTtl: Number(process.env.CLAIM_TTL), scanInterval: 0.5 }";
+  const quick = SLEEPER.replace("agents:", `${runs}, agents:`);
   const cwd = await directoryWith({ "sleeper.mjs": quick });
   const database = await testDatabase();
   onTestFinished(() => database.drop());
   const token = "a-token-of-the-environment";
-  const env = { DATABASE_URL: database.url, DEEPWRIGHT_SERVER_TOKEN: token, SLEEP_MS: "0" };
+  const env = { DATABASE_URL: database.url, DEEPWRIGHT_SERVER_TOKEN: token, SLEEP_MS: "0", CLAIM_TTL: "600" };
   const api = await started(["sleeper.mjs", "--role", "api"], cwd, env);
   expect(api.lines()).toMatch(/^Data: .* · api$/m);
   const client = new Client({ apiUrl: api.url, apiKey: token });
@@ -219,27 +212,16 @@ test("with DATABASE_URL one process begins runs and others execute them, also wh
   const input = { messages: [{ role: "user", content: "sleep" }] };
   const { run_id } = await client.runs.create(thread_id, "sleeper", { input });
 
-  const first = await started(["sleeper.mjs", "--role", "worker"], cwd, { ...env, SLEEP_MS: "600000" });
+  // Only the claim of the one that is killed has to run out.
+  const slow = { ...env, SLEEP_MS: "600000", CLAIM_TTL: "2" };
+  const first = await started(["sleeper.mjs", "--role", "worker"], cwd, slow);
   expect(await client.runs.get(thread_id, run_id)).toMatchObject({
     status: expect.stringMatching(/pending|running/),
   });
-  await expect
-    .poll(() => stat(join(cwd, "asked")).then(Boolean, () => false), { timeout: 20_000 })
-    .toBe(true);
+  await until(() => existsSync(join(cwd, "asked")));
   first.child.kill("SIGKILL");
   await started(["sleeper.mjs", "--role", "worker"], cwd, env);
   expect(answerOf(await client.runs.join(thread_id, run_id))).toBe("slept");
-}, 90_000);
-
-test("servers of two directories share the token and no threads", async () => {
-  const [one, two] = [await directoryWith({}), await directoryWith({})];
-  const env = { DEEPWRIGHT_HOME: homeOf(one) };
-  const first = await started(["--model", "offline"], one, env);
-  const second = await started(["--model", "offline"], two, env);
-  const apiKey = first.token as string;
-  await new Client({ apiUrl: first.url, apiKey }).threads.create();
-  expect(await new Client({ apiUrl: first.url, apiKey }).threads.search()).toHaveLength(1);
-  expect(await new Client({ apiUrl: second.url, apiKey }).threads.search()).toEqual([]);
 });
 
 test("TR-03 a config that is only found is not run where nobody can be asked", async () => {
@@ -291,9 +273,7 @@ async function atWork(cwd: string, sleepMs: number) {
   const { thread_id } = await client.threads.create();
   const input = { messages: [{ role: "user", content: "sleep" }] };
   const { run_id } = await client.runs.create(thread_id, "sleeper", { input });
-  await expect
-    .poll(() => stat(join(cwd, "asked")).then(Boolean, () => false), { timeout: 10_000 })
-    .toBe(true);
+  await until(() => existsSync(join(cwd, "asked")));
   return { server, thread_id, run_id };
 }
 

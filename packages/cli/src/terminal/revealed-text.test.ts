@@ -1,8 +1,6 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { revealedJson, revealedLine, revealedLines, wrapped } from "./revealed-text.ts";
 import { suspicions } from "./suspicions.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe("text that shows all of itself (HI-08)", () => {
   it("visible letters of any script stay as they are", () => {

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { createDeepAgent } from "deepwright";
 import { scriptedModel } from "deepwright/testing";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { type Answer, type ProviderServer, providerServer } from "../test-support/provider-server.ts";
 import { directoryWith, homeOf, runBinary, startBinary } from "../test-support/run-binary.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
+import { threadsIn } from "../test-support/threads-in.ts";
 
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 const KEY = "key-sentinel-5e0d9b1c";
@@ -55,7 +55,7 @@ describe("a thread from its first run to its end", () => {
       { text: ["I remember \x1b[31mred."] },
     ]);
     const run = (...args: string[]) => runBinary(args, { cwd, env });
-    const threads = (...args: string[]) => run("threads", ...args);
+    const threads = (...args: string[]) => threadsIn(homeOf(cwd), args);
     const json = async (...args: string[]) => JSON.parse((await threads(...args, "--json")).stdout);
 
     const first = await run("run", "Make a plan");
@@ -77,7 +77,7 @@ describe("a thread from its first run to its end", () => {
     const history = textOf(asked().at(-1)?.body);
     for (const words of ["Make a plan", "Planned.", "What was the plan?"]) expect(history).toContain(words);
 
-    const list = await threads("list", "--cwd");
+    const list = await run("threads", "list", "--cwd");
     expect(list.stdout).toMatch(new RegExp(`^THREAD .*\n${prefix}  .* 10 .* Make a plan\n$`));
     const shown = await threads("show", prefix);
     expect(shown.stdout).toContain("First prompt: Make a plan\n");
@@ -93,18 +93,18 @@ describe("a thread from its first run to its end", () => {
     const refused = await threads("rewind", prefix, "0");
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("Say so with --yes.");
-    const dry = await threads("rewind", prefix, "0", "--dry-run");
+    const dry = await threads("rewind", prefix, "0", "--dry-run", "--in", cwd);
     expect(dry.stdout).toContain(
       `after step 0:\n  + /b.txt in ${cwd}\n  - /plan.md in ${cwd}\n  ! /a.txt in ${cwd} stays as it is: It was changed since`,
     );
-    const rewound = await threads("rewind", prefix, "0", "--yes");
+    const rewound = await run("threads", "rewind", prefix, "0", "--yes");
     expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "b.txt": "same\n" });
     const undo = /^Undo: deepwright (.*)$/m.exec(rewound.stdout)?.[1]?.split(" ") ?? [];
     expect((await run(...undo, "--yes")).code).toBe(0);
     expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "plan.md": "one\n" });
     expect(await json("show", id)).toMatchObject({ messageCount: 10 });
 
-    const exported = await threads("export", id);
+    const exported = await run("threads", "export", id);
     expect(exported).toMatchObject({ code: 0, stderr: "" });
     const copied = await runBinary(["threads", "import", "-", "--as", "copy"], {
       cwd,
@@ -114,8 +114,8 @@ describe("a thread from its first run to its end", () => {
     expect(copied).toMatchObject({ code: 0, stdout: "Imported copy.\n" });
     expect((await threads("delete", id, "--yes")).stdout).toBe(`Deleted ${prefix}.\n`);
     expect((await json("list")).threads.map(({ threadId }: any) => threadId)).toEqual(["copy"]);
-    for (const { all } of [first, second, list, shown, dry, rewound, exported])
-      expect(all).not.toMatch(CONTROL);
+    for (const { stdout, stderr } of [first, second, list, shown, dry, rewound, exported])
+      expect(stdout + stderr).not.toMatch(CONTROL);
   });
 
   it("keys are nowhere in the database or the output (ST-04)", async () => {
@@ -146,12 +146,10 @@ describe("a thread from its first run to its end", () => {
       { text: ["Finished."] },
     ]);
     const killed = startBinary(["run", "Write b"], { cwd, env });
-    await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 60_000 });
+    await until(() => asked().length === 2);
     killed.child.kill("SIGKILL");
     await killed.result;
-    const [thread] = JSON.parse(
-      (await runBinary(["threads", "list", "--json"], { cwd, env })).stdout,
-    ).threads;
+    const [thread] = JSON.parse((await threadsIn(homeOf(cwd), ["list", "--json"])).stdout).threads;
     const resumed = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
     expect(resumed.stderr).toContain("its last run goes on\n");
     expect(resumed.stderr).toContain(`Changes:\n  + /b\n  + /c\nWrote 2 files in ${cwd}\n`);
@@ -200,15 +198,15 @@ describe("a thread from its first run to its end", () => {
     ]);
     const id = threadIn((await runBinary(["run", "First"], { cwd, env })).stderr);
     const slow = startBinary(["run", "--thread", id, "Second"], { cwd, env });
-    await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 60_000 });
+    await until(() => asked().length === 2);
     const second = await runBinary(["run", "--thread", id, "Third"], { cwd, env });
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(
       `deepwright: Another run is working on the thread '${id}'. Wait for it to end, or start a new thread`,
     );
-    const rewind = await runBinary(["threads", "rewind", id, "0", "--yes"], { cwd, env });
+    const rewind = await threadsIn(homeOf(cwd), ["rewind", id, "0", "--yes", "--in", cwd]);
     expect(rewind.code).toBe(1);
-    expect(rewind.stderr).toContain(`the thread '${id}'. Wait for it to end.\n`);
+    expect(rewind.stderr).toContain(`the thread '${id}'. Wait for it to end.`);
     expect(asked()).toHaveLength(2);
     release();
     expect((await slow.result).code).toBe(0);

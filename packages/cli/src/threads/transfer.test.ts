@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { directoryWith } from "../test-support/run-binary.ts";
 import { linesOf, printLines, writeLines } from "./transfer.ts";
 
@@ -14,7 +15,7 @@ describe("lines for a reader", () => {
     const stdout = new PassThrough({ highWaterMark: 1 });
     stdout.on("error", () => {});
     const printed = printLines(stdout as never, Readable.from(["x".repeat(100_000), "y".repeat(100_000)]));
-    await vi.waitFor(() => expect(stdout.writableNeedDrain).toBe(true));
+    await until(() => stdout.writableNeedDrain);
     stdout.destroy(new Error("write EPIPE"));
     await printed;
   });

@@ -18,6 +18,7 @@ backendSuite(
     canAppend: true,
     canDelete: true,
     canTransfer: true,
+    timeoutMs: 600_000,
   },
 );
 
@@ -29,6 +30,7 @@ backendSuite(
   {
     name: "one MapBackend, each case in a directory of its own",
     open: () => ({ backend: shared, root: `/case_%-${cases++}` }),
+    timeoutMs: 600_000,
   },
 );
 

@@ -10,7 +10,8 @@ import { PolicyBackend } from "./policy.ts";
 import { previewBackend } from "./preview.ts";
 import { StoreBackend } from "./store.ts";
 
-const everything = { canDelete: true, canAppend: true, canTransfer: true };
+const timeoutMs = 600_000;
+const everything = { canDelete: true, canAppend: true, canTransfer: true, timeoutMs };
 const storeBackend = (...namespace: string[]) => new StoreBackend({ store: new InMemoryStore(), namespace });
 
 backendSuite(
@@ -61,5 +62,6 @@ backendSuite(
   {
     name: "an older backend, adapted",
     open: () => ({ backend: adaptBackendProtocol(new OlderMapBackend()) }),
+    timeoutMs,
   },
 );

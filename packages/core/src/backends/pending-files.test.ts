@@ -63,6 +63,15 @@ type Outcome = { files: Record<string, FileData>; results: any[] };
 const run = (rounds: readonly (readonly Act[])[], files: Record<string, unknown> = {}): Promise<Outcome> =>
   graphOf(rounds).invoke({ files } as never) as never;
 
+/** A gate: one call waits at it, another opens it. */
+function gate(): { readonly isOpen: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { isOpen, open: () => open() };
+}
+
 const texts = (outcome: Outcome): Record<string, string> =>
   Object.fromEntries(Object.entries(outcome.files).map(([path, data]) => [path, data.content]));
 
@@ -87,14 +96,16 @@ describe("StateBackend in a run", () => {
   });
 
   it("lets a call read what it and others have written in the same superstep", async () => {
+    const written = gate();
     const outcome = await run([
       [
         async (backend) => {
           await backend.write("/a.txt", "from the first call");
+          written.open();
           return (await backend.read("/a.txt")).content;
         },
         async (backend) => {
-          await new Promise((resolve) => setTimeout(resolve, 10));
+          await written.isOpen;
           const listed = await backend.ls("/");
           return [(await backend.read("/a.txt")).content, listed.files?.map((file) => file.path)];
         },
@@ -181,16 +192,19 @@ describe("StateBackend in a run", () => {
   });
 
   it("tells an earlier call that a later one has already changed the file, and nothing is lost on retry", async () => {
+    const edited = gate();
     const late: Act = async (backend) => {
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      await edited.isOpen;
       return backend.edit("/f", "a", "A");
     };
-    const outcome = await run(
-      [[late, (backend) => backend.edit("/f", "b", "B")], [(backend) => backend.edit("/f", "a", "A")]],
-      {
-        "/f": { content: "a b" },
-      },
-    );
+    const early: Act = async (backend) => {
+      const result = await backend.edit("/f", "b", "B");
+      edited.open();
+      return result;
+    };
+    const outcome = await run([[late, early], [(backend) => backend.edit("/f", "a", "A")]], {
+      "/f": { content: "a b" },
+    });
     expect(outcome.results[0]).toEqual({
       error:
         "'/f' was changed by another tool call of this turn. Nothing was done: read the file again and retry.",

@@ -50,6 +50,7 @@ backendSuite(
   { describe, test },
   {
     name: "backendFromPrimitives",
+    timeoutMs: 600_000,
     open: () => ({ backend: backendFromPrimitives(slowPlace()) }),
     canAppend: true,
     canDelete: true,
@@ -61,6 +62,7 @@ backendSuite(
   { describe, test },
   {
     name: "two backends on one place, used in turn",
+    timeoutMs: 600_000,
     open: () => {
       const place = slowPlace();
       const backends = [backendFromPrimitives(place), backendFromPrimitives(place)];

@@ -1,9 +1,11 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { MapBackend } from "../backends/map.ts";
 import { PolicyBackend } from "../backends/policy.ts";
 import { StateBackend } from "../backends/state.ts";
 import { StoreBackend } from "../backends/store.ts";
+import { gate } from "../subagents/async/supervisors-for-tests.ts";
 import { callTool, say } from "../testing/index.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { createConsolidationAgent } from "./consolidation-agent.ts";
@@ -178,7 +180,7 @@ describe("consolidate", () => {
     const killed = agentWith([edit("- likes figs\n", ""), { never: true }]);
     const never = killed.consolidate();
     never.catch(() => {});
-    while ((await textOf("/AGENTS.md")) === MEMORY) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await textOf("/AGENTS.md")) !== MEMORY);
     const report = await agentWith([say("Ok.")]).consolidate();
     expect(await textOf(report.recoveredPath as string)).toContain("-- likes figs\n");
     expect(await textOf(report.recoveredPath as string)).toContain("did not end");
@@ -240,9 +242,11 @@ describe("consolidate", () => {
   });
 
   it("two at once: the second says so and ends", async () => {
-    const agent = agentWith([{ latency: 50, text: "Ok." }]);
+    const isRefused = gate();
+    const agent = agentWith(() => isRefused.opened.then(() => say("Ok.")));
     const first = agent.consolidate();
     await expect(agent.consolidate()).rejects.toMatchObject({ code: "THREAD_BUSY" });
+    isRefused.open();
     expect(await first).toMatchObject({ status: "done" });
   });
 

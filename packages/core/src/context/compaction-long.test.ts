@@ -1,6 +1,7 @@
 /** A thread that never ends. */
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { createDeepAgent } from "../agent.ts";
 import { createSummarizationMiddleware } from "../middleware/summarization.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
@@ -8,7 +9,7 @@ import { asTurn } from "../testing/turn.ts";
 import { countTokens, strictModel, talk, words } from "./agents-for-tests.ts";
 
 const WINDOW = 8000;
-const TURNS = 10_000;
+const TURNS = sized(2_500, 10_000);
 
 /** Counts each message once. */
 function counter(): (messages: readonly BaseMessage[], tools: readonly unknown[]) => number {
@@ -25,7 +26,7 @@ function counter(): (messages: readonly BaseMessage[], tools: readonly unknown[]
   };
 }
 
-describe("a run of very many turns", { timeout: 300_000 }, () => {
+describe("a run of very many turns", { timeout: 1_800_000 }, () => {
   it("fits into a small window at each of them, and pays for summaries in proportion", async () => {
     const summarised: number[] = [];
     const sizes: number[] = [];

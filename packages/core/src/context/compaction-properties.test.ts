@@ -4,12 +4,12 @@ import { DynamicStructuredTool } from "@langchain/core/tools";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { sized } from "../../../../scripts/test-size.ts";
 import { DeepwrightError } from "../errors.ts";
 import { fault, say } from "../testing/index.ts";
 import { compactingAgent, countTokens, strictModel, thread, words } from "./agents-for-tests.ts";
 
 const WINDOW = 8000;
-const LONG = 600_000;
 const FIVE_MEGABYTES = words(780_000);
 
 type Turn = (number: number) => BaseMessage[];
@@ -119,11 +119,11 @@ const failures: Record<Failure, () => never> = {
   empty: () => fault.empty() as never,
 };
 
-describe("any history", { timeout: LONG }, () => {
+describe("any history", () => {
   it.each([
-    ["few tools", 3, "Be brief.", WINDOW, 40],
-    ["200 tools", 200, "Be brief.", 5 * WINDOW, 30],
-    ["a prompt of 30,000 tokens", 3, words(12_000), 7 * WINDOW, 20],
+    ["few tools", 3, "Be brief.", WINDOW, sized(10, 40)],
+    ["200 tools", 200, "Be brief.", 5 * WINDOW, sized(5, 30)],
+    ["a prompt of 30,000 tokens", 3, words(12_000), 7 * WINDOW, sized(5, 20)],
   ])(
     "of ten windows and more, with %s, gives a valid request that fits, in a bounded number of calls",
     async (_name, count, systemPrompt, window, numRuns) => {
@@ -150,7 +150,7 @@ describe("any history", { timeout: LONG }, () => {
         }),
         { numRuns },
       );
-      expect(hard).toBeGreaterThan(0);
+      if (numRuns >= 20) expect(hard).toBeGreaterThan(0);
     },
   );
 

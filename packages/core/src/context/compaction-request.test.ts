@@ -51,7 +51,7 @@ async function summariesAfter(request: string, backend = new MapBackend()) {
   return summariesOf(model);
 }
 
-describe("the latest request beside a summary", { timeout: 120_000 }, () => {
+describe("the latest request beside a summary", () => {
   it("is whole and word for word over five compactions where there is room for it", async () => {
     const request = rules(55);
     const told = (await summariesAfter(request)).map(toldIn);
@@ -116,7 +116,7 @@ describe("the latest request beside a summary", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a todo list beside a summary", { timeout: 120_000 }, () => {
+describe("a todo list beside a summary", () => {
   const summaryWith = async (count: number): Promise<string> => {
     const todos = Array.from({ length: count }, (_, i) => ({
       content: `Do the thing number ${i} with all due care`,

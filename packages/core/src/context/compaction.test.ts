@@ -25,13 +25,11 @@ import {
   words,
 } from "./agents-for-tests.ts";
 
-const LONG = 60_000;
-
 async function messagesOf(agent: ReturnType<typeof compactingAgent>): Promise<BaseMessage[]> {
   return ((await agent.getState(thread())).values as { messages: BaseMessage[] }).messages;
 }
 
-describe("a conversation that outgrows its window", { timeout: LONG }, () => {
+describe("a conversation that outgrows its window", () => {
   it("is still told of by its summary when a program trims the thread", async () => {
     const model = strictModel(6000, answers);
     const agent = compactingAgent({ model, summary: { model: summariser() } });
@@ -135,7 +133,7 @@ describe("a conversation that outgrows its window", { timeout: LONG }, () => {
   });
 });
 
-describe("what is removed from view", { timeout: LONG }, () => {
+describe("what is removed from view", () => {
   it("is appended to one file of its thread, every message once and in order", async () => {
     const backend = new MapBackend();
     const model = strictModel(6000, answers);
@@ -191,7 +189,7 @@ describe("what is removed from view", { timeout: LONG }, () => {
   });
 });
 
-describe("the newest turn", { timeout: LONG }, () => {
+describe("the newest turn", () => {
   it("is shown with head and tail of its results when these are too long together", async () => {
     const many = { toolCalls: Array.from({ length: 30 }, () => ({ name: "talk", args: { words: 250 } })) };
     const model = strictModel(8000, [many, say("done")]);
@@ -236,7 +234,7 @@ describe("the newest turn", { timeout: LONG }, () => {
   });
 });
 
-describe("old arguments of file tools", { timeout: LONG }, () => {
+describe("old arguments of file tools", () => {
   it("are shortened first, and nothing is summed up when that suffices", async () => {
     const notes = summariser();
     const content = words(500);
@@ -258,7 +256,7 @@ describe("old arguments of file tools", { timeout: LONG }, () => {
   });
 });
 
-describe("a thread that changes under a compaction", { timeout: LONG }, () => {
+describe("a thread that changes under a compaction", () => {
   async function compacted() {
     const model = strictModel(6000, answers);
     const agent = compactingAgent({ model, summary: { model: summariser() } });
@@ -302,7 +300,7 @@ describe("a thread that changes under a compaction", { timeout: LONG }, () => {
   });
 });
 
-describe("compaction and people", { timeout: LONG }, () => {
+describe("compaction and people", () => {
   it("waits for a decision as before, and the decided call keeps its result", async () => {
     const model = strictModel(6000, ({ turn }) =>
       turn < 30
@@ -328,7 +326,7 @@ describe("compaction and people", { timeout: LONG }, () => {
   });
 });
 
-describe("streams", { timeout: LONG }, () => {
+describe("streams", () => {
   it("can tell the words of the summariser from those of the agent", async () => {
     const model = strictModel(6000, ({ turn }) =>
       turn < 30 ? callTool("talk", { words: 100 }) : say("done"),

@@ -5,7 +5,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 import { tool } from "langchain";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
@@ -16,8 +16,6 @@ import { judgeMedia, type SeenMedia } from "./provider-media-for-tests.ts";
 import { type ProviderServer, providerServer } from "./provider-server-for-tests.ts";
 import { MODELS } from "./provider-server-models-for-tests.ts";
 import type { Api } from "./provider-server-read-for-tests.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const names = Object.keys(KINDS);
 const encoded = (name: string): string => Buffer.from(KINDS[name]?.bytes ?? []).toString("base64");

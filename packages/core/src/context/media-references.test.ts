@@ -23,8 +23,6 @@ import { blockOfBytes } from "../text/media.ts";
 import { KINDS, movingGif, png } from "./media-kinds-for-tests.ts";
 import { createMediaStages } from "./media-references.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const SEES = { imageInputs: true, imageToolMessage: true, pdfInputs: true, pdfToolMessage: true };
 const encoded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 const PICTURE = png(7, 5);

@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { scratchDirectory } from "../loop/fixtures/processes.ts";
@@ -11,8 +11,6 @@ import { type ProviderServer, providerServer } from "./provider-server-for-tests
 import { APIS } from "./provider-server-models-for-tests.ts";
 import { runPart, runPartInProcess } from "./provider-server-process-for-tests.ts";
 import { everydayWork, picture } from "./provider-server-work-for-tests.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { HumanMessage } from "@langchain/core/messages";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import { createDeepAgent } from "../agent.ts";
 import { DiskSaver } from "../loop/fixtures/disk-saver.ts";
 import { MODELS } from "./provider-server-models-for-tests.ts";
@@ -18,9 +19,8 @@ export interface ThreadPart {
   readonly words: string;
 }
 
-const PROGRAM = fileURLToPath(import.meta.url);
-
-if (process.argv[1] === PROGRAM) await runPart(JSON.parse(process.argv[2] ?? "{}") as ThreadPart);
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await runPart(JSON.parse(process.argv[2] ?? "{}") as ThreadPart);
 
 export async function runPart({ api, url, directory, words }: ThreadPart): Promise<void> {
   const agent = createDeepAgent({
@@ -33,6 +33,6 @@ export async function runPart({ api, url, directory, words }: ThreadPart): Promi
 
 /** Rejects with what the process wrote if it fails. */
 export async function runPartInProcess(part: ThreadPart): Promise<void> {
-  const flags = ["--import", "tsx", "--conditions=source"];
-  await promisify(execFile)(process.execPath, [...flags, PROGRAM, JSON.stringify(part)]);
+  const program = await testProgram(new URL(import.meta.url));
+  await promisify(execFile)(process.execPath, [program, JSON.stringify(part)]);
 }

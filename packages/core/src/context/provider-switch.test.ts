@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import { requestProvider } from "../loop/request-provider.ts";
@@ -9,8 +9,6 @@ import { type ProviderAnswer, type ProviderServer, providerServer } from "./prov
 import { APIS, MODELS } from "./provider-server-models-for-tests.ts";
 import type { Api } from "./provider-server-read-for-tests.ts";
 import { SECRETS, type ThinkingServer, thinkingServer } from "./provider-thoughts-for-tests.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: ProviderServer;
 let front: ThinkingServer;

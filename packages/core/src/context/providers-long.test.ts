@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { createPromptCachingMiddleware } from "../middleware/prompt-caching.ts";
 import { firstDifference, prefixShare, requestBytes } from "../testing/request-prefix.ts";
@@ -8,8 +8,6 @@ import { type ProviderServer, providerServer, type SeenRequest } from "./provide
 import { APIS, modelWithWindow } from "./provider-server-models-for-tests.ts";
 import type { Api } from "./provider-server-read-for-tests.ts";
 import { fail, isSummary, type LongWork, longWork, look } from "./provider-server-work-for-tests.ts";
-
-vi.setConfig({ testTimeout: 240_000 });
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

@@ -1,12 +1,10 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import { type ProviderAnswer, type ProviderServer, providerServer } from "./provider-server-for-tests.ts";
 import { APIS, MODELS } from "./provider-server-models-for-tests.ts";
 import type { Api } from "./provider-server-read-for-tests.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

@@ -15,7 +15,7 @@ const request = (changes: Partial<SummaryRequest>): SummaryRequest => ({
   readAtMost: undefined,
   config: {},
   signal: undefined,
-  timeout: 10,
+  timeout: 600,
   ...changes,
 });
 

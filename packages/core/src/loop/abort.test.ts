@@ -1,6 +1,7 @@
 /** A run that is stopped: everything it does ends, and the thread can go on. */
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { callTool, fault, type Script, say } from "../testing/index.ts";
 import {
   type AgentOptions,
@@ -23,7 +24,7 @@ function calling(...names: string[]): Script {
       : say("done");
 }
 
-/** A run that is stopped when `when` resolves; gives the milliseconds from then to the rejection. */
+/** A run that is stopped when `when` resolves. */
 async function stopped(script: Script, options: AgentOptions, when: Promise<unknown>) {
   const controller = new AbortController();
   const setup = scripted(script, { checkpointer: new MemorySaver(), ...options });
@@ -33,10 +34,8 @@ async function stopped(script: Script, options: AgentOptions, when: Promise<unkn
     (error: Error) => error,
   );
   await when;
-  const start = performance.now();
   controller.abort(new Error("the user pressed stop"));
-  const error = await outcome;
-  return { ...setup, error, milliseconds: performance.now() - start };
+  return { ...setup, error: await outcome };
 }
 
 function signalOf() {
@@ -48,7 +47,7 @@ function signalOf() {
 }
 
 describe("stopping a run", () => {
-  test("ends a model call within a second", async () => {
+  test("ends a model call", async () => {
     const asked = signalOf();
     let signal: AbortSignal | undefined;
     const script: Script = (request) => {
@@ -56,9 +55,8 @@ describe("stopping a run", () => {
       asked.resolve();
       return fault.never();
     };
-    const { error, milliseconds } = await stopped(script, {}, asked.promise);
+    const { error } = await stopped(script, {}, asked.promise);
     expect(error).toBeInstanceOf(Error);
-    expect(milliseconds).toBeLessThan(1_000);
     expect(signal?.aborted).toBe(true);
   });
 
@@ -74,30 +72,23 @@ describe("stopping a run", () => {
         });
       });
     });
-    const { agent, model, error, milliseconds } = await stopped(
-      calling("polite"),
-      { tools: [polite] },
-      begun.promise,
-    );
+    const { agent, model, error } = await stopped(calling("polite"), { tools: [polite] }, begun.promise);
     expect(error).toBeInstanceOf(Error);
-    expect(milliseconds).toBeLessThan(1_000);
     expect([heard, model.callCount]).toEqual([1, 1]);
     expect(resultsOf((await agent.getState(onThread("t"))).values.messages)).toEqual([]);
   });
 
   test("does not wait for a deaf tool, whose late result and writes are dropped", async () => {
     const begun = signalOf();
-    const ended = signalOf();
+    const isStopped = signalOf();
     const deaf = anyTool("deaf", async () => {
       begun.resolve();
-      await wait(200);
-      ended.resolve();
+      await isStopped.promise;
       return "too late";
     });
-    const { agent, error, milliseconds } = await stopped(calling("deaf"), { tools: [deaf] }, begun.promise);
+    const { agent, error } = await stopped(calling("deaf"), { tools: [deaf] }, begun.promise);
     expect(error).toBeInstanceOf(Error);
-    expect(milliseconds).toBeLessThan(1_000);
-    await ended.promise;
+    isStopped.resolve();
     await wait(20);
     const state = await agent.invoke(ask("And now?"), onThread("t"));
     expect(JSON.stringify(state.messages)).not.toMatch(/too late/);
@@ -106,15 +97,16 @@ describe("stopping a run", () => {
 
   test("keeps calls that wait for a slot from starting", async () => {
     const begun = signalOf();
+    const isStopped = signalOf();
     const started: number[] = [];
     const deaf = anyTool("deaf", async () => {
-      started.push(started.length);
-      begun.resolve();
-      await wait(100);
+      if (started.push(started.length) === 2) begun.resolve();
+      await isStopped.promise;
     });
     const options = { tools: [deaf], toolConcurrency: 2 };
     await stopped(calling(...Array(6).fill("deaf")), options, begun.promise);
-    await wait(300);
+    isStopped.resolve();
+    await wait(100);
     expect(started).toEqual([0, 1]);
   });
 
@@ -159,6 +151,7 @@ describe("a thread after its run was stopped", () => {
     const slow = anyTool("slow", async () => {
       slowRuns += 1;
       if (slowRuns > 1) return "slow is done";
+      await until(() => quickRuns === 2);
       await wait(50);
       begun.resolve();
       return never();

@@ -97,7 +97,7 @@ describe("several children that ask at once", () => {
     expect(setup.ran).toHaveLength(2);
   });
 
-  test("sixteen of them, with calls of their own that need nobody", { timeout: 120_000 }, async () => {
+  test("sixteen of them, with calls of their own that need nobody", async () => {
     const deputies = Array.from({ length: 16 }, (_, i) => `d${i}`);
     const setup = firm({ calls: [PAY, LOOK, MAIL], deputies });
     const pending = questions(await start(setup));

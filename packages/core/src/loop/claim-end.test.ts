@@ -1,6 +1,7 @@
 /** When a claimed thread is free again. */
 import { Command } from "@langchain/langgraph";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { callTool, fault, type Script, say } from "../testing/index.ts";
 import type { AgentGraph } from "./agent-graph.ts";
 import { type AgentState, anyTool, ask, lastText, onThread } from "./fixtures/agents.ts";
@@ -8,6 +9,8 @@ import { claiming, echo, textOf } from "./fixtures/claiming-agent.ts";
 import type { MemoryClaimingSaver } from "./fixtures/claiming-saver.ts";
 
 const T = onThread("t");
+
+const stop = new AbortController();
 
 /** Ways for a run to end. */
 const endings: [string, (agent: AgentGraph) => Promise<unknown>, Script][] = [
@@ -18,8 +21,11 @@ const endings: [string, (agent: AgentGraph) => Promise<unknown>, Script][] = [
   ["an interrupt", (agent) => agent.invoke(ask(), T), [callTool("gated")]],
   [
     "an abort",
-    (agent) => agent.invoke(ask(), { ...T, signal: AbortSignal.timeout(20) }).catch(() => {}),
-    [fault.never()],
+    (agent) => agent.invoke(ask(), { ...T, signal: stop.signal }).catch(() => {}),
+    () => {
+      setTimeout(() => stop.abort(), 20);
+      return fault.never();
+    },
   ],
   [
     "a stream that was read",
@@ -71,7 +77,7 @@ describe("the thread is free again when the caller is told of", () => {
 
 describe("the thread is free some time after", () => {
   const free = async (saver: MemoryClaimingSaver): Promise<void> => {
-    await vi.waitFor(() => expect([saver.given, saver.isClaimed("t")]).toEqual([1, false]));
+    await eventually(() => expect([saver.given, saver.isClaimed("t")]).toEqual([1, false]));
   };
 
   test("a stream that nobody reads: its run goes on to the end", async () => {
@@ -93,7 +99,7 @@ describe("the thread is free some time after", () => {
     await free(saver);
     const stuck = claiming([fault.never()]);
     const aborted = await stuck.agent.streamEvents(ask(), { ...T, version: "v3" });
-    await vi.waitFor(() => expect(stuck.saver.isClaimed("t")).toBe(true));
+    await eventually(() => expect(stuck.saver.isClaimed("t")).toBe(true));
     aborted.abort("enough");
     await free(stuck.saver);
   });

@@ -2,11 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { killAgentAfter, logOf, runAgent, scratchDirectory } from "./fixtures/processes.ts";
 
-const SLOW_MACHINE = 180_000;
 const count = (log: readonly string[], line: string): number => log.filter((entry) => entry === line).length;
 
 describe.each(["sync", "async"] as const)("kill -9 with durability %s", (durability) => {
-  test("R-01 finished tools of a turn are not run again", { timeout: SLOW_MACHINE }, async () => {
+  test("R-01 finished tools of a turn are not run again", async () => {
     const directory = scratchDirectory();
     const options = { directory, durability, calls: ["first", "slow", "second"] };
     await killAgentAfter(
@@ -23,7 +22,7 @@ describe.each(["sync", "async"] as const)("kill -9 with durability %s", (durabil
     expect(count(log, "model asked with a message")).toBe(1);
   });
 
-  test("R-02 only the model call that was under way is repeated", { timeout: SLOW_MACHINE }, async () => {
+  test("R-02 only the model call that was under way is repeated", async () => {
     const directory = scratchDirectory();
     const options = { directory, durability, calls: ["first", "second"] };
     await killAgentAfter(
@@ -41,7 +40,7 @@ describe.each(["sync", "async"] as const)("kill -9 with durability %s", (durabil
 });
 
 describe("kill -9 after an answer", () => {
-  test("the answer is not asked for again", { timeout: SLOW_MACHINE }, async () => {
+  test("the answer is not asked for again", async () => {
     const directory = scratchDirectory();
     const options = { directory, calls: ["first", "asks_then_works"] };
     const paused = await runAgent({ ...options, text: "Go." });
@@ -61,9 +60,7 @@ describe("kill -9 after an answer", () => {
 });
 
 describe("kill -9 and then a new message", () => {
-  test("finished results are taken over, the call under way is closed truthfully", {
-    timeout: SLOW_MACHINE,
-  }, async () => {
+  test("finished results are taken over, the call under way is closed truthfully", async () => {
     const directory = scratchDirectory();
     const options = { directory, calls: ["first", "slow", "second"] };
     await killAgentAfter(

@@ -2,12 +2,15 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { sendWrites } from "../engine.ts";
 import { callTool, say } from "../testing/index.ts";
 import { anyTool, ask, lastText, onThread, outline, resultsOf, scripted } from "./fixtures/agents.ts";
 
 const wait = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 const never = (): Promise<never> => new Promise(() => {});
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((done) => signal.addEventListener("abort", done));
 
 /** What the process complained about: too many listeners, or a failure nobody read. */
 const complaints: unknown[] = [];
@@ -26,8 +29,11 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-/** Counts how many bodies run at the same moment, in all and by name. */
-function gauge() {
+/**
+ * Counts how many bodies run at the same moment, in all and by name. They run on until `expected` are there together,
+ * or do not come.
+ */
+function gauge(expected: Readonly<Record<string, number>> = {}) {
   const now = new Map<string, number>();
   const most = new Map<string, number>();
   const move = (name: string, by: number): void => {
@@ -35,10 +41,13 @@ function gauge() {
     now.set(name, count);
     most.set(name, Math.max(most.get(name) ?? 0, count));
   };
+  const isMissing = (): boolean =>
+    Object.entries(expected).some(([name, count]) => (most.get(name) ?? 0) < count);
   const measured = (name: string) =>
     anyTool(name, async ({ n }) => {
       for (const key of [name, "all"]) move(key, 1);
       await wait(5);
+      for (let polls = 0; isMissing() && polls < 400; polls += 1) await wait(5);
       for (const key of [name, "all"]) move(key, -1);
       return `${name} ${n}`;
     });
@@ -57,7 +66,7 @@ describe("R-26 many calls in one turn", () => {
   test.each(["invoke", "stream"] as const)(
     "200 calls run at most 16 at once and are answered in call order, by %s",
     async (way) => {
-      const { most, measured } = gauge();
+      const { most, measured } = gauge({ job: 16 });
       const { agent, model } = scripted([manyCalls(200, "job"), say("done")], {
         tools: [measured("job")],
         checkpointer: new MemorySaver(),
@@ -75,7 +84,7 @@ describe("R-26 many calls in one turn", () => {
 
   test("200 calls with a time limit each leave no listeners behind", async () => {
     const { measured } = gauge();
-    const options = { tools: [measured("job")], toolTimeout: 60 };
+    const options = { tools: [measured("job")], toolTimeout: 600 };
     const { agent } = scripted([manyCalls(200, "job"), say("done")], options);
     const state = await agent.invoke(ask(), { signal: new AbortController().signal });
     expect(resultsOf(state.messages)).toHaveLength(200);
@@ -96,7 +105,7 @@ describe("R-26 many calls in one turn", () => {
     ["a number of one tool", { a: 1 }, { a: 1, all: 17 }],
     ["the same number for two tools counts each on its own", { a: 2, b: 2 }, { a: 2, b: 2, all: 4 }],
   ])("toolConcurrency: %s", async (_, toolConcurrency, limits) => {
-    const { most, measured } = gauge();
+    const { most, measured } = gauge(limits);
     const { agent } = scripted([manyCalls(60, "a", "b"), say("done")], {
       tools: [measured("a"), measured("b")],
       toolConcurrency,
@@ -106,7 +115,7 @@ describe("R-26 many calls in one turn", () => {
   });
 
   test("as many run at once as a user allows, however many these are", async () => {
-    const { most, measured } = gauge();
+    const { most, measured } = gauge({ a: 250 });
     const { agent } = scripted([manyCalls(300, "a"), say("done")], {
       tools: [measured("a")],
       toolConcurrency: { a: 250 },
@@ -116,7 +125,7 @@ describe("R-26 many calls in one turn", () => {
   });
 
   test("64 calls of task run at once", async () => {
-    const { most, measured } = gauge();
+    const { most, measured } = gauge({ task: 64 });
     const { agent } = scripted([manyCalls(100, "task"), say("done")], { tools: [measured("task")] });
     await agent.invoke(ask());
     expect(most.get("task")).toBe(64);
@@ -127,11 +136,9 @@ describe("R-29 a tool that takes too long", () => {
   test("one that never returns and ignores its signal is answered for, and its sibling's result is kept", async () => {
     const { agent, model } = scripted([{ toolCalls: [{ name: "deaf" }, { name: "quick" }] }, say("done")], {
       tools: [anyTool("deaf", never), anyTool("quick", () => "quick")],
-      toolTimeout: 0.05,
+      toolTimeout: { deaf: 0.05 },
     });
-    const start = performance.now();
     const state = await agent.invoke(ask());
-    expect(performance.now() - start).toBeLessThan(50 + 2_000);
     const [deaf, quick] = resultsOf(state.messages);
     expect(deaf).toMatchObject({ status: "error", name: "deaf" });
     expect(deaf?.content).toMatch(/^Error: Tool 'deaf' timed out after 0.05 s and was stopped\.$/);
@@ -145,7 +152,8 @@ describe("R-29 a tool that takes too long", () => {
       finished = done;
     });
     const slow = anyTool("slow", async (_, runtime) => {
-      await wait(100);
+      await aborted(runtime.signal);
+      await wait(20);
       sendWrites(runtime.config, [
         ["note", "written late"],
         ["messages", [{ role: "user", content: "written late" }]],
@@ -173,11 +181,12 @@ describe("R-29 a tool that takes too long", () => {
   });
 
   test("a failure after its time has no reader", async () => {
-    const slow = anyTool("slow", async () => {
-      await wait(60);
+    const slow = anyTool("slow", async (_, { signal }) => {
+      await aborted(signal);
+      await wait(20);
       throw new Error("too late");
     });
-    const { agent } = scripted([callTool("slow"), { text: "done", latency: 150 }], {
+    const { agent } = scripted([callTool("slow"), { text: "done", latency: 100 }], {
       tools: [slow],
       toolTimeout: 0.02,
     });
@@ -208,14 +217,17 @@ describe("R-29 a tool that takes too long", () => {
   });
 
   test("waiting for a slot does not count", async () => {
-    const slow = anyTool("slow", () => wait(600).then(() => "slow"));
-    const { agent } = scripted([manyCalls(3, "slow"), say("done")], {
-      tools: [slow],
-      toolTimeout: 1,
-      toolConcurrency: 1,
+    const slow = anyTool("slow", () => wait(400).then(() => "slow"));
+    // A busy machine may need the second for one call.
+    await eventually(async () => {
+      const { agent } = scripted([manyCalls(3, "slow"), say("done")], {
+        tools: [slow],
+        toolTimeout: 1,
+        toolConcurrency: 1,
+      });
+      const results = resultsOf((await agent.invoke(ask())).messages);
+      expect(results.map((result) => result.content)).toEqual(["slow", "slow", "slow"]);
     });
-    const results = resultsOf((await agent.invoke(ask())).messages);
-    expect(results.map((result) => result.content)).toEqual(["slow", "slow", "slow"]);
   });
 
   test.each([Number.POSITIVE_INFINITY, 1e9])(
@@ -233,7 +245,7 @@ describe("R-29 a tool that takes too long", () => {
       setTimeout(() => controller.abort(), 20);
       return never();
     });
-    const { agent } = scripted([callTool("slow"), say("done")], { tools: [slow], toolTimeout: 60 });
+    const { agent } = scripted([callTool("slow"), say("done")], { tools: [slow], toolTimeout: 600 });
     await expect(agent.invoke(ask(), { signal: controller.signal })).rejects.toThrow(/abort/i);
   });
 });

@@ -109,7 +109,7 @@ describe("four parallel calls of which two ask", () => {
     expect([done.interrupts, lastText(done.value)]).toEqual([[], "done"]);
   });
 
-  test("answered from new processes, one at a time", { timeout: 180_000 }, async () => {
+  test("answered from new processes, one at a time", async () => {
     const directory = scratchDirectory();
     const options = { directory, calls: ["first", "asks", "inquires", "second"] };
     const first = await runAgent({ ...options, text: "Go." });

@@ -3,6 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { until } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { type AgentState, anyTool, ask, onThread, outline, scripted } from "./fixtures/agents.ts";
@@ -37,15 +38,18 @@ describe("a reply that was given before", () => {
 
   test("shares nothing between threads: the tools of one do not wait for those of the other", async () => {
     const stop = new AbortController();
-    const waits = anyTool("waits", (_, { configurable }) =>
-      configurable.thread_id === "stuck" ? new Promise(() => undefined) : "ran",
-    );
+    let isStuck = false;
+    const waits = anyTool("waits", (_, { configurable }) => {
+      if (configurable.thread_id !== "stuck") return "ran";
+      isStuck = true;
+      return new Promise(() => undefined);
+    });
     const middleware = [repeating(calls("waits"))];
     const { agent } = scripted([say("done")], {
       ...{ tools: [waits], middleware, toolConcurrency: 1, checkpointer: new MemorySaver() },
     });
     const stuck = agent.invoke(ask(), { ...onThread("stuck"), signal: stop.signal }).catch(() => "stopped");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => isStuck);
     const { messages } = (await agent.invoke(ask(), onThread("free"))) as AgentState;
     expect(outline(messages)).toEqual(["human Go.", "ai → waits", "tool waits ok", "ai done"]);
     stop.abort();

@@ -2,8 +2,9 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createMiddleware, initChatModel } from "langchain";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { until } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import {
   compactingAgent,
@@ -18,8 +19,6 @@ import { type ProviderServer, providerServer } from "../context/provider-server-
 import { createModelRetryMiddleware } from "../middleware/model-retry.ts";
 import { callTool, say } from "../testing/index.ts";
 import { addProviderOptions } from "./provider-options.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: ProviderServer;
 let limited = 0;
@@ -119,14 +118,17 @@ test("a name that stands for no model is an error that says so", async () => {
 });
 
 test("agents with one name for their models share what the provider said about waiting", async () => {
-  const quick = () => createModelRetryMiddleware({ firstWait: 0.001 });
+  let retries = 0;
+  const onRetry = (): void => {
+    retries += 1;
+  };
+  const quick = () => createModelRetryMiddleware({ firstWait: 0.001, onRetry });
   const agents = [0, 1].map(() => createDeepAgent({ model: NAMES.anthropic, middleware: [quick()] }));
   const start = server.requests.length;
   limited = 1;
-  const first = agents[0]?.invoke(go());
-  await vi.waitFor(() => expect(server.requests.length).toBe(start + 1));
   const began = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const first = agents[0]?.invoke(go());
+  await until(() => retries === 1);
   await Promise.all([first, agents[1]?.invoke(go())]);
   expect(performance.now() - began).toBeGreaterThan(400);
   expect(server.requests.slice(start).map(({ status }) => status)).toEqual([429, 200, 200]);

@@ -26,7 +26,7 @@ const middleware = (stages: Stages) => ({
 
 const hello = { messages: [{ role: "user", content: "hello" }] };
 
-describe("stages in LangChain's own loop", { timeout: 60_000 }, () => {
+describe("stages in LangChain's own loop", () => {
   it("see what comes in, results and replies, and what they write reaches the state", async () => {
     const model = scriptedModel([callTool("talk", { words: 2 }), say("bye")]);
     const stages: Stages = {

@@ -9,7 +9,6 @@ import { callTool, fault, say, scriptedModel } from "../testing/index.ts";
 
 const ask = () => ({ messages: [new HumanMessage("Go.")] });
 /** A loaded machine may take its time. */
-const PATIENT = { timeout: 15_000 };
 const WORDS = "A rather long answer, in several chunks of text.";
 const echo = tool(({ text }) => text, {
   name: "echo",
@@ -137,7 +136,7 @@ describe('streamEvents, version "v3"', () => {
       () => "finished",
       () => "stopped",
     );
-    await expect.poll(() => model.callCount, PATIENT).toBe(1);
+    await expect.poll(() => model.callCount).toBe(1);
     run.abort();
     expect(await output).toBe("stopped");
   });

@@ -9,7 +9,6 @@ import type { StreamPart } from "./agent-graph.ts";
 
 const ask = () => ({ messages: [new HumanMessage("Go.")] });
 /** A loaded machine may take its time. */
-const PATIENT = { timeout: 15_000 };
 const WORDS = "A rather long answer, in several chunks of text.";
 
 /** Writes to the custom stream in both ways there are. */
@@ -164,7 +163,7 @@ describe("time", () => {
     test("by breaking out of the loop stops the run", async () => {
       const { stream, model, stopped } = endless();
       for await (const chunk of await stream()) if (isToolStart(chunk)) break;
-      await expect.poll(() => stopped, PATIENT).toEqual([true]);
+      await expect.poll(() => stopped).toEqual([true]);
       expect(model.callCount).toBe(1);
     });
 
@@ -174,7 +173,7 @@ describe("time", () => {
         for await (const chunk of await stream()) if (isToolStart(chunk)) throw new RangeError("mine");
       };
       await expect(read()).rejects.toThrow(RangeError);
-      await expect.poll(() => stopped, PATIENT).toEqual([true]);
+      await expect.poll(() => stopped).toEqual([true]);
     });
 
     test("by cancelling its reader, as a closed connection does, stops the run", async () => {
@@ -182,15 +181,15 @@ describe("time", () => {
       const reader = (await stream()).getReader();
       while (!isToolStart((await reader.read()).value));
       await reader.cancel();
-      await expect.poll(() => stopped, PATIENT).toEqual([true]);
+      await expect.poll(() => stopped).toEqual([true]);
     });
 
     test("by cancelling it without ever reading it stops the run", async () => {
       const { stream, started, stopped } = endless();
       const run = await stream();
-      await expect.poll(() => started, PATIENT).toEqual([true]);
+      await expect.poll(() => started).toEqual([true]);
       await run.cancel();
-      await expect.poll(() => stopped, PATIENT).toEqual([true]);
+      await expect.poll(() => stopped).toEqual([true]);
     });
 
     test("by cancelling it while it is read stops the run", async () => {
@@ -200,7 +199,7 @@ describe("time", () => {
         for await (const chunk of run) if (isToolStart(chunk)) await run.cancel();
       })();
       await expect(reading).rejects.toThrow();
-      await expect.poll(() => stopped, PATIENT).toEqual([true]);
+      await expect.poll(() => stopped).toEqual([true]);
     });
   });
 
@@ -222,11 +221,9 @@ describe("time", () => {
     const model = scriptedModel([fault.never()]);
     const abort = new AbortController();
     const run = collect(createDeepAgent({ model }).stream(ask(), { signal: abort.signal }));
-    await expect.poll(() => model.callCount, PATIENT).toBe(1);
-    const started = Date.now();
+    await expect.poll(() => model.callCount).toBe(1);
     abort.abort();
     await expect(run).rejects.toThrow();
-    expect(Date.now() - started).toBeLessThan(1000);
   });
 });
 

@@ -3,9 +3,12 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { createDeepAgent } from "../agent.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { anyTool, ask, onThread } from "./fixtures/agents.ts";
+
+const TURNS = sized(500, 2_000);
 
 const look = anyTool("look", () => "seen");
 
@@ -80,8 +83,8 @@ describe("supersteps", () => {
     expect(order.slice(-5)).toEqual(["E", "D", "C", "B", "A"].map((name) => `afterAgent ${name}`));
   });
 
-  test("a run of 2,000 turns ends by itself with default settings", { timeout: 120_000 }, async () => {
-    const model = scriptedModel(({ turn }) => (turn < 2_000 ? callTool("tick") : say("done")), {
+  test(`a run of ${TURNS} turns ends by itself with default settings`, async () => {
+    const model = scriptedModel(({ turn }) => (turn < TURNS ? callTool("tick") : say("done")), {
       check: false,
       record: false,
       usage: false,
@@ -89,7 +92,7 @@ describe("supersteps", () => {
     let ticks = 0;
     const tick = anyTool("tick", () => `${ticks++}`);
     const state = await createDeepAgent({ model, tools: [tick] }).invoke(ask());
-    expect(state.messages).toHaveLength(4_002);
+    expect(state.messages).toHaveLength(2 * TURNS + 2);
     expect(state.outcome).toEqual({ kind: "done" });
   });
 });

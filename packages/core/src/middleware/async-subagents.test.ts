@@ -1,5 +1,6 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import {
   answers,
@@ -13,14 +14,7 @@ import {
 } from "../context/agents-for-tests.ts";
 import { backgroundTasks } from "../subagents/async/background-tasks.ts";
 import { registerGraph } from "../subagents/async/graphs.ts";
-import {
-  background,
-  gate,
-  obeying,
-  supervisor,
-  talk,
-  until,
-} from "../subagents/async/supervisors-for-tests.ts";
+import { background, gate, obeying, supervisor, talk } from "../subagents/async/supervisors-for-tests.ts";
 import { ASYNC_TASK_SYSTEM_PROMPT } from "../subagents/async/words.ts";
 import { anyTool } from "../subagents/children-for-tests.ts";
 import { callTool, scriptedModel } from "../testing/index.ts";
@@ -128,7 +122,7 @@ describe("a task in this process", () => {
     );
   });
 
-  test("is stopped by cancel within two seconds, with the tool it is in", async () => {
+  test("is stopped by cancel, with the tool it is in", async () => {
     const begun = gate();
     const stopped = gate();
     const dig = anyTool("dig", (_, { signal }) => {
@@ -145,10 +139,8 @@ describe("a task in this process", () => {
     await thread.call(start("Dig."));
     await begun.opened;
     const [task] = await thread.tasks();
-    const before = performance.now();
     const result = await thread.one("cancel_async_task", { task_id: task?.taskId });
     await stopped.opened;
-    expect(performance.now() - before).toBeLessThan(2_000);
     expect(result.text).toBe(`Task ${task?.taskId} is cancelled.`);
     expect(backgroundTasks().running).toBe(0);
     expect((await thread.one("check_async_task", { task_id: task?.taskId })).text).toContain("cancelled");
@@ -265,21 +257,23 @@ describe("the state of the supervisor", () => {
   });
 
   test("says of a task whose process ended in the middle of it that it can go on", async () => {
+    const asked = gate();
     const child = createDeepAgent({
-      model: scriptedModel(({ messages, signal }) =>
-        messages.at(-1)?.text === "Go on."
+      model: scriptedModel(({ messages, signal }) => {
+        asked.open();
+        return messages.at(-1)?.text === "Go on."
           ? "Went on."
           : new Promise<string>((_, reject) =>
               signal?.addEventListener("abort", () => reject(signal.reason)),
-            ),
-      ),
+            );
+      }),
       checkpointer: new MemorySaver(),
     });
     const options = { asyncAgents: { research: child }, checkpointer: new MemorySaver() };
     await talk(supervisor(options), "died").call(start("Whales."));
     const before = backgroundTasks();
-    await until(() => before.running === 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await asked.opened;
+    expect(before.running).toBe(1);
     Reflect.deleteProperty(globalThis, Symbol.for("deepwright.background-tasks.v1"));
     const thread = talk(supervisor(options), "died");
     const [task] = await thread.tasks();
@@ -312,6 +306,7 @@ describe("the state of the supervisor", () => {
       },
     });
     await agent.invoke(ask("Start."), thread("compacted"));
+    await backgroundTasks().idle();
     await converse(agent, 40, thread("compacted"));
     expect(await compactionOf(agent, thread("compacted"))).toBeDefined();
     const last = model.calls.at(-1)?.messages.map(({ text }) => text) ?? [];
@@ -319,7 +314,7 @@ describe("the state of the supervisor", () => {
     const { messages, asyncTasks = {} } = await agent.invoke(ask("List."), thread("compacted"));
     const [task] = Object.values(asyncTasks);
     expect(messages.at(-1)?.text).toBe(`It says: - ${task?.taskId} · researcher · success · Whales.`);
-  }, 60_000);
+  });
 
   test("takes no tasks from callers", async () => {
     const research = background(() => "Found.");

@@ -1,11 +1,12 @@
 import { createAgent } from "langchain";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import { type AgentServer, agentServer } from "../subagents/async/agent-server-for-tests.ts";
 import { backgroundTasks } from "../subagents/async/background-tasks.ts";
 import { ASYNC_TASK_HOST_CONFIG_KEY } from "../subagents/async/host.ts";
 import { createMemoryMailbox } from "../subagents/async/mailbox.ts";
-import { supervisor, talk, until } from "../subagents/async/supervisors-for-tests.ts";
+import { supervisor, talk } from "../subagents/async/supervisors-for-tests.ts";
 import { tellEnd, tellsEnds } from "../subagents/async/tell-completion.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { createCompletionCallbackMiddleware } from "./completion-callback.ts";
@@ -60,7 +61,7 @@ describe("an agent that tells of its end", () => {
     const state = await worker({ url: server.url }).invoke(input("thread-3"));
     server.answer = undefined;
     expect(state.messages.at(-1)?.text).toBe("Found.");
-  }, 20_000);
+  });
 
   test("in this process its thread hears of it once, though it is watched as well", async () => {
     const thread = talk(supervisor({ asyncAgents: { research: worker({}) } }), "both");

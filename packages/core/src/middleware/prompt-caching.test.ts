@@ -2,14 +2,12 @@ import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { type ProviderServer, providerServer } from "../context/provider-server-for-tests.ts";
 import { MODELS } from "../context/provider-server-models-for-tests.ts";
 import { createPromptCachingMiddleware } from "./prompt-caching.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

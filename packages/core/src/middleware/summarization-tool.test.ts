@@ -19,7 +19,7 @@ import { createSummarizationToolMiddleware } from "./summarization-tool.ts";
 const script = ({ messages }: { messages: readonly BaseMessage[] }) =>
   messages.at(-1)?.text === "compact" ? callTool("compact_conversation") : say(`answer ${words(100)}`);
 
-describe("compact_conversation", { timeout: 60_000 }, () => {
+describe("compact_conversation", () => {
   it("compacts before the model goes on, whatever the size", async () => {
     const model = strictModel(100_000, script);
     const notes = summariser();

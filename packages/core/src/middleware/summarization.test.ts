@@ -19,8 +19,6 @@ import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { INHERIT } from "./inherit.ts";
 import { computeSummarizationDefaults, createSummarizationMiddleware } from "./summarization.ts";
 
-const LONG = 60_000;
-
 function expectRefusal(options: unknown, code: string): void {
   const create = (): unknown => createSummarizationMiddleware(options as never);
   expect(create).toThrow(ConfigurationError);
@@ -122,7 +120,7 @@ describe("computeSummarizationDefaults", () => {
   );
 });
 
-describe("the options of a summary", { timeout: LONG }, () => {
+describe("the options of a summary", () => {
   it("count messages where that is asked for, and keep as many as is asked for", async () => {
     const model = strictModel(100_000, () => say("yes"));
     const summary = { model: summariser(), trigger: { messages: 10 }, keep: { messages: 4 } };

@@ -107,7 +107,7 @@ describe("PM-09 a ceiling", () => {
     } finally {
       console.warn = warn;
     }
-  }, 120_000);
+  });
 
   it("PM-09 does not bind the agent that has it, and binds what runs inside it", async () => {
     const levels = [{ permissionCeiling: [rule("deny", "/**", ["write"])] }, {}, { permissions: [] }];

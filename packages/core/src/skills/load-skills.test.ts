@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { InMemoryStore } from "@langchain/langgraph";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
 import { CHILD_FILES, type WithChildFiles } from "../backends/child-files.ts";
 import { CompositeBackend } from "../backends/composite.ts";
@@ -199,6 +200,28 @@ describe.each(Object.entries(places))("skills in %s", (_, make) => {
   });
 });
 
+/** A new folder each time: what was read once is not read again. */
+function hostileSkills(): string {
+  const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
+  for (let i = 0; i < 9; i++)
+    bomb.push(`${"bcdefghij"[i]}: &${"bcdefghij"[i]} [${Array(9).fill(`*${"abcdefghi"[i]}`).join(",")}]`);
+  const root = onDisk({
+    "/skills/good/SKILL.md": skillText("good"),
+    "/skills/bomb/SKILL.md": skillText("bomb", "x", `${bomb.join("\n")}\n`),
+    "/skills/yaml/SKILL.md": "---\nname: 'yaml\ndescription: [}\n---\n",
+    "/skills/long/SKILL.md": skillText("long", "x".repeat(5_000_000)),
+    "/skills/proto/SKILL.md": skillText("proto", "x", "__proto__:\n  polluted: yes\n"),
+    "/skills/deep/SKILL.md": `---\nname: deep\ndescription: x\nmetadata: ${"[".repeat(60_000)}\n---\n`,
+    "/skills/none/SKILL.md": "just text\n",
+    "/skills/binary/SKILL.md": "\0\0\0",
+  });
+  mkdirSync(join(root, "skills/link"));
+  symlinkSync("/etc/passwd", join(root, "skills/link/SKILL.md"));
+  mkdirSync(join(root, "skills/directory/SKILL.md"), { recursive: true });
+  writeFileSync(join(root, "skills/good/helper.md"), "x");
+  return root;
+}
+
 describe("skills on a disk", () => {
   const disks = { quick: quickDisk, plain: plainDisk };
   const diskOf = (kind: string, root: string) => disks[kind as keyof typeof disks](root);
@@ -224,27 +247,10 @@ describe("skills on a disk", () => {
   test.each(Object.keys(disks))(
     "TR-04 on a %s disk: hostile files hurt nobody, and not for long",
     async (kind) => {
-      const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
-      for (let i = 0; i < 9; i++)
-        bomb.push(`${"bcdefghij"[i]}: &${"bcdefghij"[i]} [${Array(9).fill(`*${"abcdefghi"[i]}`).join(",")}]`);
-      const root = onDisk({
-        "/skills/good/SKILL.md": skillText("good"),
-        "/skills/bomb/SKILL.md": skillText("bomb", "x", `${bomb.join("\n")}\n`),
-        "/skills/yaml/SKILL.md": "---\nname: 'yaml\ndescription: [}\n---\n",
-        "/skills/long/SKILL.md": skillText("long", "x".repeat(5_000_000)),
-        "/skills/proto/SKILL.md": skillText("proto", "x", "__proto__:\n  polluted: yes\n"),
-        "/skills/deep/SKILL.md": `---\nname: deep\ndescription: x\nmetadata: ${"[".repeat(60_000)}\n---\n`,
-        "/skills/none/SKILL.md": "just text\n",
-        "/skills/binary/SKILL.md": "\0\0\0",
+      const catalog = await withinCpuLimit("a folder of hostile skills is loaded", () => {
+        const root = hostileSkills();
+        return new SkillLoader(diskOf(kind, root), ["/skills"]).load({ state: {} });
       });
-      mkdirSync(join(root, "skills/link"));
-      symlinkSync("/etc/passwd", join(root, "skills/link/SKILL.md"));
-      mkdirSync(join(root, "skills/directory/SKILL.md"), { recursive: true });
-      writeFileSync(join(root, "skills/good/helper.md"), "x");
-      const before = process.cpuUsage();
-      const catalog = await new SkillLoader(diskOf(kind, root), ["/skills"]).load({ state: {} });
-      const { user, system } = process.cpuUsage(before);
-      expect((user + system) / 1_000_000, "seconds of work, however busy the machine is").toBeLessThan(1);
       expect(namesIn(catalog)).toEqual(["good"]);
       const paths = catalog.warnings.map(({ path }) => path.split("/")[2]).sort();
       expect(paths.filter((name) => name !== "directory")).toEqual([

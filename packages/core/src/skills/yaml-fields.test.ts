@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { readFields } from "./yaml-fields.ts";
 
 const aliasBomb = [
@@ -51,9 +52,7 @@ describe("front matter in full YAML", () => {
     ["a key in a key, 30,000 deep", "? ".repeat(30_000), /deep/],
     ["a list in a list over tabs", "-\t".repeat(30_000), /deep/],
   ])("%s is refused in good time", async (_, text, reason) => {
-    const before = performance.now();
-    const { problem } = await readFields(text);
+    const { problem } = await withinCpuLimit("hostile front matter is refused", () => readFields(text));
     expect(problem).toMatch(reason);
-    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });

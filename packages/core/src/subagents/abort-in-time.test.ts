@@ -1,9 +1,10 @@
 /** An abort with a command and a model at work three levels down: how long it takes, and what is written after it. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterAll, expect, test } from "vitest";
+import { until, withinLimit } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { createSubAgentMiddleware } from "../delegation.ts";
@@ -11,10 +12,8 @@ import { callTool, say } from "../testing/index.ts";
 import { acts, asked, taskCall, tasks, troupe } from "./children-for-tests.ts";
 import type { SubAgent } from "./spec.ts";
 
-const root = mkdtempSync(join(tmpdir(), "abort-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-const SECONDS = 2;
+const directory = mkdtempSync(join(tmpdir(), "abort-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function above(...names: readonly string[]): SubAgent {
   const [name = "", ...inner] = names;
@@ -25,33 +24,24 @@ function above(...names: readonly string[]): SubAgent {
   return { name, description: `The agent ${name}.`, middleware };
 }
 
-const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** How long `body` took, without the time in which a busy machine did not let this process run. */
-async function secondsOf(body: () => Promise<unknown>): Promise<number> {
-  const step = 10;
-  let [held, last] = [0, performance.now()];
-  const start = last;
-  const clock = setInterval(() => {
-    held += Math.max(0, performance.now() - last - 2 * step);
-    last = performance.now();
-  }, step);
-  await body();
-  clearInterval(clock);
-  return (performance.now() - start - held) / 1000;
+interface Scene {
+  readonly root: string;
+  readonly saver: MemorySaver;
+  readonly model: ReturnType<typeof troupe>;
+  readonly stop: AbortController;
+  readonly run: Promise<unknown>;
 }
 
-test("everything has settled within two seconds, and nothing is written afterwards", async () => {
+/** A run whose command and whose model are at work. */
+async function working(): Promise<Scene> {
+  const root = mkdtempSync(join(directory, "run-"));
   const stop = new AbortController();
   let isAsked = false;
   const model = troupe({
     Go: acts(tasks(taskCall("One.", "one")), say("done")),
     One: acts(tasks(taskCall("Two.", "two")), say("done")),
     Two: acts(tasks(taskCall("Shell.", "three"), taskCall("Model.", "three")), say("done")),
-    Shell: acts(
-      callTool("execute", { command: "touch started; sleep 3; touch after; sleep 60" }),
-      say("done"),
-    ),
+    Shell: acts(callTool("execute", { command: "echo $$ > started; sleep 600; touch after" }), say("done")),
     Model: () => {
       isAsked = true;
       return { never: true };
@@ -67,16 +57,40 @@ test("everything has settled within two seconds, and nothing is written afterwar
   const run = agent
     .invoke(asked("Go."), { configurable: { thread_id: "t" }, signal: stop.signal })
     .catch((error: unknown) => error);
-  while (!existsSync(join(root, "started")) || !isAsked) await wait(10);
-  const seconds = await secondsOf(() => {
-    stop.abort();
-    return run;
-  });
+  await until(() => shellOf(root) > 0 && isAsked);
+  return { root, saver, model, stop, run };
+}
+
+/** The process of the command, 0 before it has started. */
+function shellOf(root: string): number {
+  const file = join(root, "started");
+  return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("everything has settled within two seconds, and nothing is written afterwards", async () => {
+  const prepared = [await working()];
+  const { root, saver, model, run } = await withinLimit(
+    "a run with a command and a model three levels down is aborted",
+    async () => {
+      const scene = prepared.pop() ?? (await working());
+      scene.stop.abort();
+      await scene.run;
+      return scene;
+    },
+  );
   expect(await run).toMatchObject({ name: "AbortError" });
-  expect(seconds).toBeLessThan(SECONDS);
   const stored = () => JSON.stringify([saver.storage, saver.writes]);
   const [before, asking] = [stored(), model.callCount];
-  await wait(4_000);
+  await until(() => !isAlive(shellOf(root)));
+  await new Promise((resolve) => setTimeout(resolve, 300));
   expect(readdirSync(root)).toEqual(["started"]);
   expect(stored()).toBe(before);
   expect(model.callCount).toBe(asking);

@@ -1,8 +1,10 @@
 /** Files in the state: what children see of them, and what comes back. */
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { callTool, say, type Turn } from "../testing/index.ts";
+import { gate } from "./async/supervisors-for-tests.ts";
 import { acts, anyTool, asked, orderOf, resultsOf, taskCall, tasks, troupe } from "./children-for-tests.ts";
 
 const write = (path: string, content: string): Turn => callTool("write_file", { file_path: path, content });
@@ -40,24 +42,25 @@ describe("files in the state", () => {
   });
 
   test("a file two children changed keeps the first version; the other is put beside it and told of", async () => {
-    const gates = new Map<string, () => void>();
-    const wait = anyTool(
-      "wait",
-      () => new Promise<string>((resolve) => gates.set("second", () => resolve("ok"))),
-    );
-    const ready = anyTool("ready", () => {
-      setTimeout(() => gates.get("second")?.(), 20);
-      return "ok";
+    const isFirstDone = gate();
+    const wait = anyTool("wait", () => isFirstDone.opened.then(() => "ok"));
+    const order = createMiddleware({
+      name: "order",
+      wrapToolCall: async (request, handler) => {
+        const result = await handler(request);
+        if (request.toolCall.id === "c1") isFirstDone.open();
+        return result;
+      },
     });
     const model = troupe({
       Go: acts(
         tasks(taskCall("First.", "general-purpose", "c1"), taskCall("Second.", "general-purpose", "c2")),
         say("done"),
       ),
-      First: acts(edit("/a", "one", "first"), callTool("ready"), say("first done")),
+      First: acts(edit("/a", "one", "first"), say("first done")),
       Second: acts(callTool("wait"), edit("/a", "one", "second"), say("second done")),
     });
-    const state = await createDeepAgent({ model, tools: [wait, ready] }).invoke({
+    const state = await createDeepAgent({ model, tools: [wait], middleware: [order] }).invoke({
       ...asked("Go."),
       files: { "/a": file("one") },
     });

@@ -54,9 +54,7 @@ describe("an abort", () => {
       checkpointer: saver,
       subagents: [nested("one", [nested("two", [nested("three")])])],
     });
-    const before = performance.now();
     await expect(agent.invoke(asked("Go."), { ...T, signal: stop.signal })).rejects.toThrow(/abort/i);
-    expect(performance.now() - before).toBeLessThan(20_000);
     expect(ended.sort()).toEqual(["model", "tool"]);
     const stored = JSON.stringify(Object.keys(saver.storage.t ?? {}));
     const count = () => Object.values(saver.storage.t ?? {}).map((byId) => Object.keys(byId).length);

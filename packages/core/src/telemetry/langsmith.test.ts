@@ -75,7 +75,7 @@ function runs(): Run[] {
 async function ended(name: string): Promise<Run> {
   await awaitAllCallbacks();
   const isThere = (run: Run): boolean => run.name === name && run.end_time !== undefined;
-  await expect.poll(() => runs().some(isThere), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => runs().some(isThere)).toBe(true);
   return runs().find(isThere) as Run;
 }
 

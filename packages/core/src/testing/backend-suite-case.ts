@@ -4,6 +4,7 @@ import { decodeBase64 } from "../text/base64.ts";
 import { isTextType } from "../text/mime.ts";
 import { ensure, same, show, succeeded } from "./suite-check.ts";
 import type { RandomOptions } from "./suite-random.ts";
+import type { SuiteSize } from "./suite-runner.ts";
 
 /** A backend for one case, and the ways around it. */
 export interface OpenBackend {
@@ -22,6 +23,8 @@ export interface OpenBackend {
 export interface BackendSuiteOptions extends RandomOptions {
   /** Stands over all cases. */
   readonly name: string;
+  /** Default: all cases. */
+  readonly size?: SuiteSize;
   /** Called for each case. It may hand out one backend again and again with another `root`. */
   open(): Promise<OpenBackend> | OpenBackend;
   /** Whether `delete` must be there; absent: where it is, it is tested. So with `canAppend` and `canTransfer`. */
@@ -36,9 +39,12 @@ export interface BackendSuiteOptions extends RandomOptions {
   readonly keepsEmptyDirectories?: boolean;
   /** Searches leave out what `.gitignore` names, and `.git`; default true. */
   readonly honoursIgnoreFiles?: boolean;
-  /** Milliseconds for one case. */
+  /** Milliseconds for one case; default 120,000. */
   readonly timeoutMs?: number;
 }
+
+/** Milliseconds a hostile pattern may take on a busy machine. A search that tries every combination takes far longer. */
+export const COSTLY_LIMIT_MS = 60_000;
 
 /** What a case cannot do without; one whose needs are not met is left out. */
 export type Need = "append" | "delete" | "upload" | "download" | "bytes" | "encodings" | "ignore files";

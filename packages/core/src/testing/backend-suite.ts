@@ -16,7 +16,7 @@ import { propertyCases } from "./backend-suite-properties.ts";
 import { protocolCases } from "./backend-suite-protocol.ts";
 import { readCases } from "./backend-suite-read.ts";
 import { transferCases } from "./backend-suite-transfer.ts";
-import { CASE_TIMEOUT, type SuiteRunner } from "./suite-runner.ts";
+import { CASE_TIMEOUT, ofSize, type SuiteRunner } from "./suite-runner.ts";
 
 const TOPICS: readonly (readonly [topic: string, cases: readonly BackendCase[]])[] = [
   ["ls", lsCases],
@@ -41,7 +41,8 @@ export function backendSuite(runner: SuiteRunner, options: BackendSuiteOptions):
   runner.describe(options.name, () => {
     for (const [topic, cases] of TOPICS)
       runner.describe(topic, () => {
-        for (const one of cases) runner.test(one.name, () => runCase(one, options), timeout);
+        for (const one of ofSize(cases, options.size))
+          runner.test(one.name, () => runCase(one, options), timeout);
       });
   });
 }

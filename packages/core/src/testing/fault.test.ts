@@ -10,11 +10,18 @@ import { callTool, type ScriptedCall, say, type Turn } from "./turn.ts";
 const hello = [new HumanMessage("Hello.")];
 
 /** What arrived of a stream, and the error it ended with. */
-async function drain(model: Pick<BaseChatModel, "stream">, signal?: AbortSignal) {
+async function drain(
+  model: Pick<BaseChatModel, "stream">,
+  signal?: AbortSignal,
+  onChunk: () => void = () => undefined,
+) {
   const chunks: AIMessageChunk[] = [];
   let error: unknown;
   try {
-    for await (const chunk of await model.stream(hello, { signal })) chunks.push(chunk);
+    for await (const chunk of await model.stream(hello, { signal })) {
+      chunks.push(chunk);
+      onChunk();
+    }
   } catch (thrown) {
     error = thrown;
   }
@@ -174,9 +181,9 @@ describe("a cut stream", () => {
 
 describe("an abort", () => {
   const STAGES: [string, Script, Partial<ScriptedModelOptions>][] = [
-    ["during the latency", ["a"], { latency: 60_000 }],
-    ["during the latency before an error", [fault.status(500)], { latency: 60_000 }],
-    ["during a turn's own latency", [{ text: "a", latency: 60_000 }], {}],
+    ["during the latency", ["a"], { latency: 3_600_000 }],
+    ["during the latency before an error", [fault.status(500)], { latency: 3_600_000 }],
+    ["during a turn's own latency", [{ text: "a", latency: 3_600_000 }], {}],
     ["while nothing ever comes", [fault.never()], {}],
     ["while a function decides", () => new Promise<never>(() => {}), {}],
   ];
@@ -190,17 +197,14 @@ describe("an abort", () => {
         ? drain(model, signal).then(({ error }) => error)
         : model.invoke(hello, { signal }).catch((error: unknown) => error);
       setTimeout(() => controller.abort(), 5);
-      const started = performance.now();
       expect(await ended).toMatchObject({ name: "AbortError" });
-      expect(performance.now() - started).toBeLessThan(1000);
     }
   });
 
   it("between two chunks ends the stream", async () => {
     const controller = new AbortController();
-    const model = scriptedModel(["abcdef"], { chunkSize: 1, chunkLatency: 60_000 });
-    setTimeout(() => controller.abort(), 5);
-    const { chunks, error } = await drain(model, controller.signal);
+    const model = scriptedModel(["abcdef"], { chunkSize: 1, chunkLatency: 3_600_000 });
+    const { chunks, error } = await drain(model, controller.signal, () => controller.abort());
     expect(chunks.map(({ content }) => content)).toEqual(["a"]);
     expect(error).toMatchObject({ name: "AbortError" });
   });

@@ -1,6 +1,7 @@
 /** What a case of the sandbox suite is, and what it gets to work with. */
 import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backends/backend.ts";
 import { ensure, same, show, succeeded } from "./suite-check.ts";
+import type { SuiteSize } from "./suite-runner.ts";
 
 /** A sandbox for one case, and where in it the case may work. */
 export interface OpenSandbox {
@@ -15,13 +16,15 @@ export interface OpenSandbox {
 export interface SandboxSuiteOptions {
   /** Stands over all cases. */
   readonly name: string;
+  /** Default: all cases. */
+  readonly size?: SuiteSize;
   /** Called for each case. It may hand out one sandbox again and again with another `root`. */
   open(): Promise<OpenSandbox> | OpenSandbox;
   /** Whether a process is over when the command that started it is; default true. */
   readonly endsBackgroundProcesses?: boolean;
-  /** Seconds a command may take besides its own time: raise it for a place far away; default 5. */
+  /** Seconds a command may take besides its own time, on a busy machine or far away; default 60. */
   readonly slackSeconds?: number;
-  /** Milliseconds for one case. */
+  /** Milliseconds for one case; default 120,000. */
   readonly timeoutMs?: number;
 }
 
@@ -36,12 +39,14 @@ export class SandboxPlace {
   readonly backend: SandboxBackendProtocol;
   readonly root: string;
   readonly options: SandboxSuiteOptions;
+  readonly slackSeconds: number;
   readonly #directory: string;
 
   constructor(opened: OpenSandbox, options: SandboxSuiteOptions) {
     this.backend = opened.backend;
     this.root = opened.root ?? "/";
     this.options = options;
+    this.slackSeconds = options.slackSeconds ?? 60;
     this.#directory = opened.directory ?? (this.root === "/" ? "." : this.root);
   }
 
@@ -73,7 +78,7 @@ export class SandboxPlace {
 
   checkTook(start: number, seconds: number, what: string): void {
     const took = (Date.now() - start) / 1000;
-    const allowed = seconds + (this.options.slackSeconds ?? 5);
+    const allowed = seconds + this.slackSeconds;
     ensure(took <= allowed, `${what} took ${took} s, at most ${allowed} s were expected`);
   }
 

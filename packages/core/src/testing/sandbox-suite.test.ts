@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { ExecuteOptions, ExecuteResponse } from "../backends/backend.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
@@ -72,7 +72,7 @@ describe("sandboxSuite", () => {
     ],
     [
       "takes no notice of a time limit",
-      (execute) => (command, options) => execute(command.replace("60", "4"), { signal: options?.signal }),
+      (execute) => (command, options) => execute(command.replace("300", "1"), { signal: options?.signal }),
       "a command whose time is up is stopped, with exit code 124",
     ],
     [
@@ -82,7 +82,7 @@ describe("sandboxSuite", () => {
     ],
     [
       "takes no notice of an abort",
-      (execute) => (command, options) => execute(command.replace("60", "4"), { timeout: options?.timeout }),
+      (execute) => (command, options) => execute(command.replace("300", "1"), { timeout: options?.timeout }),
       "SH-13 an abort is thrown with its reason, and soon",
     ],
     ["trims output", change(({ output }) => ({ output: output.trim() })), "output comes as it was written"],
@@ -116,13 +116,15 @@ describe("sandboxSuite", () => {
     [
       "asks a command to end and no more",
       (execute) => (command, options) =>
-        execute(`${command.replaceAll("sleep 60", "sleep 3")}`, { signal: options?.signal }),
+        execute(command.replaceAll("sleep 300", "sleep 0.5"), { signal: options?.signal }),
       "so is one whose child does not want to end",
     ],
     [
       "leaves a process of every command",
       (execute) => (command, options) => {
-        spawn("sh", ["-c", "sleep 5; true", command], { detached: true, stdio: "ignore" }).unref();
+        const left = spawn("sh", ["-c", "sleep 600; true", command], { detached: true, stdio: "ignore" });
+        left.unref();
+        onTestFinished(() => void process.kill(-Number(left.pid), "SIGKILL"));
         return execute(command, options);
       },
       "many small commands one after the other leave no process behind",

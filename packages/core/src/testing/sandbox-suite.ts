@@ -10,7 +10,7 @@ import { fileCases } from "./sandbox-suite-files.ts";
 import { loadCases } from "./sandbox-suite-load.ts";
 import { outputCases } from "./sandbox-suite-output.ts";
 import { timeCases } from "./sandbox-suite-time.ts";
-import { CASE_TIMEOUT, type SuiteRunner } from "./suite-runner.ts";
+import { CASE_TIMEOUT, ofSize, type SuiteRunner } from "./suite-runner.ts";
 
 const TOPICS: readonly (readonly [topic: string, cases: readonly SandboxCase[]])[] = [
   ["commands", commandCases],
@@ -29,7 +29,8 @@ export function sandboxSuite(runner: SuiteRunner, options: SandboxSuiteOptions):
   runner.describe(options.name, () => {
     for (const [topic, cases] of TOPICS)
       runner.describe(topic, () => {
-        for (const one of cases) runner.test(one.name, () => runCase(one, options), timeout);
+        for (const one of ofSize(cases, options.size))
+          runner.test(one.name, () => runCase(one, options), timeout);
       });
   });
 }

@@ -1,5 +1,6 @@
 import picomatch from "picomatch";
 import { describe, expect, it } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { compileGlob } from "./glob-match.ts";
 
 const fits = (pattern: string, path: string, base?: string): boolean => {
@@ -103,12 +104,12 @@ describe("compileGlob", () => {
     `${"?(a)".repeat(8)}z`,
     "(a+)+$",
     `${"[!b]*".repeat(150)}z`,
-  ])("answers the hostile pattern %.40s over 1,000 hostile paths quickly", (pattern) => {
+  ])("answers the hostile pattern %.40s over 1,000 hostile paths quickly", async (pattern) => {
     const paths = [`/${"a".repeat(255)}`, `/${"a/".repeat(120)}a`, `/${"b".repeat(200)}`, "/a"];
-    const start = performance.now();
-    const glob = compileGlob(pattern);
-    for (let round = 0; round < 250; round++) for (const path of paths) glob.matches?.(path);
-    expect(performance.now() - start).toBeLessThan(500);
+    await withinCpuLimit("a hostile glob over 1,000 hostile paths", () => {
+      const glob = compileGlob(pattern);
+      for (let round = 0; round < 250; round++) for (const path of paths) glob.matches?.(path);
+    });
   });
 
   it("agrees with picomatch on ordinary patterns", () => {

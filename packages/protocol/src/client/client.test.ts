@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { createClient, encodeEvent, ProtocolError, type StreamedEvent } from "../index.ts";
 import { eventLog, type LogOptions } from "./event-log-for-tests.ts";
 
@@ -176,20 +177,21 @@ describe("a stream of a run", () => {
 
   test("over a real socket that is destroyed halfway is resumed", async () => {
     const texts = numbered(6).map((event, index) => encodeEvent({ id: String(index + 1), ...event }));
+    const events: StreamedEvent[] = [];
     let connections = 0;
     const server = createServer((request, response) => {
       connections += 1;
       const after = Number(request.headers["last-event-id"] ?? 0);
       response.writeHead(200, { "content-type": "text/event-stream", location: "/threads/t/runs/r/stream" });
-      response.write(texts.slice(after, after + 2).join(""), () => {
-        if (after + 2 < texts.length) setTimeout(() => response.destroy(), 10);
-        else response.end(texts.slice(after + 2).join(""));
-      });
+      response.write(texts.slice(after, after + 2).join(""));
+      if (after + 2 >= texts.length) response.end(texts.slice(after + 2).join(""));
+      else void until(() => events.length === after + 2).then(() => response.destroy());
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
       const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const events = await all(createClient({ baseUrl, reconnect: quick }).runs.stream("t", body));
+      const stream = createClient({ baseUrl, reconnect: quick }).runs.stream("t", body);
+      for await (const event of stream) events.push(event);
       expect(events.map(({ id }) => id)).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
       expect(connections).toBeGreaterThan(1);
     } finally {

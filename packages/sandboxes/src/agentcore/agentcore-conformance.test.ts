@@ -4,6 +4,7 @@ import {
 } from "@aws-sdk/client-bedrock-agentcore";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { agentcoreSandbox } from "../agentcore.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
 import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
@@ -16,6 +17,7 @@ afterAll(() => server.close());
 const provider = () =>
   agentcoreSandbox({ region: "us-east-1", credentials: AGENTCORE_CREDENTIALS, endpoint: server.endpoint });
 const opened = await provider().open({ key: "suite", env: {} });
+const timeoutMs = 600_000;
 let count = 0;
 
 async function open() {
@@ -25,8 +27,11 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite({ describe, test: test.concurrent }, { name: "a session of AgentCore", open });
-const own = leaseSuite({ describe, test }, { name: "leases of AgentCore", provider });
+sandboxSuite(
+  { describe, test: test.concurrent },
+  { name: "a session of AgentCore", open, timeoutMs, size: sized("small", "full") },
+);
+const own = leaseSuite({ describe, test }, { name: "leases of AgentCore", provider, timeoutMs });
 expectLeftOut(own, [...OWN, NEEDS.ttl]);
 
 const client = new BedrockAgentCoreClient({
@@ -48,6 +53,7 @@ const lent = leaseSuite(
     name: "leases of a session of the user's at AgentCore",
     provider: () => agentcoreSandbox({ sandbox: { client, sessionId } }),
     sharesFiles: true,
+    timeoutMs,
   },
 );
 expectLeftOut(lent, LENT);

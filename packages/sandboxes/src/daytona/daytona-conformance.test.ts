@@ -17,12 +17,12 @@ afterAll(async () => {
 
 // Cases wait more than they work, and each has a directory of its own.
 const runner = { describe, test: test.concurrent };
-const slackSeconds = 10;
+const timeoutMs = 600_000;
 
 let count = 0;
 sandboxSuite(runner, {
   name: "a sandbox at Daytona",
-  slackSeconds,
+  timeoutMs,
   open: async () => {
     count += 1;
     const root = `${DAYTONA_HOME}/case-${count}`;
@@ -31,7 +31,7 @@ sandboxSuite(runner, {
   },
 });
 
-const own = leaseSuite(runner, { name: "leases of sandboxes at Daytona", slackSeconds, provider });
+const own = leaseSuite(runner, { name: "leases of sandboxes at Daytona", timeoutMs, provider });
 expectLeftOut(own, [...OWN, NEEDS.ttl]);
 
 const client = new Daytona({
@@ -46,6 +46,6 @@ const lent = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at Daytona",
   provider: () => daytonaSandbox({ sandbox: mine }),
   sharesFiles: true,
-  slackSeconds,
+  timeoutMs,
 });
 expectLeftOut(lent, LENT);

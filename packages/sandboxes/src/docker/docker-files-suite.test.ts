@@ -1,5 +1,6 @@
 import { backendSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { testPlaces } from "./engine-for-tests.ts";
 
 const places = testPlaces(({ plainImage }) => ({ image: plainImage }));
@@ -29,5 +30,7 @@ backendSuite(
     detectsEncodings: true,
     keepsEmptyDirectories: true,
     runs: 1,
+    size: sized("small", "full"),
+    timeoutMs: 600_000,
   },
 );

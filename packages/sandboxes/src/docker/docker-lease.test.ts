@@ -7,14 +7,15 @@ import { leaseSuite } from "../testing.ts";
 import { testEngine } from "./engine-for-tests.ts";
 
 const { socketPath, plainImage } = await testEngine();
-const slackSeconds = 15;
+const timeoutMs = 600_000;
+const engineTimeout = 600;
 
 const own = leaseSuite(
   { describe, test },
   {
     name: "leases of containers",
-    provider: () => dockerSandbox({ socketPath, image: plainImage, pull: false }),
-    slackSeconds,
+    provider: () => dockerSandbox({ socketPath, image: plainImage, pull: false, engineTimeout }),
+    timeoutMs,
     endsByItself: 3,
   },
 );
@@ -22,7 +23,7 @@ expectLeftOut(own, OWN);
 
 const owned = await new Docker({ socketPath }).createContainer({
   Image: plainImage,
-  Cmd: ["sh", "-c", "mkdir -p /app /tmp; sleep 600"],
+  Cmd: ["sh", "-c", "mkdir -p /app /tmp; sleep 3600"],
   WorkingDir: "/etc",
   HostConfig: { NetworkMode: "none" },
 });
@@ -33,8 +34,9 @@ const lent = leaseSuite(
   { describe, test },
   {
     name: "leases of a container of the user's, in a directory of it",
-    provider: () => dockerSandbox({ socketPath, container: owned.id, workingDirectory: "/app" }),
-    slackSeconds,
+    provider: () =>
+      dockerSandbox({ socketPath, container: owned.id, engineTimeout, workingDirectory: "/app" }),
+    timeoutMs,
     sharesFiles: true,
   },
 );
@@ -47,7 +49,7 @@ test.each([
 ])(
   "with the working directory %j of the user's container commands start where the model is told they do",
   async (workingDirectory, told) => {
-    const provider = dockerSandbox({ socketPath, container: owned.id, workingDirectory });
+    const provider = dockerSandbox({ socketPath, container: owned.id, engineTimeout, workingDirectory });
     await using lease = await createSandbox({ provider }).lease();
     expect(lease.sandbox.workingDirectory).toBe(told);
     expect((await lease.sandbox.execute("pwd")).output.trim()).toBe(told);
@@ -58,7 +60,12 @@ test.each([
 );
 
 test("a working directory that the user's container does not have is named", async () => {
-  const provider = dockerSandbox({ socketPath, container: owned.id, workingDirectory: "/nowhere" });
+  const provider = dockerSandbox({
+    socketPath,
+    container: owned.id,
+    engineTimeout,
+    workingDirectory: "/nowhere",
+  });
   await expect(provider.open({ key: "nowhere", env: {} })).rejects.toMatchObject({
     code: "SANDBOX_UNAVAILABLE",
     message: expect.stringMatching(/no directory '\/nowhere'.*`workingDirectory`/),

@@ -74,10 +74,14 @@ const failing =
 const dropping: Answer = (request) => request.socket.destroy();
 const silent: Answer = () => undefined;
 
+/** Only an engine that says nothing is given up. */
+const timeLimitOf = (answer: Answer | undefined): DockerSandboxOptions =>
+  answer === silent ? { engineTimeout: 3 } : {};
+
 const request = { key: "key", env: {} };
 
 function open(engine: Loopback, options: DockerSandboxOptions = {}) {
-  return dockerSandbox({ host: engine.host, engineTimeout: 1, ...options }).open(request);
+  return dockerSandbox({ host: engine.host, engineTimeout: 600, ...options }).open(request);
 }
 
 describe("an engine that is asked to make a container", () => {
@@ -150,15 +154,14 @@ describe("an engine that is asked to make a container", () => {
     ["is out of order", failing(500, "driver failed"), "SANDBOX_UNAVAILABLE", /status 500.*driver failed/],
     ["drops the connection", dropping, "SANDBOX_UNAVAILABLE", /socket hang up|ECONNRESET/],
     ["says nothing", silent, "SANDBOX_UNAVAILABLE", /did not answer in time.*engineTimeout/],
-  ])(
-    "that %s is told apart, and nothing is left",
-    async (_, answer, code, message) => {
-      const engine = await loopback({ "/start": answer });
-      await expect(open(engine)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-      expect(engine.asked.some((what) => /^DELETE \/containers\/deepwright-key-/.test(what))).toBe(true);
-    },
-    30_000,
-  );
+  ])("that %s is told apart, and nothing is left", async (_, answer, code, message) => {
+    const engine = await loopback({ "/start": answer });
+    await expect(open(engine, timeLimitOf(answer))).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(engine.asked.some((what) => /^DELETE \/containers\/deepwright-key-/.test(what))).toBe(true);
+  });
 
   test("that made one without saying so is asked to remove it", async () => {
     let deletes = 0;
@@ -234,7 +237,7 @@ describe.concurrent("an engine that is asked to run a command", () => {
       "SANDBOX_UNAVAILABLE",
     ],
   ])("and %s", async (_, answers, code) => {
-    const place = await open(await loopback(answers));
+    const place = await open(await loopback(answers), timeLimitOf(answers["/exec"]));
     await expect(place.sandbox.execute("true")).rejects.toMatchObject({ name: "SandboxError", code });
   });
 

@@ -48,7 +48,12 @@ export function testPlaces(options: (engine: TestEngine) => DockerSandboxOptions
   };
   const container = async (): Promise<OpenedSandbox> => {
     const engine = await testEngine();
-    const provider = dockerSandbox({ socketPath: engine.socketPath, pull: false, ...options(engine) });
+    const provider = dockerSandbox({
+      socketPath: engine.socketPath,
+      pull: false,
+      engineTimeout: 600,
+      ...options(engine),
+    });
     return provider.open({ key: "suite", env: {} });
   };
   return {

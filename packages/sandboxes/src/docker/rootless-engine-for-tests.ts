@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../../../../scripts/test-time.ts";
 import type { TestEngine } from "./engine-for-tests.ts";
 
 export interface RootlessEngine {
@@ -32,7 +32,7 @@ read -r mapped
 for file in subuid subgid passwd group; do mount --bind "$PWD/$file" "/etc/$file" || exit; done
 exec unshare --pid --fork --kill-child --mount-proc sh -c '
   podman "$@" load --quiet --input image.tar >&2 || exit
-  podman "$@" system service --time 600 "unix://$PWD/engine.sock" &
+  podman "$@" system service --time 3600 "unix://$PWD/engine.sock" &
   cat >/dev/null
 ' service "$@"
 `;
@@ -73,8 +73,8 @@ export async function startRootless(engine: TestEngine): Promise<RootlessEngine>
   for (const map of ["uid_map", "gid_map"]) writeFileSync(`/proc/${service.pid}/${map}`, USERS);
   service.stdin.write("mapped\n");
   const socketPath = join(directory, "engine.sock");
-  for (const end = Date.now() + 60_000; !existsSync(socketPath); await pause(50)) {
-    if (Date.now() < end && service.exitCode === null) continue;
+  await until(() => existsSync(socketPath) || service.exitCode !== null);
+  if (!existsSync(socketPath)) {
     await stop();
     throw new Error(`Podman did not start as a user without rights:\n${said}`);
   }

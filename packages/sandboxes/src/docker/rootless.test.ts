@@ -11,7 +11,7 @@ let directory: string;
 
 beforeAll(async () => {
   engine = await startRootless(await testEngine());
-}, 120_000);
+});
 
 afterAll(() => engine?.stop());
 
@@ -24,7 +24,14 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function provider(options: DockerSandboxOptions = {}) {
   const { socketPath, image } = engine;
-  return dockerSandbox({ socketPath, image, pull: false, workspace: { directory }, ...options });
+  return dockerSandbox({
+    socketPath,
+    image,
+    pull: false,
+    engineTimeout: 600,
+    workspace: { directory },
+    ...options,
+  });
 }
 
 const request = { key: "rootless", env: {} };
@@ -45,7 +52,7 @@ test("a rootless engine lends a directory to commands as its owner, who has no r
   }
   expect(readFileSync(join(directory, "made.txt"), "utf8")).toBe("made\n");
   expect(statSync(join(directory, "sub/two.txt")).uid).toBe(engine.uid);
-}, 60_000);
+});
 
 test("with a rootless engine `user: 0` is the user it runs as, too", async () => {
   const opened = await provider({ user: 0 }).open(request);
@@ -55,7 +62,7 @@ test("with a rootless engine `user: 0` is the user it runs as, too", async () =>
     await opened.destroy();
   }
   expect(statSync(join(directory, "made.txt")).uid).toBe(engine.uid);
-}, 60_000);
+});
 
 test("a directory that the user of a rootless engine cannot write to is refused in words about that user", async () => {
   chownSync(directory, 4321, 4321);
@@ -66,7 +73,7 @@ test("a directory that the user of a rootless engine cannot write to is refused 
       /cannot write to the workspace.*rootless.*give the directory to that user/,
     ),
   });
-}, 60_000);
+});
 
 test("a container of a rootless engine has a workspace of its own without more", async () => {
   const opened = await provider({ workspace: null }).open(request);
@@ -77,4 +84,4 @@ test("a container of a rootless engine has a workspace of its own without more",
   } finally {
     await opened.destroy();
   }
-}, 60_000);
+});

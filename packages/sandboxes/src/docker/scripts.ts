@@ -108,10 +108,12 @@ end_found() {
 
 /**
  * Runs a command: `$1` call, `$2` whether strays are ended, `$3` most bytes of a file in units of 512 or 0, `$4` the
- * command. Both streams are one, input is empty. What is still there half a second after its shell is ended.
+ * command. Both streams are one, input is empty. What is still there half a second after its shell is ended. When memory
+ * runs out the system ends processes of commands before the first process of the container.
  */
 export const RUN = `
 exec 3>&1 2>/dev/null </dev/null
+echo 100 >/proc/self/oom_score_adj
 call=$1 strays=$2
 ${SEARCH}
 ulimit -c 0

@@ -1,6 +1,7 @@
 import { sandboxSuite } from "deepwright/testing";
 import { Sandbox } from "e2b";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { e2bSandbox } from "../e2b.ts";
 import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
@@ -14,7 +15,7 @@ const opened = await provider().open({ key: "suite", env: {} });
 
 // Cases wait more than they work, and each has a directory of its own.
 const runner = { describe, test: test.concurrent };
-const slackSeconds = 10;
+const timeoutMs = 600_000;
 let count = 0;
 
 async function open() {
@@ -24,17 +25,17 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite(runner, { slackSeconds, name: "a sandbox at E2B", open });
-const own = leaseSuite(runner, { slackSeconds, name: "leases at E2B", provider, endsByItself: 3 });
+sandboxSuite(runner, { timeoutMs, name: "a sandbox at E2B", open, size: sized("small", "full") });
+const own = leaseSuite(runner, { timeoutMs, name: "leases at E2B", provider, endsByItself: 3 });
 expectLeftOut(own, OWN);
 
 const connection = { apiKey: server.apiKey, apiUrl: server.url, sandboxUrl: server.url };
-const mine = await Sandbox.create({ ...connection, timeoutMs: 600_000 });
+const mine = await Sandbox.create({ ...connection, timeoutMs: 3_600_000 });
 
 const lent = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at E2B",
   provider: () => e2bSandbox({ sandbox: mine }),
   sharesFiles: true,
-  slackSeconds,
+  timeoutMs,
 });
 expectLeftOut(lent, LENT);

@@ -13,6 +13,8 @@ export interface E2bPlace {
   readonly processes: Map<number, MachineProcess>;
   /** Milliseconds since 1970 at which the vendor ends it. */
   endsAt: number;
+  /** How often a client was told that it gets the output of a command. */
+  streams: number;
   isOver: boolean;
   timer?: NodeJS.Timeout;
 }
@@ -99,7 +101,7 @@ export class E2bServer {
   async #create(request: any): Promise<object> {
     const id = `test${++this.#count}`;
     const machine = await MachineForTests.create({ paths: ["/home/user"] });
-    const sandbox = { id, machine, request, processes: new Map(), endsAt: 0, isOver: false };
+    const sandbox = { id, machine, request, processes: new Map(), endsAt: 0, streams: 0, isOver: false };
     this.sandboxes.set(id, sandbox);
     this.#countDown(sandbox, request.timeout ?? 300);
     return handleOf(sandbox);
@@ -176,7 +178,9 @@ async function stream(
   isFirst: boolean,
 ): Promise<undefined> {
   response.writeHead(200, { "content-type": "application/connect+json" });
-  response.write(envelope({ event: { start: { pid } } }));
+  response.write(envelope({ event: { start: { pid } } }), () => {
+    sandbox.streams += 1;
+  });
   let isNew = isFirst;
   process.onOutput((name, data) => {
     if (isNew) response.write(envelope({ event: { data: { [name]: data.toString("base64") } } }));

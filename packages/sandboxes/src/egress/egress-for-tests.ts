@@ -90,7 +90,7 @@ export function loopbackParts(test: Pick<TestProxyOptions, "ports" | "limits" | 
   const lookups: string[] = [];
   const dialled: string[] = [];
   const parts: NonNullable<EgressProxyRequest["parts"]> = {
-    limits,
+    limits: { headerTimeout: 600_000, connectTimeout: 600_000, ...limits },
     extraAuthorities: authority ? [authority.certificate] : [],
     isPublic: () => true,
     lookup: async (host) => {

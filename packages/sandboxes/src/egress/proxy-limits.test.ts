@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { ConfigurationError } from "deepwright";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { exchangeBytes, Opened, openConnect, openTestProxy, send } from "./egress-for-tests.ts";
 import { startEgressProxy } from "./proxy.ts";
 
@@ -13,26 +14,23 @@ describe("limits", () => {
     await using opened = new Opened();
     const proxy = await openTestProxy(opened, { allow: [HOST], limits: { headerTimeout: 300 } });
     const closed = (first: string) =>
-      new Promise<number>((resolve) => {
-        const begun = Date.now();
+      new Promise<void>((resolve) => {
         const socket = connect(proxy.socketPath);
         const drip = setInterval(() => socket.writable && first && socket.write("x"), 50);
         socket
           .on("error", () => {})
           .on("close", () => {
             clearInterval(drip);
-            resolve(Date.now() - begun);
+            resolve();
           });
         socket.resume();
         if (first) socket.write(first);
       });
-    const waits = await Promise.all(["", "GET http://", "\x05", "\x05\x01"].map(closed));
-    for (const wait of waits) expect(wait).toBeLessThan(5_000);
-    const { socket } = await openConnect(await secondHost(opened), `${HOST}:443`);
+    await Promise.all(["", "GET http://", "\x05", "\x05\x01"].map(closed));
+    const second = await secondHost(opened);
+    const { socket } = await eventually(() => openConnect(second, `${HOST}:443`));
     socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
-    const begun = Date.now();
     await new Promise((resolve) => socket.on("close", resolve).resume());
-    expect(Date.now() - begun).toBeLessThan(5_000);
   });
 
   test("a head that is too long is answered 431", async () => {
@@ -91,10 +89,8 @@ describe("limits", () => {
       ports: { 99: port },
       limits: { idleTimeout: 200 },
     });
-    const { socket } = await openConnect(proxy.socketPath, `${HOST}:99`);
-    const begun = Date.now();
+    const { socket } = await eventually(() => openConnect(proxy.socketPath, `${HOST}:99`));
     await new Promise((resolve) => socket.on("close", resolve).resume());
-    expect(Date.now() - begun).toBeLessThan(5_000);
   });
 
   test("300 requests at once are all answered", async () => {
@@ -136,7 +132,9 @@ test("nonsense of every kind ends its own connection and no other", async () => 
   await Promise.all(
     sent.map((begin) => exchangeBytes(proxy.socketPath, Buffer.concat([begin, randomBytes(600)]))),
   );
-  expect((await send(proxy.socketPath, "http://plain.example.com/")).body).toBe("ok");
+  await eventually(async () =>
+    expect((await send(proxy.socketPath, "http://plain.example.com/")).body).toBe("ok"),
+  );
 });
 
 describe("closing", () => {

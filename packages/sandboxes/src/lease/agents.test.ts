@@ -3,7 +3,8 @@ import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { CompositeBackend, createDeepAgent, StateBackend } from "deepwright";
 import { callTool, scriptedModel } from "deepwright/testing";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually, until } from "../../../../scripts/test-time.ts";
 import { createSandbox } from "../index.ts";
 import { opensOf, placesRoot, runOf, testProvider } from "./places-for-tests.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
@@ -97,7 +98,7 @@ describe("a sandbox that is gone", () => {
       backend: source,
       checkpointer,
       model: scriptedModel([
-        run("echo work > note; echo ready > started; sleep 300"),
+        run("echo work > note; echo ready > started; sleep 600"),
         run("ls"),
         run("ls"),
         "went on",
@@ -106,13 +107,13 @@ describe("a sandbox that is gone", () => {
       ]),
     });
     const running = agent.invoke({ messages: "go" }, thread);
-    const [id] = await vi.waitFor(async () => {
+    const [id] = await eventually(async () => {
       const places = provider.places();
       expect(places).toHaveLength(1);
       const other = await provider.reattach?.(places[0] as string, { key: "x", env: {} });
       expect((await other?.sandbox.execute("cat started"))?.output).toBe("ready\n");
       return places;
-    }, 10_000);
+    });
     await processProvider({ root: provider.root }).destroy?.(id as string);
     const [lost, first, second] = resultsOf(await running);
     expect(lost).toMatch(/^Error: The sandbox is gone\. The sandbox was lost/);
@@ -224,7 +225,7 @@ describe("a sandbox that is gone", () => {
     await using source = createSandbox({ provider, ttl: 0.05, onReplaced: (event) => replaced.push(event) });
     const sandbox = await source(runOf("t"));
     await sandbox.execute("true");
-    await vi.waitFor(() => expect(provider.places()).toEqual([]), 5000);
+    await until(() => provider.places().length === 0);
     expect((await sandbox.execute("echo again")).output).toBe("again\n");
     expect(replaced).toEqual([]);
   });

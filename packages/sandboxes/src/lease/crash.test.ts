@@ -3,31 +3,31 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
+import { until } from "../../../../scripts/test-time.ts";
 import { createSandbox } from "../index.ts";
 import { placesRoot, runOf } from "./places-for-tests.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
 
-const PROGRAM = "packages/sandboxes/src/lease/crashing-process-for-tests.ts";
+const PROGRAM = new URL("./crashing-process-for-tests.ts", import.meta.url);
 
 /** Killed with -9 when it has come so far. */
-async function crash(root: string, stage: "using" | "opening" | "set-up", ttl = 60): Promise<string> {
-  const flags = ["--import", "tsx", "--conditions=source", PROGRAM, root, stage, String(ttl)];
-  const child = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
+async function crash(root: string, stage: "using" | "opening" | "set-up", ttl = 3600): Promise<string> {
+  const args = [await testProgram(PROGRAM), root, stage, String(ttl)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   const provider = processProvider({ root });
-  await vi.waitFor(() => expect(provider.places()).toHaveLength(1), 20_000);
+  await until(() => provider.places().length === 1);
   const [id] = provider.places() as [string];
-  if (stage === "set-up")
-    await vi.waitFor(() => expect(existsSync(join(root, id, "work/half"))).toBe(true), 20_000);
+  const files = { using: "note", "set-up": "half", opening: "." };
+  await until(() => existsSync(join(root, id, "work", files[stage])));
   child.kill("SIGKILL");
   await once(child, "exit");
   return id;
 }
 
-test("a process that is killed while it uses a sandbox: the next one finds it as it was left", {
-  timeout: 60_000,
-}, async () => {
+test("a process that is killed while it uses a sandbox: the next one finds it as it was left", async () => {
   const root = placesRoot();
   const id = await crash(root, "using");
   await using source = createSandbox({ provider: processProvider({ root }), setupScript: "echo x >> count" });
@@ -35,9 +35,7 @@ test("a process that is killed while it uses a sandbox: the next one finds it as
   expect([output, (await source.lease("t")).id]).toEqual(["kept\nx\n", id]);
 });
 
-test("killed before it could note the id: the next one finds it by its key and sets it up", {
-  timeout: 60_000,
-}, async () => {
+test("killed before it could note the id: the next one finds it by its key and sets it up", async () => {
   const root = placesRoot();
   const id = await crash(root, "opening");
   await using source = createSandbox({ provider: processProvider({ root }), setupScript: "echo x >> count" });
@@ -45,9 +43,7 @@ test("killed before it could note the id: the next one finds it by its key and s
   expect([output, (await source.lease("t")).id]).toEqual(["x\n", id]);
 });
 
-test("killed in the middle of the set-up: the next one ends it and opens another", {
-  timeout: 60_000,
-}, async () => {
+test("killed in the middle of the set-up: the next one ends it and opens another", async () => {
   const root = placesRoot();
   const id = await crash(root, "set-up");
   const provider = processProvider({ root });
@@ -57,9 +53,7 @@ test("killed in the middle of the set-up: the next one ends it and opens another
   expect(provider.places()).not.toContain(id);
 });
 
-test("killed, and nobody goes on with the thread: whoever comes next ends it when its time is up", {
-  timeout: 60_000,
-}, async () => {
+test("killed, and nobody goes on with the thread: whoever comes next ends it when its time is up", async () => {
   const root = placesRoot();
   const id = await crash(root, "using", 1);
   await pause(1200);

@@ -1,11 +1,35 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigurationError, SandboxError } from "deepwright";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually, until } from "../../../../scripts/test-time.ts";
 import { createSandbox, type OpenedSandbox, type SandboxProvider } from "../index.ts";
 import { opensOf, placesRoot, runOf, testProvider } from "./places-for-tests.ts";
-import { processProvider } from "./process-provider-for-tests.ts";
+import { type ProcessProvider, processProvider } from "./process-provider-for-tests.ts";
+
+/** Opens after `letOpen`, whatever the signal says. */
+function gated(inner: SandboxProvider) {
+  let isAsked = false;
+  let letOpen = (): void => undefined;
+  const allowed = new Promise<void>((resolve) => {
+    letOpen = resolve;
+  });
+  const provider: SandboxProvider = {
+    ...inner,
+    open: async ({ signal: _, ...request }) => {
+      isAsked = true;
+      await allowed;
+      return inner.open(request);
+    },
+  };
+  return { provider, isAsked: () => isAsked, letOpen };
+}
+
+/** The id of the place that has this file in its working directory. */
+function placeWith({ root, places }: ProcessProvider, file: string): string | undefined {
+  return places().find((id) => existsSync(join(root, id, "work", file)));
+}
 
 describe("options", () => {
   const provider = testProvider();
@@ -112,42 +136,40 @@ describe("opening", () => {
   });
 
   test("who is stopped leaves at once, and the others get the sandbox", async () => {
-    const provider = testProvider({ delay: 300 });
+    const inner = testProvider();
+    const { provider, letOpen } = gated(inner);
     await using source = createSandbox({ provider });
     const sandbox = await source(runOf("a"));
     const stopped = sandbox.execute("echo no", { signal: AbortSignal.timeout(50) });
     const other = sandbox.execute("echo yes");
     await expect(stopped).rejects.toMatchObject({ name: "TimeoutError" });
+    letOpen();
     expect((await other).output).toBe("yes\n");
-    expect(provider.places()).toHaveLength(1);
+    expect(inner.places()).toHaveLength(1);
   });
 
   test("when the last one is stopped the opening stops and leaves nothing", async () => {
-    const provider = testProvider({ delay: 5000 });
+    const provider = testProvider({ delay: 600_000 });
     await using source = createSandbox({ provider });
     const sandbox = await source(runOf("a"));
     const controller = new AbortController();
     const both = [1, 2].map(() => sandbox.execute("echo no", { signal: controller.signal }));
-    await pause(50);
-    expect(provider.places()).toHaveLength(1);
+    await until(() => provider.places().length === 1);
     controller.abort(new Error("enough"));
     for (const one of both) await expect(one).rejects.toThrow("enough");
-    await vi.waitFor(() => expect(provider.places()).toEqual([]), 5000);
+    await until(() => provider.places().length === 0);
   });
 
   test("a provider that does not listen to the signal is cleaned up after", async () => {
     const inner = testProvider();
-    const deaf: SandboxProvider = {
-      ...inner,
-      open: async ({ signal: _, ...request }) => {
-        await pause(100);
-        return inner.open(request);
-      },
-    };
+    const { provider: deaf, isAsked, letOpen } = gated(inner);
     await using source = createSandbox({ provider: deaf });
-    await expect(source.lease("a", { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
-      name: "TimeoutError",
-    });
+    const controller = new AbortController();
+    const leasing = source.lease("a", { signal: controller.signal });
+    await until(isAsked);
+    controller.abort(new Error("enough"));
+    await expect(leasing).rejects.toThrow("enough");
+    letOpen();
     await source.close();
     expect(inner.log.some((line) => line.startsWith("open"))).toBe(true);
     expect(inner.places()).toEqual([]);
@@ -173,12 +195,12 @@ describe("opening", () => {
   });
 
   test("closing while it opens leaves nothing, and nothing opens after", async () => {
-    const provider = testProvider({ delay: 5000 });
+    const provider = testProvider({ delay: 600_000 });
     const source = createSandbox({ provider });
     const sandbox = await source(runOf("a"));
     const running = Promise.resolve(sandbox.execute("echo no"));
     running.catch(() => {});
-    await pause(50);
+    await until(() => provider.places().length === 1);
     await source.close();
     await source.close();
     await expect(running).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
@@ -384,16 +406,21 @@ describe("set-up", () => {
 
   test("one that does not end is stopped, and one that is stopped leaves nothing", async () => {
     const provider = testProvider();
-    await using slow = createSandbox({ provider, setupScript: "echo begun; sleep 60", setupTimeout: 1 });
-    await expect(slow.lease("a")).rejects.toMatchObject({
-      code: "SETUP_FAILED",
-      message: expect.stringMatching(/within 1 s.*begun/s),
-    });
-    await using source = createSandbox({ provider, setupScript: "sleep 60" });
-    await expect(source.lease("a", { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({
-      name: "TimeoutError",
-    });
-    await vi.waitFor(() => expect(provider.places()).toEqual([]), 5000);
+    await using slow = createSandbox({ provider, setupScript: "echo begun; sleep 600", setupTimeout: 1 });
+    // A shell that needs more than the second to start has printed nothing.
+    await eventually(() =>
+      expect(slow.lease("a")).rejects.toMatchObject({
+        code: "SETUP_FAILED",
+        message: expect.stringMatching(/within 1 s.*begun/s),
+      }),
+    );
+    await using source = createSandbox({ provider, setupScript: "echo > begun; sleep 600" });
+    const controller = new AbortController();
+    const leasing = source.lease("a", { signal: controller.signal });
+    await until(() => placeWith(provider, "begun"));
+    controller.abort(new Error("enough"));
+    await expect(leasing).rejects.toThrow("enough");
+    await until(() => provider.places().length === 0);
   });
 
   test("two agents of one thread that begin at once share one sandbox, which is set up once", async () => {
@@ -432,16 +459,26 @@ describe("set-up", () => {
 describe("ttl", () => {
   test("a sandbox without use ends after its time, and one that is used does not", async () => {
     const provider = testProvider();
-    await using source = createSandbox({ provider, ttl: 1 });
+    // What the provider itself would do after the time is not asked here.
+    const timeless: SandboxProvider = {
+      ...provider,
+      open: ({ ttl: _, ...request }) => provider.open(request),
+    };
+    await using source = createSandbox({ provider: timeless, ttl: 1 });
     const busy = await source(runOf("busy"));
     const idle = await source(runOf("idle"));
-    await Promise.all([busy.execute("true"), idle.execute("true")]);
+    const wait = "echo > begun; until [ -e go ]; do sleep 0.1; done; echo still here";
+    const running = busy.execute(wait, { timeout: 600 });
+    await until(() => placeWith(provider, "begun"));
+    const id = placeWith(provider, "begun") as string;
+    await idle.execute("true");
     expect(opensOf(provider)).toBe(2);
-    const running = busy.execute("sleep 3; echo still here");
-    await vi.waitFor(() => expect(provider.places()).toHaveLength(1), 2800);
-    expect((await running).output).toContain("still here\n");
-    expect(provider.log.filter((line) => line.startsWith("keepAlive")).length).toBeGreaterThan(2);
-    await vi.waitFor(() => expect(provider.places()).toEqual([]), 5000);
+    await until(() => provider.places().length === 1);
+    await until(() => provider.log.filter((line) => line === `keepAlive ${id}`).length > 2);
+    expect(provider.places()).toEqual([id]);
+    writeFileSync(join(provider.root, id, "work/go"), "");
+    expect((await running).output).toBe("still here\n");
+    await until(() => provider.places().length === 0);
   });
 
   test("the time is told to the provider, except when there is none", async () => {
@@ -464,7 +501,7 @@ describe("ttl", () => {
     const provider = testProvider();
     await using source = createSandbox({ provider, scope: "assistant", name: "helper", ttl: 0.1 });
     await (await source(runOf("a"))).execute("true");
-    await vi.waitFor(() => expect(provider.log.some((line) => line.startsWith("detach"))).toBe(true), 5000);
+    await until(() => provider.log.some((line) => line.startsWith("detach")));
     expect(provider.places()).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { SandboxError } from "deepwright";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { createSandbox, type OpenedSandbox, type Sandbox, type SandboxProvider } from "../index.ts";
 import { runOf } from "./places-for-tests.ts";
 
@@ -105,17 +106,15 @@ async function shake(seed: number): Promise<void> {
       expect(["SANDBOX_LOST", "QUOTA_EXCEEDED", "SETUP_FAILED", "NOT_INITIALIZED", 23]).toContain(
         outcome.reason.code,
       );
-  await vi.waitFor(() => {
+  await eventually(() => {
     const keys = [...places.values()];
     expect(new Set(keys).size, `seed ${seed}: two places of one key`).toBe(keys.length);
-  }, 5000);
+  });
   await source.close({ keep: false });
   const left = [...places.values()].filter((key) => key.startsWith("own-") || !mayBeKept);
   expect(left, `seed ${seed}: left open`).toEqual([]);
 }
 
-test("whatever is aborted, lost, refused or released, in whatever order, nothing is left open", {
-  timeout: 60_000,
-}, async () => {
+test("whatever is aborted, lost, refused or released, in whatever order, nothing is left open", async () => {
   for (let seed = 1; seed <= 60; seed++) await shake(seed);
 });

@@ -1,6 +1,6 @@
 /** What a case of the lease suite is, and what it gets to work with. */
 import { randomBytes } from "node:crypto";
-import { SandboxError } from "deepwright";
+import { type ExecuteOptions, SandboxError } from "deepwright";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 
 export interface LeaseSuiteOptions {
@@ -11,13 +11,13 @@ export interface LeaseSuiteOptions {
    * or place: the second is what another process has.
    */
   provider(): SandboxProvider;
-  /** Seconds that ending, finding and answering may take: raise it for a place far away; default 5. */
+  /** Seconds that ending, finding and answering may take. A case waits for the event, not for this time; default 60. */
   readonly slackSeconds?: number;
   /** The shortest `ttl` in seconds after which a place ends, or is ended by the next `open`; true: 1. Absent: it does not. */
   readonly endsByItself?: number | boolean;
   /** All places of one provider work on the same files, which outlive them; default false. */
   readonly sharesFiles?: boolean;
-  /** Milliseconds for one case; default 60,000. */
+  /** Milliseconds for one case; default 300,000. */
   readonly timeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export class LeaseScene {
   }
 
   get slack(): number {
-    return this.options.slackSeconds ?? 5;
+    return this.options.slackSeconds ?? 60;
   }
 
   /** Seconds. */
@@ -102,13 +102,21 @@ export class LeaseScene {
     for (const opened of this.#opened.reverse()) await opened.destroy();
   }
 
-  /** Waits until it holds, at most for the slack and `seconds`. */
-  async until(what: string, holds: () => Promise<boolean>, seconds = 0): Promise<void> {
-    const end = Date.now() + (seconds + this.slack) * 1000;
+  /** Waits until it holds, at most for the slack. */
+  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const end = Date.now() + this.slack * 1000;
     while (!(await holds())) {
-      check(Date.now() < end, `${what} did not happen within ${seconds + this.slack} s`);
+      check(Date.now() < end, `${what} did not happen within ${this.slack} s`);
       await pause(50);
     }
+  }
+
+  /** Waits until a command of this place has written the file, which is in the working directory. */
+  async written(opened: OpenedSandbox, name: string): Promise<void> {
+    await this.until(
+      `the file '${name}'`,
+      async () => (await opened.sandbox.readRaw(this.at(name))).error === undefined,
+    );
   }
 
   /** The answer, which has to come within the slack. */
@@ -121,8 +129,12 @@ export class LeaseScene {
 }
 
 /** The output of a command that has to succeed. */
-export async function outputOf({ sandbox }: OpenedSandbox, command: string): Promise<string> {
-  const { output, exitCode } = await sandbox.execute(command);
+export async function outputOf(
+  { sandbox }: OpenedSandbox,
+  command: string,
+  options?: ExecuteOptions,
+): Promise<string> {
+  const { output, exitCode } = await sandbox.execute(command, options);
   check(exitCode === 0, `'${command}' has exit code ${exitCode}: ${output}`);
   return output;
 }

@@ -1,4 +1,5 @@
 /** How a place comes to be, is found again, and ends. */
+import type { OpenedSandbox } from "../provider.ts";
 import {
   check,
   checkLost,
@@ -16,6 +17,9 @@ const ODD_VALUES = {
   SUITE_ODD: 'it\'s "odd" $HOME `x` \\n; é€😀',
   SUITE_LINES: "one\ntwo",
 };
+
+/** Seconds of a command that does not end by itself in a case. */
+const LONG = 600;
 
 export const openingCases: readonly LeaseCase[] = [
   {
@@ -177,11 +181,9 @@ export const endingCases: readonly LeaseCase[] = [
     needs: [NEEDS.ownPlaces],
     run: async (scene) => {
       const opened = await scene.open();
-      const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
-      running.catch(() => {});
-      await pause(300);
+      const running = await longCommand(scene, opened);
       await opened.destroy();
-      checkLost(await scene.soon("the end of the command", running));
+      checkLost(await scene.soon("the end of the command", running()));
     },
   },
   {
@@ -189,11 +191,9 @@ export const endingCases: readonly LeaseCase[] = [
     needs: [NEEDS.destroy],
     run: async (scene) => {
       const opened = await scene.open();
-      const running = thrownBy(async () => opened.sandbox.execute("echo begun; sleep 300", { timeout: 300 }));
-      running.catch(() => {});
-      await pause(300);
+      const running = await longCommand(scene, opened);
       await scene.another().destroy?.(opened.id);
-      checkLost(await scene.soon("the end of the command", running));
+      checkLost(await scene.soon("the end of the command", running()));
       checkLost(await thrownBy(async () => opened.sandbox.execute("echo later")));
     },
   },
@@ -212,13 +212,17 @@ export const endingCases: readonly LeaseCase[] = [
     needs: [NEEDS.lentPlace],
     run: async (scene) => {
       const opened = await scene.open();
-      const going = outputOf(await scene.open(), "sleep 1; cat suite-lent.txt");
+      const { key } = scene.request();
+      const wait = `echo > ${key}-begun; until [ -e ${key}-go ]; do sleep 1; done; cat suite-lent.txt`;
+      const going = outputOf(await scene.open(), wait, { timeout: LONG });
+      going.catch(() => {});
+      await scene.written(opened, `${key}-begun`);
       await outputOf(opened, "echo lent > suite-lent.txt");
       await opened.destroy();
-      checkSame(await going, "lent\n", "what another who has it runs");
       const again = await scene.open();
       checkSame(again.id, opened.id, "id");
-      checkSame(await outputOf(again, "cat suite-lent.txt"), "lent\n", "content");
+      checkSame(await outputOf(again, `echo > ${key}-go; cat suite-lent.txt`), "lent\n", "content");
+      checkSame(await going, "lent\n", "output of a command that ran meanwhile");
     },
   },
   {
@@ -227,13 +231,17 @@ export const endingCases: readonly LeaseCase[] = [
     run: async (scene) => {
       const list = 'ls -a "$TMPDIR" /tmp 2>/dev/null | grep -E "^[.]deepwright-(files|upload)-" || true';
       const other = await scene.open();
-      const before = await outputOf(other, list);
+      const before = (await outputOf(other, list)).split("\n");
       for (const end of ["detach", "destroy"] as const) {
         const opened = await scene.open();
         await opened.sandbox.write(scene.at("suite-kept.txt"), "kept\n".repeat(50_000));
         await opened[end]();
         await opened[end]();
-        checkSame(await outputOf(other, list), before, "temporary files");
+        // Those of another case that runs at the same time come and go.
+        await scene.until("that temporary files are removed", async () => {
+          const there = (await outputOf(other, list)).split("\n");
+          return there.every((line) => before.includes(line));
+        });
       }
     },
   },
@@ -249,28 +257,69 @@ export const endingCases: readonly LeaseCase[] = [
   {
     name: "a place without use ends after its time, at the latest when the next one is opened",
     needs: [NEEDS.ttl, NEEDS.find],
-    run: async (scene) => {
-      const request = scene.request({ ttl: scene.ttl });
-      const opened = await scene.open(request);
-      await opened.detach();
-      await pause(scene.ttl * 1000 + 200);
-      await scene.open();
-      await checkNothingLeft(scene, request.key);
-    },
+    run: (scene) =>
+      withTtl(scene, async (ttl, call) => {
+        const request = scene.request({ ttl });
+        const opened = await call(() => scene.open(request));
+        await opened.detach();
+        await pause(ttl * 1000 + 200);
+        await scene.open();
+        await checkNothingLeft(scene, request.key);
+      }),
   },
   {
     name: "a place that is told so in time stays longer than its time",
     needs: [NEEDS.ttl],
-    run: async (scene) => {
-      const opened = await scene.open({ ttl: scene.ttl });
-      for (let told = 0; told < 6; told++) {
-        await opened.keepAlive?.();
-        await pause(scene.ttl * 300);
-      }
-      checkSame(await outputOf(opened, "echo awake"), "awake\n", "output");
-    },
+    run: (scene) =>
+      withTtl(scene, async (ttl, call) => {
+        const opened = await call(() => scene.open({ ttl }));
+        for (let told = 0; told < 6; told++) {
+          await call(async () => opened.keepAlive?.());
+          await pause(ttl * 250);
+        }
+        checkSame(await call(() => outputOf(opened, "echo awake")), "awake\n", "output");
+      }),
   },
 ];
+
+/** Starts a command that does not end by itself, and comes back when it runs. The function waits for what it throws. */
+async function longCommand(scene: LeaseScene, opened: OpenedSandbox): Promise<() => Promise<unknown>> {
+  const file = `${scene.request().key}-begun`;
+  const running = thrownBy(async () =>
+    opened.sandbox.execute(`echo > ${file}; sleep ${LONG}`, { timeout: LONG }),
+  );
+  running.catch(() => {});
+  await scene.written(opened, file);
+  return () => running;
+}
+
+/** Runs one call and notes how much time has passed since the call before it began. */
+type TimedCall = <Value>(act: () => Promise<Value>) => Promise<Value>;
+
+/** Repeats a case with twice the time when it failed and its calls were too slow for the time it had. */
+async function withTtl(
+  scene: LeaseScene,
+  act: (ttl: number, call: TimedCall) => Promise<void>,
+): Promise<void> {
+  for (let ttl = scene.ttl; ; ttl *= 2) {
+    let before = performance.now();
+    let longest = 0;
+    const call: TimedCall = async (one) => {
+      const start = performance.now();
+      try {
+        return await one();
+      } finally {
+        longest = Math.max(longest, performance.now() - before);
+        before = start;
+      }
+    };
+    try {
+      return await act(ttl, call);
+    } catch (error) {
+      if (longest < ttl * 500 || ttl > scene.slack) throw error;
+    }
+  }
+}
 
 async function checkNothingLeft(scene: LeaseScene, key: string): Promise<void> {
   if (scene.provider.find === undefined) return;

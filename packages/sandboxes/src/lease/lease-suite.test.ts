@@ -13,13 +13,19 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const whole = leaseSuite(
   { describe, test },
-  { name: "a provider of processes", provider: () => processProvider({ root }), endsByItself: 1 },
+  {
+    name: "a provider of processes",
+    provider: () => processProvider({ root }),
+    endsByItself: 1,
+    timeoutMs: 600_000,
+  },
 );
 const forgetful = leaseSuite(
   { describe, test },
   {
     name: "a slow one that cannot find places again",
     provider: () => processProvider({ root, delay: 50, forgets: true }),
+    timeoutMs: 600_000,
   },
 );
 

@@ -36,7 +36,7 @@ export interface DeclaredLeaseSuite {
  * told to the caller: a case that is not declared is neither passed nor skipped.
  */
 export function leaseSuite(runner: SuiteRunner, options: LeaseSuiteOptions): DeclaredLeaseSuite {
-  const timeout = options.timeoutMs ?? 60_000;
+  const timeout = options.timeoutMs ?? 300_000;
   const provider = options.provider();
   const asked: string[] = [];
   const leftOut: LeftOutCase[] = [];

@@ -1,6 +1,7 @@
 import { sandboxSuite } from "deepwright/testing";
 import { ModalClient } from "modal";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { modalSandbox } from "../modal.ts";
 import { leaseSuite } from "../testing.ts";
@@ -15,7 +16,7 @@ const opened = await provider().open({ key: "suite", env: {} });
 
 // Cases wait more than they work, and each has a directory of its own.
 const runner = { describe, test: test.concurrent };
-const slackSeconds = 10;
+const timeoutMs = 600_000;
 let count = 0;
 
 async function open() {
@@ -25,8 +26,8 @@ async function open() {
   return { backend: opened.sandbox, root, close: () => machine.remove(root) };
 }
 
-sandboxSuite(runner, { slackSeconds, name: "a sandbox at Modal", open });
-const own = leaseSuite(runner, { slackSeconds, name: "leases at Modal", provider, endsByItself: 3 });
+sandboxSuite(runner, { timeoutMs, name: "a sandbox at Modal", open, size: sized("small", "full") });
+const own = leaseSuite(runner, { timeoutMs, name: "leases at Modal", provider, endsByItself: 3 });
 expectLeftOut(own, OWN);
 
 const client = new ModalClient({ tokenId: server.tokenId, tokenSecret: server.tokenSecret });
@@ -37,6 +38,6 @@ const lent = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at Modal",
   provider: () => modalSandbox({ sandbox: mine }),
   sharesFiles: true,
-  slackSeconds,
+  timeoutMs,
 });
 expectLeftOut(lent, LENT);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";
 
 /** The shells that start the commands of a sandbox, and the processes that they keep ready. */
 function starters(id: string): number[] {
@@ -18,31 +19,31 @@ function commandLine(pid: number): string {
 }
 
 it("when the shell that starts commands is killed, those that run go on, and the next one gets another", async () => {
-  const opened = await openFor({ rootDir: scratchDirectory() });
-  const running = run(opened, "touch started; while ! [ -e go ]; do sleep 0.05; done; echo went on");
-  await waitUntil(() => starters(opened.id).length > 0, 5000);
-  while (!(await opened.sandbox.read("/workspace/started")).mimeType)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const rootDir = scratchDirectory();
+  const opened = await openFor({ rootDir });
+  const { command, begun, goOn } = waitingCommand(rootDir);
+  const running = run(opened, `${command}; echo went on`);
+  await begun();
   const first = Math.min(...starters(opened.id));
   process.kill(first, "SIGKILL");
-  expect(await waitUntil(() => !starters(opened.id).includes(first), 5000)).toBe(true);
+  await until(() => !starters(opened.id).includes(first));
   expect(await run(opened, "echo next")).toBe("next\n");
-  await opened.sandbox.write("/workspace/go", "");
+  goOn();
   expect(await running).toBe("went on\n");
   await opened.destroy();
-  expect(starters(opened.id)).toEqual([]);
+  await until(() => starters(opened.id).length === 0);
 });
 
 it("when all that start commands are killed, what they started has ended, and the next command runs", async () => {
   const opened = await openFor();
   const mark = `60${Math.random().toString().slice(2, 8)}`;
-  const running = opened.sandbox.execute(`sleep ${mark}`, { timeout: 60 });
+  const running = opened.sandbox.execute(`sleep ${mark}`, { timeout: 600 });
   const sleeping = (): boolean =>
     readdirSync("/proc").some((pid) => commandLine(Number(pid)) === `sleep\0${mark}\0`);
-  await waitUntil(sleeping, 5000);
+  await until(sleeping);
   for (const pid of starters(opened.id)) process.kill(pid, "SIGKILL");
   expect(await running).toMatchObject({ exitCode: 137, signal: "SIGKILL" });
-  expect(await waitUntil(() => !sleeping(), 2000)).toBe(true);
+  await until(() => !sleeping());
   expect(await run(opened, "echo next")).toBe("next\n");
 });
 

@@ -23,7 +23,7 @@ let published: string;
 beforeAll(async () => {
   const main = await (await fetch(`${process.env.TEST_BROKER}/program`)).text();
   published = join(main, "../../../sandboxes/dist");
-}, 120_000);
+});
 
 const HOST = `
 import { createServer as http } from "node:http";
@@ -96,4 +96,4 @@ test("SB-10 a program in a sandbox of the published packages reaches the hosts i
     expect(said[`http://${name}.example.com/`], name).toMatch(/private|not public|address/i);
   expect(said.env).toContain("https_proxy=");
   expect(said.env).not.toContain(SECRET);
-}, 90_000);
+});

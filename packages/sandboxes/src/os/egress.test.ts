@@ -91,7 +91,7 @@ test("behind the filter of system calls, as in any sandbox of ours, programs rea
   const linux = openLinuxPlace(request);
   opened.add(() => linux.close());
   const commands = new Commands(linux.place);
-  const output = async (command: string) => (await commands.execute(command, { timeout: 30 })).output;
+  const output = async (command: string) => (await commands.execute(command, { timeout: 600 })).output;
   expect(linux.hasFilter).toBe(true);
   const masked = `Bearer ${"*".repeat(SECRET.length)}`;
   const python = `import urllib.request as r; print(r.urlopen("https://api.example.com/").read().decode())`;

@@ -1,8 +1,8 @@
 /** Runs sandboxes in processes that have other rights, or see another machine, than this one. */
 import { execFile } from "node:child_process";
 import { chownSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { testProgram } from "../../../../scripts/test-program.mjs";
 import type { OsSandboxOptions } from "../os.ts";
 import { scratchDirectory } from "./os-for-tests.ts";
 
@@ -39,9 +39,8 @@ export async function onMachine(
   tasks: readonly MachineTask[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<MachineAnswer[]> {
-  const program = fileURLToPath(import.meta.resolve("./machine-program-for-tests.ts"));
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=source", program];
-  const [file = "", ...args] = [...before, ...node, JSON.stringify(tasks)];
+  const program = await testProgram(new URL("./machine-program-for-tests.ts", import.meta.url));
+  const [file = "", ...args] = [...before, process.execPath, program, JSON.stringify(tasks)];
   const { stdout } = await promisify(execFile)(file, args, {
     env: { PATH: process.env.PATH, ...env },
     maxBuffer: 10 * 1024 * 1024,

@@ -7,7 +7,7 @@ async function answer({ options, commands }: MachineTask): Promise<MachineAnswer
     const opened = await osSandbox(options).open({ key: "machine", env: {} });
     const outputs: string[] = [];
     for (const command of commands) {
-      const { output, exitCode } = await opened.sandbox.execute(command, { timeout: 20 });
+      const { output, exitCode } = await opened.sandbox.execute(command, { timeout: 600 });
       outputs.push(exitCode === 0 ? output : `${output}[exit ${exitCode}]`);
     }
     await opened.destroy();

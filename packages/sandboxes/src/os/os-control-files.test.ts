@@ -10,7 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";
 
 describe("files that steer other programs", () => {
   const ABSENT = [
@@ -181,13 +182,14 @@ describe("files that steer other programs", () => {
       const stateDir = scratchDirectory();
       const one = await openFor({ rootDir, stateDir });
       const other = await openFor({ rootDir, stateDir: isShared ? stateDir : scratchDirectory() });
-      const tries =
-        "for i in $(seq 25); do mkdir -p .git/hooks && echo x > .git/hooks/a && echo made; sleep 0.1; done";
-      const running = run(one, `${tries} 2>/dev/null`);
-      await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
+      const tries = "mkdir -p .git/hooks && echo x > .git/hooks/a && echo made";
+      const { command, begun, goOn } = waitingCommand(rootDir, tries);
+      const running = run(one, `${command}; ${tries}`);
+      await begun();
       await run(other, "true");
       await other.sandbox.ls("/workspace");
       await other.destroy();
+      goOn();
       expect(await running).not.toContain("made");
       await one.detach();
       expect(readdirSync(rootDir)).toEqual([]);
@@ -201,10 +203,13 @@ describe("files that steer other programs", () => {
     const watching = processesWith(`placeholders\0${rootDir}\0`);
     for (const pid of watching) process.kill(pid, "SIGSTOP");
     await opened.sandbox.ls("/workspace");
-    const running = run(opened, "sleep 2; mkdir -p .git/hooks && echo x > .git/hooks/a && echo made");
-    await waitUntil(() => existsSync(join(rootDir, ".git")), 5000);
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = run(opened, `${command}; mkdir -p .git/hooks && echo x > .git/hooks/a && echo made`);
+    await begun();
     for (const pid of watching.filter(isThere)) process.kill(pid, "SIGCONT");
     expect(watching).toHaveLength(1);
+    await until(() => !watching.some(isThere));
+    goOn();
     expect(await running).not.toContain("made");
     await opened.detach();
     expect(readdirSync(rootDir)).toEqual([]);
@@ -213,9 +218,11 @@ describe("files that steer other programs", () => {
   it("placeholders that got content in the meantime are somebody's and stay", async () => {
     const rootDir = scratchDirectory();
     const opened = await openFor({ rootDir });
-    const running = opened.sandbox.execute("sleep 1");
-    await waitUntil(() => existsSync(join(rootDir, ".vscode")), 900);
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = opened.sandbox.execute(command);
+    await begun();
     writeFileSync(join(rootDir, ".vscode/settings.json"), "{}");
+    goOn();
     await running;
     await opened.detach();
     expect(readdirSync(rootDir)).toEqual([".vscode"]);

@@ -13,9 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { endOfLink } from "./control-links.ts";
 import { failing, tries } from "./escape-attempts-for-tests.ts";
-import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
+import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";
 
 /** A project whose files that steer other programs are links, made before any sandbox is opened. */
 function project(links: Readonly<Record<string, string>>): string {
@@ -75,8 +76,8 @@ describe("SB-04 a link in the place of a file that steers other programs", () =>
   ])("ends a command that replaces it, and is put back: %s", async (attempt) => {
     const rootDir = project(LINKS);
     const opened = await openFor({ rootDir });
-    const { output, exitCode } = await opened.sandbox.execute(`${attempt}; sleep 20; echo went on`, {
-      timeout: 15,
+    const { output, exitCode } = await opened.sandbox.execute(`${attempt}; sleep 600; echo went on`, {
+      timeout: 600,
     });
     expect(output).toMatch(
       /^\[ended: '\.(vscode|cursorrules)' steers other programs and is a link.*It was put back/m,
@@ -102,9 +103,12 @@ describe("SB-04 a link in the place of a file that steers other programs", () =>
   it("is known as it was before the commands that run, whichever of them began later", async () => {
     const rootDir = project(LINKS);
     const [one, other] = [await openFor({ rootDir }), await openFor({ rootDir })];
-    const running = one.sandbox.execute("sleep 1; ln -sfn evil .vscode; sleep 10", { timeout: 12 });
-    await waitUntil(() => existsSync(join(rootDir, ".zed")), 5000);
-    const second = other.sandbox.execute("sleep 10", { timeout: 12 });
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = one.sandbox.execute(`${command}; ln -sfn evil .vscode; sleep 600`, { timeout: 600 });
+    await begun();
+    const second = other.sandbox.execute("touch also; sleep 600", { timeout: 600 });
+    await until(() => existsSync(join(rootDir, "also")));
+    goOn();
     expect((await running).output).toContain("put back");
     expect((await second).output).toContain("put back");
     expect(readlinkSync(join(rootDir, ".vscode"))).toBe("decoy");

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { osSandbox } from "../os.ts";
 import type { OpenedSandbox } from "../provider.ts";
 
@@ -25,4 +26,7 @@ afterAll(async () => {
   rmSync(rootDir, { recursive: true });
 });
 
-sandboxSuite({ describe, test }, { name: "osSandbox on a directory", open: place });
+sandboxSuite(
+  { describe, test },
+  { name: "osSandbox on a directory", size: sized("small", "full"), open: place, timeoutMs: 600_000 },
+);

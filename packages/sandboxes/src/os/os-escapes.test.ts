@@ -98,7 +98,7 @@ describe("bombs", () => {
 
   it("memory in files of memory is bounded too", async () => {
     const opened = await openFor({ limits: { ...limits, fileSizeMb: 2048 } });
-    await opened.sandbox.execute("head -c 600M /dev/zero > /dev/shm/x; echo $?", { timeout: 20 });
+    await opened.sandbox.execute("head -c 600M /dev/zero > /dev/shm/x; echo $?", { timeout: 600 });
     expect(await run(opened, "ls /dev/shm; echo next")).toBe("next\n");
     const size = "df --output=size -BM /dev/shm | tail -1 | tr -d ' '";
     expect(await run(opened, size)).toBe("256M\n");
@@ -115,7 +115,7 @@ describe("bombs", () => {
 
   it("processes are bounded", async () => {
     const opened = await openFor({ limits });
-    const output = await run(opened, "bomb() { bomb | bomb & }; bomb; sleep 1; echo over", 10);
+    const output = await run(opened, "bomb() { bomb | bomb & }; bomb; sleep 1; echo over", 60);
     expect(output).toMatch(/Resource temporarily unavailable|retry|exit/);
     expect(await run(opened, "echo next")).toBe("next\n");
   });
@@ -123,7 +123,7 @@ describe("bombs", () => {
   it("a file, the time of a processor and open files are bounded", async () => {
     const opened = await openFor({ limits });
     expect(await run(opened, "head -c 20M /dev/zero > big; stat -c %s big")).toMatch(/8388608/);
-    expect(await run(opened, "perl -e '1 while 1'", 20)).toMatch(/exit 137|exit 152/);
+    expect(await run(opened, "perl -e '1 while 1'")).toMatch(/exit 137|exit 152/);
     expect(await run(opened, "ulimit -n; ulimit -n 1000000")).toMatch(/^64\n[\s\S]*exit 1/);
     expect(await run(opened, "ulimit -f unlimited; ulimit -t unlimited")).toMatch(/exit 1/);
   });

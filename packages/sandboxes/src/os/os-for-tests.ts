@@ -1,9 +1,10 @@
 import { createSocket } from "node:dgram";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { type OsSandboxOptions, osSandbox } from "../os.ts";
 import type { OpenedSandbox, OpenRequest } from "../provider.ts";
 
@@ -25,19 +26,25 @@ export async function openFor(
 }
 
 /** What a command printed, with its exit code if that was not 0. */
-export async function run(opened: OpenedSandbox, command: string, timeout = 20): Promise<string> {
+export async function run(opened: OpenedSandbox, command: string, timeout = 600): Promise<string> {
   const { output, exitCode } = await opened.sandbox.execute(command, { timeout });
   return exitCode === 0 ? output : `${output}[exit ${exitCode}]`;
 }
 
-/** Whether it held within that many milliseconds. */
-export async function waitUntil(holds: () => boolean, milliseconds: number): Promise<boolean> {
-  const end = Date.now() + milliseconds;
-  while (!holds()) {
-    if (Date.now() > end) return false;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return true;
+export interface WaitingCommand {
+  /** Text of the command, to which more can be added. It leaves no files behind when it goes on. */
+  readonly command: string;
+  begun(): Promise<void>;
+  goOn(): void;
+}
+
+/** A command in a directory of this machine that waits until the test lets it go on, and repeats `meanwhile`. */
+export function waitingCommand(rootDir: string, meanwhile = "true"): WaitingCommand {
+  return {
+    command: `touch begun; until [ -e go ]; do ${meanwhile}; sleep 0.05; done; rm -f begun go`,
+    begun: () => until(() => existsSync(join(rootDir, "begun"))),
+    goOn: () => writeFileSync(join(rootDir, "go"), ""),
+  };
 }
 
 /** A server on the loopback of this machine, for TCP and UDP, that counts who comes. */
@@ -67,7 +74,7 @@ const orDie = "or die qq($!\\n)";
 export const sockets = {
   tcp: (host: string, port: number) =>
     perl(
-      `$SIG{ALRM}=sub{die qq(late\\n)}; alarm 3; socket(S,AF_INET,SOCK_STREAM,0) ${orDie}; connect(S,pack_sockaddr_in(${port},inet_aton(q(${host})))) ${orDie}`,
+      `$SIG{ALRM}=sub{die qq(late\\n)}; alarm 300; socket(S,AF_INET,SOCK_STREAM,0) ${orDie}; connect(S,pack_sockaddr_in(${port},inet_aton(q(${host})))) ${orDie}`,
     ),
   udp: (host: string, port: number) =>
     perl(

@@ -38,7 +38,7 @@ it("a directory that this process was started with is open to no command, and no
   expect(output).not.toContain("TOPSECRET");
   expect(output).not.toMatch(/fd\/\d+ directory/);
   expect(existsSync(join(outside, "trap"))).toBe(false);
-}, 90_000);
+});
 
 it.runIf(process.getuid?.() === 0)(
   "what root's commands read from is no device of the machine, whose modes they could change",

@@ -14,12 +14,17 @@ import {
 import { join } from "node:path";
 import { FilesystemBackend } from "deepwright";
 import { describe, expect, it, onTestFinished, test } from "vitest";
+import { testProgram } from "../../../../scripts/test-program.mjs";
+import { until, withinLimit } from "../../../../scripts/test-time.ts";
 import { createSandbox } from "../index.ts";
 import { leaseSuite } from "../lease/lease-suite.ts";
 import { type OsSandboxOptions, osSandbox } from "../os.ts";
-import { openFor, run, scratchDirectory, waitUntil } from "./os-for-tests.ts";
+import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";
 
-leaseSuite({ describe, test }, { name: "osSandbox", provider: () => osSandbox(), endsByItself: true });
+leaseSuite(
+  { describe, test },
+  { name: "osSandbox", provider: () => osSandbox(), endsByItself: true, timeoutMs: 600_000 },
+);
 
 describe("osSandbox", () => {
   it("constructs nothing", () => {
@@ -47,14 +52,14 @@ describe("osSandbox", () => {
   it("nothing is left of a sandbox that is gone: no file, no process, no control group", async () => {
     const stateDir = scratchDirectory();
     const opened = await osSandbox({ stateDir }).open({ key: "k", env: {} });
-    const running = Promise.resolve(opened.sandbox.execute("sleep 61", { timeout: 70 })).catch(
+    const running = Promise.resolve(opened.sandbox.execute("sleep 600", { timeout: 600 })).catch(
       (error: Error) => error,
     );
-    await waitUntil(() => processesWith(opened.id).length > 0, 2000);
+    await until(() => processesWith(opened.id).length > 0);
     await opened.destroy();
     await opened.destroy();
     expect(await running).toMatchObject({ code: "SANDBOX_LOST" });
-    expect(processesWith(opened.id)).toEqual([]);
+    await until(() => processesWith(opened.id).length === 0);
     expect(readdirSync(join(stateDir, "leases"))).toEqual([]);
     expect(groupsOf(opened.id)).toEqual([]);
     await expect(opened.sandbox.execute("true")).rejects.toMatchObject({ code: "SANDBOX_LOST" });
@@ -71,7 +76,7 @@ describe("osSandbox", () => {
   it("a private directory whose time is up is removed by the next that is opened, whatever was done to it", async () => {
     const stateDir = scratchDirectory();
     const provider = osSandbox({ stateDir });
-    const first = await provider.open({ key: "k", env: {}, ttl: 60 });
+    const first = await provider.open({ key: "k", env: {}, ttl: 600 });
     await run(first, "mkdir -p a/b && echo x > a/b/c && chmod 000 a/b a; ln -s / out");
     await first.detach();
     const long = new Date(Date.now() - 3600_000);
@@ -154,97 +159,106 @@ describe("osSandbox", () => {
     await source.close();
   });
 
-  it("SB-06 kill -9 of the process that holds it leaves nothing alive after two seconds", async () => {
-    const stateDir = scratchDirectory();
-    const rootDir = scratchDirectory();
-    const mark = `6${Math.random().toString().slice(2, 8)}`;
-    mkdirSync(join(rootDir, ".git"));
-    const holder = holding(stateDir, rootDir, `(setsid sleep ${mark} &) ; sleep ${mark}`);
-    await waitUntil(() => processesWith(mark).length >= 2, 45_000);
-    expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
-    holder.kill("SIGKILL");
-    expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
+  it("SB-06 kill -9 of the process that holds it leaves nothing alive", async () => {
+    const held = async () => {
+      const [stateDir, rootDir] = [scratchDirectory(), scratchDirectory()];
+      const mark = `6${Math.random().toString().slice(2, 8)}`;
+      mkdirSync(join(rootDir, ".git"));
+      const holder = await holding(stateDir, rootDir, `(setsid sleep ${mark} &) ; sleep ${mark}`);
+      await until(() => processesWith(mark).length >= 2);
+      return { holder, mark, stateDir, rootDir };
+    };
+    const killed = async ({ holder, mark, ...place }: Awaited<ReturnType<typeof held>>) => {
+      holder.kill("SIGKILL");
+      await until(() => processesWith(mark).length === 0);
+      return place;
+    };
+    const name = "commands in a sandbox of this machine end after their process was killed";
+    const { stateDir, rootDir } = await withinLimit(name, killed, held);
     const left = (): string[] => [...readdirSync(rootDir), ...readdirSync(join(rootDir, ".git"))];
-    expect(await waitUntil(() => left().length === 1, 4000)).toBe(true);
-    expect(await waitUntil(() => processesWith(rootDir).length === 0, 2000)).toBe(true);
+    await until(() => left().length === 1);
+    await until(() => processesWith(rootDir).length === 0);
     const next = await openFor({ rootDir, stateDir });
     await run(next, "true");
     await next.detach();
     expect(left()).toEqual([".git"]);
     const [id = ""] = (await osSandbox({ stateDir }).find?.("holder")) ?? [];
     expect(groupsOf(id)).toEqual([]);
-  }, 90_000);
+  });
 
   it("SB-06 a sandbox that asked too late to end with its process ends all the same", async () => {
     const mark = `7${Math.random().toString().slice(2, 8)}`;
-    const bubblewrap = join(scratchDirectory(), "bwrap");
-    chmodSync(join(bubblewrap, ".."), 0o755);
-    const late = `case "$*" in *"sleep ${mark}"*) sleep 1;; esac; exec bwrap "$@"`;
+    const directory = scratchDirectory();
+    const bubblewrap = join(directory, "bwrap");
+    chmodSync(directory, 0o755);
+    const wait = `until [ -e ${directory}/go ]; do sleep 0.05; done`;
+    const late = `case "$*" in *"sleep ${mark}"*) ${wait};; esac; exec bwrap "$@"`;
     writeFileSync(bubblewrap, `#!/bin/sh\n${late}\n`, { mode: 0o755 });
-    const holder = holding(scratchDirectory(), scratchDirectory(), `sleep ${mark}`, { bubblewrap });
-    await waitUntil(() => processesWith(mark).length >= 1, 45_000);
+    const holder = await holding(scratchDirectory(), scratchDirectory(), `sleep ${mark}`, { bubblewrap });
+    await until(() => processesWith(mark).length >= 1);
     holder.kill("SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-    expect(processesWith(mark)).toEqual([]);
-  }, 90_000);
+    await until(() => holder.signalCode !== null);
+    writeFileSync(join(directory, "go"), "");
+    await until(() => processesWith(mark).length === 0);
+  });
 
   it("SB-06 a sandbox whose command was started by a shell that is gone ends with its process all the same", async () => {
     const stateDir = scratchDirectory();
     const mark = `9${Math.random().toString().slice(2, 8)}`;
-    const holder = holding(stateDir, undefined, `sleep ${mark}`);
-    await waitUntil(() => processesWith(`sleep\0${mark}`).length >= 1, 45_000);
+    const holder = await holding(stateDir, undefined, `sleep ${mark}`);
+    await until(() => processesWith(`sleep\0${mark}`).length >= 1);
     const starters = processesWith(`${stateDir}/leases`).filter((pid) => isStarter(pid));
     expect(starters.length).toBeGreaterThan(0);
     process.kill(Math.min(...starters.map(Number)), "SIGKILL");
     holder.kill("SIGKILL");
-    expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
-  }, 90_000);
+    await until(() => processesWith(mark).length === 0);
+  });
 
   it("SB-06 what a killed process left in a directory stays while another works there, and goes with that one", async () => {
     const stateDir = scratchDirectory();
     const rootDir = scratchDirectory();
     const mark = `8${Math.random().toString().slice(2, 8)}`;
-    const holder = holding(stateDir, rootDir, `sleep ${mark}`);
-    await waitUntil(() => processesWith(mark).length >= 1, 45_000);
+    const holder = await holding(stateDir, rootDir, `sleep ${mark}`);
+    await until(() => processesWith(mark).length >= 1);
+    const watching = `placeholders\0${rootDir}\0`;
+    const watchers = processesWith(watching);
+    expect(watchers).toHaveLength(1);
     const opened = await openFor({ rootDir, stateDir });
-    const running = opened.sandbox.execute("sleep 2; mkdir .vscode/x");
-    await waitUntil(() => readdirSync(join(stateDir, "guards")).length > 0, 5000);
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = opened.sandbox.execute(`${command}; mkdir .vscode/x`, { timeout: 600 });
+    await begun();
     holder.kill("SIGKILL");
+    await until(() => !processesWith(watching).some((pid) => watchers.includes(pid)));
+    goOn();
     expect((await running).exitCode).not.toBe(0);
     await opened.detach();
-    expect(await waitUntil(() => readdirSync(rootDir).length === 0, 4000)).toBe(true);
-  }, 90_000);
+    await until(() => readdirSync(rootDir).length === 0);
+  });
 
   it("destroying by id ends what another process runs in it", async () => {
     const stateDir = scratchDirectory();
     const mark = `7${Math.random().toString().slice(2, 8)}`;
-    const holder = holding(stateDir, undefined, `sleep ${mark}`);
-    await waitUntil(() => processesWith(mark).length > 0, 45_000);
+    const holder = await holding(stateDir, undefined, `sleep ${mark}`);
+    await until(() => processesWith(mark).length > 0);
     const provider = osSandbox({ stateDir });
     const [id = ""] = (await provider.find?.("holder")) ?? [];
     await provider.destroy?.(id);
-    expect(await waitUntil(() => processesWith(mark).length === 0, 2000)).toBe(true);
+    await until(() => processesWith(mark).length === 0);
     expect(existsSync(join(stateDir, "leases", id))).toBe(false);
     holder.kill("SIGKILL");
-  }, 90_000);
+  });
 });
 
 /** A process of its own that runs a command in a sandbox. */
-function holding(
+async function holding(
   stateDir: string,
   rootDir: string | undefined,
   command: string,
   more: OsSandboxOptions = {},
-): ChildProcess {
-  const os = new URL("../os.ts", import.meta.url).href;
-  const text = `import { osSandbox } from ${JSON.stringify(os)};
-    const opened = await osSandbox(${JSON.stringify({ stateDir, rootDir, ...more })}).open({ key: "holder", env: {} });
-    await opened.sandbox.execute(${JSON.stringify(command)}, { timeout: 100 });`;
-  const file = join(scratchDirectory(), "holder.mts");
-  writeFileSync(file, text);
-  const holder = spawn(process.execPath, ["--import", "tsx", "--conditions=source", file], {
-    stdio: "ignore",
-  });
+): Promise<ChildProcess> {
+  const program = await testProgram(new URL("./holder-for-tests.ts", import.meta.url));
+  const HOLDER = JSON.stringify({ options: { stateDir, rootDir, ...more }, command });
+  const holder = spawn(process.execPath, [program], { stdio: "ignore", env: { ...process.env, HOLDER } });
   onTestFinished(() => void holder.kill("SIGKILL"));
   return holder;
 }

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openOutputPipe } from "deepwright";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import type { OsSandboxOptions } from "../os.ts";
 import { osSandbox } from "../os.ts";
 import { failing, ifThere, tries } from "./escape-attempts-for-tests.ts";
@@ -27,7 +28,7 @@ import {
   run,
   scratchDirectory,
   sockets,
-  waitUntil,
+  waitingCommand,
 } from "./os-for-tests.ts";
 
 /** As they are opened: on a private directory, and on one of this machine's. */
@@ -72,7 +73,7 @@ describe.each(KINDS)("on %s", (_, options) => {
     const opened = await openFor(options());
     const server = await listeningSocket();
     const { port } = server;
-    const nc = `busybox nc -w 3 127.0.0.1 ${port} < /dev/null`;
+    const nc = `busybox nc -w 300 127.0.0.1 ${port} < /dev/null`;
     const attempts = [
       `curl -sS -m 3 http://127.0.0.1:${port}/`,
       "curl -sS -m 3 https://1.1.1.1/",
@@ -94,7 +95,8 @@ describe.each(KINDS)("on %s", (_, options) => {
     expect(server.heard()).toBe(0);
     for (const attempt of [nc, sockets.tcp("127.0.0.1", port), sockets.udp("127.0.0.1", port)])
       await promisify(execFile)("/bin/sh", ["-c", attempt]);
-    expect(await waitUntil(() => server.heard() === 3, 3000), "without a sandbox all get through").toBe(true);
+    // Without a sandbox all get through.
+    await until(() => server.heard() === 3);
     expect(await run(opened, "cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '")).toBe("lo\n");
   });
 
@@ -152,7 +154,7 @@ describe.each(KINDS)("on %s", (_, options) => {
       opened,
       `setsid nohup sleep ${mark} > /dev/null 2>&1 & disown; (setsid setsid sleep ${mark} &)`,
     );
-    expect(await waitUntil(() => !isRunning(`sleep\0${mark}`), 2000)).toBe(true);
+    await until(() => !isRunning(`sleep\0${mark}`));
   });
 
   it("SB-07 sockets of the machine cannot be connected to", async () => {
@@ -306,9 +308,11 @@ describe("where it cannot be used", () => {
 it("R-38 a sandbox whose directory is gone is lost, and says so", async () => {
   const rootDir = scratchDirectory();
   const opened = await openFor({ rootDir });
-  const running = opened.sandbox.execute("sleep 1; echo x > file; echo done");
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const { command, begun } = waitingCommand(rootDir);
+  const running = opened.sandbox.execute(`${command}; echo x > file; echo done`);
+  await begun();
   renameSync(rootDir, `${rootDir}-gone`);
+  waitingCommand(`${rootDir}-gone`).goOn();
   await expect(running).rejects.toMatchObject({ code: "SANDBOX_LOST" });
   await expect(opened.sandbox.execute("true")).rejects.toMatchObject({ code: "SANDBOX_LOST" });
   rmSync(`${rootDir}-gone`, { recursive: true });

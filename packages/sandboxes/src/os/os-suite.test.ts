@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { backendSuite, sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { osSandbox } from "../os.ts";
 import type { OpenedSandbox } from "../provider.ts";
 
@@ -19,12 +20,13 @@ async function place() {
 
 afterAll(() => Promise.all(shared.map((opened) => opened.destroy())));
 
-sandboxSuite({ describe, test }, { name: "osSandbox", open: place });
+sandboxSuite({ describe, test }, { name: "osSandbox", open: place, timeoutMs: 600_000 });
 
 backendSuite(
   { describe, test },
   {
     name: "files of osSandbox",
+    size: sized("small", "full"),
     open: place,
     canAppend: true,
     canDelete: true,
@@ -32,5 +34,6 @@ backendSuite(
     detectsEncodings: true,
     keepsEmptyDirectories: true,
     runs: 10,
+    timeoutMs: 600_000,
   },
 );

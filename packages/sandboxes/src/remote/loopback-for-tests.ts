@@ -76,7 +76,7 @@ export class Loopback {
       });
     });
     // Vendors keep idle connections for minutes; with the 5 s of Node a client that is slow may write into a closed one.
-    this.server.keepAliveTimeout = 120_000;
+    this.server.keepAliveTimeout = 3_600_000;
     this.server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => undefined).on("close", () => this.#sockets.delete(socket));

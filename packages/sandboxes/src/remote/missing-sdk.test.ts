@@ -45,4 +45,4 @@ test("without the vendor's package a provider can be made, and opening it names 
       expect.stringMatching(new RegExp(`^${provider} SANDBOX_UNAVAILABLE .*npm install ${vendor}$`)),
     ),
   );
-}, 60_000);
+});

@@ -1,6 +1,7 @@
 import { RunloopSDK } from "@runloop/api-client";
 import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
 import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
 import { runloopSandbox } from "../runloop.ts";
@@ -17,12 +18,13 @@ afterAll(async () => {
 
 // Cases wait more than they work, and each has a directory of its own.
 const runner = { describe, test: test.concurrent };
-const slackSeconds = 10;
+const timeoutMs = 600_000;
 
 let count = 0;
 sandboxSuite(runner, {
   name: "a devbox at Runloop",
-  slackSeconds,
+  size: sized("small", "full"),
+  timeoutMs,
   open: async () => {
     count += 1;
     const root = `${RUNLOOP_HOME}/case-${count}`;
@@ -31,7 +33,7 @@ sandboxSuite(runner, {
   },
 });
 
-const own = leaseSuite(runner, { name: "leases of devboxes at Runloop", slackSeconds, provider });
+const own = leaseSuite(runner, { name: "leases of devboxes at Runloop", timeoutMs, provider });
 expectLeftOut(own, [...OWN, NEEDS.ttl]);
 
 const client = new RunloopSDK({ bearerToken: RUNLOOP_KEY, baseURL: server.baseUrl, http2: false });
@@ -42,6 +44,6 @@ const lent = leaseSuite(runner, {
   name: "leases of a devbox of the user's at Runloop",
   provider: () => runloopSandbox({ sandbox: mine }),
   sharesFiles: true,
-  slackSeconds,
+  timeoutMs,
 });
 expectLeftOut(lent, LENT);

@@ -96,8 +96,8 @@ test("is given up when its time is up, or with the run", async () => {
   const slow = tavilySearch({ apiKey: KEY, baseUrl, timeoutSeconds: 0.1 });
   await expect(slow("roses", { maxResults: 5 })).rejects.toThrow("longer than 0.1 s");
   const stop = new AbortController();
-  const stopped = tavilySearch({ apiKey: KEY, baseUrl })("roses", { maxResults: 5, signal: stop.signal });
-  await expect.poll(() => asked.length).toBe(2);
+  const stopped = tavilySearch({ apiKey: KEY, baseUrl })("lilies", { maxResults: 5, signal: stop.signal });
+  await expect.poll(() => asked.map(({ body }) => body.query)).toContain("lilies");
   stop.abort(new Error("enough"));
   await expect(stopped).rejects.toThrow("enough");
 });

@@ -7,9 +7,7 @@ const RUNS = 12;
 /** The runs, and what is looked at beside them: the api, the workers, the kills, the database and the blows. */
 const ALL = RUNS + 5;
 
-test("R-06: of runs on three workers that are killed, and a Postgres that is restarted, none is lost and nothing finished is done twice", {
-  timeout: 180_000,
-}, async () => {
+test("R-06: of runs on three workers that are killed, and a Postgres that is restarted, none is lost and nothing finished is done twice", async () => {
   const parameters = {
     runs: RUNS,
     workers: 3,

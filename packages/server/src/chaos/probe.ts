@@ -12,7 +12,7 @@ export interface Probe {
 
 const EVERY_MS = 200;
 /** Who answers later is taken for dead, however busy the machine is. */
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 120_000;
 
 export function probe(baseUrl: string, token: string): Probe {
   const headers = { authorization: `Bearer ${token}` };

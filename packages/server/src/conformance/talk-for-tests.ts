@@ -1,5 +1,7 @@
 /** A conversation of LangGraph SDK's Client with one server, of which every answer is noted. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
+import { until } from "../../../../scripts/test-time.ts";
 
 export const RESOURCES = ["assistants", "threads", "runs", "store", "crons"] as const;
 export type Method = `${(typeof RESOURCES)[number]}.${string}`;
@@ -28,12 +30,16 @@ type Status = string | undefined;
 export interface Talk {
   /** Calls a method of the Client and notes what came. Undefined when the server refused. */
   call(name: CallName, ...args: readonly unknown[]): Promise<any>;
-  /** A stream that has no end by itself, until so many runs have ended in it. */
-  follow(name: CallName, runs: number, ...args: readonly unknown[]): Promise<StreamPart[] | undefined>;
+  /** A stream that has no end by itself, until so many runs have ended in it. Resolves when the server sends it. */
+  follow(name: CallName, runs: number, ...args: readonly unknown[]): Promise<Followed>;
   /** What our own server must have answered; nobody else is asked. */
   here(claim: () => void): void;
   /** Waits for a status, by calls that are not noted. A server that has none, or never comes there, ends the scenario. */
   until(status: (client: Client) => Promise<Status>, isReached: (status: string) => boolean): Promise<void>;
+}
+
+interface Followed {
+  readonly events: Promise<StreamPart[] | undefined>;
 }
 
 export interface Scenario {
@@ -46,13 +52,24 @@ export interface Server {
   readonly apiKey?: string;
 }
 
+/** Other servers may never come where ours must. */
+const OTHERS_MS = 60_000;
+
 /** The calls of one scenario, up to where the server's answers allowed to go on. */
 export async function notesOf(scenario: Scenario, server: Server, isOurs: boolean): Promise<Noted[]> {
   const client = new Client({
     apiUrl: server.url,
     apiKey: server.apiKey ?? null,
-    callerOptions: { maxRetries: 0, fetch: fetchAgain },
+    callerOptions: {
+      maxRetries: 0,
+      fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
+        const response = await fetchAgain(input, init);
+        onAnswer();
+        return response;
+      },
+    },
   });
+  let onAnswer = (): void => {};
   const notes: Noted[] = [];
   const note = async (name: CallName, args: readonly unknown[], runs?: number) => {
     const method = name.split(" ")[0] as Method;
@@ -62,11 +79,27 @@ export async function notesOf(scenario: Scenario, server: Server, isOurs: boolea
   };
   const talk: Talk = {
     call: (name, ...args) => note(name, args),
-    follow: (name, runs, ...args) => note(name, args, runs),
+    follow: async (name, runs, ...args) => {
+      const answered = new Promise<void>((done) => {
+        onAnswer = done;
+      });
+      const events = note(name, args, runs);
+      // Others answer only when there is an event.
+      await Promise.race([answered, events, ...(isOurs ? [] : [sleep(1_000)])]);
+      return { events };
+    },
     here: (claim) => {
       if (isOurs) claim();
     },
-    until: (status, isReached) => until(() => status(client), isReached),
+    until: (status, isReached) => {
+      const end = isOurs ? Number.POSITIVE_INFINITY : performance.now() + OTHERS_MS;
+      return until(async () => {
+        const now = await status(client);
+        if (now === undefined) throw new Error("The server does not say.");
+        if (performance.now() > end) throw new Error(`The server never came there: ${now}.`);
+        return isReached(now);
+      });
+    },
   };
   try {
     await scenario.run(talk);
@@ -122,17 +155,6 @@ export async function collected(stream: AsyncIterable<StreamPart>, runs?: number
     if (ended === runs) break;
   }
   return parts;
-}
-
-async function until(status: () => Promise<Status>, isReached: (status: string) => boolean): Promise<void> {
-  const end = Date.now() + 20_000;
-  for (;;) {
-    const now = await status();
-    if (now === undefined) throw new Error("The server does not say.");
-    if (isReached(now)) return;
-    if (Date.now() > end) throw new Error(`The server never came there: ${now}.`);
-    await new Promise((done) => setTimeout(done, 20));
-  }
 }
 
 export const say = (content: string) => ({ messages: [{ role: "user", content }] });

@@ -108,11 +108,10 @@ export const threadScenarios: readonly Scenario[] = [
     run: async (talk) => {
       const threadId = randomUUID();
       await talk.call("threads.create (to follow)", { threadId, graphId: "echo" });
-      const following = talk.follow("threads.joinStream", 2, threadId);
-      await new Promise((done) => setTimeout(done, 200));
+      const following = await talk.follow("threads.joinStream", 2, threadId);
       await talk.call("runs.wait (followed)", threadId, "echo", { input: say("one") });
       await talk.call("runs.wait (followed again)", threadId, "echo", { input: say("two") });
-      const events = await following;
+      const events = await following.events;
       const names = ["metadata", "values", "values", "end"];
       talk.here(() => expect(events?.map(({ event }) => event)).toEqual([...names, ...names]));
     },

@@ -2,7 +2,8 @@
 import type { Cron } from "@deepwright/protocol";
 import { say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
-import { agentOf, OWNER, openSite, until, userSays } from "../runs/service-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { agentOf, OWNER, openSite, userSays } from "../runs/service-for-tests.ts";
 import { createCronTicker } from "./cron-ticker.ts";
 import { nextDate } from "./schedule.ts";
 

@@ -9,7 +9,12 @@ async function withApp<T>(
   options: Partial<AppOptions>,
   work: (app: Awaited<ReturnType<typeof createApp>>) => Promise<T>,
 ): Promise<T> {
-  const app = await createApp({ agents: { echo: echoAgent() }, drainMs: 1_000, ...options });
+  const app = await createApp({
+    agents: { echo: echoAgent() },
+    drainMs: 1_000,
+    limits: { answerMs: 600_000 },
+    ...options,
+  });
   try {
     return await work(app);
   } finally {

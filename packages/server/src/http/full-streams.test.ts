@@ -69,7 +69,7 @@ test("LangGraph's Client, which asks again by itself, has one run when it gets t
   expect(await runsOf(thread)).toHaveLength(1);
   const { values } = await client.threads.getState<{ messages: { content: string }[] }>(thread);
   expect(values.messages.map(({ content }) => content)).toEqual(["pay", "echo: pay"]);
-}, 30_000);
+});
 
 test.each(["stream", "wait"])("a %s that cannot begin gives its place back", async (way) => {
   const refused = { assistant_id: "echo", input: input("obey", "system") };

@@ -1,17 +1,18 @@
 /** What a stream costs while nothing happens. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
+import { until } from "../../../../scripts/test-time.ts";
 import { startServer, TOKEN } from "../server-for-tests.ts";
 
 const STREAMS = 1_000;
 /** They are of so many runs. */
 const RUNS = 20;
-/** Seconds in which nothing happens: `TEST_IDLE=600` for the whole case. */
-const IDLE = Number(process.env.TEST_IDLE ?? 3);
+/** Seconds in which nothing happens. */
+const IDLE = sized(2, 600);
 const MOST_BYTES = 50 * 1024;
 
 setFlagsFromString("--expose-gc");
@@ -51,7 +52,7 @@ async function longRun(client: Client): Promise<string> {
   const input = { messages: [{ role: "user", content: "wait 3600000" }] };
   const { run_id } = await client.runs.create(thread_id, "echo", { input });
   const status = async () => (await client.runs.get(thread_id, run_id)).status;
-  await expect.poll(status, { timeout: 15_000 }).toBe("running");
+  await expect.poll(status).toBe("running");
   return `/threads/${thread_id}/runs/${run_id}/stream`;
 }
 
@@ -64,9 +65,15 @@ test(`R-15: ${STREAMS} idle streams are kept alive, cost at most 50 KB each, and
     const before = used();
     const facts = [String(server.port), TOKEN, String(STREAMS), ...paths];
     readers = spawn(process.execPath, ["-e", READERS, ...facts], { stdio: ["ignore", "pipe", "inherit"] });
-    await once(readers.stdout!, "data");
+    let said = "";
+    readers.stdout!.on("data", (piece) => {
+      said += piece;
+    });
     // Every one of them has heard a heartbeat.
-    await once(readers.stdout!, "data");
+    await until(() => {
+      expect(readers?.exitCode).toBeNull();
+      return said.includes("alive");
+    });
     const each: number[] = [];
     for (let look = 0; look < 3; look += 1) {
       await new Promise((done) => setTimeout(done, (IDLE * 1_000) / 3));
@@ -82,7 +89,7 @@ test(`R-15: ${STREAMS} idle streams are kept alive, cost at most 50 KB each, and
     expect((await server.call("GET", "/ok")).status).toBe(200);
     console.log(`/ok beside ${STREAMS} streams: ${Math.round(performance.now() - began)} ms`);
     readers.kill();
-    await expect.poll(() => (used() - before) / STREAMS, { timeout: 20_000 }).toBeLessThan(MOST_BYTES / 5);
+    await expect.poll(() => (used() - before) / STREAMS).toBeLessThan(MOST_BYTES / 5);
   } finally {
     readers?.kill();
     await server.close();

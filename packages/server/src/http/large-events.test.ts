@@ -3,16 +3,18 @@ import { connect } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { decodeEvents } from "@deepwright/protocol";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import type { RunClaim } from "../records/records.ts";
-import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
+import type { ServeOptions } from "../serve.ts";
+import { startServer, streamCounter, type TestServer, TOKEN } from "../server-for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  // It works on nothing: what runs say is written by the tests.
-  server = await startServer({ role: "api", heartbeatMs: 50, stallMs: 2_000 });
-});
-afterAll(() => server.close());
+// They work on nothing: what runs say is written by the tests.
+const openApi = async (options: Partial<ServeOptions> = {}): Promise<TestServer> => {
+  const server = await startServer({ role: "api", heartbeatMs: 50, ...options });
+  onTestFinished(() => server.close());
+  return server;
+};
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -21,7 +23,7 @@ const READERS = 4;
 /** Letters of every length in bytes, so that a cut in the wrong place would show. */
 const WORDS = "aé€😀\u2028\n";
 
-async function runWith(...data: string[]) {
+async function runWith(server: TestServer, ...data: string[]) {
   const { thread_id } = (await server.call("POST", "/threads", {})).body;
   const { run_id } = (await server.call("POST", `/threads/${thread_id}/runs`, { assistant_id: "echo" })).body;
   const { runs, events } = server.app.places.records;
@@ -40,7 +42,7 @@ function used(): number {
 }
 
 /** Asks, and takes nothing. */
-function stalledReader(path: string, last: string) {
+function stalledReader(server: TestServer, path: string, last: string) {
   const headers = `Host: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nLast-Event-ID: ${last}\r\n\r\n`;
   const socket = connect({ port: server.port, host: "127.0.0.1" }, () =>
     socket.write(`GET ${path} HTTP/1.1\r\n${headers}`),
@@ -50,7 +52,7 @@ function stalledReader(path: string, last: string) {
   return { socket, closed };
 }
 
-async function readAll(path: string, last?: string) {
+async function readAll(server: TestServer, path: string, last?: string) {
   const headers = { authorization: `Bearer ${TOKEN}`, ...(last !== undefined && { "last-event-id": last }) };
   const leave = new AbortController();
   const response = await fetch(`${server.url}${path}`, { headers, signal: leave.signal });
@@ -64,14 +66,17 @@ async function readAll(path: string, last?: string) {
 }
 
 test("R-14: a reader that takes nothing of one event of 30 MiB costs at most 16 MiB, and is cut off", async () => {
-  const { thread, run } = await runWith(JSON.stringify("x".repeat(30 * MIB)));
+  const server = await openApi({ stallMs: 2_000 });
+  const streams = streamCounter(server);
+  const { thread, run } = await runWith(server, JSON.stringify("x".repeat(30 * MIB)));
   await new Promise((go) => setTimeout(go, 300));
   const before = used();
   for (const [path, last] of [
     [`/threads/${thread}/runs/${run}/stream`, "0"],
     [`/threads/${thread}/stream`, `${run}:0.1`],
   ] as const) {
-    const readers = Array.from({ length: READERS }, () => stalledReader(path, last));
+    const readers = Array.from({ length: READERS }, () => stalledReader(server, path, last));
+    await until(() => streams() === READERS);
     let most = 0;
     for (let look = 0; look < 8; look += 1) {
       await new Promise((go) => setTimeout(go, 200));
@@ -80,17 +85,19 @@ test("R-14: a reader that takes nothing of one event of 30 MiB costs at most 16 
     console.log(`a reader of one event of 30 MiB: ${(most / READERS / MIB).toFixed(1)} MiB`);
     expect(most / READERS).toBeLessThan(16 * MIB);
     expect(most / READERS).toBeGreaterThan(MIB / 2);
-    await new Promise((go) => setTimeout(go, 2_500));
+    // They are cut off.
+    await until(() => streams() === 0);
     for (const { socket } of readers) socket.resume();
     await Promise.all(readers.map(({ closed }) => closed));
   }
-}, 60_000);
+});
 
 test("a large event comes whole, among small ones, and the stream goes on behind it", async () => {
   const large = JSON.stringify(WORDS.repeat(400_000));
-  const { thread, run } = await runWith('"before"', large, '"behind"');
+  const server = await openApi();
+  const { thread, run } = await runWith(server, '"before"', large, '"behind"');
   const path = `/threads/${thread}/runs/${run}/stream`;
-  const events = await readAll(path);
+  const events = await readAll(server, path);
   expect(events.map(({ id, event }) => [id, event])).toEqual([
     ["1", "custom"],
     ["2", "custom"],
@@ -99,8 +106,8 @@ test("a large event comes whole, among small ones, and the stream goes on behind
   ]);
   expect(JSON.parse(events[1]?.data ?? "") === WORDS.repeat(400_000)).toBe(true);
   expect(events.map(({ data }) => data.length < 100)).toEqual([true, false, true, true]);
-  expect((await readAll(path, "1")).map(({ id }) => id)).toEqual(["2", "3", "4"]);
-  expect((await readAll(path, "2")).map(({ id }) => id)).toEqual(["3", "4"]);
-  const ofThread = await readAll(`/threads/${thread}/stream`, `${run}:0.1`);
+  expect((await readAll(server, path, "1")).map(({ id }) => id)).toEqual(["2", "3", "4"]);
+  expect((await readAll(server, path, "2")).map(({ id }) => id)).toEqual(["3", "4"]);
+  const ofThread = await readAll(server, `/threads/${thread}/stream`, `${run}:0.1`);
   expect(ofThread.map(({ data }) => data === events[1]?.data)).toEqual([false, true, false, false]);
-}, 60_000);
+});

@@ -94,14 +94,16 @@ describe("TR-07 the webhook of a run or a cron", () => {
     const closed = await open({ runs: { webhooks: { retryAfterMs: [] } }, onError: () => {} });
     expect(await hookOf(closed, url)).toMatchObject({ status: "failed", answer: null });
     expect(seen).toEqual([]);
-    const allowing = await open({ runs: { webhooks: { retryAfterMs: [], allowPrivate: true } } });
+    const allowing = await open({
+      runs: { webhooks: { retryAfterMs: [], allowPrivate: true, timeoutMs: 600_000 } },
+    });
     expect(await hookOf(allowing, url)).toMatchObject({ status: "delivered", answer: 200 });
     expect(seen).toEqual(["/hook"]);
   });
 
   test("that answers with a redirect is not followed; one that answers without end is not listened to", async () => {
     const server = await open({
-      runs: { webhooks: { retryAfterMs: [], allowPrivate: true } },
+      runs: { webhooks: { retryAfterMs: [], allowPrivate: true, timeoutMs: 600_000 } },
       onError: () => {},
     });
     const moved = await receiver((response) => response.writeHead(302, { location: "/private" }).end());

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { LIMITS } from "./limits.ts";
 import { Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
@@ -64,12 +65,11 @@ describe("the body of a request", () => {
   });
 
   test("is refused deep or with very many values, in little time", async () => {
-    const began = performance.now();
-    expect(await refusal(post("[".repeat(100_000)))).toBe("INVALID_REQUEST");
-    expect(await refusal(post(`{${'"a":{'.repeat(100_000)}`))).toBe("INVALID_REQUEST");
     const many = Array.from({ length: 1_000_000 }, (_, i) => `"k${i}":0`).join(",");
-    expect(await refusal(post(`{${many}}`))).toBe("INVALID_REQUEST");
-    expect(performance.now() - began).toBeLessThan(5_000);
+    await withinCpuLimit("a body that is too deep or has too many values is refused", async () => {
+      for (const body of ["[".repeat(100_000), `{${'"a":{'.repeat(100_000)}`, `{${many}}`])
+        expect(await refusal(post(body))).toBe("INVALID_REQUEST");
+    });
   });
 
   test("cannot bring a prototype along, however it is spelled", async () => {

@@ -1,5 +1,6 @@
 /** Runs that have not begun, streams that nobody reads, ids that look alike. */
 import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 
 let server: TestServer;
@@ -17,10 +18,6 @@ const textsOf = async (thread: string): Promise<string[]> =>
   (await server.call("GET", `/threads/${thread}/state`)).body.values.messages.map(
     (message: { content: string }) => message.content,
   );
-const soon = async (check: () => Promise<boolean>) => {
-  for (let look = 0; look < 200 && !(await check()); look += 1) await new Promise((go) => setTimeout(go, 50));
-  expect(await check()).toBe(true);
-};
 
 test.each(["pending", "all"])(
   "a cancel of all that are %s reaches runs that may not begin yet",
@@ -29,7 +26,7 @@ test.each(["pending", "all"])(
     const later = await begin("t1", "later", { after_seconds: 3_600 });
     const waits = await begin("t2", "later", { after_seconds: 3_600 });
     const ended = await begin("t3", "now");
-    await soon(async () => (await statusOf("t3", ended)) === "success");
+    await until(async () => (await statusOf("t3", ended)) === "success");
     expect((await server.call("POST", "/runs/cancel", { status })).status).toBe(204);
     expect([await statusOf("t1", later), await statusOf("t2", waits)]).toEqual([
       "interrupted",
@@ -42,9 +39,9 @@ test.each(["pending", "all"])(
 test("a thread that is at work is not pruned, and can still be rolled back", async () => {
   server = await startServer();
   const first = await begin("t1", "one");
-  await soon(async () => (await statusOf("t1", first)) === "success");
-  const run = await begin("t1", "wait 20000");
-  await soon(async () => (await textsOf("t1")).length > 2);
+  await until(async () => (await statusOf("t1", first)) === "success");
+  const run = await begin("t1", "wait 600000");
+  await until(async () => (await textsOf("t1")).length > 2);
   const prune = { thread_ids: ["t1"], strategy: "keep_latest" };
   expect((await server.call("POST", "/threads/prune", prune)).body).toEqual({ pruned_count: 0 });
   await server.call("POST", `/threads/t1/runs/${run}/cancel?action=rollback&wait=1`);
@@ -56,7 +53,7 @@ describe("the stream of a run", () => {
   test("goes on behind an event of it, and behind none of another run", async () => {
     server = await startServer();
     const [one, two] = [await begin("t1", "one"), await begin("t1", "two")];
-    await soon(async () => (await statusOf("t1", two)) === "success");
+    await until(async () => (await statusOf("t1", two)) === "success");
     const read = (id: string) =>
       server.call("GET", `/threads/t1/runs/${two}/stream`, undefined, { "last-event-id": id });
     expect(await read(`${one}:1.1`)).toMatchObject({ status: 400 });
@@ -90,12 +87,12 @@ test("ids of threads and messages that look alike together are told apart", asyn
     ["a:b", ""],
   ] as const) {
     const first = await begin(thread, "one");
-    await soon(async () => (await statusOf(thread, first)) === "success");
+    await until(async () => (await statusOf(thread, first)) === "success");
     for (const kind of ["steer", "follow-up"]) {
       const mail = { id: `${before}${kind}`, kind, content: `say ${kind}` };
       const sent = await server.call("POST", `/threads/${thread}/messages`, mail);
       expect([sent.status, sent.body.run_id]).toEqual([200, expect.any(String)]);
-      await soon(async () => (await textsOf(thread)).includes(kind));
+      await until(async () => (await textsOf(thread)).includes(kind));
     }
   }
 });

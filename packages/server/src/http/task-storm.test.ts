@@ -1,13 +1,14 @@
-/** PAINS 22 and 45 over HTTP, while workers are killed all the time. Longer with TEST_TASK_ROUNDS and TEST_STEERS. */
+/** PAINS 22 and 45 over HTTP, while workers are killed all the time. */
 import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { startTask } from "../runs/background-agents-for-tests.ts";
 import { openThread, startApi, startWorker } from "./task-workers-for-tests.ts";
 
-const ROUNDS = Number(process.env.TEST_TASK_ROUNDS ?? 6);
-const STEERS = Number(process.env.TEST_STEERS ?? 20);
+const ROUNDS = sized(3, 20);
+const STEERS = sized(10, 50);
 const TASKS = 16;
 const AT_ONCE = 3;
 
@@ -43,7 +44,7 @@ test(
       expect(tasks).toHaveLength(TASKS);
       expect((await api.call("GET", `/threads/${thread.thread_id}`)).body.open_tasks).toBe(TASKS);
       writeFileSync(go, "");
-      await expect.poll(() => thread.isAtRest(), { timeout: 180_000, interval: 200 }).toBe(true);
+      await expect.poll(() => thread.isAtRest(), { interval: 200 }).toBe(true);
       const news = await thread.news();
       expect(news.toSorted()).toEqual(
         tasks
@@ -90,15 +91,13 @@ test("PAINS 45: every message to a run at work, and every one to follow it, is i
     await new Promise((again) => setTimeout(again, Math.random() * 400));
   }
   const stored = async () => (await thread.messages()).map(({ id }) => id);
-  await expect
-    .poll(async () => (await stored()).filter((id) => steers.includes(id)), { timeout: 120_000 })
-    .toEqual(steers);
+  await expect.poll(async () => (await stored()).filter((id) => steers.includes(id))).toEqual(steers);
   await stop();
   expect((await api.call("GET", path)).body.status).toBe("busy");
   writeFileSync(go, "");
-  await expect.poll(() => thread.isAtRest(), { timeout: 120_000 }).toBe(true);
+  await expect.poll(() => thread.isAtRest()).toBe(true);
   const ids = await stored();
   expect(ids.filter((id) => steers.includes(id))).toEqual(steers);
   expect(ids.filter((id) => follows.includes(id))).toEqual(follows);
   expect(ids.indexOf(follows[0] ?? "")).toBeGreaterThan(ids.indexOf(steers.at(-1) ?? ""));
-}, 600_000);
+});

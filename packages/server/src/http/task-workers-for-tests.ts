@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterThisTest } from "../../../../scripts/test-cleanups.mjs";
 import { testProgram } from "../../../../scripts/test-program.mjs";
 import { backgroundAgents } from "../runs/background-agents-for-tests.ts";
-import { QUICK, startServer, type TestServer } from "../server-for-tests.ts";
+import { PROMPT, QUICK, startServer, type TestServer } from "../server-for-tests.ts";
 
 const PROGRAM = await testProgram(new URL("./task-program-for-tests.ts", import.meta.url));
 
@@ -21,7 +21,7 @@ export async function startWorker(database: string, ...elsewhere: string[]): Pro
 
 /** A server of its own that has the same agents, and works. */
 export async function startFar(): Promise<TestServer> {
-  const far = await startServer({ agents: backgroundAgents(), runs: QUICK });
+  const far = await startServer({ agents: backgroundAgents(), runs: PROMPT });
   afterThisTest(() => far.close());
   return far;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { listening } from "./http-server-for-tests.ts";
 import { opened } from "./mcp-for-tests.ts";
 
@@ -31,10 +32,11 @@ function judging(outputSchema: object, structuredContent: object) {
 
 test("TR-06 what a server says of its own answers is not run on them", async () => {
   const pattern = { type: "object", properties: { words: { type: "string", pattern: "^(a+)+$" } } };
-  const words = `${"a".repeat(28)}!`;
+  const words = `${"a".repeat(32)}!`;
   const { url } = await judging(pattern, { words });
   const { mcp } = await opened({ servers: { web: { type: "http", url, allowPrivate: true } } });
-  const begun = performance.now();
-  expect(String(await mcp.tools[0]?.invoke({}))).toContain(words);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  const answer = await withinCpuLimit("an MCP call with a hostile pattern in its schemas", () =>
+    mcp.tools[0]?.invoke({}),
+  );
+  expect(String(answer)).toContain(words);
 });

@@ -6,7 +6,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { startServer, TOKEN } from "../server-for-tests.ts";
 import { createMcpEndpoint } from "./http-endpoint.ts";
 
@@ -61,7 +62,7 @@ async function endpoint({
   const closed: number[] = [];
   const mcp = createMcpEndpoint({
     open: async () => {
-      await new Promise((done) => setTimeout(done, openMs));
+      if (openMs > 0) await new Promise((done) => setTimeout(done, openMs));
       const server = new Server({ name: "test", version: "1" });
       server.onclose = () => void closed.push(closed.length);
       return server;
@@ -99,19 +100,24 @@ test("a request that begins no session takes no other one's place and leaves no 
 });
 
 test("a session that is not used ends, one that is used or listened to does not", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { url, closed } = await endpoint({ idleMs: 1_000 });
   const [idle, used, heard] = [await begun(url), await begun(url), await begun(url)];
   const stream = await listen(url, heard);
   expect(stream.status).toBe(200);
-  for (let i = 0; i < 15; i += 1) {
+  for (let i = 0; i < 3; i += 1) {
     expect(await isThere(url, used)).toBe(true);
-    await new Promise((done) => setTimeout(done, 100));
+    vi.advanceTimersByTime(600);
   }
-  expect(closed).toHaveLength(1);
+  await expect.poll(() => closed.length).toBe(1);
   expect(await isThere(url, idle)).toBe(false);
   expect(await isThere(url, heard)).toBe(true);
   stream.leave();
-  await expect.poll(() => closed.length, { timeout: 5_000 }).toBe(3);
+  await eventually(() => {
+    vi.advanceTimersByTime(1_000);
+    expect(closed).toHaveLength(3);
+  });
 });
 
 test("streams count as the caller's, notifications need none, and what is over gives its place back", async () => {

@@ -16,6 +16,7 @@ export function toolsProgram(log = "/dev/null", many = 0): StdioDefinition {
   return {
     command: process.execPath,
     args: [PROGRAM, log, String(many)],
+    timeout: 600_000,
   };
 }
 
@@ -41,7 +42,7 @@ export interface OpenedForTest {
 /** Closed when the test is over. */
 export async function opened(options: OpenMcpOptions): Promise<OpenedForTest> {
   const notices: McpNotice[] = [];
-  const mcp = await openMcp({ onNotice: (notice) => notices.push(notice), ...options });
+  const mcp = await openMcp({ onNotice: (notice) => notices.push(notice), startTimeout: 300, ...options });
   onTestFinished(() => mcp.close());
   return { mcp, notices, codes: () => notices.map(({ code }) => code) };
 }

@@ -1,27 +1,34 @@
 /** R-37, on real programs. */
 import { join } from "node:path";
 import { createDeepAgent } from "deepwright";
-import { callTool, scriptedModel } from "deepwright/testing";
+import { callTool, say, scriptedModel } from "deepwright/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { eventually, until } from "../../../../scripts/test-time.ts";
 import { startServer } from "../server-for-tests.ts";
 import { linesOf, opened, scratch, toolsProgram } from "./mcp-for-tests.ts";
 
-async function twoServers() {
+/** `timeout` is that of calls of the one that fails. */
+async function twoServers(timeout = 600_000) {
   const log = join(await scratch(), "log");
-  const servers = { bad: { ...toolsProgram(log), timeout: 5_000 }, good: toolsProgram() };
+  const servers = { bad: { ...toolsProgram(log), timeout }, good: toolsProgram() };
   const { mcp, codes, notices } = await opened({ servers, toolTokens: 50_000 });
   const run = async (...turns: string[]) => {
     const words = { words: "here" };
-    const model = scriptedModel([
-      ...turns.map((name) => ({
+    const model = scriptedModel(async ({ turn }) => {
+      const name = turns[turn];
+      if (turn > turns.length) return say("done");
+      if (name === undefined) {
+        // On a busy machine it starts more slowly than its calls may take.
+        if (turns.includes("freeze")) await until(() => codes().includes("RECONNECTED"));
+        return callTool("mcp__bad__echo", words);
+      }
+      return {
         toolCalls: [
           { name: `mcp__bad__${name}`, args: {} },
           { name: "mcp__good__echo", args: words },
         ],
-      })),
-      callTool("mcp__bad__echo", words),
-      "done",
-    ]);
+      };
+    });
     const { messages } = await createDeepAgent({ model, middleware: [mcp.middleware] }).invoke({
       messages: "go",
     });
@@ -33,16 +40,14 @@ async function twoServers() {
 }
 
 test.each([
-  ["dies", "die", /lost during the call/],
-  ["stands still", "freeze", /did not answer within 5 s/],
-  ["floods its output", "flood", /lost during the call|did not answer within 5 s/],
+  ["dies", "die", undefined, /lost during the call/],
+  ["stands still", "freeze", 5_000, /did not answer within 5 s/],
+  ["floods its output", "flood", undefined, /lost during the call/],
 ])(
   "R-37 a server that %s during a call: an error in time, the others go on, and it is back",
-  async (_, tool, words) => {
-    const { run, codes, log } = await twoServers();
-    const started = performance.now();
+  async (_, tool, timeout, words) => {
+    const { run, codes, log } = await twoServers(timeout);
     const results = await run(tool);
-    expect(performance.now() - started).toBeLessThan(20_000);
     expect(results).toEqual([
       ["error", expect.stringMatching(words)],
       ["success", "echo: here"],
@@ -54,9 +59,9 @@ test.each([
 );
 
 test("R-37 a tool that hangs alone is cancelled, and its server stays", async () => {
-  const { run, codes, log } = await twoServers();
+  const { run, codes, log } = await twoServers(5_000);
   expect((await run("hang"))[0]).toEqual(["error", expect.stringContaining("did not answer within 5 s")]);
-  await expect.poll(() => linesOf(log)).toEqual([expect.stringMatching(/^start/), "cancelled"]);
+  await expect.poll(() => linesOf(log)).toEqual([expect.stringMatching(/^start/), "called", "cancelled"]);
   expect(codes()).toEqual([]);
 });
 
@@ -101,7 +106,9 @@ test("an abort reaches the call and its server", async () => {
     { messages: "go" },
     { signal: stop.signal },
   );
-  setTimeout(() => stop.abort(), 500);
+  running.catch(() => {});
+  await eventually(async () => expect(await linesOf(log)).toContain("called"));
+  stop.abort();
   await expect(running).rejects.toThrow();
   await expect.poll(() => linesOf(log)).toContain("cancelled");
 });

@@ -40,6 +40,7 @@ server.registerTool("env", { description: "Its variables.", ...readOnly }, () =>
 server.registerTool("die", { description: "Ends the program." }, () => process.exit(3));
 server.registerTool("hang", { description: "Never answers." }, ({ signal }: { signal: AbortSignal }) => {
   signal.addEventListener("abort", () => appendFileSync(log, "cancelled\n"));
+  appendFileSync(log, "called\n");
   return new Promise<never>(() => {});
 });
 server.registerTool("freeze", { description: "Stops the whole program." }, () => {

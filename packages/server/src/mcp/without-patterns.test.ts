@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { langchainTools } from "./langchain-tools.ts";
 import { checkedTool } from "./offered-tool.ts";
 import { withoutPatterns } from "./without-patterns.ts";
@@ -17,9 +18,10 @@ describe("a pattern of a server", () => {
       read: async () => ({}),
     };
     const [tool] = await langchainTools("evil", [checked.tool], connection as never);
-    const begun = performance.now();
-    expect(await tool?.invoke({ q: `${"a".repeat(40)}!` })).toContain("called");
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    const answer = await withinCpuLimit("an MCP call with a hostile pattern in its schemas", () =>
+      tool?.invoke({ q: `${"a".repeat(32)}!` }),
+    );
+    expect(answer).toContain("called");
   });
 
   test("is found wherever it stands", () => {

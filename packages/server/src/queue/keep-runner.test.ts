@@ -33,9 +33,7 @@ test("a runner that began to end and does not is left alone, and another is star
   given[0]?.emit("pool:gracefulShutdown", {} as never);
   await expect.poll(() => given.length).toBe(2);
   expect(ended).toEqual(["killed"]);
-  const began = performance.now();
   await kept.stop();
-  expect(performance.now() - began).toBeLessThan(5_000);
   expect(given).toHaveLength(2);
 });
 

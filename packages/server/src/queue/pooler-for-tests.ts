@@ -5,14 +5,12 @@ import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../../../scripts/test-time.ts";
 
 export interface Pooler {
   readonly url: string;
   close(): Promise<void>;
 }
-
-const START_MS = 15_000;
 
 /** Few connections to the server, so that clients have to share them. */
 const settings = (target: URL, port: number, directory: string) => `[databases]
@@ -52,13 +50,14 @@ export async function startPooler(url: string): Promise<Pooler> {
     await gone;
     await rm(directory, { recursive: true, force: true });
   };
-  const deadline = Date.now() + START_MS;
-  while (!(await answers(port))) {
-    if (Date.now() > deadline || pooler.exitCode !== null) {
-      await close();
-      throw new Error(`PgBouncer did not start: ${said}`);
-    }
-    await sleep(20);
+  try {
+    await until(async () => {
+      if (pooler.exitCode !== null) throw new Error("It has ended.");
+      return answers(port);
+    });
+  } catch (cause) {
+    await close();
+    throw new Error(`PgBouncer did not start: ${said}`, { cause });
   }
   const address = new URL(url);
   address.port = String(port);

@@ -24,9 +24,8 @@ test("behind a pooler in transaction mode runs are begun, executed by two worker
   };
   const [api, ...workers] = await Promise.all([start("api"), start("worker"), start("worker")]);
   const client = new Client({ apiUrl: api.url, apiKey: TOKEN });
-  const times = await Promise.all(
+  await Promise.all(
     Array.from({ length: RUNS }, async (_, index) => {
-      const began = performance.now();
       const { thread_id } = await client.threads.create();
       const input = { messages: [{ role: "user", content: `m${index}` }] };
       const { run_id } = await client.runs.create(thread_id, "echo", { input });
@@ -35,10 +34,8 @@ test("behind a pooler in transaction mode runs are begun, executed by two worker
       expect(seen.at(-1)).toMatchObject({ event: "end", data: { status: "success" } });
       const state = await client.threads.getState<{ messages: { content: string }[] }>(thread_id);
       expect(state.values.messages.map(({ content }) => content)).toEqual([`m${index}`, `echo: m${index}`]);
-      return performance.now() - began;
     }),
   );
-  console.log(`behind a pooler: ${RUNS} runs at once, each within ${Math.round(Math.max(...times))} ms`);
-  for (const worker of workers) expect(worker.app.runs.active).toBe(0);
+  for (const worker of workers) await expect.poll(() => worker.app.runs.active).toBe(0);
   expect(errors).toEqual([]);
-}, 90_000);
+});

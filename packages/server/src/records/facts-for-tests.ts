@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Assistant, Cron } from "@deepwright/protocol";
 import type { NewRun, RunClaim, ServerRecords, ThreadRecord } from "./records.ts";
 
-export const TTL = 60_000;
+export const TTL = 600_000;
 
 export function thread(owner: string, more: Partial<ThreadRecord> = {}): ThreadRecord {
   const now = new Date().toISOString();

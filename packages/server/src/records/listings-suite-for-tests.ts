@@ -1,7 +1,8 @@
 /** Assistants and threads: whose they are, how they are found. */
 import { randomUUID } from "node:crypto";
 import type { SearchThreads } from "@deepwright/protocol";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { assistant, claimed, cron, newRun, newThread, said, started, thread } from "./facts-for-tests.ts";
 import { EVERYONE } from "./records.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
@@ -283,7 +284,7 @@ export function listingsSuite({ records }: RecordsSite): void {
       const one = thread(owner);
       await records().threads.put(owner, one, { ifExists: "raise", expiresAt: Date.now() + 50 });
       await newThread(records(), owner);
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const expired = await records().threads.expired(100);
         expect(expired.filter((each) => each.owner === owner)).toEqual([{ owner, threadId: one.thread_id }]);
       });

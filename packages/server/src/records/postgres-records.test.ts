@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { lossyProxy } from "../../../checkpoint/src/test-support/lossy-proxy.ts";
 import {
   privatePostgres,
@@ -48,7 +49,7 @@ describe("processes on one Postgres", () => {
     const claim = await claimed(records, threadId);
     const changed = vi.fn();
     const stop = reader.events.watch(runId, changed);
-    await vi.waitFor(() => expect(changed).toHaveBeenCalled(), 10_000);
+    await eventually(() => expect(changed).toHaveBeenCalled());
     for (const act of [
       () => records.events.append(claim, [said("one")]),
       () => records.runs.requestCancel("a", runId, "interrupt"),
@@ -56,7 +57,7 @@ describe("processes on one Postgres", () => {
     ]) {
       changed.mockClear();
       await act();
-      await vi.waitFor(() => expect(changed).toHaveBeenCalled(), 10_000);
+      await eventually(() => expect(changed).toHaveBeenCalled());
     }
     stop();
     await reader.close();
@@ -100,7 +101,7 @@ describe("answers that get lost", () => {
     expect(proxy.lost).toBeGreaterThan(10);
     await far.close();
     proxy.close();
-  }, 60_000);
+  });
 });
 
 describe("a Postgres that is killed and started again", () => {
@@ -132,5 +133,5 @@ describe("a Postgres that is killed and started again", () => {
     expect(ended).toBe(50);
     await Promise.all(homes.map((home) => home.close()));
     await server.stop();
-  }, 90_000);
+  });
 });

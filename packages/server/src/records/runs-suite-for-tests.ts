@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { claimed, finished, newRun, newThread, said, started, TTL } from "./facts-for-tests.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
@@ -71,9 +72,9 @@ export function runsSuite({ records }: RecordsSite): void {
         kind: "known",
         run: { run_id: request.runId, status: "success" },
       });
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + A_DAY - 60_000 });
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + A_DAY - 600_000 });
       expect(await again()).toMatchObject({ kind: "known" });
-      vi.setSystemTime(Date.now() + 120_000);
+      vi.setSystemTime(Date.now() + 1_200_000);
       expect(await again()).toEqual({ kind: "no-thread" });
     });
 
@@ -190,7 +191,7 @@ export function runsSuite({ records }: RecordsSite): void {
 
     test("that begins later is in nobody's way, and begins when it may", async () => {
       const threadId = await newThread(records(), "a");
-      const later = await started(records(), "a", threadId, { notBefore: Date.now() + 400 });
+      const later = await started(records(), "a", threadId, { notBefore: Date.now() + A_DAY });
       expect(await records().threads.get("a", threadId)).toMatchObject({ status: "idle" });
       expect(await records().runs.claimNext(threadId, "worker", TTL)).toBeUndefined();
       expect(await records().runs.threadsToWakeUp(1000)).not.toContain(threadId);
@@ -198,10 +199,12 @@ export function runsSuite({ records }: RecordsSite): void {
       const claim = await claimed(records(), threadId);
       expect(claim.run.run_id).toBe(now);
       await finished(records(), claim);
-      await vi.waitFor(async () => {
+      const soon = await started(records(), "a", threadId, { notBefore: Date.now() + 200 });
+      await eventually(async () => {
         expect(await records().runs.threadsToWakeUp(1000)).toContain(threadId);
-      }, 5_000);
-      expect((await claimed(records(), threadId)).run.run_id).toBe(later);
+      });
+      expect((await claimed(records(), threadId)).run.run_id).toBe(soon);
+      expect(await records().runs.get("a", later)).toMatchObject({ status: "pending" });
     });
   });
 
@@ -248,7 +251,7 @@ export function runsSuite({ records }: RecordsSite): void {
       const claim = await claimed(records(), threadId, "worker", 1);
       expect(await records().runs.requestCancel("a", runId, "rollback")).toMatchObject({ status: "running" });
       expect(await records().runs.keepClaim(claim, 1)).toMatchObject({ cancel: "rollback" });
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await claimed(records(), threadId)).toMatchObject({
           run: { cancel: "rollback", attempts: 2 },
         });

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { testProgram } from "../../../../scripts/test-program.mjs";
+import { eventually } from "../../../../scripts/test-time.ts";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
 import { claimed, cron, finished, newThread, said, started } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
@@ -65,9 +66,9 @@ describe("processes on one file", () => {
       const listed = await here.runs.list("a", threadId, { limit: 100, offset: 0 });
       expect(listed.every((run) => run.status === "success" && run.attempts === 1)).toBe(true);
     }
-    await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(1), 5_000);
+    await eventually(() => expect(changed.mock.calls.length).toBeGreaterThan(1));
     await here.close();
-  }, 90_000);
+  });
 });
 
 describe("a file", () => {
@@ -102,7 +103,7 @@ describe("a file", () => {
       cwd: resolve(main, "../../../../.."),
     });
     expect(stdout.trim()).toBe("0");
-  }, 60_000);
+  });
 
   test("in memory is one of its own", async () => {
     const [one, two] = [await openRecords({ sqlite: ":memory:" }), await openRecords({ sqlite: ":memory:" })];

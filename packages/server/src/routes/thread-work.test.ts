@@ -1,10 +1,13 @@
 /** What the server has beyond LangGraph's: messages to a run at work, answers by id, files, idempotency. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer, type TestServer } from "../server-for-tests.ts";
+import { mailSeen } from "../runs/service-for-tests.ts";
+import { PROMPT, startServer, type TestServer } from "../server-for-tests.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ runs: PROMPT });
 });
 afterAll(() => server.close());
 
@@ -19,7 +22,8 @@ const textsOf = (values: { messages: { type: string; content: string }[] }) =>
 
 test("a message to a run at work is read before its next model call", async () => {
   const thread = await newThread();
-  const { body: run } = await server.call("POST", `/threads/${thread}/runs`, say("wait 700"));
+  const go = join(server.directory, "go");
+  const { body: run } = await server.call("POST", `/threads/${thread}/runs`, say(`hold ${go}`));
   const path = `/threads/${thread}/messages`;
   const message = { kind: "steer", content: "and quickly", id: "m1" };
   // The tool is at work: what the run began with has been read.
@@ -29,8 +33,10 @@ test("a message to a run at work is read before its next model call", async () =
   const posted = await server.call("POST", path, message);
   expect(posted.body).toEqual({ id: "m1", kind: "steer", run_id: run.run_id });
   expect((await server.call("POST", path, message)).status).toBe(200);
+  await mailSeen(server.app.places);
+  writeFileSync(go, "");
   const { body: values } = await server.call("GET", `/threads/${thread}/runs/${run.run_id}/join`);
-  expect(textsOf(values)).toEqual(["wait 700", "and quickly"]);
+  expect(textsOf(values)).toEqual([`hold ${go}`, "and quickly"]);
   expect((await server.call("GET", `/threads/${thread}/runs`)).body).toHaveLength(1);
 });
 

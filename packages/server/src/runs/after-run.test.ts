@@ -6,6 +6,7 @@ import type { AsyncTask } from "deepwright";
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { helperAgent } from "./background-agents-for-tests.ts";
 import {
   agentOf,
@@ -17,7 +18,6 @@ import {
   type SiteOptions,
   simpleTool,
   textsOf,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 import { MAIL_KINDS } from "./steering.ts";
@@ -119,7 +119,7 @@ describe("a run of a supervisor that fails", () => {
     await site.close();
     const { directory } = site;
     const gone = await openFailing({}, { directory, works: false });
-    const claim = await gone.records.runs.claimNext(taskId, "gone", 60_000);
+    const claim = await gone.records.runs.claimNext(taskId, "gone", 600_000);
     await gone.records.runs.finish(claim!, { status: "success", threadStatus: "idle" }, []);
     expect(await threadStatus(gone, "t1")).toBe("error");
     await gone.close();

@@ -9,14 +9,14 @@ import { z } from "zod";
 
 const STEPS = 10;
 
-/** `crash`: the process ends in the middle of the third step; `stumble`: of every even one, the first time. `slow`: a step takes 200 ms. */
+/** `crash`: the process ends in the middle of the third step; `stumble`: of every even one, the first time. `slow`: a step takes 500 ms. */
 export function countingAgent(directory: string, mode: string) {
   const count = tool(
     async ({ step }, config) => {
       const thread = config.configurable?.thread_id as string;
       if (mode === "crash" && step === 3) process.kill(process.pid, "SIGKILL");
       if (mode === "stumble" && step % 2 === 0) dieOnce(join(directory, `died-${step}`));
-      if (mode !== "fast") await new Promise((go) => setTimeout(go, mode === "slow" ? 200 : 50));
+      if (mode !== "fast") await new Promise((go) => setTimeout(go, mode === "slow" ? 500 : 50));
       appendFileSync(join(directory, `${thread}.log`), `${step}\n`);
       return `step ${step}`;
     },

@@ -46,8 +46,7 @@ describe("the writer of events", () => {
     const log = slowLog(0);
     const writer = createEventWriter(log, claim);
     await writer.write(event(1));
-    await new Promise((go) => setTimeout(go, 200));
-    expect(log.batches).toHaveLength(1);
+    await expect.poll(() => log.batches).toHaveLength(1);
   });
 
   test("under an old fence nothing more is written, and the run hears of it", async () => {

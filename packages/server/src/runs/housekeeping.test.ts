@@ -1,7 +1,8 @@
 /** What any worker does from time to time, when some of it fails. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
-import { agentOf, begin, OWNER, openSite, type Site, textsOf, until, userSays } from "./service-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { agentOf, begin, OWNER, openSite, type Site, textsOf, userSays } from "./service-for-tests.ts";
 import { newThread } from "./start-run.ts";
 
 const openFast = () =>
@@ -53,14 +54,14 @@ test("a thread whose mail cannot be attended to is told of, and the others are s
 
 test("a thread whose time is over but cannot be removed waits, and those behind it go", async () => {
   const site = await openFast();
-  const held = await site.saver.claimThread("t1", { mode: "refuse" });
+  const held = await site.saver.claimThread("t1", { mode: "refuse", ttl: 600 });
   const begun = Date.now();
   await putThread(site, OWNER, "t1", begun - 1_000);
   await putThread(site, OWNER, "t2", begun);
   await until(() => isGone(site, OWNER, "t2"));
+  await expect.poll(() => site.errors).toMatchObject([{ code: "THREAD_BUSY" }]);
   await held.release();
   expect(await isGone(site, OWNER, "t1")).toBe(false);
-  expect(site.errors).toMatchObject([{ code: "THREAD_BUSY" }]);
   await site.records.threads.patch(OWNER, "t1", { expiresAt: Date.now() });
   await until(() => isGone(site, OWNER, "t1"));
 });

@@ -1,7 +1,8 @@
 /** Which threads go by themselves. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
-import { agentOf, begin, OWNER, openSite, until, userSays } from "./service-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { agentOf, begin, OWNER, openSite, userSays } from "./service-for-tests.ts";
 
 /** Also notes when threads are to go; `shorten` has them go now. */
 async function openWatchedSite({ shorten }: { readonly shorten: boolean }) {

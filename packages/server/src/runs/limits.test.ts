@@ -1,6 +1,7 @@
 /** What ends by itself: runs that take too long, threads whose time is over. */
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import {
   agentOf,
   begin,
@@ -9,7 +10,6 @@ import {
   OWNER,
   openSite,
   simpleTool,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 import { createWireJson } from "./wire-json.ts";

@@ -1,7 +1,8 @@
 /** Mail that nobody could answer. */
 import { say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
-import { agentOf, begin, OWNER, openSite, type Site, textsOf, until, userSays } from "./service-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { agentOf, begin, OWNER, openSite, type Site, textsOf, userSays } from "./service-for-tests.ts";
 import { newThread } from "./start-run.ts";
 import { MAIL_KINDS } from "./steering.ts";
 

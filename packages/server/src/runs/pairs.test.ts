@@ -1,9 +1,10 @@
-/** Two that want the same thread at the same moment, again and again: `TEST_PAIRS=1000` for the whole case. */
+/** Two that want the same thread at the same moment, again and again. */
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { begin, OWNER, openSite, type Site } from "./service-for-tests.ts";
 
-const ALL = Number(process.env.TEST_PAIRS ?? 200);
+const ALL = sized(40, 400);
 const THREADS = 20;
 const PAIRS = ALL / THREADS;
 const State = Annotation.Root({
@@ -37,7 +38,7 @@ test(`R-09: of ${ALL} pairs that two services begin at once, none is lost, and e
   for (const [index, threadId] of threads.entries())
     expect(await wordsOf(one, threadId)).toEqual(expected[index]);
   expect([...one.errors, ...two.errors]).toEqual([]);
-}, 180_000);
+});
 
 test(`R-10: of ${ALL} questions that are answered twice at once, each has one effect, and one answer is refused`, async () => {
   const effects = new Map<string, number>();
@@ -73,4 +74,4 @@ test(`R-10: of ${ALL} questions that are answered twice at once, each has one ef
   expect(effects.size).toBe(ALL);
   expect([...effects.values()].filter((times) => times > 1)).toEqual([]);
   expect(refused).toBe(ALL);
-}, 180_000);
+});

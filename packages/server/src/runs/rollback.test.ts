@@ -2,6 +2,7 @@
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import {
   agentOf,
   begin,
@@ -14,7 +15,6 @@ import {
   type SiteOptions,
   simpleTool,
   textsOf,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 
@@ -187,7 +187,7 @@ function steeredWorker() {
 
 /** As of a worker that is dead, and whose claim on the thread has not run out. */
 describe("while somebody holds its thread, a run that was begun before", () => {
-  const hold = ({ saver }: Site) => saver.claimThread("t1", { mode: "refuse", ttl: 60 });
+  const hold = ({ saver }: Site) => saver.claimThread("t1", { mode: "refuse", ttl: 600 });
   const isTaken = (site: Site, runId: string) => async () =>
     (await site.runs.get(OWNER, runId))?.status === "running";
 

@@ -2,6 +2,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import {
   agentOf,
   begin,
@@ -12,7 +13,6 @@ import {
   openSite,
   simpleTool,
   textsOf,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 

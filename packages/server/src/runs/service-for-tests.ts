@@ -9,6 +9,7 @@ import { createDeepAgent } from "deepwright";
 import { type Script, scriptedModel } from "deepwright/testing";
 import { z } from "zod";
 import { afterThisFile, afterThisTest } from "../../../../scripts/test-cleanups.mjs";
+import { until } from "../../../../scripts/test-time.ts";
 import { type AgentSource, createAgentRegistry } from "../agents/registry.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
 import { openRecords } from "../records/open-records.ts";
@@ -23,6 +24,9 @@ export function scratchDirectory(): string {
 
 export const OWNER = "ada";
 
+/** Seconds. A worker that lives keeps its runs, however slow the machine is. */
+const LONG_CLAIM = 60;
+
 export type Site = Awaited<ReturnType<typeof openSite>>;
 
 export interface SiteOptions extends Partial<RunServiceOptions> {
@@ -33,17 +37,18 @@ export interface SiteOptions extends Partial<RunServiceOptions> {
 }
 
 export async function openSite(agents: Record<string, AgentSource>, options: SiteOptions = {}) {
-  const { directory = scratchDirectory(), works = true, ...given } = options;
+  const { directory = scratchDirectory(), works = true, claimTtl = LONG_CLAIM, ...given } = options;
   const path = join(directory, "state.db");
   const saver = await SqliteSaver.open(path);
   const records = await openRecords({ sqlite: join(directory, "records.db") });
-  const registry = createAgentRegistry({ agents, saver, claimTtl: given.claimTtl ?? 15 });
+  const registry = createAgentRegistry({ agents, saver, claimTtl });
   const errors: unknown[] = [];
   const runs = createRunService({
     records,
     registry,
     saver,
     queue: createInProcessQueue(),
+    claimTtl,
     pollInterval: 0.05,
     scanInterval: 0.2,
     onError: (error) => errors.push(error),
@@ -117,9 +122,15 @@ export function gate() {
   return { open, opened };
 }
 
-export async function until(check: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
-  for (const begun = performance.now(); !(await check()); ) {
-    if (performance.now() - begun > limitMs) throw new Error("It did not come about in time.");
-    await new Promise((go) => setTimeout(go, 10));
-  }
+/** Resolves when the run at work here has looked for mail that was sent before. */
+export async function mailSeen({ records: { mail } }: Pick<Site, "records">): Promise<void> {
+  const { waiting } = mail;
+  let looks = 0;
+  mail.waiting = (...given) => {
+    looks += 1;
+    return waiting.apply(mail, given);
+  };
+  // A run looks again when its look before is over.
+  await until(() => looks > 1);
+  mail.waiting = waiting;
 }

@@ -3,10 +3,11 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from "node:net";
 import { say } from "deepwright/testing";
 import { afterEach, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import type { DueHook, HookRecords } from "../records/records.ts";
 import { createHookSender } from "./hook-sender.ts";
-import { agentOf, begin, gate, OWNER, openSite, type Site, until, userSays } from "./service-for-tests.ts";
+import { agentOf, begin, gate, OWNER, openSite, type Site, userSays } from "./service-for-tests.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 const servers: (Server | SocketServer)[] = [];
@@ -56,7 +57,7 @@ test("a receiver that changes the protocol stops neither the webhooks of others 
     response.end();
   });
   const url = await rawReceiver(SWITCHING);
-  const site = await openSite({ agent: agent() }, { webhooks: { allowPrivate, timeoutMs: 500 } });
+  const site = await openSite({ agent: agent() }, { webhooks: { allowPrivate, timeoutMs: 600_000 } });
   const bad = await begin(site, "bad", { input: userSays("hello"), webhook: url });
   await until(async () => (await statusOf(site, bad.run_id)) === "failed");
   for (const thread of ["t1", "t2"]) await begin(site, thread, { input: userSays("hello"), webhook: well });
@@ -72,10 +73,10 @@ test("an address that is refused by now is given up, and told of; others are cal
   });
   const first = await openSite(
     { agent: agent() },
-    { webhooks: { allowPrivate, timeoutMs: 200, retryAfterMs: [50, 50] } },
+    { webhooks: { allowPrivate, retryAfterMs: Array(10_000).fill(50) } },
   );
   const dead = await begin(first, "t1", { input: userSays("hello"), webhook: "http://127.0.0.1:1/" });
-  await until(async () => (await first.records.hooks.get(OWNER, dead.run_id))?.attempts === 1);
+  await until(async () => ((await first.records.hooks.get(OWNER, dead.run_id))?.attempts ?? 0) > 0);
   await first.close();
   const second = await openSite({ agent: agent() }, { directory: first.directory });
   await until(async () => (await statusOf(second, dead.run_id)) === "failed");

@@ -2,17 +2,18 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import {
   agentOf,
   begin,
   eventsOf,
   gate,
+  mailSeen,
   namesOf,
   OWNER,
   openSite,
   simpleTool,
   textsOf,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 
@@ -106,7 +107,7 @@ describe("steer", () => {
     const run = await begin(site, "t1", { input: userSays("slow") });
     await begun;
     await other.runs.steer(OWNER, "t1", { content: "left" });
-    await new Promise((go) => setTimeout(go, 300));
+    await mailSeen(site);
     open();
     await other.runs.wait(OWNER, run.run_id);
     expect((await textsOf(site, "t1")).slice(-2)).toEqual(["left", "re: left"]);
@@ -201,8 +202,7 @@ describe("a run that is ended after it has read mail", () => {
   test("and is rolled back: all of it is read again, in its order", async () => {
     const { site, open } = await begunWith("rollback");
     open();
-    await until(async () => letters(await textsOf(site, "t1")).length === 2);
-    expect(await textsOf(site, "t1")).toEqual(["hello", "done", "first", "second", "done"]);
+    await expect.poll(() => textsOf(site, "t1")).toEqual(["hello", "done", "first", "second", "done"]);
     await until(async () => (await site.records.mail.waiting("t1", ["steer"])).length === 0);
   });
 

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AsyncTask } from "deepwright";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { QUICK, startServer, type TestServer } from "../server-for-tests.ts";
+import { until } from "../../../../scripts/test-time.ts";
+import { PROMPT, startServer, type TestServer } from "../server-for-tests.ts";
 import { backgroundAgents, startTask } from "./background-agents-for-tests.ts";
 import {
   begin,
@@ -13,7 +14,6 @@ import {
   type Site,
   type SiteOptions,
   textsOf,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   t1 = randomUUID();
 });
 beforeAll(async () => {
-  far = await startServer({ agents: backgroundAgents(), runs: QUICK });
+  far = await startServer({ agents: backgroundAgents(), runs: PROMPT });
 });
 afterEach(() => {
   writeFileSync(gateFile(), "");
@@ -58,6 +58,18 @@ async function quiet(site: Site, threadId: string): Promise<void> {
     const isIdle = runs.every(({ status }) => status !== "pending" && status !== "running");
     return isIdle && (await site.records.mail.waiting(threadId, ["task-end"])).length === 0;
   });
+}
+
+/** Resolves when a task was looked at twice and went on. */
+async function lookedAgain({ records: { background } }: Site): Promise<void> {
+  const { again } = background;
+  let looks = 0;
+  background.again = async (...given) => {
+    await again.apply(background, given);
+    looks += 1;
+  };
+  await until(() => looks > 1);
+  background.again = again;
 }
 
 const wait = (): string => `wait ${gateFile()}`;
@@ -110,7 +122,7 @@ describe("a task on another server", () => {
     await until(async () => (await statusThere(task!)) === "success");
     expect((await far.call("GET", `/threads/${task?.taskId}`)).body).toMatchObject({ open_tasks: 1 });
     expect(await tell(site, t1, call("check_async_task", task!.taskId))).toContain("running");
-    await new Promise((go) => setTimeout(go, 2_500));
+    await lookedAgain(site);
     expect(await newsIn(site, t1)).toEqual([]);
     writeFileSync(gateFile(), "");
     await until(async () => (await newsIn(site, t1)).length === 1);
@@ -189,7 +201,7 @@ describe("cancel", () => {
     expect(await tell(site, t1, call("cancel_async_task", task!.taskId))).toContain("is cancelled");
     await until(() => isStopped(low!));
     expect((await far.call("GET", `/threads/${task?.taskId}`)).body.open_tasks).toBeUndefined();
-    await new Promise((go) => setTimeout(go, 2_000));
+    await new Promise((go) => setTimeout(go, 1_000));
     expect(await newsIn(site, t1)).toEqual([]);
     expect((await far.call("GET", `/threads/${task?.taskId}/state`)).body.values.messages).toHaveLength(4);
   });

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { callTool, say } from "deepwright/testing";
 import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../../../../scripts/test-time.ts";
 import { privateName } from "../net/private-name-for-tests.ts";
 import {
   agentOf,
@@ -12,10 +13,12 @@ import {
   openSite,
   type Site,
   simpleTool,
-  until,
   userSays,
 } from "./service-for-tests.ts";
 import { createWebhooks } from "./webhooks.ts";
+
+/** Receivers of this machine may be slow. */
+const PATIENT = { allowPrivate: true, timeoutMs: 600_000 } as const;
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -73,12 +76,12 @@ describe("a webhook", () => {
     const named = `http://${await privateName()}:${new URL(url).port}/hook`;
     expect(await createWebhooks().post(named, "{}", {})).toBe(0);
     expect(bodies).toEqual([]);
-    expect(await createWebhooks({ allowPrivate: true }).post(named, "{}", {})).toBe(200);
+    expect(await createWebhooks(PATIENT).post(named, "{}", {})).toBe(200);
     expect(bodies).toEqual(["{}"]);
   });
 
   test("that leads elsewhere is not followed", async () => {
-    const hooks = createWebhooks({ allowPrivate: true });
+    const hooks = createWebhooks(PATIENT);
     const moved = await receiver(302);
     expect(await hooks.post(moved.url, "{}", {})).toBe(302);
     expect(moved.bodies).toHaveLength(1);
@@ -86,7 +89,7 @@ describe("a webhook", () => {
 
   test("tells the status and the values of the run, with the id of the run", async () => {
     const { bodies, headers, url } = await receiver(200);
-    const site = await openSite({ agent: agentOf([say("hi")]).agent }, { webhooks: { allowPrivate: true } });
+    const site = await openSite({ agent: agentOf([say("hi")]).agent }, { webhooks: PATIENT });
     const run = await begin(site, "t1", { input: userSays("hello"), webhook: url });
     await site.runs.wait(OWNER, run.run_id);
     await until(() => bodies.length === 1);
@@ -111,7 +114,7 @@ describe("a run that ends before it began", () => {
       const wait = simpleTool("wait", async () => first.opened);
       const script = [callTool("wait", {}), say("one"), say("two")];
       const { agent } = agentOf(script, { tools: [wait] });
-      const site = await openSite({ agent }, { webhooks: { allowPrivate: true } });
+      const site = await openSite({ agent }, { webhooks: PATIENT });
       const busy = await begin(site, "t1", { input: userSays("one") });
       await until(async () => (await site.runs.get(OWNER, busy.run_id))?.status === "running");
       const input = userSays("two");
@@ -143,7 +146,7 @@ describe("an address that does not take it", () => {
     const { bodies, headers, url } = await receiver(500, 503, 200);
     const site = await openSite(
       { agent: answering() },
-      { webhooks: { allowPrivate: true, retryAfterMs: [10, 20, 30] } },
+      { webhooks: { ...PATIENT, retryAfterMs: [10, 20, 30] } },
     );
     const { run_id } = await begin(site, "t1", { input: userSays("hello"), webhook: url });
     await until(async () => (await hookOf(site, run_id))?.status === "delivered");
@@ -162,10 +165,7 @@ describe("an address that does not take it", () => {
     ["is given up in the end, which is recorded and told", [500], 3, 500],
   ])("%s", async (_, statuses, attempts, answer) => {
     const { bodies, url } = await receiver(...statuses);
-    const site = await openSite(
-      { agent: answering() },
-      { webhooks: { allowPrivate: true, retryAfterMs: [10, 10] } },
-    );
+    const site = await openSite({ agent: answering() }, { webhooks: { ...PATIENT, retryAfterMs: [10, 10] } });
     const { run_id } = await begin(site, "t1", { input: userSays("hello"), webhook: url });
     await until(async () => (await hookOf(site, run_id))?.status === "failed");
     expect(await hookOf(site, run_id)).toEqual({ runId: run_id, url, status: "failed", attempts, answer });
@@ -176,7 +176,7 @@ describe("an address that does not take it", () => {
 
   test("is called by whichever process lives when the one that ended the run is gone", async () => {
     const { bodies, headers, url } = await receiver(503, 200);
-    const webhooks = { allowPrivate: true, retryAfterMs: [300] };
+    const webhooks = { ...PATIENT, retryAfterMs: [1_000] };
     const first = await openSite({ agent: answering() }, { webhooks });
     const { run_id } = await begin(first, "t1", { input: userSays("hello"), webhook: url });
     // The answer is noted: of a call that is cut off, nobody knows until its time is over.
@@ -190,7 +190,7 @@ describe("an address that does not take it", () => {
 
   test("is not told of twice while many processes look", async () => {
     const { bodies, url } = await receiver(200);
-    const webhooks = { allowPrivate: true };
+    const webhooks = PATIENT;
     const sites = [await openSite({ agent: answering() }, { webhooks })];
     for (let more = 0; more < 3; more += 1)
       sites.push(

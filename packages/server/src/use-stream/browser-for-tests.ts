@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { build } from "esbuild";
 import { type Browser, chromium } from "playwright-core";
+import { PATIENCE_MS } from "../../../../scripts/test-time.ts";
 
 export interface PageHost {
   readonly origin: string;
@@ -49,5 +50,9 @@ export function launchChromium(): Promise<Browser> {
     .map((directory) => join(directory, "chromium"))
     .find((file) => existsSync(file));
   if (executablePath === undefined) throw new Error("There is no chromium on the PATH.");
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-background-networking"] });
+  return chromium.launch({
+    executablePath,
+    timeout: PATIENCE_MS,
+    args: ["--no-sandbox", "--disable-background-networking"],
+  });
 }

@@ -4,15 +4,21 @@ import { Client } from "@langchain/langgraph-sdk";
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { PATIENCE_MS } from "../../../../scripts/test-time.ts";
+import { gate } from "../runs/service-for-tests.ts";
 import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 import { launchChromium, type PageHost, servePage } from "./browser-for-tests.ts";
 
 const LONG = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
 
+/** While it is closed a long text does not come to its end. */
+let door = gate();
+door.open();
+
 /** Does what it is told, slowly enough to be watched. */
 function slowAgent() {
-  const model = scriptedModel(
+  const model = heldModel(
     ({ messages }) => {
       const last = messages.at(-1);
       const text = String(last?.text ?? "");
@@ -31,6 +37,30 @@ function slowAgent() {
     interruptOn: { write_file: true },
     subagents: [{ name: "writer", description: "Writes.", systemPrompt: "You write." }],
   });
+}
+
+/** A scripted model that stops in the middle of a long text until the door is open. */
+function heldModel(...given: Parameters<typeof scriptedModel>): ReturnType<typeof scriptedModel> {
+  const model = scriptedModel(...given);
+  const chunksOf = model._streamResponseChunks.bind(model);
+  model._streamResponseChunks = async function* (messages, options, runManager) {
+    let text = "";
+    for await (const chunk of chunksOf(messages, options, runManager)) {
+      yield chunk;
+      text += chunk.text;
+      if (!text.includes("word9")) continue;
+      const { signal } = options;
+      const aborted = new Promise((gone) => signal?.addEventListener("abort", gone, { once: true }));
+      if (!signal?.aborted) await Promise.race([door.opened, aborted]);
+    }
+  };
+  return model;
+}
+
+/** Until it is opened, which the end of the test does too. */
+function closeDoor(): void {
+  door = gate();
+  onTestFinished(door.open);
 }
 
 let host: PageHost;
@@ -54,6 +84,7 @@ let complaints: string[];
 beforeEach(async () => {
   complaints = [];
   page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   page.on("console", (line) => {
     if (line.type() === "error" || line.type() === "warning") complaints.push(line.text());
   });
@@ -109,11 +140,13 @@ test("a call that needs approval is shown, approved on the page and answered", a
 });
 
 test("a page that is loaded again goes on with the stream of the run at work", async () => {
+  closeDoor();
   await tell("long");
   await page.waitForSelector("text=word3");
   const joined = page.waitForRequest(/\/runs\/[^/]+\/stream/);
   await page.reload();
   expect((await joined).headers()["last-event-id"]).toBe("-1");
+  door.open();
   await page.waitForSelector("text=word59");
   await rests();
   expect(await lastText()).toBe(LONG);
@@ -141,6 +174,7 @@ test("a message told another way is a branch, and the first one is still there",
 });
 
 test("stop ends the run on the server too", async () => {
+  closeDoor();
   await tell("long");
   await page.waitForSelector("text=word3");
   await page.click("#stop");
@@ -154,9 +188,11 @@ test("stop ends the run on the server too", async () => {
 });
 
 test("what a subagent says is shown with its task, not among the agent's messages", async () => {
+  closeDoor();
   await tell("delegate long");
   await page.waitForSelector("#team li[data-status=running] >> text=word3");
   expect(await page.locator("li[data-type=ai] .text").allTextContents()).toEqual([""]);
+  door.open();
   await page.waitForSelector("#team li[data-status=complete]");
   await rests();
   expect(await page.textContent("#team li")).toMatch(/^writer: word0 .* word59 /);

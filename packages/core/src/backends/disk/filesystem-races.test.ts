@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
+import { PATIENCE_MS } from "../../../../../scripts/test-time.ts";
 import { type DiskTree, diskTree, SECRET } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 import { usualStrategy } from "./open-directory.ts";
@@ -54,63 +55,55 @@ async function download(path: string): Promise<string> {
 
 const contained = it.skipIf(usualStrategy() !== "descriptor");
 
-contained(
-  "a directory swapped for a link while it is used never leads outside",
-  async () => {
-    await swapping("dir", "../workspace-evil");
-    const seen: string[] = [];
-    const end = Date.now() + 60_000;
-    const real = '"path":"/dir/secret.txt","is_dir":false,"size":9,';
-    let realSeen = false;
-    for (let round = 0; round < ROUNDS || (!realSeen && Date.now() < end); round++) {
-      const results = [
-        await backend.write(`/dir/new-${round}`, "1"),
-        await backend.edit("/dir/secret.txt", "harmless", "harmless"),
-        await backend.edit("/dir/secret.txt", "SECRET", "stolen"),
-        await backend.append("/dir/log", "x"),
-        await backend.read("/dir/secret.txt"),
-        await backend.readRaw("/dir/deep/other.txt"),
-        await backend.ls("/dir"),
-        await backend.uploadFiles([["/dir/up", Buffer.from("1")]]),
-        await download("/dir/secret.txt"),
-        await backend.delete(`/dir/new-${round}`),
-        await backend.delete("/dir/deep"),
-      ];
-      if (round % 20 === 0)
-        results.push((await backend.grep("SECRET")) as never, (await backend.glob("**")) as never);
-      seen.push(JSON.stringify(results));
-      realSeen ||= seen.at(-1)?.includes(real) ?? false;
-    }
-    expect(tree.outside()).toBe(outside);
-    const all = seen.join("\n");
-    expect(all.includes(SECRET)).toBe(false);
-    expect(all.includes('other.txt","is_dir')).toBe(false);
-    expect(all.includes(`"path":"/dir/secret.txt","is_dir":false,"size":${SECRET.length + 1},`)).toBe(false);
-    expect(realSeen).toBe(true);
-  },
-  120_000,
-);
+contained("a directory swapped for a link while it is used never leads outside", async () => {
+  await swapping("dir", "../workspace-evil");
+  const seen: string[] = [];
+  const end = Date.now() + PATIENCE_MS;
+  const real = '"path":"/dir/secret.txt","is_dir":false,"size":9,';
+  let realSeen = false;
+  for (let round = 0; round < ROUNDS || (!realSeen && Date.now() < end); round++) {
+    const results = [
+      await backend.write(`/dir/new-${round}`, "1"),
+      await backend.edit("/dir/secret.txt", "harmless", "harmless"),
+      await backend.edit("/dir/secret.txt", "SECRET", "stolen"),
+      await backend.append("/dir/log", "x"),
+      await backend.read("/dir/secret.txt"),
+      await backend.readRaw("/dir/deep/other.txt"),
+      await backend.ls("/dir"),
+      await backend.uploadFiles([["/dir/up", Buffer.from("1")]]),
+      await download("/dir/secret.txt"),
+      await backend.delete(`/dir/new-${round}`),
+      await backend.delete("/dir/deep"),
+    ];
+    if (round % 20 === 0)
+      results.push((await backend.grep("SECRET")) as never, (await backend.glob("**")) as never);
+    seen.push(JSON.stringify(results));
+    realSeen ||= seen.at(-1)?.includes(real) ?? false;
+  }
+  expect(tree.outside()).toBe(outside);
+  const all = seen.join("\n");
+  expect(all.includes(SECRET)).toBe(false);
+  expect(all.includes('other.txt","is_dir')).toBe(false);
+  expect(all.includes(`"path":"/dir/secret.txt","is_dir":false,"size":${SECRET.length + 1},`)).toBe(false);
+  expect(realSeen).toBe(true);
+});
 
-contained(
-  "a file swapped for a link while it is used never leads outside",
-  async () => {
-    await swapping("file", "../workspace-evil/secret.txt");
-    const seen: string[] = [];
-    for (let round = 0; round < ROUNDS; round++)
-      seen.push(
-        JSON.stringify([
-          await backend.read("/file"),
-          await backend.append("/file", "x"),
-          await backend.edit("/file", "SECRET", "stolen"),
-          await backend.write("/file", "mine", { overwrite: true }),
-          await download("/file"),
-        ]),
-      );
-    expect(tree.outside()).toBe(outside);
-    expect(seen.join("\n").includes(SECRET)).toBe(false);
-  },
-  120_000,
-);
+contained("a file swapped for a link while it is used never leads outside", async () => {
+  await swapping("file", "../workspace-evil/secret.txt");
+  const seen: string[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    seen.push(
+      JSON.stringify([
+        await backend.read("/file"),
+        await backend.append("/file", "x"),
+        await backend.edit("/file", "SECRET", "stolen"),
+        await backend.write("/file", "mine", { overwrite: true }),
+        await download("/file"),
+      ]),
+    );
+  expect(tree.outside()).toBe(outside);
+  expect(seen.join("\n").includes(SECRET)).toBe(false);
+});
 
 /** Reads a file until it is told to stop, and says how often it was not as it must be. */
 const READER = `

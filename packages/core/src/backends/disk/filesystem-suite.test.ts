@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
+import { sized } from "../../../../../scripts/test-size.ts";
 import { backendSuite } from "../../testing/backend-suite.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 import type { FilesystemBackendOptions } from "./filesystem-options.ts";
@@ -17,6 +18,7 @@ for (const [form, options] of Object.entries(forms))
     { describe, test },
     {
       name: `FilesystemBackend with ${form}`,
+      size: form === "virtual paths" ? "full" : sized("small", "full"),
       open: () => {
         const rootDir = realpathSync(mkdtempSync(join(tmpdir(), "deepwright-suite-")));
         return {
@@ -32,5 +34,6 @@ for (const [form, options] of Object.entries(forms))
       canTransfer: true,
       detectsEncodings: true,
       keepsEmptyDirectories: true,
+      timeoutMs: 600_000,
     },
   );

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { withPathLock } from "./path-locks.ts";
 
 function locks(): string {
@@ -27,6 +28,7 @@ it("work on one key is done one after another, in order, and work on others besi
   const work = (key: string, name: string) =>
     withPathLock(key, { path: "/x", directory }, async () => {
       events.push(`${name} begins`);
+      if (name === "first") await until(() => events.includes("other begins"));
       await sleep(10);
       events.push(`${name} ends`);
     });
@@ -53,16 +55,23 @@ it("one who stops waiting is told so at once and does not let others in too earl
   const directory = locks();
   const controller = new AbortController();
   let busy = false;
+  let finish: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
   const first = withPathLock("key", { path: "/x", directory }, async () => {
     busy = true;
-    await sleep(100);
+    await finished;
     busy = false;
   });
   const second = withPathLock("key", { path: "/x", directory, signal: controller.signal }, () => "never");
   const third = withPathLock("key", { path: "/x", directory }, () => busy);
+  await until(() => busy);
   controller.abort(new Error("stopped"));
   await expect(second).rejects.toThrow("stopped");
+  await sleep(50);
   expect(busy).toBe(true);
+  finish();
   expect(await third).toBe(false);
   await first;
 });

@@ -34,7 +34,7 @@ export type GrepChange = Partial<GrepRequest>;
 const USUAL = {
   path: "/",
   respectGitignore: true,
-  timeoutSeconds: 60,
+  timeoutSeconds: 600,
   maxFileSizeBytes: 10 * 1024 * 1024,
   useRipgrep: true,
 };

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LocalSandbox, openLocalSandbox as open } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 async function callsOf(sandbox: LocalSandbox, act: () => Promise<unknown>): Promise<string> {
   sandbox.calls.length = 0;
   expect(await act()).not.toHaveProperty("error");
@@ -29,7 +27,7 @@ const uploadsLeft = (): string[] =>
   readdirSync("/tmp").filter((name) => name.startsWith(".deepwright-upload-"));
 
 describe("file operations of a sandbox", () => {
-  it("on small files take one call, from the first on", { timeout: TIMEOUT }, async () => {
+  it("on small files take one call, from the first on", async () => {
     const sandbox = open();
     const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
     const path = `${sandbox.root}/a.txt`;
@@ -54,7 +52,6 @@ describe("file operations of a sandbox", () => {
 
   it.each(Object.entries(ODD))(
     "on %s of some bytes take one, and two where its encoding has to be known",
-    { timeout: TIMEOUT },
     async (_, odd) => {
       const sandbox = open();
       const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
@@ -71,7 +68,7 @@ describe("file operations of a sandbox", () => {
     },
   );
 
-  it("on source text of 200 KB take no more than two", { timeout: TIMEOUT }, async () => {
+  it("on source text of 200 KB take no more than two", async () => {
     const sandbox = open();
     const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
     const path = `${sandbox.root}/a.ts`;
@@ -90,9 +87,7 @@ describe("file operations of a sandbox", () => {
     expect(sandbox.leftovers()).toEqual([]);
   });
 
-  it("on files of some MB, many entries and many matches take no more than two, also where nothing packs", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("on files of some MB, many entries and many matches take no more than two, also where nothing packs", async () => {
     const sandbox = open();
     const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
     const path = `${sandbox.root}/large.txt`;
@@ -116,36 +111,28 @@ describe("file operations of a sandbox", () => {
     expect(sandbox.leftovers()).toEqual([]);
   });
 
-  it.each(Object.entries(ODD))(
-    "on %s of some MB that were read or written take one",
-    {
-      timeout: TIMEOUT,
-    },
-    async (_, odd) => {
-      const sandbox = open();
-      const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
-      const path = `${sandbox.root}/odd.txt`;
-      for (const size of [200_000, 2_000_000]) {
-        const content = Buffer.concat([
-          Buffer.from("one\n"),
-          odd,
-          Buffer.from(`\r\n${noise(size)}\r\ntwo\r\n`),
-        ]);
-        writeFileSync(path, content);
-        expect((await calls(() => sandbox.read(path, 0, 10))).split(" ").length).toBeLessThanOrEqual(2);
-        expect(await calls(() => sandbox.edit(path, "one\n", "1\n"))).toBe("execute");
-        expect(await calls(() => sandbox.edit(path, "two", "2"))).toBe("execute");
-        const expected = content.toString("latin1").replace(/^one/, "1").replace("two", "2");
-        expect(readFileSync(path, "latin1") === expected).toBe(true);
-      }
-      await sandbox.write(`${path}.new`, `one\r\n${noise(200_000)}\r\n`);
-      expect(await calls(() => sandbox.edit(`${path}.new`, "one\n", "1\n"))).toBe("execute");
-    },
-  );
+  it.each(Object.entries(ODD))("on %s of some MB that were read or written take one", async (_, odd) => {
+    const sandbox = open();
+    const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
+    const path = `${sandbox.root}/odd.txt`;
+    for (const size of [200_000, 2_000_000]) {
+      const content = Buffer.concat([
+        Buffer.from("one\n"),
+        odd,
+        Buffer.from(`\r\n${noise(size)}\r\ntwo\r\n`),
+      ]);
+      writeFileSync(path, content);
+      expect((await calls(() => sandbox.read(path, 0, 10))).split(" ").length).toBeLessThanOrEqual(2);
+      expect(await calls(() => sandbox.edit(path, "one\n", "1\n"))).toBe("execute");
+      expect(await calls(() => sandbox.edit(path, "two", "2"))).toBe("execute");
+      const expected = content.toString("latin1").replace(/^one/, "1").replace("two", "2");
+      expect(readFileSync(path, "latin1") === expected).toBe(true);
+    }
+    await sandbox.write(`${path}.new`, `one\r\n${noise(200_000)}\r\n`);
+    expect(await calls(() => sandbox.edit(`${path}.new`, "one\n", "1\n"))).toBe("execute");
+  });
 
-  it("that were odd and are no more, or were not and are, are edited as they are", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("that were odd and are no more, or were not and are, are edited as they are", async () => {
     const sandbox = open();
     const path = `${sandbox.root}/a.txt`;
     const plain = `one\n${noise(200_000)}\ntwo\n`;
@@ -164,9 +151,7 @@ describe("file operations of a sandbox", () => {
     expect(readFileSync(path, "utf8")).toBe("small now, 1\n");
   });
 
-  it("take two at most where there are a shell and the core utilities alone", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("take two at most where there are a shell and the core utilities alone", async () => {
     const sandbox = open({ tools: "core" });
     const calls = (act: () => Promise<unknown>): Promise<string> => callsOf(sandbox, act);
     const path = `${sandbox.root}/a.txt`;
@@ -180,7 +165,7 @@ describe("file operations of a sandbox", () => {
     expect(readFileSync(large, "utf8").slice(0, 2)).toBe("1\n");
   });
 
-  it("compare files also where there is no sha256sum", { timeout: TIMEOUT }, async () => {
+  it("compare files also where there is no sha256sum", async () => {
     const sandbox = open({ tools: "core", without: ["sha256sum"] });
     const path = `${sandbox.root}/a.txt`;
     await sandbox.write(path, `one\n${noise(100_000)}`);
@@ -196,7 +181,7 @@ describe("file operations of a sandbox", () => {
     expect(await sandbox.edit(path, "ONE", "1")).toEqual({ path, occurrences: 1 });
   });
 
-  it("take no more where the first of all is a large write", { timeout: TIMEOUT }, async () => {
+  it("take no more where the first of all is a large write", async () => {
     const before = uploadsLeft();
     const sandbox = open();
     const write = () => sandbox.write(`${sandbox.root}/a.txt`, noise(100_000));
@@ -212,7 +197,7 @@ describe("file operations of a sandbox", () => {
     expect(readFileSync(path, "utf8")).toBe(content);
   });
 
-  it("leave nothing readable behind where uploads are another user's", { timeout: TIMEOUT }, async () => {
+  it("leave nothing readable behind where uploads are another user's", async () => {
     const before = uploadsLeft();
     const sandbox = open({ unprivileged: true });
     const content = noise(100_000);
@@ -228,7 +213,7 @@ describe("file operations of a sandbox", () => {
     expect(left.length).toBeLessThanOrEqual(1);
   });
 
-  it("know their directory for uploads whatever it is called", { timeout: TIMEOUT }, async () => {
+  it("know their directory for uploads whatever it is called", async () => {
     const sandbox = open({ temporaryName: "odd ä'$(x)" });
     const path = `${sandbox.root}/a.txt`;
     const content = noise(100_000);
@@ -239,7 +224,7 @@ describe("file operations of a sandbox", () => {
     expect(sandbox.leftovers()).toEqual([]);
   });
 
-  it("at the same time at first leave one directory for uploads", { timeout: TIMEOUT }, async () => {
+  it("at the same time at first leave one directory for uploads", async () => {
     const sandbox = open();
     const names = ["a", "b", "c", "d"].map((name) => `${sandbox.root}/${name}`);
     await Promise.all(names.map((path) => sandbox.write(path, noise(path.endsWith("d") ? 100_000 : 10))));

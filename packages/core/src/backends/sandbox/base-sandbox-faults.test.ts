@@ -3,17 +3,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-};
 
 describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
-  it("an edit for which there is no room leaves the file as it was", { timeout: TIMEOUT }, async () => {
+  it("an edit for which there is no room leaves the file as it was", async () => {
     const sandbox = open({ tools });
     const path = `${sandbox.root}/large.txt`;
     const content = `first one\n${noise(600_000)}\nmiddle\n${noise(600_000)}\nlast two\n`;
@@ -33,7 +29,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(readdirSync(sandbox.root)).toEqual(["large.txt"]);
   });
 
-  it("edits go on where a provider cuts answers", { timeout: TIMEOUT }, async () => {
+  it("edits go on where a provider cuts answers", async () => {
     const sandbox = open({ tools, maxOutput: 20_000 });
     const path = `${sandbox.root}/a.txt`;
     writeFileSync(path, `one\r\ntwo\r\n${noise(30_000)}\r\n`);
@@ -42,9 +38,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(readFileSync(path, "utf8").slice(0, 6)).toBe("1\r\n2\r\n");
   });
 
-  it("long texts of any script are edited, in commands of less than 64 KB", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("long texts of any script are edited, in commands of less than 64 KB", async () => {
     const sandbox = open({ tools });
     const path = `${sandbox.root}/a.txt`;
     const long = "가나다라마".repeat(1200);
@@ -62,9 +56,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
   });
 });
 
-it("a file that has grown beyond what is handled at once is refused, whatever it was before", {
-  timeout: TIMEOUT,
-}, async () => {
+it("a file that has grown beyond what is handled at once is refused, whatever it was before", async () => {
   const sandbox = open();
   const path = `${sandbox.root}/log.txt`;
   await sandbox.write(path, `one\r\n${noise(100_000)}\r\n`);
@@ -72,7 +64,7 @@ it("a file that has grown beyond what is handled at once is refused, whatever it
   expect(await sandbox.edit(path, "one\n", "1\n")).toMatchObject({ code: "TOO_LARGE" });
 });
 
-it("an upload that is stopped does not stay", { timeout: TIMEOUT }, async () => {
+it("an upload that is stopped does not stay", async () => {
   const sandbox = open();
   const controller = new AbortController();
   const upload = sandbox.uploadFiles.bind(sandbox);
@@ -89,7 +81,7 @@ it("an upload that is stopped does not stay", { timeout: TIMEOUT }, async () => 
   await until(() => sent.every((path) => !existsSync(path)));
 });
 
-it("what a stopped command has not put in its place does not stay there", { timeout: TIMEOUT }, async () => {
+it("what a stopped command has not put in its place does not stay there", async () => {
   const sandbox = open();
   const controller = new AbortController();
   const execute = sandbox.execute.bind(sandbox);

@@ -2,8 +2,6 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LocalSandbox } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 describe("BaseSandbox with files that are too large to move", () => {
   let sandbox: LocalSandbox;
 
@@ -13,9 +11,7 @@ describe("BaseSandbox with files that are too large to move", () => {
 
   afterEach(() => sandbox.close());
 
-  it("FS-19 a sparse file of 1.5 GiB is refused or paged without being moved", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("FS-19 a sparse file of 1.5 GiB is refused or paged without being moved", async () => {
     const path = `${sandbox.root}/sparse`;
     writeFileSync(path, "");
     truncateSync(path, 1.5 * 1024 ** 3);
@@ -24,9 +20,7 @@ describe("BaseSandbox with files that are too large to move", () => {
     expect(sandbox.calls).toEqual(["execute", "execute"]);
   });
 
-  it("FS-20 of a line longer than a page the beginning is shown and marked", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("FS-20 of a line longer than a page the beginning is shown and marked", async () => {
     const path = `${sandbox.root}/line`;
     writeFileSync(path, `head\n${"x".repeat(12 * 1024 * 1024)}\ntail\n`);
     expect(await sandbox.read(path, 0, 10)).toMatchObject({ content: "head", nextOffset: 1 });

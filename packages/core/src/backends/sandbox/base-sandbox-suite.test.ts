@@ -1,4 +1,5 @@
 import { describe, test } from "vitest";
+import { sized } from "../../../../../scripts/test-size.ts";
 import { backendSuite } from "../../testing/index.ts";
 import { LocalSandbox, TESTED_TOOLS, type Tools } from "./local-sandbox-for-tests.ts";
 
@@ -22,6 +23,8 @@ for (const tools of TESTED_TOOLS)
       canTransfer: true,
       detectsEncodings: true,
       keepsEmptyDirectories: true,
+      timeoutMs: 600_000,
       runs: 2,
+      size: tools === "full" ? "full" : sized("small", "full"),
     },
   );

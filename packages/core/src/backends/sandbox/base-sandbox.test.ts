@@ -16,8 +16,6 @@ import { describe, expect, it, test } from "vitest";
 import type { ExecuteResponse } from "../backend.ts";
 import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 const HOSTILE = [
   "'; touch pwned; '",
   "$(touch pwned)",
@@ -35,7 +33,7 @@ const HOSTILE = [
 ];
 
 describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
-  test.each(HOSTILE)("the name %j is data in every operation", { timeout: TIMEOUT }, async (name) => {
+  test.each(HOSTILE)("the name %j is data in every operation", async (name) => {
     const sandbox = open({ tools });
     const shown = name.replaceAll("\\", "/");
     const path = `${sandbox.root}/${shown}`;
@@ -55,9 +53,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(sandbox.commands.join("\n")).not.toMatch(/one two|touch pwned/);
   });
 
-  it("names with a line break or without a meaning neither forge nor hide others", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("names with a line break or without a meaning neither forge nor hide others", async () => {
     const sandbox = open({ tools });
     const forged = `a\nF1 1 ${sandbox.root}\n81a4 1 1`;
     writeFileSync(join(sandbox.root, "a.txt"), "needle");
@@ -75,9 +71,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(matched.files).toMatchObject([{ path, size: 6 }]);
   });
 
-  it("FS-16 FS-17 a pipe, a directory and a device are typed errors at once", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("FS-16 FS-17 a pipe, a directory and a device are typed errors at once", async () => {
     const sandbox = open({ tools });
     const pipe = `${sandbox.root}/pipe`;
     execFileSync("mkfifo", [pipe]);
@@ -96,9 +90,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     });
   });
 
-  it("what the system does not permit is a typed error, and reported by a search", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("what the system does not permit is a typed error, and reported by a search", async () => {
     const sandbox = open({ tools, unprivileged: true });
     for (const directory of ["closed", "fixed"]) mkdirSync(join(sandbox.root, directory));
     for (const file of ["closed/in.txt", "fixed/in.txt", "secret.txt", "open.txt"])
@@ -130,9 +122,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     chmodSync(join(sandbox.root, "fixed"), 0o755);
   });
 
-  it("links are not followed by a walk, and a delete removes the link alone", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("links are not followed by a walk, and a delete removes the link alone", async () => {
     const sandbox = open({ tools });
     mkdirSync(join(sandbox.root, "real"));
     writeFileSync(join(sandbox.root, "real/file.txt"), "needle\n");
@@ -157,7 +147,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(readdirSync(join(sandbox.root, "real"))).toHaveLength(3);
   });
 
-  it("of many creators one wins, and edits at the same time all land", { timeout: TIMEOUT }, async () => {
+  it("of many creators one wins, and edits at the same time all land", async () => {
     const sandbox = open({ tools });
     const path = `${sandbox.root}/shared.txt`;
     const created = await Promise.all([1, 2, 3, 4, 5].map((n) => sandbox.write(path, `by ${n}\n`)));
@@ -170,7 +160,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
     expect(readFileSync(path, "utf8")).toBe("A B C D E\n");
   });
 
-  it("a page of a huge file costs the page", { timeout: TIMEOUT }, async () => {
+  it("a page of a huge file costs the page", async () => {
     const sandbox = open({ tools });
     const path = `${sandbox.root}/huge.txt`;
     const line = (n: number): string => `line ${n}\r\n`;
@@ -195,9 +185,7 @@ describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
 });
 
 describe("BaseSandbox", () => {
-  it("lists everything where output is cut off after a few hundred characters", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("lists everything where output is cut off after a few hundred characters", async () => {
     const sandbox = open({ maxOutput: 700 });
     const names = Array.from({ length: 1200 }, (_, n) => `file-${String(n).padStart(4, "0")}.txt`);
     for (const name of names) writeFileSync(join(sandbox.root, name), name);
@@ -238,7 +226,7 @@ describe("BaseSandbox", () => {
     expect(await sandbox.read("/x")).toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  it("throws what breaks, and an abort that comes while a command runs", { timeout: TIMEOUT }, async () => {
+  it("throws what breaks, and an abort that comes while a command runs", async () => {
     const sandbox = open();
     const controller = new AbortController();
     const running = sandbox.ls(sandbox.root, { signal: controller.signal });
@@ -251,7 +239,7 @@ describe("BaseSandbox", () => {
     await expect(sandbox.read("/x")).rejects.toThrow("connection lost");
   });
 
-  it("works without base64, link and sha256sum too", { timeout: TIMEOUT }, async () => {
+  it("works without base64, link and sha256sum too", async () => {
     const sandbox = open({ tools: "core", without: ["base64", "link", "sha256sum"] });
     const path = `${sandbox.root}/dir/ä.txt`;
     expect(await sandbox.write(path, "eins")).toEqual({ path });
@@ -260,7 +248,7 @@ describe("BaseSandbox", () => {
     expect(await sandbox.read(path)).toMatchObject({ content: "zwei" });
   });
 
-  it("edits by two who do not know of each other all land", { timeout: TIMEOUT }, async () => {
+  it("edits by two who do not know of each other all land", async () => {
     const one = open();
     const other = open({ beside: one });
     const path = `${one.root}/shared.txt`;
@@ -273,9 +261,7 @@ describe("BaseSandbox", () => {
     expect(readFileSync(path, "utf8")).toBe("A B C D E F\n");
   });
 
-  it("keeps the mode of what it changes, leaves other names of a file alone, and nothing behind", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("keeps the mode of what it changes, leaves other names of a file alone, and nothing behind", async () => {
     const sandbox = open();
     const path = `${sandbox.root}/run.sh`;
     writeFileSync(path, "old\n");
@@ -298,7 +284,7 @@ describe("BaseSandbox", () => {
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
-  it("names the file that stands where a directory has to be", { timeout: TIMEOUT }, async () => {
+  it("names the file that stands where a directory has to be", async () => {
     const sandbox = open();
     const file = `${sandbox.root}/file`;
     writeFileSync(file, "x");
@@ -315,7 +301,7 @@ describe("BaseSandbox", () => {
     });
   });
 
-  it("makes its directory for uploads again when it is gone", { timeout: TIMEOUT }, async () => {
+  it("makes its directory for uploads again when it is gone", async () => {
     const sandbox = open();
     const large = "x".repeat(100_000);
     await sandbox.write(`${sandbox.root}/a`, large);
@@ -329,7 +315,7 @@ describe("BaseSandbox", () => {
     expect(await sandbox.write(`${sandbox.root}/b`, large)).toMatchObject({ path: `${sandbox.root}/b` });
   });
 
-  it("FS-21 FS-23 new text is literal, and the root cannot be deleted", { timeout: TIMEOUT }, async () => {
+  it("FS-21 FS-23 new text is literal, and the root cannot be deleted", async () => {
     const sandbox = open();
     const path = `${sandbox.root}/a.txt`;
     await sandbox.write(path, "x");

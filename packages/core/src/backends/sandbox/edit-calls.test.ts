@@ -6,8 +6,6 @@ import { editBytes } from "../disk/edit-bytes.ts";
 import { encoded } from "../disk/encoded-text-for-tests.ts";
 import { type LocalSandboxOptions, openLocalSandbox as open } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 /** Lines that do not pack. */
 const noise = (bytes: number): string =>
   randomBytes(bytes / 2)
@@ -126,18 +124,18 @@ describe("an edit of a large file that was never looked at", () => {
       ["first", "1st"],
       "execute download",
     ],
-  ])("%s takes two calls at most", { timeout: TIMEOUT }, async (_, content, edit, calls) => {
+  ])("%s takes two calls at most", async (_, content, edit, calls) => {
     expect(await callsOf(content, edit)).toBe(calls);
   });
 
-  it("takes one where it is as large as can be handled", { timeout: 2 * TIMEOUT }, async () => {
+  it("takes one where it is as large as can be handled", async () => {
     const large = noise(60_000_000);
     expect(await callsOf(Buffer.from(`${large}first\nlast\n`), ["first\nlast", "end"])).toBe("execute");
     const line = large.replaceAll("\n", "");
     expect(await callsOf(Buffer.from(`${line}first\r\nlast\n`), ["first\nlast", "end\n"])).toBe("execute");
   });
 
-  it("takes more where tools are missing, and says the same", { timeout: TIMEOUT }, async () => {
+  it("takes more where tools are missing, and says the same", async () => {
     const three = "execute download execute";
     expect(await callsOf(Buffer.from(TEXT), ["two", "2"], { tools: "core" })).toBe(three);
     const sandbox = { without: ["iconv"] };
@@ -146,9 +144,7 @@ describe("an edit of a large file that was never looked at", () => {
     expect(await callsOf(Buffer.from(`${FRENCH}é${TEXT}`), ["éfirst", "é"], sandbox)).toBe("execute execute");
   });
 
-  it("of which another encoding is known is fetched at once where that is sure to be two", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("of which another encoding is known is fetched at once where that is sure to be two", async () => {
     for (const [content, old, replacement, calls] of [
       [within(FRENCH, "windows-1252"), "first", "1st", "execute"],
       [within(`${FRENCH}à la fin\n`, "windows-1252"), "first one\n", "été\n", "download execute"],
@@ -164,7 +160,7 @@ describe("an edit of a large file that was never looked at", () => {
     }
   });
 
-  it("is a command of less than 64 KB, whatever goes with it", { timeout: TIMEOUT }, async () => {
+  it("is a command of less than 64 KB, whatever goes with it", async () => {
     const sandbox = open();
     const path = `${sandbox.root}/file.txt`;
     writeFileSync(path, within(JAPANESE, "big5"));
@@ -181,7 +177,7 @@ describe("an edit of a large file that was never looked at", () => {
     expect(Math.max(...sandbox.commands.map((command) => command.length))).toBeLessThan(64_000);
   });
 
-  it("starts again where the file changed after its encoding was told", { timeout: TIMEOUT }, async () => {
+  it("starts again where the file changed after its encoding was told", async () => {
     const sandbox = open();
     const path = `${sandbox.root}/file.txt`;
     writeFileSync(path, within(FRENCH, "windows-1252"));
@@ -204,7 +200,7 @@ describe("an addition to a large file that was never looked at", () => {
     ["shift_jis", JAPANESE, false],
     ["gb18030", CHINESE, false],
     ["utf-16be", FRENCH, true],
-  ])("in %s takes two calls", { timeout: TIMEOUT }, async (encoding, text, bom) => {
+  ])("in %s takes two calls", async (encoding, text, bom) => {
     const sandbox = open();
     const path = `${sandbox.root}/file.txt`;
     const content = within(text, encoding, bom);

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { sized } from "../../../../../scripts/test-size.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
 import { encodedFile, strayBytes } from "../disk/encoded-text-for-tests.ts";
 import { decodeBytes } from "../disk/text-codec.ts";
 import { LocalSandbox, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
-const RUNS = 40 * Number(process.env.TEST_RUNS_FACTOR ?? 1);
-const TIMEOUT = 3000 * RUNS;
+const RUNS = sized(12, 40) * Number(process.env.TEST_RUNS_FACTOR ?? 1);
 /** More than is printed, and nothing packs it. */
 const NOISE = randomBytes(60_000)
   .toString("hex")
@@ -78,7 +78,7 @@ afterEach(() => {
 describe.each(TESTED_TOOLS.filter((tools) => tools !== "core"))(
   "random edits, with the tools of %s",
   (tools) => {
-    it("do in a sandbox what is done here", { timeout: TIMEOUT }, async () => {
+    it("do in a sandbox what is done here", { timeout: Math.max(600_000, 3000 * RUNS) }, async () => {
       const sandbox = new LocalSandbox({ tools });
       opened.push(sandbox);
       let files = 0;

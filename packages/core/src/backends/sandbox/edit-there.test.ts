@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sized } from "../../../../../scripts/test-size.ts";
 import { SIGNATURES } from "../../text/mime.ts";
 import { editBytes } from "../disk/edit-bytes.ts";
 import { encoded, SAMPLES } from "../disk/encoded-text-for-tests.ts";
 import { LocalSandbox, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
 /** More than is printed, and nothing packs it. */
 const NOISE = randomBytes(60_000)
   .toString("hex")
@@ -119,9 +119,9 @@ function isTold(content: Buffer, [old, replacement]: Edit): boolean {
   return editBytes(content, old, replacement, true).error === undefined;
 }
 
-/** Every other one that tells something, in turns; with TEST_RUNS_FACTOR all of them. */
+/** One in eight of those that tell something, in turns; in long tests all of them. */
 function edited(content: Buffer, turn: number): Edit[] {
-  const step = process.env.TEST_RUNS_FACTOR === undefined ? 2 : 1;
+  const step = sized(8, 1);
   return EDITS.filter((edit) => isTold(content, edit)).filter((_, index) => (index + turn) % step === 0);
 }
 
@@ -134,7 +134,7 @@ describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
 
   afterEach(() => sandbox.close());
 
-  it.each(Object.keys(ALL))("does with %s what is done here", { timeout: TIMEOUT }, async (name) => {
+  it.each(Object.keys(ALL))("does with %s what is done here", async (name) => {
     const content = ALL[name] as Buffer;
     const check = async ([old, replacement, replaceAll = false]: Edit, index: number): Promise<void> => {
       const path = `${sandbox.root}/file${index}.txt`;
@@ -153,7 +153,7 @@ describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
     expect(sandbox.leftovers()).toEqual([]);
   });
 
-  it("takes for binary whatever begins like it", { timeout: TIMEOUT }, async () => {
+  it("takes for binary whatever begins like it", async () => {
     for (const [type, ...marks] of SIGNATURES) {
       const content = latin1(`${"\xe9".repeat(400)} first one\n${NOISE}`);
       for (const [offset, mark] of marks) content.write(mark, offset, "latin1");
@@ -165,7 +165,7 @@ describe.each(TOOLS)("an edit, with the tools of %s", (tools) => {
     }
   });
 
-  it("at the same time by two who do not know of each other lands", { timeout: TIMEOUT }, async () => {
+  it("at the same time by two who do not know of each other lands", async () => {
     const other = new LocalSandbox({ tools, beside: sandbox });
     try {
       const path = `${sandbox.root}/shared.txt`;

@@ -88,7 +88,7 @@ export class LocalSandbox extends BaseSandbox {
   readonly #withoutTmp: boolean;
 
   constructor(options: LocalSandboxOptions = {}) {
-    super(options);
+    super({ fileTimeout: 600, ...options });
     this.#beside = options.beside;
     this.#withoutTmp = options.withoutTmp ?? false;
     this.#temporaryName = options.temporaryName ?? "temporary";
@@ -142,7 +142,7 @@ export class LocalSandbox extends BaseSandbox {
         timedOut = true;
         killGroup(child);
       },
-      (options.timeout ?? 60) * 1000,
+      (options.timeout ?? 600) * 1000,
     );
     const abort = (): void => killGroup(child);
     options.signal?.addEventListener("abort", abort);

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LocalSandbox, openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
-const TIMEOUT = 60_000;
-
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
 
 /** So many files with the word `needle`, and others without it. */
@@ -25,7 +23,7 @@ async function searched(sandbox: LocalSandbox, path: string, pattern: string): P
 }
 
 describe("a search of a sandbox", () => {
-  it("takes one call where what it finds is small", { timeout: TIMEOUT }, async () => {
+  it("takes one call where what it finds is small", async () => {
     const sandbox = open();
     const directory = join(sandbox.root, "some files");
     fill(directory, 20, 400);
@@ -45,9 +43,7 @@ describe("a search of a sandbox", () => {
     expect(sandbox.leftovers()).toEqual([]);
   });
 
-  it("takes two where it is not: what was found comes in one piece, or is downloaded", {
-    timeout: TIMEOUT,
-  }, async () => {
+  it("takes two where it is not: what was found comes in one piece, or is downloaded", async () => {
     const sandbox = open();
     const small = join(sandbox.root, "small");
     fill(small, 100, 4_000);
@@ -65,7 +61,7 @@ describe("a search of a sandbox", () => {
     expect(manyLines).toHaveLength(1_500);
   });
 
-  it("does not fetch more than it was asked for", { timeout: TIMEOUT }, async () => {
+  it("does not fetch more than it was asked for", async () => {
     const sandbox = open();
     fill(sandbox.root, 1_000, 20);
     const result = await sandbox.grep("needle", sandbox.root, null, 10);
@@ -74,7 +70,7 @@ describe("a search of a sandbox", () => {
     expect(sandbox.downloaded.at(-1)?.length).toBeLessThan(100);
   });
 
-  it.each(TESTED_TOOLS)("takes two at most with the tools of %s", { timeout: TIMEOUT }, async (tools) => {
+  it.each(TESTED_TOOLS)("takes two at most with the tools of %s", async (tools) => {
     const sandbox = open({ tools });
     fill(sandbox.root, 30, 200);
     const [calls, lines] = await searched(sandbox, sandbox.root, "needle");
@@ -82,7 +78,7 @@ describe("a search of a sandbox", () => {
     expect(lines).toHaveLength(30);
   });
 
-  it("does not find what it notes itself", { timeout: TIMEOUT }, async () => {
+  it("does not find what it notes itself", async () => {
     const sandbox = open();
     fill(sandbox.temporary, 3, 20);
     const [, lines] = await searched(sandbox, sandbox.temporary, "with");

@@ -23,5 +23,6 @@ backendSuite(
     canTransfer: true,
     detectsEncodings: true,
     keepsEmptyDirectories: true,
+    timeoutMs: 600_000,
   },
 );

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it, test } from "vitest";
+import { sized } from "../../../../../scripts/test-size.ts";
+import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { callTool, scriptedModel } from "../../testing/index.ts";
 import { sandboxSuite } from "../../testing/sandbox-suite.ts";
@@ -15,12 +17,14 @@ for (const virtualMode of [true, false])
     { describe, test: test.concurrent },
     {
       name: `LocalShellBackend with virtualMode ${virtualMode}`,
+      size: virtualMode ? "full" : sized("small", "full"),
       open: () => {
         const rootDir = realpathSync(mkdtempSync(join(tmpdir(), "deepwright-shell-")));
         const backend = new LocalShellBackend({ rootDir, virtualMode });
         const close = () => rmSync(rootDir, { recursive: true, force: true });
         return { backend, root: virtualMode ? "/" : rootDir, close };
       },
+      timeoutMs: 600_000,
     },
   );
 
@@ -78,18 +82,22 @@ describe("LocalShellBackend", () => {
   });
 
   it("ends what runs when it is closed, twice too, and can be used again", async () => {
-    const backend = shellIn();
-    const running = backend.execute("sleep 60");
-    setTimeout(() => backend.close(), 200);
-    await expect(running).rejects.toMatchObject({ name: "SandboxError", code: "NOT_INITIALIZED" });
+    const rootDir = scratchDirectory();
+    const backend = shellIn({ rootDir });
+    const running = backend.execute(": > begun; sleep 600");
+    const ended = expect(running).rejects.toMatchObject({ name: "SandboxError", code: "NOT_INITIALIZED" });
+    await until(() => existsSync(join(rootDir, "begun")));
+    await backend.close();
+    await ended;
     await backend.close();
     expect(backend.isRunning).toBe(false);
     expect((await backend.execute("echo again")).output).toBe("again\n");
   });
 
   it("uses its own time limit and variables", async () => {
-    const backend = shellIn({ timeout: 0.5, env: { GREETING: "hello" }, maxOutputBytes: 20 });
-    expect((await backend.execute("echo $GREETING; sleep 60")).exitCode).toBe(124);
+    expect((await shellIn({ timeout: 0.5 }).execute("sleep 600")).exitCode).toBe(124);
+    const backend = shellIn({ env: { GREETING: "hello" }, maxOutputBytes: 20 });
+    expect((await backend.execute("echo $GREETING")).output).toBe("hello\n");
     expect((await backend.execute("yes | head -n 100")).truncated).toBe(true);
     await expect(backend.execute("true", { timeout: 0 })).rejects.toMatchObject({ code: "INVALID_COMMAND" });
   });
@@ -123,7 +131,7 @@ describe("an agent on LocalShellBackend", () => {
     const saver = new NotingSaver();
     const model = scriptedModel([
       callTool("write_file", { file_path: "/a.sh", content: "echo from a file; exit 3\n" }),
-      callTool("execute", { command: "sh ./a.sh", timeout: "30" }),
+      callTool("execute", { command: "sh ./a.sh", timeout: "300" }),
       "done",
     ]);
     const backend = new LocalShellBackend({ rootDir, virtualMode: true });

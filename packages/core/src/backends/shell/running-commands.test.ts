@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { scratchDirectory, shellIn, sleepers, sleepMark, until } from "./shell-for-tests.ts";
+import { testProgram } from "../../../../../scripts/test-program.mjs";
+import { until } from "../../../../../scripts/test-time.ts";
+import { scratchDirectory, shellIn, sleepers, sleepMark } from "./shell-for-tests.ts";
 
-const PROGRAM = fileURLToPath(new URL("./fixtures/running-process.ts", import.meta.url));
+const PROGRAM = new URL("./fixtures/running-process.ts", import.meta.url);
 
 /** A process of ours whose command runs; its temporary files are in a directory that can be looked at. */
 async function start(mark: string, end: string): Promise<{ child: ChildProcess; temporary: string }> {
   const temporary = scratchDirectory();
   const command = `setsid sleep ${mark} & sleep ${mark}; true`;
-  const flags = ["--import", "tsx", "--conditions=source"];
-  const child = spawn(process.execPath, [...flags, PROGRAM, command, end], {
+  const child = spawn(process.execPath, [await testProgram(PROGRAM), command, end], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { ...process.env, TMPDIR: temporary },
   });
@@ -20,7 +20,7 @@ async function start(mark: string, end: string): Promise<{ child: ChildProcess; 
     child.kill("SIGKILL");
     for (const pid of sleepers(mark)) process.kill(pid, "SIGKILL");
   });
-  expect(await until(() => sleepers(mark).length >= 2, 30_000)).toBe(true);
+  await until(() => sleepers(mark).length >= 2);
   return { child, temporary };
 }
 
@@ -33,7 +33,7 @@ describe.runIf(process.platform === "linux")("a process that ends while its comm
     const { child, temporary } = await start(mark, end);
     child.stdin?.write("now\n");
     await once(child, "exit");
-    expect(await until(() => sleepers(mark).length === 0, 2000)).toBe(true);
+    await until(() => sleepers(mark).length === 0);
     expect(readdirSync(temporary).filter((name) => name.startsWith("deepwright-commands-"))).toEqual([]);
   });
 
@@ -44,7 +44,7 @@ describe.runIf(process.platform === "linux")("a process that ends while its comm
     await once(child.stdout as NodeJS.ReadableStream, "data");
     child.kill(signal);
     expect(await once(child, "exit")).toEqual([null, signal]);
-    expect(await until(() => sleepers(mark).length === 0, 2000)).toBe(true);
+    await until(() => sleepers(mark).length === 0);
   });
 
   it("by nothing, because it listens to the signal itself: the command goes on", async () => {
@@ -76,7 +76,7 @@ it("many commands leave no listeners, open files or timers behind", async () => 
     await Promise.all(Array.from({ length: 8 }, () => backend.execute("echo a", { signal })));
   expect(counts()).toEqual(before);
   // The test runner has timers of its own, which come and go.
-  expect(await until(() => timers() <= timersBefore + 1)).toBe(true);
+  await until(() => timers() <= timersBefore + 1);
   const settled = () => process.platform !== "linux" || readdirSync("/proc/self/fd").length <= files + 2;
-  expect(await until(settled)).toBe(true);
+  await until(settled);
 });

@@ -42,13 +42,3 @@ function argumentsOf(pid: number): string {
     return "";
   }
 }
-
-/** Waits until `holds`, at most so many milliseconds; says whether it did. */
-export async function until(holds: () => boolean, milliseconds = 10_000): Promise<boolean> {
-  const end = Date.now() + milliseconds;
-  while (!holds()) {
-    if (Date.now() >= end) return false;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return true;
-}

@@ -1,10 +1,11 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, expect, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { callTool, scriptedModel } from "../../testing/index.ts";
 import { anyTool } from "../children-for-tests.ts";
 import { backgroundTasks } from "./background-tasks.ts";
-import { background, gate, supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { background, gate, supervisor, talk } from "./supervisors-for-tests.ts";
 
 afterEach(() => backgroundTasks().close());
 
@@ -84,7 +85,7 @@ test("more than sixty-four tasks wait their turn", async () => {
   await backgroundTasks().idle();
   await thread.tell("And?");
   expect(await thread.heard()).toHaveLength(65);
-}, 60_000);
+});
 
 test("a function makes its agent at the first task, and is asked again when it failed", async () => {
   let asked = 0;

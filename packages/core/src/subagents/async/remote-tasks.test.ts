@@ -1,5 +1,6 @@
 import { createAgent } from "langchain";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { createAsyncSubAgentMiddleware } from "../../middleware/async-subagents.ts";
@@ -10,7 +11,7 @@ import type { AsyncTask } from "./async-task.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import { ASYNC_TASK_HOST_CONFIG_KEY, type AsyncTaskHost } from "./host.ts";
 import { remoteTasksOf } from "./remote-tasks.ts";
-import { background, gate, supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { background, gate, supervisor, talk } from "./supervisors-for-tests.ts";
 
 let server: AgentServer;
 beforeAll(async () => {
@@ -86,7 +87,9 @@ describe("a host that follows tasks", () => {
 });
 
 describe("PAINS 23: a task of this process that does not come to its end", () => {
+  const begun = gate();
   const dig = anyTool("dig", (_, { signal }) => {
+    begun.open();
     return new Promise((_resolve, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason));
     });
@@ -94,16 +97,12 @@ describe("PAINS 23: a task of this process that does not come to its end", () =>
   const turn = { ...callTool("dig"), text: "Half of it is in /notes.md." };
 
   test("because it was stopped or failed tells what it had said", async () => {
-    const asked = gate();
     const research = background((text, { messages }) => {
       if (messages.at(-1)?.type !== "human") throw new Error("no such model");
       return text === "Fail." ? { ...turn, toolCalls: [{ name: "write_todos", args: { todos: [] } }] } : turn;
     });
     const digging = createDeepAgent({
-      model: scriptedModel(() => {
-        asked.open();
-        return turn;
-      }),
+      model: scriptedModel(() => turn),
       tools: [dig],
     });
     const subagents = [
@@ -118,10 +117,9 @@ describe("PAINS 23: a task of this process that does not come to its end", () =>
       /error\n.*no such model(?:.|\n)*\nIts last words:\nHalf of it is in \/notes\.md\.$/,
     );
     await thread.one("start_async_task", { description: "Dig.", subagent_type: "digger" });
-    await asked.opened;
+    await begun.opened;
     const tasks = backgroundTasks();
     const [, dug] = await thread.tasks();
-    await new Promise((resolve) => setTimeout(resolve, 50));
     await tasks.cancel(dug?.taskId ?? "");
     await until(() => tasks.check(dug?.taskId ?? "")?.status === "cancelled");
     expect(tasks.check(dug?.taskId ?? "")).toMatchObject({

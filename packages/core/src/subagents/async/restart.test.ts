@@ -37,4 +37,4 @@ test("after kill -9 another process knows the tasks, what came of them, and goes
   );
   const heard = await thread.heard();
   expect(new Set(heard).size).toBe(heard.length);
-}, 60_000);
+});

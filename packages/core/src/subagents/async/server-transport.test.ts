@@ -1,9 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { type AgentServer, agentServer, type ServedRun } from "./agent-server-for-tests.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import { serverTransport } from "./server-transport.ts";
-import { supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { supervisor, talk } from "./supervisors-for-tests.ts";
 
 let server: AgentServer;
 beforeAll(async () => {
@@ -138,7 +139,8 @@ describe("a task on a server", () => {
     open.watch("owner", task, transport, mailbox);
     open.watch("owner", task, transport, mailbox);
     server.answer = (_, response) => void response.writeHead(503).end();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    const seen = server.requests.length;
+    await until(() => server.requests.length > seen);
     server.answer = undefined;
     server.finish(server.runs.at(-1) as never, "Found.");
     await until(() => !open.has("owner"));

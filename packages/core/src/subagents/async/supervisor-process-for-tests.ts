@@ -1,9 +1,10 @@
 /** A supervisor whose threads are on disk, with two background tasks: one ends, the other never does. */
 import { join } from "node:path";
+import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { DiskSaver } from "../../loop/fixtures/disk-saver.ts";
 import { scriptedModel } from "../../testing/index.ts";
-import { said, supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { said, supervisor, talk } from "./supervisors-for-tests.ts";
 
 let isCutOffAsked = false;
 

@@ -84,8 +84,3 @@ export function talk(agent: Supervisor, threadId: string) {
     },
   };
 }
-
-/** Asks until it is so; the test's own time limit ends it. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

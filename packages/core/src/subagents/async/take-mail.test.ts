@@ -1,6 +1,7 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { afterEach, describe, expect, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { createAsyncSubAgentMiddleware } from "../../middleware/async-subagents.ts";
 import { callTool, scriptedModel } from "../../testing/index.ts";
@@ -9,7 +10,7 @@ import { backgroundTasks } from "./background-tasks.ts";
 import { ASYNC_TASK_HOST_CONFIG_KEY } from "./host.ts";
 import { createMemoryMailbox, type Mailbox, type MailboxMessage } from "./mailbox.ts";
 import { endOf } from "./open-tasks.ts";
-import { background, gate, obeying, said, supervisor, talk, until } from "./supervisors-for-tests.ts";
+import { background, gate, obeying, said, supervisor, talk } from "./supervisors-for-tests.ts";
 import { isTaskNews } from "./take-mail.ts";
 
 afterEach(() => backgroundTasks().close());
