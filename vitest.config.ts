@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { TestOrder } from "./scripts/test-order.ts";
+import { sized } from "./scripts/test-size.ts";
 import { PATIENCE_MS } from "./scripts/test-time.ts";
 
 /**
@@ -39,8 +40,8 @@ const ALONE = [
 const fromSource = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
 const shared = {
   // Ends a test that hangs. Tests do not set limits of their own, because a busy machine is slow: see scripts/test-time.ts.
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
+  testTimeout: sized(600_000, 3_600_000),
+  hookTimeout: sized(600_000, 3_600_000),
   expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
   pool: "forks" as const,
   setupFiles: ["scripts/test-hooks.mjs"],
