@@ -19,7 +19,15 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { reachOfMounts, withCommandReach } from "./command-reach.ts";
-import { innerPath, type Mount, mountOf, mountsBelow, outerError, outerPath } from "./composite-routes.ts";
+import {
+  innerOptions,
+  innerPath,
+  type Mount,
+  mountOf,
+  mountsBelow,
+  outerError,
+  outerPath,
+} from "./composite-routes.ts";
 import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-search.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
 
@@ -79,11 +87,13 @@ export class MountedBackends implements BackendProtocol {
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#on(path, isDirectory, ({ backend }, inner) => backend.read(inner, offset, limit, options));
+    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
+      backend.read(inner, offset, limit, given),
+    );
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on(path, isDirectory, ({ backend }, inner) => backend.readRaw(inner, options));
+    return this.#on(path, isDirectory, options, ({ backend }, inner, given) => backend.readRaw(inner, given));
   }
 
   async write(
@@ -91,7 +101,9 @@ export class MountedBackends implements BackendProtocol {
     content: string,
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
-    return this.#on(path, cannotWrite, ({ backend }, inner) => backend.write(inner, content, options));
+    return this.#on(path, cannotWrite, options, ({ backend }, inner, given) =>
+      backend.write(inner, content, given),
+    );
   }
 
   async edit(
@@ -101,8 +113,8 @@ export class MountedBackends implements BackendProtocol {
     replaceAll?: boolean,
     options?: OperationOptions,
   ): Promise<EditResult> {
-    return this.#on(path, isDirectory, ({ backend }, inner) =>
-      backend.edit(inner, oldString, newString, replaceAll, options),
+    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
+      backend.edit(inner, oldString, newString, replaceAll, given),
     );
   }
 
@@ -123,8 +135,8 @@ export class MountedBackends implements BackendProtocol {
   }
 
   #append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
-    return this.#on(path, cannotWrite, ({ backend }, inner) =>
-      backend.append ? backend.append(inner, content, options) : unavailable("Appending", path),
+    return this.#on(path, cannotWrite, options, ({ backend }, inner, given) =>
+      backend.append ? backend.append(inner, content, given) : unavailable("Appending", path),
     );
   }
 
@@ -133,8 +145,9 @@ export class MountedBackends implements BackendProtocol {
     return this.#on(
       path,
       (target) => whyNotDeleted(this.#mounts, target),
-      ({ backend }, inner) =>
-        backend.delete ? backend.delete(inner, options) : unavailable("Deleting", path),
+      options,
+      ({ backend }, inner, given) =>
+        backend.delete ? backend.delete(inner, given) : unavailable("Deleting", path),
     );
   }
 
@@ -156,7 +169,10 @@ export class MountedBackends implements BackendProtocol {
       },
       async (mount, places) => {
         const uploads = places.map(({ inner, index }) => [inner, files[index]?.[1] as Uint8Array] as const);
-        const made: UploadResponses | undefined = await mount.backend.uploadFiles?.(uploads, options);
+        const made: UploadResponses | undefined = await mount.backend.uploadFiles?.(
+          uploads,
+          innerOptions(mount, options),
+        );
         if (made?.filesUpdate) responses.filesUpdate = { ...responses.filesUpdate, ...made.filesUpdate };
         return made?.map(({ error }) => error);
       },
@@ -173,7 +189,7 @@ export class MountedBackends implements BackendProtocol {
       },
       async (mount, places) => {
         const wanted = places.map(({ inner }) => inner);
-        const made = await mount.backend.downloadFiles?.(wanted, options);
+        const made = await mount.backend.downloadFiles?.(wanted, innerOptions(mount, options));
         made?.forEach(({ content, error }, place) => {
           const index = places[place]?.index as number;
           responses[index] = { path: paths[index] as string, content, error };
@@ -216,15 +232,20 @@ export class MountedBackends implements BackendProtocol {
   }
 
   /** On the backend of `path`; `refuse` says why not where the path is a mount point or leads to one. */
-  #on<Result extends { readonly error?: string; readonly path?: string }>(
+  #on<Result extends { readonly error?: string; readonly path?: string }, Options extends OperationOptions>(
     path: string,
     refuse: (path: string) => FileError,
-    act: (mount: Mount, inner: string) => Result | FileError | Promise<Result | FileError>,
+    options: Options | undefined,
+    act: (
+      mount: Mount,
+      inner: string,
+      options: Options | undefined,
+    ) => Result | FileError | Promise<Result | FileError>,
   ): Promise<Result | FileError> {
     return this.#at<Result | FileError>(path, async (target) => {
       if (leadsToMount(this.#mounts, target)) return refuse(target);
       const mount = mountOf(this.#mounts, target);
-      const result = await act(mount, innerPath(mount, target));
+      const result = await act(mount, innerPath(mount, target), innerOptions(mount, options));
       if (result.error !== undefined) return outerError(mount, target, result as FileError);
       return "path" in result && result.path !== undefined
         ? { ...result, path: outerPath(mount, result.path) }

@@ -1,7 +1,8 @@
 /** Where paths lead when directories are mounted: whole segments, the longest mount wins. */
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
-import type { BackendProtocol, FileError, FileErrorCode } from "./backend.ts";
+import type { BackendProtocol, FileError, FileErrorCode, OperationOptions } from "./backend.ts";
+import { decisionInside } from "./decision.ts";
 
 /** A backend at a place. The default is mounted at `/`. */
 export interface Mount {
@@ -49,6 +50,14 @@ export function outerPath({ prefix, root }: Mount, path: string): string {
   if (prefix === root) return path;
   const absolute = path.startsWith("/") ? path : `/${path}`;
   return absolute === "/" ? prefix : `${prefix}${absolute}`;
+}
+
+/** Options for the mounted backend: a decision in them is asked with the paths everybody else knows. */
+export function innerOptions<Options extends OperationOptions>(
+  mount: Mount,
+  options: Options | undefined,
+): Options | undefined {
+  return decisionInside(options, (path) => outerPath(mount, path));
 }
 
 /** These quote text of the caller, which may look like a path. */

@@ -12,7 +12,15 @@ import type {
   SkippedFile,
 } from "./backend.ts";
 import { globBelow } from "./composite-glob.ts";
-import { innerPath, type Mount, mountOf, mountsBelow, outerError, outerPath } from "./composite-routes.ts";
+import {
+  innerOptions,
+  innerPath,
+  type Mount,
+  mountOf,
+  mountsBelow,
+  outerError,
+  outerPath,
+} from "./composite-routes.ts";
 
 export interface GrepQuery {
   readonly pattern: string;
@@ -41,7 +49,7 @@ export async function lsMounts(
 ): Promise<LsResult> {
   const mount = mountOf(mounts, path);
   const below = mountsBelow(mounts, path);
-  const result = await mount.backend.ls(innerPath(mount, path), options);
+  const result = await mount.backend.ls(innerPath(mount, path), innerOptions(mount, options));
   if (result.error !== undefined && !(below.length > 0 && isAbsent(result)))
     return outerError(mount, path, result);
   const entries = new Map<string, FileInfo>();
@@ -69,7 +77,11 @@ export async function globMounts(
   const checked = compileGlob(pattern, path);
   if (checked.error !== undefined) return checked;
   const results = await askAll(mounts, path, pattern, async ({ mount, path: place, glob }) => {
-    const result = await mount.backend.glob(glob ?? pattern, innerPath(mount, place), options);
+    const result = await mount.backend.glob(
+      glob ?? pattern,
+      innerPath(mount, place),
+      innerOptions(mount, options),
+    );
     if (result.error !== undefined) return result;
     const entries = result.files.map((info) => ({ ...info, path: outerPath(mount, info.path) }));
     return { ...result, entries: entries.filter((info) => isVisible(mounts, mount, info.path)) };
@@ -110,7 +122,13 @@ async function grepPart(
   const hides = mountsBelow(mounts, path).length > 0;
   for (let wanted = hides ? cap + 1 : cap; ; wanted *= 4) {
     const most = Number.isFinite(wanted) ? wanted : null;
-    const result = await mount.backend.grep(pattern, innerPath(mount, path), glob, most, options);
+    const result = await mount.backend.grep(
+      pattern,
+      innerPath(mount, path),
+      glob,
+      most,
+      innerOptions(mount, options),
+    );
     if (result.error !== undefined) return result;
     const all = result.matches.map((match) => ({ ...match, path: outerPath(mount, match.path) }));
     const entries = all.filter((match) => isVisible(mounts, mount, match.path));

@@ -24,21 +24,19 @@ export function checkedPrefixes(given: readonly string[] | null | undefined): re
 }
 
 /**
- * Why the change is refused: by the name that was asked for, and by where links lead it. A directory that
+ * Why the change is refused. `names` are the path that was asked for and where links lead it. A directory that
  * holds a denied one cannot be deleted either.
  */
 export async function deniedChange(
   backend: BackendProtocol,
   operation: ChangeOperation,
-  path: string,
+  names: Iterable<string>,
   prefixes: readonly string[],
   options?: OperationOptions,
 ): Promise<FileError | undefined> {
-  if (prefixes.length === 0) return undefined;
-  const names = [path, await realName(backend, path, options)];
   for (const prefix of prefixes) {
     const places = [prefix, await realName(backend, prefix, options)];
-    const hit = places.some((place) => names.some((name) => concerns(operation, name, place)));
+    const hit = places.some((place) => [...names].some((name) => concerns(operation, name, place)));
     if (hit) return denied(operation, prefix);
   }
   return undefined;

@@ -11,7 +11,6 @@ import type {
   ExecuteResponse,
   FileDownloadResponse,
   FileError,
-  FileErrorCode,
   FileUploadResponse,
   GlobResult,
   GrepResult,
@@ -22,8 +21,10 @@ import type {
   SandboxBackendProtocol,
   WriteResult,
 } from "./backend.ts";
+import { withDecision, withoutDecision } from "./decision.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
-import { type RateLimit, RateLimiter } from "./policy-rate.ts";
+import { type AuditEvent, checkOptions, type PolicyOperation, type PolicyOptions } from "./policy-options.ts";
+import { RateLimiter } from "./policy-rate.ts";
 import {
   CHANGES,
   type ChangeOperation,
@@ -35,46 +36,7 @@ import {
 import { type BackendSource, bindBackend, makeBackend, mayExecute, mayUseState } from "./resolve.ts";
 import { transferError } from "./transfer-error.ts";
 
-export type PolicyOperation =
-  | ChangeOperation
-  | "ls"
-  | "read"
-  | "readRaw"
-  | "grep"
-  | "glob"
-  | "download"
-  | "execute";
-
-export interface AuditEvent {
-  readonly operation: PolicyOperation;
-  /** Of `execute` the command. */
-  readonly path: string;
-  /** `refused` by this policy, `failed` in the backend, or `done`. */
-  readonly outcome: "done" | "refused" | "failed";
-  /** Absent for what was done, and for what was thrown. */
-  readonly code?: FileErrorCode | string;
-}
-
-type Reason = string | false | null | undefined;
-
-/** A text says why not. What it throws does too, and `false` refuses as well. */
-export type PolicyCheck = (operation: PolicyOperation, path: string) => Reason | Promise<Reason>;
-
-/** null means absent. */
-export interface PolicyOptions {
-  /** Directories in which nothing may be changed; reading is not affected. */
-  readonly denyPrefixes?: readonly string[] | null;
-  readonly readOnly?: boolean | null;
-  readonly rateLimit?: RateLimit | null;
-  /** Told after each operation; nothing it does can change the result. */
-  readonly audit?: ((event: AuditEvent) => unknown) | null;
-  /** Asked before each operation, about the path that was given and, where links lead elsewhere, about that. */
-  readonly check?: PolicyCheck | null;
-  /** Lets commands through though they go around rules about paths. */
-  readonly allowExecute?: boolean | null;
-}
-
-const OPTION_NAMES = ["denyPrefixes", "readOnly", "rateLimit", "audit", "check", "allowExecute"];
+export type { AuditEvent, PolicyCheck, PolicyOperation, PolicyOptions } from "./policy-options.ts";
 
 interface Rules {
   readonly denyPrefixes: readonly string[];
@@ -154,15 +116,17 @@ export class PolicyBackend implements BackendProtocol {
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {
-    return this.#guard("ls", path || ".", options, (inner, target) => inner.ls(target, options));
+    return this.#guard("ls", path || ".", options, (inner, target, given) => inner.ls(target, given));
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#guard("read", path, options, (inner, target) => inner.read(target, offset, limit, options));
+    return this.#guard("read", path, options, (inner, target, given) =>
+      inner.read(target, offset, limit, given),
+    );
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#guard("readRaw", path, options, (inner, target) => inner.readRaw(target, options));
+    return this.#guard("readRaw", path, options, (inner, target, given) => inner.readRaw(target, given));
   }
 
   async write(
@@ -170,7 +134,7 @@ export class PolicyBackend implements BackendProtocol {
     content: string,
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
-    return this.#guard("write", path, options, (inner, target) => inner.write(target, content, options));
+    return this.#guard("write", path, options, (inner, target, given) => inner.write(target, content, given));
   }
 
   async edit(
@@ -180,8 +144,8 @@ export class PolicyBackend implements BackendProtocol {
     replaceAll?: boolean,
     options?: OperationOptions,
   ): Promise<EditResult> {
-    return this.#guard("edit", path, options, (inner, target) =>
-      inner.edit(target, oldString, newString, replaceAll, options),
+    return this.#guard("edit", path, options, (inner, target, given) =>
+      inner.edit(target, oldString, newString, replaceAll, given),
     );
   }
 
@@ -192,24 +156,26 @@ export class PolicyBackend implements BackendProtocol {
     maxCount?: number | null,
     options?: OperationOptions,
   ): Promise<GrepResult> {
-    return this.#guard("grep", path || ".", options, (inner, target) =>
-      inner.grep(pattern, target, glob, maxCount, options),
+    return this.#guard("grep", path || ".", options, (inner, target, given) =>
+      inner.grep(pattern, target, glob, maxCount, given),
     );
   }
 
   async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
-    return this.#guard("glob", path || ".", options, (inner, target) => inner.glob(pattern, target, options));
+    return this.#guard("glob", path || ".", options, (inner, target, given) =>
+      inner.glob(pattern, target, given),
+    );
   }
 
   #append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
-    return this.#guard("append", path, options, async (inner, target) =>
-      inner.append ? inner.append(target, content, options) : unavailable(target),
+    return this.#guard("append", path, options, async (inner, target, given) =>
+      inner.append ? inner.append(target, content, given) : unavailable(target),
     );
   }
 
   #delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    return this.#guard("delete", path, options, async (inner, target) =>
-      inner.delete ? inner.delete(target, options) : unavailable(target),
+    return this.#guard("delete", path, options, async (inner, target, given) =>
+      inner.delete ? inner.delete(target, given) : unavailable(target),
     );
   }
 
@@ -220,13 +186,15 @@ export class PolicyBackend implements BackendProtocol {
   ): Promise<FileUploadResponse[]> {
     const inner = this.#now();
     const limited = this.#rules.limiter?.take();
+    const judged: Judged = new Set();
     const refusals = await Promise.all(
-      files.map(async ([path]) => limited ?? (await this.#refusal(inner, "upload", path, options))),
+      files.map(async ([path]) => limited ?? (await this.#refusal(inner, "upload", path, judged, options))),
     );
+    const given = this.#decided(inner, "upload", judged, options);
     const allowed = files.flatMap(([path, bytes], index) =>
       refusals[index] === undefined ? [[this.#canonical(path).path ?? path, bytes] as const] : [],
     );
-    const stored = allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, options)) ?? []);
+    const stored = allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, given)) ?? []);
     const answers = stored[Symbol.iterator]();
     const responses = files.map(([path], index): FileUploadResponse => {
       const refusal = refusals[index];
@@ -240,13 +208,15 @@ export class PolicyBackend implements BackendProtocol {
   async #download(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
     const inner = this.#now();
     const limited = this.#rules.limiter?.take();
+    const judged: Judged = new Set();
     const refusals = await Promise.all(
-      paths.map(async (path) => limited ?? (await this.#refusal(inner, "download", path, options))),
+      paths.map(async (path) => limited ?? (await this.#refusal(inner, "download", path, judged, options))),
     );
+    const given = this.#decided(inner, "download", judged, options);
     const allowed = paths.flatMap((path, index) =>
       refusals[index] === undefined ? [this.#canonical(path).path ?? path] : [],
     );
-    const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, options)) ?? []);
+    const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, given)) ?? []);
     const answers = read[Symbol.iterator]();
     return paths.map((path, index): FileDownloadResponse => {
       const refusal = refusals[index];
@@ -271,41 +241,68 @@ export class PolicyBackend implements BackendProtocol {
     return this.#told("execute", command, async () => inner.execute(command, options));
   }
 
-  async #guard<Result extends { readonly error?: string }>(
-    operation: Exclude<PolicyOperation, "execute">,
+  async #guard<Result extends { readonly error?: string }, Options extends OperationOptions>(
+    operation: FileOperation,
     path: string,
-    options: OperationOptions | undefined,
-    act: (inner: BackendProtocol, target: string) => Result | FileError | Promise<Result | FileError>,
+    options: Options | undefined,
+    act: (
+      inner: BackendProtocol,
+      target: string,
+      options: Options | undefined,
+    ) => Result | FileError | Promise<Result | FileError>,
   ): Promise<Result | FileError> {
     options?.signal?.throwIfAborted();
     const inner = this.#now();
-    const refusal = this.#rules.limiter?.take() ?? (await this.#refusal(inner, operation, path, options));
+    const judged: Judged = new Set();
+    const refusal =
+      this.#rules.limiter?.take() ?? (await this.#refusal(inner, operation, path, judged, options));
     if (refusal !== undefined) {
       this.#tell(operation, path, refusal, true);
       return refusal;
     }
     const target = this.#canonical(path).path ?? path;
-    return this.#told(operation, target, async () => act(inner, target));
+    const given = this.#decided(inner, operation, judged, options);
+    return this.#told(operation, target, async () => act(inner, target, given));
   }
 
+  /** Notes in `judged` which paths it allowed. */
   async #refusal(
     inner: BackendProtocol,
-    operation: Exclude<PolicyOperation, "execute">,
+    operation: FileOperation,
     path: string,
+    judged: Judged,
     options?: OperationOptions,
   ): Promise<FileError | undefined> {
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
-    if (operation in CHANGES) {
-      const change = operation as ChangeOperation;
-      if (this.#rules.options.readOnly) return denied(change, "/");
-      const refusal = await deniedChange(inner, change, canonical.path, this.#rules.denyPrefixes, options);
-      if (refusal !== undefined) return refusal;
+    const { readOnly, check } = this.#rules.options;
+    const { denyPrefixes } = this.#rules;
+    const change = operation in CHANGES ? (operation as ChangeOperation) : undefined;
+    if (change !== undefined && readOnly) return denied(change, "/");
+    if (!check && (change === undefined || denyPrefixes.length === 0)) return undefined;
+    const names = new Set([canonical.path, await realName(inner, canonical.path, options)]);
+    const refusal = change && (await deniedChange(inner, change, names, denyPrefixes, options));
+    if (refusal !== undefined) return refusal;
+    for (const name of names) {
+      const unchecked = await this.#checked(operation, name);
+      if (unchecked !== undefined) return unchecked;
+      judged.add(name);
     }
-    if (!this.#rules.options.check) return undefined;
-    const real = await realName(inner, canonical.path, options);
-    const refusal = await this.#checked(operation, canonical.path);
-    return refusal ?? (real === canonical.path ? undefined : this.#checked(operation, real));
+    return undefined;
+  }
+
+  /** Where a link leads somewhere else by the time it is opened, that is judged too. */
+  #decided<Options extends OperationOptions>(
+    inner: BackendProtocol,
+    operation: FileOperation,
+    judged: Judged,
+    options: Options | undefined,
+  ): Options | undefined {
+    if (judged.size === 0) return options;
+    const plain = options && withoutDecision(options);
+    return withDecision(options, {
+      at: (path) => (judged.has(path) ? undefined : this.#refusal(inner, operation, path, judged, plain)),
+    });
   }
 
   async #checked(operation: PolicyOperation, path: string): Promise<FileError | undefined> {
@@ -382,6 +379,11 @@ export class PolicyBackend implements BackendProtocol {
   }
 }
 
+type FileOperation = Exclude<PolicyOperation, "execute">;
+
+/** Paths that the rules allow for one call, after links too. */
+type Judged = Set<string>;
+
 /** For a file the backend said nothing about. */
 const REFUSED = { content: null, error: "permission_denied" } as const;
 
@@ -390,12 +392,4 @@ const INHERITED = new WeakMap<PolicyOptions, Rules>();
 
 function unavailable(path: string): FileError {
   return { error: `This is not available for ${path}`, code: "UNAVAILABLE" };
-}
-
-function checkOptions(options: PolicyOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown === undefined) return;
-  throw new ConfigurationError("UNKNOWN_OPTION", `PolicyBackend has no option '${unknown}'.`, {
-    hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-  });
 }

@@ -10,6 +10,7 @@ import type {
   OperationOptions,
   SkippedFile,
 } from "../backends/backend.ts";
+import { withDecision } from "../backends/decision.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { type DirectoryJudge, type Judge, refusalOf, worst } from "./judge.ts";
 import type { PermissionMode } from "./rules.ts";
@@ -22,29 +23,57 @@ export interface SearchPlace {
   readonly options: OperationOptions | undefined;
 }
 
-interface Opened {
-  readonly view: DirectoryJudge;
-  readonly refusal: FileError | undefined;
+/** A directory under rules. */
+class Opened {
+  /** Of the directory that was searched last. */
+  view: DirectoryJudge;
+  /** With a decision by which `view` follows a link that leads elsewhere by now. */
+  readonly options: OperationOptions;
+
+  constructor(
+    view: DirectoryJudge,
+    readonly path: string,
+    options: OperationOptions | undefined,
+  ) {
+    this.view = view;
+    this.options = withDecision(options, {
+      at: (real, asked) => this.#refusalAt(real, asked),
+      found: (real) => refusalOf(view.at(real, real).mode, "read", real),
+    });
+  }
+
+  /** What lies below and is where its name says is left out of the result by that name. */
+  #refusalAt(real: string, asked: string): FileError | undefined {
+    if (asked !== this.path && real === this.view.realOf(asked)) return undefined;
+    const view = this.view.at(asked, real);
+    if (asked === this.path) this.view = view;
+    return refusalBy(view, asked);
+  }
 }
 
 /** A directory that may not be read but leads to what may be is shown as far as it leads there. */
-async function open({ inner, judge, path, options }: SearchPlace): Promise<Opened> {
-  const view = await judge.below("read", path, options);
+function refusalBy(view: DirectoryJudge, path: string): FileError | undefined {
   const { mode } = view;
-  if (mode === "allow") return { view, refusal: undefined };
-  const refusal = refusalOf(mode, "read", path);
-  if (mode === "interrupt" || !view.leadsOn(path)) return { view, refusal };
+  return mode === "deny" && view.leadsOn(path) ? undefined : refusalOf(mode, "read", path);
+}
+
+async function open({ inner, judge, path, options }: SearchPlace): Promise<Opened | FileError> {
+  const view = await judge.below("read", path, options);
+  const opened = new Opened(view, path, options);
+  const refusal = refusalBy(view, path);
+  if (refusal !== undefined || view.mode === "allow") return refusal ?? opened;
   const listed = await inner.ls(path, asHarness(options));
-  return { view, refusal: listed.error === undefined ? undefined : refusal };
+  return listed.error === undefined ? opened : (refusalOf(view.mode, "read", path) ?? opened);
 }
 
 export async function lsAllowed(place: SearchPlace): Promise<LsResult> {
   const { inner, judge, path, options } = place;
   if (!judge.refuses("read")) return inner.ls(path, options);
-  const { view, refusal } = await open(place);
-  if (refusal !== undefined) return refusal;
-  const result = await inner.ls(path, options);
+  const opened = await open(place);
+  if ("error" in opened) return opened;
+  const result = await inner.ls(path, opened.options);
   if (result.error !== undefined) return result;
+  const { view } = opened;
   const { shown, waiting } = sorted(result.files, view);
   return { files: shown, ...skippedOf(result.skipped, view, waiting) };
 }
@@ -52,9 +81,10 @@ export async function lsAllowed(place: SearchPlace): Promise<LsResult> {
 export async function globAllowed(pattern: string, place: SearchPlace): Promise<GlobResult> {
   const { inner, judge, path, options } = place;
   if (!judge.refuses("read")) return inner.glob(pattern, path, options);
-  const { view, refusal } = await open(place);
-  if (refusal !== undefined) return refusal;
-  const result = await inner.glob(pattern, path, options);
+  const opened = await open(place);
+  if ("error" in opened) return opened;
+  const result = await inner.glob(pattern, path, opened.options);
+  const { view } = opened;
   if (result.error !== undefined || !view.mayRefuse()) return result;
   const { shown, waiting } = sorted(result.files, view);
   const { files: _, skipped, ...flags } = result;
@@ -72,15 +102,15 @@ export async function grepAllowed(query: GrepQuery, place: SearchPlace): Promise
   const { inner, judge, path, options } = place;
   const { pattern, glob, maxCount } = query;
   if (!judge.refuses("read")) return inner.grep(pattern, path, glob, maxCount, options);
-  const { view, refusal } = await open(place);
-  if (refusal !== undefined) return refusal;
+  const opened = await open(place);
+  if ("error" in opened) return opened;
   const cap = typeof maxCount === "number" && maxCount >= 1 ? Math.floor(maxCount) : Number.POSITIVE_INFINITY;
-  const modes = new Map<string, PermissionMode>();
   for (let wanted = cap; ; wanted *= 4) {
     const most = Number.isFinite(wanted) ? wanted : null;
-    const result = await inner.grep(pattern, path, glob, most, options);
+    const result = await inner.grep(pattern, path, glob, most, opened.options);
     if (result.error !== undefined) return result;
-    await judgeFiles(result.matches, modes, view, place);
+    const { view } = opened;
+    const modes = await judgeFiles(result.matches, view, place);
     const matches = result.matches.filter((match) => modes.get(match.path) === "allow");
     const isWhole = matches.length === result.matches.length;
     // Fewer than were wanted: there the backend has a limit of its own, and asking for more brings nothing.
@@ -101,10 +131,10 @@ export async function grepAllowed(query: GrepQuery, place: SearchPlace): Promise
 /** Lines are content: a file is judged by where links lead it too, each once. */
 async function judgeFiles(
   matches: readonly GrepMatch[],
-  modes: Map<string, PermissionMode>,
   view: DirectoryJudge,
   { judge, options, inner }: SearchPlace,
-): Promise<void> {
+): Promise<Map<string, PermissionMode>> {
+  const modes = new Map<string, PermissionMode>();
   for (const { path } of matches) {
     if (modes.has(path)) continue;
     const own = view.modeOf(path);
@@ -113,6 +143,7 @@ async function judgeFiles(
       inner.realPath === undefined ? own : worst([own, await judge.mode("read", path, options)]),
     );
   }
+  return modes;
 }
 
 function sorted(

@@ -21,6 +21,7 @@ import type {
 } from "../backends/backend.ts";
 import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
+import { decisionOf } from "../backends/decision.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
@@ -180,11 +181,11 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#on("read", path, options, (target) => this.#inner.read(target, offset, limit, options));
+    return this.#on("read", path, options, (target, given) => this.#inner.read(target, offset, limit, given));
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on("read", path, options, (target) => this.#inner.readRaw(target, options));
+    return this.#on("read", path, options, (target, given) => this.#inner.readRaw(target, given));
   }
 
   async write(
@@ -192,7 +193,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     content: string,
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
-    return this.#on("write", path, options, (target) => this.#inner.write(target, content, options));
+    return this.#on("write", path, options, (target, given) => this.#inner.write(target, content, given));
   }
 
   async edit(
@@ -202,8 +203,8 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     replaceAll?: boolean,
     options?: OperationOptions,
   ): Promise<EditResult> {
-    return this.#on("write", path, options, (target) =>
-      this.#inner.edit(target, oldString, newString, replaceAll, options),
+    return this.#on("write", path, options, (target, given) =>
+      this.#inner.edit(target, oldString, newString, replaceAll, given),
     );
   }
 
@@ -212,18 +213,20 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
       "write",
       path,
       options,
-      (target) => this.#inner.append?.(target, content, options) ?? unavailable(target),
+      (target, given) => this.#inner.append?.(target, content, given) ?? unavailable(target),
     );
   }
 
   async #delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
     const inner = this.#inner;
-    const act = (target: string) => inner.delete?.(target, options) ?? unavailable(target);
-    if (isHarnessCall(options)) return act(path);
+    const act = (target: string, given?: OperationOptions) =>
+      inner.delete?.(target, given) ?? unavailable(target);
+    if (isHarnessCall(options)) return act(path, options);
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
     const mode = await deletionMode(this.#judge, inner, canonical.path, options);
-    return refusalOf(mode, "write", canonical.path) ?? act(canonical.path);
+    const refusal = refusalOf(mode, "write", canonical.path);
+    return refusal ?? act(canonical.path, await this.#judge.decided("write", options));
   }
 
   /** Files that may not be stored are answered in their place; the others are stored. */
@@ -239,8 +242,9 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
       const { target } = places[index] as Place;
       return target === undefined ? [] : [[target, bytes] as const];
     });
+    const given = await this.#judge.decided("write", options);
     const stored: UploadResponses =
-      allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, options)) ?? []);
+      allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, given)) ?? []);
     const answers = stored[Symbol.iterator]();
     const responses: UploadResponses = files.map(([path], index) => {
       const { target, error } = places[index] as Place;
@@ -255,7 +259,8 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if (isHarnessCall(options)) return (await inner.downloadFiles?.(paths, options)) ?? [];
     const places = await this.#places("read", paths, options);
     const allowed = places.flatMap(({ target }) => target ?? []);
-    const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, options)) ?? []);
+    const given = await this.#judge.decided("read", options);
+    const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, given)) ?? []);
     const answers = read[Symbol.iterator]();
     return paths.map((path, index) => {
       const { target, error } = places[index] as Place;
@@ -286,7 +291,12 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if (isHarnessCall(options)) return act(path);
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
-    return (await this.#judge.refusal("read", canonical.path, options)) ?? act(canonical.path);
+    const refusal = await this.#judge.refusal("read", canonical.path, options);
+    if (refusal !== undefined) return refusal;
+    const real = await act(canonical.path);
+    if (typeof real !== "string" || real === canonical.path) return real;
+    const decision = decisionOf(await this.#judge.decided("read", options));
+    return (await decision?.at(real, canonical.path)) ?? real;
   }
 
   /** The loader of skills asks, as the harness; others get what the protocol gives them. */
@@ -294,8 +304,9 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     const quick = (this.#inner as WithChildFiles)[CHILD_FILES];
     if (quick === undefined) return unavailable(path);
     if (isHarnessCall(request)) return quick.call(this.#inner, path, request);
+    const given = (await this.#judge.decided("read", request)) ?? request;
     const refusal = await this.#judge.refusal("read", path, request);
-    const found = refusal ?? (await quick.call(this.#inner, path, request));
+    const found = refusal ?? (await quick.call(this.#inner, path, given));
     if ("error" in found) return found;
     const view = await this.#judge.below("read", path, request);
     const isAllowed = (one: string): boolean => view.modeOf(one) === "allow";
@@ -306,17 +317,18 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     };
   }
 
-  async #on<Result extends { readonly error?: string }>(
+  async #on<Result extends { readonly error?: string }, Options extends OperationOptions>(
     operation: FilesystemOperation,
     path: string,
-    options: OperationOptions | undefined,
-    act: (target: string) => Result | FileError | Promise<Result | FileError>,
+    options: Options | undefined,
+    act: (target: string, options: Options | undefined) => Result | FileError | Promise<Result | FileError>,
   ): Promise<Result | FileError> {
-    if (isHarnessCall(options)) return act(path);
+    if (isHarnessCall(options)) return act(path, options);
     options?.signal?.throwIfAborted();
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
-    return (await this.#judge.refusal(operation, canonical.path, options)) ?? act(canonical.path);
+    const refusal = await this.#judge.refusal(operation, canonical.path, options);
+    return refusal ?? act(canonical.path, await this.#judge.decided(operation, options));
   }
 
   async #search<Result>(

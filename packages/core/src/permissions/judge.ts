@@ -1,6 +1,7 @@
 /** What rules say about a call on a backend: links followed, approvals and the harness's own files known. */
 import { approvedPlaces } from "../backends/approved-call.ts";
 import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backends/backend.ts";
+import { withDecision } from "../backends/decision.ts";
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { realName } from "../backends/policy-rules.ts";
@@ -90,6 +91,18 @@ export class Judge {
     return refusalOf(await this.mode(operation, path, options), operation, path);
   }
 
+  /** The same options with what the rules say, for a backend that finds out only when it opens a path where it leads. */
+  async decided<Options extends OperationOptions>(
+    operation: FilesystemOperation,
+    options: Options | undefined,
+  ): Promise<Options | undefined> {
+    if (!this.refuses(operation)) return options;
+    const rules = await this.#rulesHere(options);
+    const refusal = (real: string, asked: string): FileError | undefined =>
+      refusalOf(this.#modeOf(rules, operation, real), operation, asked);
+    return withDecision(options, { at: refusal, found: (path) => refusal(path, path) });
+  }
+
   /** A canonical path, and where links lead it if that is elsewhere, whatever a guard below says. */
   async names(path: string, options?: OperationOptions): Promise<readonly string[]> {
     if (!this.#backend.realPath) return [path];
@@ -166,6 +179,11 @@ export class DirectoryJudge {
     this.#real = real;
     this.#modeOf = modeOf;
     this.#fold = fold;
+  }
+
+  /** The same rules about another directory, or about the same one that leads elsewhere now. */
+  at(name: string, real: string): DirectoryJudge {
+    return new DirectoryJudge(this.#rules, this.#operation, [name, real], this.#modeOf, this.#fold);
   }
 
   get mode(): PermissionMode {
