@@ -1,6 +1,6 @@
 /** Writing, appending to and editing a file on disk, each as one step for everyone who looks. */
 import { isAscii } from "node:buffer";
-import { accessSync, type BigIntStats, closeSync, constants as flagsOf, fstatSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync } from "node:fs";
 import { showPath } from "../../paths.ts";
 import type { EditResult, FileError, WriteResult } from "../backend.ts";
 import { appendToFile, createFile, type ReadOptions, readAll, replaceFile } from "./atomic-write.ts";
@@ -186,7 +186,7 @@ async function replace(
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const tooLarge = whyTooLarge(request, length);
   if (tooLarge !== undefined) return tooLarge;
-  accessSync(directory.path(name), flagsOf.W_OK);
+  directory.checkWritable(name);
   let like = stats;
   if (isRecorded(request, Math.max(Number(stats?.size ?? 0), length))) {
     const known = before === undefined ? await readPlace(place) : undefined;

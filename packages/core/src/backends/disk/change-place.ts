@@ -1,20 +1,19 @@
 /** Brings a change to the place it is about: approved under both names, alone there, and tried again if need be. */
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { FileError } from "../backend.ts";
-import type { ContainedRoot, Place } from "./contained-root.ts";
-import { asFileError, changedMeanwhile, notFound, systemCode } from "./file-errors.ts";
+import type { ContainedRoot } from "./contained-root.ts";
+import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
+import { asFileError, changedMeanwhile, FileFailure, notFound, systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { withPathLock } from "./path-locks.ts";
+import type { Place } from "./path-walk.ts";
 
 /** The file is not as it was a moment ago: look again. */
 export const AGAIN = Symbol("again");
 
 const ATTEMPTS = 50;
 
-export interface ChangeRequest {
-  readonly root: ContainedRoot;
-  /** Canonical. */
-  readonly path: string;
+export interface ChangeRequest extends PlaceRequest {
   readonly signal?: AbortSignal | undefined;
   /** Why a path must not be changed. Asked for the path and for what it leads to. */
   readonly refuse?: ((path: string) => Promise<FileError | undefined>) | undefined;
@@ -97,10 +96,12 @@ async function attemptAt<Result extends object>(
 
 /** Nothing is made before the path it leads to was approved. */
 async function approvedPlace(
-  { root, path, refuse }: ChangeRequest,
+  request: ChangeRequest,
   { create = false, keepLink = false }: ChangeKind,
 ): Promise<Place | FileError | typeof AGAIN> {
-  const place = root.resolve(path, { keepLink, forChange: create });
+  const { root, path, refuse } = request;
+  const place = await decidedPlace(request, { keepLink, forChange: create });
+  if ("error" in place) return place;
   try {
     const refused = place.path === path ? undefined : await refuse?.(place.path);
     if (refused !== undefined) {
@@ -112,11 +113,18 @@ async function approvedPlace(
     throw error;
   }
   if (place.directory !== undefined) return place;
-  if (!create) return notFound(path);
-  const made = root.resolve(path, { keepLink, create, forChange: create });
-  if (made.path === place.path && made.directory !== undefined) return made;
-  made.directory?.close();
-  return AGAIN;
+  return create ? madePlace(root, place.path) : notFound(path);
+}
+
+/** Makes the directories on the way. `path` is after links: one that is there now was not there when it was approved. */
+function madePlace(root: ContainedRoot, path: string): Place | typeof AGAIN {
+  try {
+    const made = root.resolve(path, { create: true, forChange: true, refuseLinks: true });
+    return made.directory === undefined ? AGAIN : made;
+  } catch (error) {
+    if (error instanceof FileFailure) return AGAIN;
+    throw error;
+  }
 }
 
 /** Names that some disks take for one get one lock. */

@@ -2,7 +2,9 @@
 import { closeSync, type Dirent, fstatSync, lstatSync, readSync, type Stats } from "node:fs";
 import type { FileError } from "../backend.ts";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
+import { decisionOf } from "../decision.ts";
 import type { ContainedRoot } from "./contained-root.ts";
+import { decidedPlace } from "./decided-place.ts";
 import { systemCode } from "./file-errors.ts";
 import { type Child, KnownChildren, type SeenFile, stampOf } from "./known-children.ts";
 import type { OpenDirectory } from "./open-directory.ts";
@@ -19,7 +21,9 @@ export async function listChildFiles(
   request: ChildFilesRequest,
 ): Promise<ChildFiles | FileError> {
   request.signal?.throwIfAborted();
-  const opened = root.openDirectory(path);
+  const place = await decidedPlace({ root, path, decision: decisionOf(request) });
+  if ("error" in place) return place;
+  const opened = root.openDirectory(path, place);
   if ("error" in opened) return opened;
   const { directory } = opened;
   const prefix = path === "/" ? "/" : `${path}/`;
@@ -87,8 +91,7 @@ class Search {
     this.#hostPath ??= directory.hostPath();
     const known = this.#expectsKnown ? this.#knownFile(this.#hostPath, name) : undefined;
     if (known !== undefined) return known;
-    const hostPath = this.#hostPath;
-    const seen = this.#look(`${name}/`, () => directory.openFileIn(name, this.#request.name, hostPath));
+    const seen = this.#look(`${name}/`, () => directory.openFileIn(name, this.#request.name));
     if (typeof seen === "object") this.#expectsKnown = seen.file.head === undefined;
     return seen;
   }

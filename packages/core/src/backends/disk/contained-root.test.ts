@@ -163,17 +163,32 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
     expect(follow(`${tree.root}/a/b/file.txt`, host)).toBe(`${alias}/a/b/file.txt: inside`);
   });
 
-  it.skipIf(process.platform !== "linux")("leaves no descriptor open, whatever the outcome", () => {
-    link("a", "shortcut");
-    link("../workspace-evil", "out");
-    link("loop", "loop");
-    const before = readdirSync("/proc/self/fd").length;
-    for (const path of ["/shortcut/b/file.txt", "/out/x", "/loop", "/missing/x/y", "/a/b/file.txt/x", "/"]) {
-      follow(path);
-      realPath(path);
-      const opened = root.openDirectory(path);
-      if (!("error" in opened)) opened.directory.close();
-    }
-    expect(readdirSync("/proc/self/fd").length).toBe(before);
-  });
+  it.skipIf(process.platform !== "linux")(
+    "leaves no descriptor open but that of the root, whatever the outcome",
+    () => {
+      link("a", "shortcut");
+      link("../workspace-evil", "out");
+      link("loop", "loop");
+      follow("/");
+      const before = readdirSync("/proc/self/fd").length;
+      for (const path of [
+        "/shortcut/b/file.txt",
+        "/out/x",
+        "/loop",
+        "/missing/x/y",
+        "/a/b/file.txt/x",
+        "/",
+      ]) {
+        follow(path);
+        realPath(path);
+        const opened = root.openDirectory(path);
+        if (!("error" in opened)) opened.directory.close();
+      }
+      // Fewer, where roots of other tests were collected meanwhile.
+      expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before);
+      root.close();
+      root.close();
+      expect(readdirSync("/proc/self/fd").length).toBeLessThan(before + (strategy === "path" ? 1 : 0));
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { ContainedRoot } from "./contained-root.ts";
 import { ControlLinks } from "./control-links.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 
@@ -14,8 +15,10 @@ function root(links: Readonly<Record<string, string>>): string {
   return path;
 }
 
+const linksOf = (path: string): ControlLinks => new ControlLinks(new ContainedRoot(path));
+
 it("what a link in the place of a control file leads to is found, through other links and where nothing is yet", () => {
-  const links = new ControlLinks(
+  const links = linksOf(
     root({
       ".cursorrules": "AGENTS.md",
       ".vscode": "way/editor",
@@ -35,7 +38,7 @@ it("a link that was made or removed since counts, in a large directory too", () 
     const path = root({});
     for (let file = 0; file < files; file += 1)
       writeFileSync(join(path, `a-file-with-a-long-name-${file}`), "");
-    const links = new ControlLinks(path);
+    const links = linksOf(path);
     expect(links.leadTo("/AGENTS.md")).toBe(false);
     symlinkSync("AGENTS.md", join(path, ".cursorrules"));
     expect(links.leadTo("/AGENTS.md")).toBe(true);
@@ -45,7 +48,7 @@ it("a link that was made or removed since counts, in a large directory too", () 
 });
 
 it("a root that is not there has none", () => {
-  expect(new ControlLinks("/nowhere/at/all").leadTo("/AGENTS.md")).toBe(false);
+  expect(linksOf("/nowhere/at/all").leadTo("/AGENTS.md")).toBe(false);
 });
 
 it.each([true, false])(

@@ -1,21 +1,21 @@
 /** What links in the place of control files, at the top of a root, lead to: that steers other programs as well. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
 import { isWithin } from "../../paths.ts";
+import type { ContainedRoot } from "./contained-root.ts";
 import { CONTROL_NAMES, isControlPath } from "./control-files.ts";
-import { systemCode } from "./file-errors.ts";
+import { FileFailure, systemCode } from "./file-errors.ts";
+import type { OpenDirectory } from "./open-directory.ts";
 
 const NAMES = [...CONTROL_NAMES.directories, ...CONTROL_NAMES.files];
 /** Bytes of a directory up to which listing it costs less than asking for each name. */
 const SMALL_DIRECTORY = 16 * 1024;
 
 export class ControlLinks {
-  readonly #hostPath: string;
+  readonly #root: ContainedRoot;
   /** The links that were there when the directory was last changed. */
-  #known: { readonly moment: bigint; readonly names: readonly string[] } | undefined;
+  #known: { readonly moment: number; readonly names: readonly string[] } | undefined;
 
-  constructor(hostPath: string) {
-    this.#hostPath = hostPath;
+  constructor(root: ContainedRoot) {
+    this.#root = root;
   }
 
   /** Whether one of them leads there, or to a directory it lies in. `path` is as seen from the root. */
@@ -27,45 +27,44 @@ export class ControlLinks {
   }
 
   #names(): readonly string[] {
-    const stats = statSync(this.#hostPath, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return [];
-    const moment = stats.mtimeNs;
-    if (this.#known?.moment !== moment)
-      this.#known = { moment, names: linksIn(this.#hostPath, stats.size <= SMALL_DIRECTORY) };
-    return this.#known.names;
+    const opened = this.#root.openDirectory(this.#root.mountedAt);
+    if ("error" in opened) return [];
+    const { directory } = opened;
+    try {
+      const { mtimeMs: moment, size } = directory.lstat(".");
+      if (this.#known?.moment !== moment)
+        this.#known = { moment, names: linksIn(directory, size <= SMALL_DIRECTORY) };
+      return this.#known.names;
+    } finally {
+      directory.close();
+    }
   }
 
   /** As seen from the root; undefined: it is outside, or all of the root. */
   #targetOf(name: string): string | undefined {
-    const root = realPath(this.#hostPath) ?? this.#hostPath;
-    const target = realPath(resolve(root, name)) ?? namedBy(root, name);
-    const inside = target === undefined ? "" : relative(root, target);
-    if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`)) return undefined;
-    return `/${inside.split(sep).join("/")}`.normalize("NFC");
+    try {
+      const place = this.#root.resolve(this.#root.virtualPath(`/${name}`));
+      place.directory?.close();
+      const target = this.#root.pathInside(place.path);
+      return target === "/" ? undefined : target;
+    } catch (error) {
+      if (!(error instanceof FileFailure) && systemCode(error) === undefined) throw error;
+      return undefined;
+    }
   }
 }
 
-function linksIn(directory: string, isSmall: boolean): string[] {
-  const names = isSmall ? readdirSync(directory).filter((name) => isControlPath(`/${name}`)) : NAMES;
-  return names.filter((name) =>
-    lstatSync(resolve(directory, name), { throwIfNoEntry: false })?.isSymbolicLink(),
-  );
+function linksIn(directory: OpenDirectory, isSmall: boolean): string[] {
+  if (!isSmall) return NAMES.filter((name) => isLink(directory, name));
+  const links = directory.entries().filter((entry) => entry.isSymbolicLink());
+  return links.map(({ name }) => name).filter((name) => isControlPath(`/${name}`));
 }
 
-/** Where a link leads that leads to nothing yet. */
-function namedBy(root: string, name: string): string | undefined {
-  return unlessMissing(() => resolve(root, readlinkSync(resolve(root, name))));
-}
-
-function realPath(path: string): string | undefined {
-  return unlessMissing(() => realpathSync.native(path));
-}
-
-function unlessMissing(look: () => string): string | undefined {
+function isLink(directory: OpenDirectory, name: string): boolean {
   try {
-    return look();
+    return directory.lstat(name).isSymbolicLink();
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return undefined;
+    return false;
   }
 }

@@ -1,11 +1,12 @@
 /** Deleting what lies at a path: a file, a link (never what it leads to), or a directory with all that is in it. */
 import { isUtf8 } from "node:buffer";
 import { closeSync, type Dirent, fstatSync, rmdirSync, unlinkSync } from "node:fs";
+import { showPath } from "../../paths.ts";
 import type { DeleteResult, FileError } from "../backend.ts";
 import { readAll } from "./atomic-write.ts";
 import { MAX_IMAGE_BYTES, noteLarge } from "./change-file.ts";
 import { AGAIN, atPlace, type ChangeRequest } from "./change-place.ts";
-import { isDirectory, notFound, systemCode } from "./file-errors.ts";
+import { FileFailure, isDirectory, notFound, systemCode } from "./file-errors.ts";
 import type { EntryName, OpenDirectory } from "./open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
@@ -15,7 +16,8 @@ const MAX_IMAGES_BYTES = 4 * MAX_IMAGE_BYTES;
 const MAX_ROUNDS = 1000;
 
 /**
- * Nothing is deleted when `request.refuse` objects to anything in it. Each file leaves its before-image;
+ * Nothing is deleted when `request.refuse` or the decision objects to anything in it, or when another place is mounted in
+ * it. Each file leaves its before-image;
  * links, empty directories, special files and what is too large leave none. Without `directories` only
  * what is none is deleted.
  */
@@ -32,7 +34,7 @@ export function deleteAt(request: ChangeRequest, directories = true): Promise<De
     if (!directories) return isDirectory(path);
     const refused = await work.survey(place.directory, place.name, place.path);
     if (refused !== undefined) return refused;
-    return (await work.remove(place.directory, place.name)) ? { path } : AGAIN;
+    return (await work.remove(place.directory, place.name, place.path)) ? { path } : AGAIN;
   });
 }
 
@@ -46,12 +48,13 @@ class TreeDelete {
 
   /** Whether all may go; keeps what files were. What vanishes meanwhile needs neither. */
   async survey(parent: OpenDirectory, name: EntryName, path: string): Promise<FileError | undefined> {
-    const directory = parent.child(name);
+    const directory = this.#open(parent, name, path);
     try {
       for (const entry of directory.rawEntries()) {
         await breathe(this.#request.signal);
-        const inner = `${path}/${entry.name}`.normalize("NFC");
+        const inner = innerPath(path, entry);
         const refused =
+          this.#request.decision?.found?.(inner) ??
           (await this.#request.refuse?.(inner)) ??
           (await unlessMissing(() => this.#surveyEntry(directory, entry, inner)));
         if (refused !== undefined) return refused;
@@ -59,6 +62,21 @@ class TreeDelete {
       return undefined;
     } finally {
       directory.close();
+    }
+  }
+
+  /** Throws where something else is mounted: that is not the tree's to delete. */
+  #open(parent: OpenDirectory, name: EntryName, path: string): OpenDirectory {
+    const directory = parent.child(name);
+    try {
+      if (directory.mount() === parent.mount()) return directory;
+      const asked = showPath(this.#request.path);
+      const reason =
+        path === this.#request.path ? "it is a mount point" : `${showPath(path)} in it is a mount point`;
+      throw new FileFailure("PERMISSION_DENIED", `Cannot delete ${asked} because ${reason}`);
+    } catch (error) {
+      directory.close();
+      throw error;
     }
   }
 
@@ -89,14 +107,17 @@ class TreeDelete {
     }
   }
 
-  /** False when others kept filling the directory. */
-  async remove(parent: OpenDirectory, name: EntryName): Promise<boolean> {
-    const directory = parent.child(name);
+  /** False when others kept filling the directory. What they put there is decided about too. */
+  async remove(parent: OpenDirectory, name: EntryName, path: string): Promise<boolean> {
+    const directory = this.#open(parent, name, path);
     try {
       for (let round = 0; round < MAX_ROUNDS; round++) {
         for (const entry of directory.rawEntries()) {
           await breathe(this.#request.signal);
-          if (entry.isDirectory()) await unlessMissing(() => this.remove(directory, entry.name));
+          const inner = innerPath(path, entry);
+          const refused = this.#request.decision?.found?.(inner);
+          if (refused !== undefined) throw new FileFailure(refused.code, refused.error);
+          if (entry.isDirectory()) await unlessMissing(() => this.remove(directory, entry.name, inner));
           else await unlessMissing(() => unlinkSync(directory.path(entry.name)));
         }
         if (removeEmpty(parent, name)) return true;
@@ -106,6 +127,10 @@ class TreeDelete {
       directory.close();
     }
   }
+}
+
+function innerPath(path: string, { name }: Dirent<Buffer>): string {
+  return `${path}/${name}`.normalize("NFC");
 }
 
 async function unlessMissing<Result>(act: () => Result | Promise<Result>): Promise<Result | undefined> {

@@ -27,11 +27,16 @@ export interface DiskPlace {
 
 /** The name of the tree at `rootDir`, the same by whatever links one gets there. */
 export function diskPlaceName(rootDir: string): string {
-  return PREFIX + realDirectory(resolve(rootDir));
+  return placeNameOf(realDirectory(resolve(rootDir)));
+}
+
+/** The same for a path that is known to be without links. */
+export function placeNameOf(realPath: string): string {
+  return PREFIX + realPath;
 }
 
 /** Its path without links; as it is given where it does not exist. */
-export function realDirectory(hostPath: string): string {
+function realDirectory(hostPath: string): string {
   try {
     return realpathSync.native(hostPath);
   } catch (error) {

@@ -1,19 +1,9 @@
 /** A root with secrets beside it, and a way to see that nothing beside it was touched. */
-import { createHash } from "node:crypto";
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { hashOf } from "./hash-tree-for-tests.ts";
 
 export const SECRET = "TOPSECRET";
 
@@ -37,20 +27,4 @@ export function diskTree(): DiskTree {
   writeFileSync(join(evil, "secret.txt"), `${SECRET}\n`);
   writeFileSync(join(evil, "deep/other.txt"), `${SECRET} too\n`);
   return { root, evil, outside: () => hashOf(top, "workspace") };
-}
-
-/** Of everything in a directory but one name. */
-export function hashOf(directory: string, except?: string): string {
-  const hash = createHash("sha256");
-  const visit = (path: string, shown: string): void => {
-    const stats = lstatSync(path);
-    hash.update(`${shown}\0${stats.mode}\0`);
-    if (stats.isSymbolicLink()) hash.update(readlinkSync(path));
-    else if (stats.isFile()) hash.update(readFileSync(path));
-    else if (stats.isDirectory())
-      for (const name of readdirSync(path).sort())
-        if (shown !== "" || name !== except) visit(join(path, name), `${shown}/${name}`);
-  };
-  visit(directory, "");
-  return hash.digest("hex");
 }

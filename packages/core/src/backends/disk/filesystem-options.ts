@@ -21,8 +21,6 @@ export interface FilesystemBackendOptions {
   readonly respectGitignore?: boolean | null;
   /** Seconds a search may take. Default 10. */
   readonly searchTimeout?: number | null;
-  /** Searches use ripgrep where it is installed; the results are the same. Default true. */
-  readonly ripgrep?: boolean | null;
   /**
    * Asked before a file is changed that steers other programs, with its path as seen from the root. Absent:
    * such a change is refused with code `APPROVAL_REQUIRED`.
@@ -44,7 +42,6 @@ export interface FilesystemSettings {
   readonly allowOutsideRoot: boolean;
   readonly respectGitignore: boolean;
   readonly searchTimeout: number;
-  readonly ripgrep: boolean;
   readonly approve: ((path: string) => boolean | Promise<boolean>) | undefined;
   readonly openStrategy: OpenStrategy | undefined;
 }
@@ -58,7 +55,6 @@ const KINDS: Readonly<Record<keyof FilesystemBackendOptions, string>> = {
   allowOutsideRoot: "boolean",
   respectGitignore: "boolean",
   searchTimeout: "number",
-  ripgrep: "boolean",
   approve: "function",
   openStrategy: "string",
 };
@@ -88,7 +84,6 @@ export function filesystemSettings(
     maxWriteSizeMb: options.maxWriteSizeMb ?? undefined,
     respectGitignore: options.respectGitignore ?? true,
     searchTimeout: options.searchTimeout ?? 10,
-    ripgrep: options.ripgrep ?? true,
     approve: options.approve ?? undefined,
     openStrategy: options.openStrategy ?? undefined,
   };

@@ -10,7 +10,7 @@ import type { FilesystemBackendOptions } from "./filesystem-options.ts";
 const forms: Record<string, FilesystemBackendOptions> = {
   "virtual paths": { virtualMode: true },
   "paths of the host": { virtualMode: false },
-  "directories held by path": { virtualMode: true, openStrategy: "path", ripgrep: false },
+  "directories held by path": { virtualMode: true, openStrategy: "path" },
 };
 
 for (const [form, options] of Object.entries(forms))

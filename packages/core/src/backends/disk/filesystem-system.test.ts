@@ -86,3 +86,32 @@ it.skipIf(!linux)("a full disk is a typed failure that leaves no part of a file 
     log: "whole\n",
   });
 });
+
+it.skipIf(!linux)(
+  "FS-23 what is mounted in a directory is not deleted with it, nor by itself, and nothing else goes",
+  () => {
+    put("dir/a.txt", "1");
+    put("dir/mounted/hidden", "1");
+    put("elsewhere/kept.txt", "1");
+    const script = `${PROGRAM}
+    const { readdirSync } = await import("node:fs");
+    const results = [await backend.delete("/dir"), await backend.delete("/dir/mounted"), await backend.delete("/elsewhere")];
+    const names = readdirSync(rootDir, { recursive: true }).sort();
+    console.log(JSON.stringify([names, ...results]));`;
+    const flags = ["--import", "tsx", "--conditions=source", "--input-type=module", "-e"];
+    const command = 'mount --bind "$1/elsewhere" "$1/dir/mounted" && shift && exec "$@"';
+    const child = spawnSync(
+      "unshare",
+      [...NAMESPACE, "sh", "-c", command, "sh", tree.root, process.execPath, ...flags, script, tree.root],
+      { encoding: "utf8" },
+    );
+    expect(child.stderr).toBe("");
+    const code = "PERMISSION_DENIED";
+    expect(JSON.parse(child.stdout)).toEqual([
+      ["dir", "dir/a.txt", "dir/mounted"],
+      { error: "Cannot delete /dir because /dir/mounted in it is a mount point", code },
+      { error: "Cannot delete /dir/mounted because it is a mount point", code },
+      { path: "/elsewhere" },
+    ]);
+  },
+);

@@ -28,6 +28,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
+import { decisionOf } from "../decision.ts";
 import { isHarnessCall } from "../harness-call.ts";
 import { transferError } from "../transfer-error.ts";
 import { undoLogOf } from "../undo-log.ts";
@@ -38,8 +39,9 @@ import { listChildFiles } from "./child-files.ts";
 import { ContainedRoot } from "./contained-root.ts";
 import { isControlPath, isHarnessPath } from "./control-files.ts";
 import { ControlLinks } from "./control-links.ts";
+import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { deleteAt } from "./delete-tree.ts";
-import { diskPlaceName, realDirectory } from "./disk-place.ts";
+import { diskPlaceName, placeNameOf } from "./disk-place.ts";
 import { asFileError, whyNotPlain } from "./file-errors.ts";
 import {
   type FilesystemBackendOptions,
@@ -73,6 +75,9 @@ export class FilesystemBackend implements BackendProtocol {
   /** As the volumes of these systems usually do. */
   readonly ignoresCase = process.platform === "darwin" || process.platform === "win32";
   protected readonly settings: FilesystemSettings;
+  /** `rootDir`. */
+  readonly #home: ContainedRoot;
+  /** All that can be reached: `rootDir`, or with `allowOutsideRoot` the host. */
   readonly #root: ContainedRoot;
   readonly #controlLinks: ControlLinks;
 
@@ -90,10 +95,18 @@ export class FilesystemBackend implements BackendProtocol {
     this.settings = filesystemSettings(options);
     const { rootDir, allowOutsideRoot, workingDirectory, openStrategy } = this.settings;
     this.workingDirectory = workingDirectory;
-    this.#controlLinks = new ControlLinks(rootDir);
-    this.#root = allowOutsideRoot
-      ? new ContainedRoot("/", { strategy: openStrategy })
-      : new ContainedRoot(rootDir, { mountedAt: workingDirectory, strategy: openStrategy });
+    this.#home = new ContainedRoot(rootDir, { mountedAt: workingDirectory, strategy: openStrategy });
+    this.#root = allowOutsideRoot ? new ContainedRoot("/", { strategy: openStrategy }) : this.#home;
+    this.#controlLinks = new ControlLinks(this.#home);
+  }
+
+  /**
+   * Lets go of `rootDir`, which is held open from its first use on. The backend can be used again: it then opens the
+   * directory that is there now. Closing twice is safe.
+   */
+  async close(): Promise<void> {
+    this.#home.close();
+    this.#root.close();
   }
 
   /** The same backend, whose changes leave before-images with the thread of the run. */
@@ -109,7 +122,7 @@ export class FilesystemBackend implements BackendProtocol {
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {
-    return this.#at(path || ".", (target) => listDirectory(this.#root, target, options?.signal));
+    return this.#at(path || ".", (target) => listDirectory(this.#place(target, options), options?.signal));
   }
 
   /** For speed only: see `../child-files.ts`. Not where a subclass reads in its own way. */
@@ -185,14 +198,13 @@ export class FilesystemBackend implements BackendProtocol {
     maxCount?: number | null,
     options?: OperationOptions,
   ): Promise<GrepResult> {
-    const { maxFileSizeMb, ripgrep } = this.settings;
+    const { maxFileSizeMb } = this.settings;
     return this.#at(path || ".", (target) =>
       grepDisk({
         ...this.#search(target, pattern, options),
         glob,
         maxCount,
         maxFileSizeBytes: maxFileSizeMb * MEGABYTE,
-        useRipgrep: ripgrep,
       }),
     );
   }
@@ -261,7 +273,9 @@ export class FilesystemBackend implements BackendProtocol {
   ): Promise<Result | FileError> {
     options?.signal?.throwIfAborted();
     return this.#at(path, async (target) => {
-      const opened = this.#root.openFile(target);
+      const place = await decidedPlace(this.#place(target, options));
+      if ("error" in place) return place;
+      const opened = this.#root.openFile(target, undefined, place);
       if ("error" in opened) return opened;
       try {
         return whyNotPlain(opened.stats, target) ?? (await act(opened.fd, opened.stats, target));
@@ -274,13 +288,18 @@ export class FilesystemBackend implements BackendProtocol {
   #search(path: string, pattern: string, options: OperationOptions | undefined): SearchRequest {
     const { respectGitignore, searchTimeout } = this.settings;
     return {
-      root: this.#root,
-      path,
+      ...this.#place(path, options),
       pattern,
       respectGitignore,
       timeoutSeconds: searchTimeout,
       signal: options?.signal,
     };
+  }
+
+  /** The harness follows no link of the workspace in its own areas, nor to anything it changes. */
+  #place(path: string, options: OperationOptions | undefined, isChange = false): PlaceRequest {
+    const refuseLinks = isHarnessCall(options) && (isChange || this.#isHarnessFile(path));
+    return { root: this.#root, path, decision: decisionOf(options), refuseLinks };
   }
 
   #change(path: string, options: OperationOptions | undefined): ChangeRequest {
@@ -291,8 +310,7 @@ export class FilesystemBackend implements BackendProtocol {
     const byHarness = isHarnessCall(options);
     const { maxWriteSizeMb } = this.settings;
     return {
-      root: this.#root,
-      path,
+      ...this.#place(path, options, true),
       maxBytes: maxWriteSizeMb && maxWriteSizeMb * MEGABYTE,
       signal: options?.signal,
       // What a person agreed to is the path they saw, not all that lies below it.
@@ -335,7 +353,7 @@ export class FilesystemBackend implements BackendProtocol {
     if (!allowOutsideRoot) return this.#fromRoot(path) === "/";
     const place = this.#root.resolve(path, { keepLink: true });
     place.directory?.close();
-    return isWithin(realDirectory(rootDir), place.path);
+    return isWithin(this.#home.realHostPath() ?? rootDir, place.path);
   }
 
   #isHarnessFile(path: string): boolean {
@@ -347,7 +365,8 @@ export class FilesystemBackend implements BackendProtocol {
   #placeOf({ path, isTooLarge }: RecordedChange): { readonly place: string; readonly path: string } {
     const { allowOutsideRoot, rootDir } = this.settings;
     const elsewhere = allowOutsideRoot && !isWithin(path, this.workingDirectory);
-    const place = diskPlaceName(elsewhere ? "/" : rootDir);
+    const real = elsewhere ? "/" : this.#home.realHostPath();
+    const place = real === undefined ? diskPlaceName(rootDir) : placeNameOf(real);
     return { place: isTooLarge ? place.replace("disk:", "large:") : place, path: this.#fromRoot(path) };
   }
 }

@@ -3,44 +3,36 @@ import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
-import type { ContainedRoot } from "./contained-root.ts";
+import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { asFileError, systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
-import { SteadyPath } from "./steady-path.ts";
 import { breathe } from "./time-slices.ts";
 
 /** Looking at the clock for each entry would cost more than some of them do. */
 const BETWEEN_BREATHS = 64;
-/** From here on it is worth finding out whether the path of the directory can be used. */
-const MANY_ENTRIES = 500;
 /** A file that waits to become whole is not shown; one that waits this long was left by a killed process. */
 const UNFINISHED_MS = 60_000;
 /** Most names need no second look. */
 const PLAIN = /^[\w-]+(?:\.[\w-]+)*$/;
 
 /**
- * A link is shown as what it leads to, and one that leads out or nowhere as a plain entry without a size. A
+ * A link is shown as what it leads to, and one that leads out, nowhere or to a denied place as a plain entry without a size. A
  * name that no path can spell (with a control character, say, or not UTF-8) is in `skipped`, escaped.
  */
 export async function listDirectory(
-  root: ContainedRoot,
-  path: string,
+  request: PlaceRequest,
   signal: AbortSignal | undefined,
 ): Promise<LsResult> {
   signal?.throwIfAborted();
-  const opened = root.openDirectory(path);
+  const { root, path } = request;
+  const place = await decidedPlace(request);
+  if ("error" in place) return place;
+  const opened = root.openDirectory(path, place);
   if ("error" in opened) return opened;
   const { directory } = opened;
   try {
-    const entries = directory.entries();
-    const steady = entries.length < MANY_ENTRIES ? undefined : SteadyPath.of(directory, root.realHostPath());
-    if (steady !== undefined) {
-      const listing = new Listing(root, directory, path, steady.path);
-      await listing.addAll(entries, signal);
-      if (steady.isUnchanged()) return listing.result();
-    }
-    const listing = new Listing(root, directory, path);
-    await listing.addAll(entries, signal);
+    const listing = new Listing(request, directory);
+    await listing.addAll(directory.entries(), signal);
     return listing.result();
   } catch (error) {
     return asFileError(error, path);
@@ -54,17 +46,17 @@ class Listing {
   /** The same name may be stored in two forms. */
   readonly #beyondAscii = new Set<string>();
   readonly #skipped: SkippedFile[] = [];
-  readonly #root: ContainedRoot;
+  readonly #request: PlaceRequest;
   readonly #directory: OpenDirectory;
   readonly #prefix: string;
-  /** Where to look at entries; undefined: only through the directory itself. */
+  /** Where to look at entries; undefined: each look has to be checked. */
   readonly #address: string | undefined;
 
-  constructor(root: ContainedRoot, directory: OpenDirectory, path: string, address?: string) {
-    this.#root = root;
+  constructor(request: PlaceRequest, directory: OpenDirectory) {
+    this.#request = request;
     this.#directory = directory;
-    this.#prefix = path === "/" ? "/" : `${path}/`;
-    this.#address = address ?? (directory.strategy === "descriptor" ? directory.at : undefined);
+    this.#prefix = request.path === "/" ? "/" : `${request.path}/`;
+    this.#address = directory.strategy === "descriptor" ? directory.at : undefined;
   }
 
   async addAll(entries: readonly Dirent[], signal: AbortSignal | undefined): Promise<void> {
@@ -124,9 +116,11 @@ class Listing {
 
   #linkInfo(path: string): FileInfo {
     try {
-      const place = this.#root.resolve(path);
+      const { root, decision } = this.#request;
+      const place = root.resolve(path);
       place.directory?.close();
-      const stats = place.directory === undefined ? undefined : place.stats;
+      const isTold = place.directory !== undefined && decision?.found?.(place.path) === undefined;
+      const stats = isTold ? place.stats : undefined;
       return stats === undefined ? { path, is_dir: false } : infoOfStats(path, stats);
     } catch (error) {
       asFileError(error, path);

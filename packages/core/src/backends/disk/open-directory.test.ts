@@ -94,5 +94,5 @@ it.skipIf(process.platform !== "linux")("leaves no descriptor open", () => {
     expect(() => root.child("there is no such directory")).toThrow();
     root.close();
   }
-  expect(readdirSync("/proc/self/fd").length).toBe(before);
+  expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before);
 });

@@ -10,6 +10,7 @@
  * between stays where it was created. A process that can do this has write access to the root.
  */
 import {
+  accessSync,
   type BigIntStats,
   closeSync,
   type Dirent,
@@ -18,6 +19,7 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   type Stats,
@@ -101,6 +103,29 @@ export class OpenDirectory {
     return new OpenDirectory(path.toString(), undefined, chain);
   }
 
+  /** The same directory once more, to be closed by itself. */
+  again(): OpenDirectory {
+    if (this.strategy === "path") return new OpenDirectory(this.at, undefined, this.#chain);
+    return OpenDirectory.#held(openSync(this.path("."), DIRECTORY));
+  }
+
+  /** Whether `hostPath` leads to this directory now. */
+  isAt(hostPath: string): boolean {
+    const found = statSync(hostPath, { bigint: true, throwIfNoEntry: false });
+    const held =
+      this.#descriptor === undefined
+        ? this.#chain.at(-1)?.stats
+        : fstatSync(this.#descriptor, { bigint: true });
+    return found !== undefined && held !== undefined && sameFile(found, held);
+  }
+
+  /** Tells the mount that the directory lies in from others; where the system does not number them, the device. */
+  mount(): string {
+    if (this.#descriptor === undefined) return `device ${this.lstat(".").dev}`;
+    const info = readFileSync(this.at.replace(/fd\/(\d+)$/, "fdinfo/$1"), "utf8");
+    return /^mnt_id:\s*\d+$/m.exec(info)?.[0] ?? `device ${this.lstat(".").dev}`;
+  }
+
   static #held(descriptor: number): OpenDirectory {
     usualStrategy();
     return new OpenDirectory(`${descriptors}/${descriptor}`, descriptor, []);
@@ -128,20 +153,24 @@ export class OpenDirectory {
     return descriptor;
   }
 
-  /**
-   * As `openFile`, for a file in the directory `name` of this one, which `hostPath` says where it is. Where the
-   * system tells what was opened, that is asked once and no directory is opened on the way.
-   */
-  openFileIn(name: string, file: string, hostPath: string): number {
-    const path = `${hostPath}/${name}/${file}`;
-    if (this.#descriptor === undefined || path.includes("\uFFFD")) return this.#openThrough(name, file);
-    const descriptor = openSync(path, NO_FOLLOW | NON_BLOCKING);
-    if (whatIsOpen(descriptor) === path) return descriptor;
-    closeSync(descriptor);
-    throw changed();
+  /** Throws where the file `name` may not be written to. A link throws `ELOOP`. */
+  checkWritable(name: EntryName): void {
+    if (this.#descriptor === undefined) {
+      accessSync(this.path(name), flagsOf.W_OK);
+      return;
+    }
+    const descriptor = this.openFile(name, O_PATH);
+    try {
+      if (fstatSync(descriptor).isSymbolicLink())
+        throw systemError("ELOOP", "too many symbolic links encountered");
+      accessSync(`${descriptors}/${descriptor}`, flagsOf.W_OK);
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
-  #openThrough(name: string, file: string): number {
+  /** As `openFile`, for a file in the directory `name` of this one. */
+  openFileIn(name: string, file: string): number {
     const child = this.child(name);
     try {
       return child.openFile(file);
@@ -203,14 +232,6 @@ export class OpenDirectory {
     }
     for (const { path, stats } of this.#chain)
       if (!sameFile(stats, lstatSync(path, { bigint: true }))) throw changed();
-  }
-}
-
-function whatIsOpen(descriptor: number): string | undefined {
-  try {
-    return readlinkSync(`${descriptors}/${descriptor}`);
-  } catch {
-    return undefined;
   }
 }
 

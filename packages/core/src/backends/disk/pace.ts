@@ -15,10 +15,6 @@ export class Pace {
     this.#sliceEnd = Math.min(now + SLICE_MILLISECONDS, this.#deadline);
   }
 
-  get remainingMilliseconds(): number {
-    return Math.max(this.#deadline - performance.now(), 0);
-  }
-
   /** Whether it is time to `rest`. */
   get isDue(): boolean {
     return performance.now() >= this.#sliceEnd;

@@ -3,9 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AnyFileData, GrepResult } from "../backend.ts";
 import { type FileMap, recordMap } from "../file-map.ts";
 import { globFrom, grepFrom } from "../file-map-search.ts";
-import { GrepTree } from "./grep-tree.ts";
-import { FileScanner } from "./scan-file.ts";
-import { openStart } from "./search-start.ts";
+import { naiveGrep } from "./naive-grep-for-tests.ts";
 import { glob, grep, makeTree, type Tree } from "./tree-for-tests.ts";
 
 const name = fc.constantFrom(
@@ -118,17 +116,18 @@ function treeOf(entries: readonly (readonly [string, Tree[string]])[]): Tree {
 }
 
 describe("the same results", () => {
-  it("with ripgrep and without", async () => {
+  it("as reading every file would give", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(rawEntry, { maxLength: 25 }),
         fc.array(query, { minLength: 3, maxLength: 3 }),
         async (entries, queries) => {
           const root = makeTree(treeOf(entries));
-          for (const { pattern, ...rest } of queries)
-            expect(await grep(root, pattern, rest)).toEqual(
-              await grep(root, pattern, { ...rest, useRipgrep: false }),
-            );
+          for (const { pattern, ...rest } of queries) {
+            const { error, ...found } = await grep(root, pattern, rest);
+            const expected = naiveGrep(root.hostPath, { pattern, ...rest });
+            expect(error === undefined ? found : undefined).toEqual(expected);
+          }
         },
       ),
       { numRuns: 80 },
@@ -145,7 +144,7 @@ describe("the same results", () => {
           const root = makeTree(tree);
           const files = mapOf(tree);
           for (const { pattern, path: at, glob: filter, maxCount } of queries) {
-            const onDisk = await grep(root, pattern, { path: at, glob: filter, maxCount, useRipgrep: false });
+            const onDisk = await grep(root, pattern, { path: at, glob: filter, maxCount });
             expect(comparable(onDisk)).toEqual(comparable(grepFrom(files, pattern, at, filter, maxCount)));
             const listedOnDisk = await glob(root, filter ?? "**", { path: at });
             const listedInMap = globFrom(files, filter ?? "**", at);
@@ -176,75 +175,3 @@ function mapOf(tree: Tree): FileMap {
   ]);
   return recordMap(Object.fromEntries(data));
 }
-
-describe("ripgrep's answer", () => {
-  const files = Object.fromEntries(
-    Array.from({ length: 60 }, (_, at) => [`d${at % 7}/f${at}.ts`, at % 20 ? "no" : "hit"]),
-  );
-
-  async function helped(
-    tree: Tree,
-    change: { path?: string; glob?: string; pattern?: string } = {},
-  ): Promise<[boolean, number]> {
-    const request = {
-      root: makeTree(tree),
-      path: "/",
-      pattern: "hit",
-      respectGitignore: true,
-      timeoutSeconds: 600,
-      maxFileSizeBytes: 1000,
-      useRipgrep: true,
-      ripgrepAfterMilliseconds: 0,
-      ...change,
-    };
-    const start = openStart(request);
-    if ("error" in start) throw new Error(start.error);
-    const scanner = new FileScanner(request.pattern, Number.POSITIVE_INFINITY, request.maxFileSizeBytes);
-    const search = new GrepTree(request, start, scanner, (at) => !request.glob || at.endsWith(".ts"));
-    const result = await search.run();
-    start.directory.close();
-    return [search.wasHelped, result.matches?.length ?? -1];
-  }
-
-  it.each<[string, Tree, { path?: string; glob?: string }]>([
-    ["a plain tree", files, {}],
-    [
-      "ignore files of the common kind",
-      {
-        ...files,
-        ".gitignore": "*.log\n/out/\n",
-        "out/x": "hit",
-        "d1/.gitignore": "gen\n",
-        "d1/gen/x": "hit",
-      },
-      {},
-    ],
-    [
-      "a search below an ignore file",
-      {
-        ...files,
-        "src/a/1.ts": "no",
-        "src/b/2.ts": "no",
-        "src/c.log": "hit",
-        "src/gen/x": "hit",
-        "src/z": "hit",
-        "src/y": "hit",
-        "src/x": "hit",
-        ".gitignore": "*.log\n/src/gen\n",
-      },
-      { path: "/src" },
-    ],
-    ["a filter of names", { ...files, "other.log": "hit" }, { glob: "*.ts" }],
-    ["files that are too large", { ...files, "large.ts": `hit${"x".repeat(2000)}` }, {}],
-  ])("is used for %s", async (_, tree, change) => {
-    expect(await helped(tree, change)).toEqual([true, 3]);
-  });
-
-  it.each<[string, Tree]>([
-    ["rules that others may read differently", { ...files, ".gitignore": "x[ab]\n" }],
-    ["a repository inside", { ...files, ".gitignore": "*.log\n", "sub/.git/config": "hit", "sub/x": "no" }],
-    ["an ignore file that is a link", { ...files, "d2/.gitignore": { link: "../d1/f1.ts" } }],
-  ])("is not used where it cannot be trusted: %s", async (_, tree) => {
-    expect(await helped(tree)).toEqual([false, 3]);
-  });
-});

@@ -3,14 +3,12 @@ import { parentPath } from "../../paths.ts";
 import { type IgnoreRules, IgnoreScope } from "../../text/ignore-rules.ts";
 import type { FileError } from "../backend.ts";
 import type { ContainedRoot } from "./contained-root.ts";
+import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { asFileError, notFound, special } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { readIgnoreFile, type WalkOptions } from "./walk.ts";
 
-export interface SearchRequest {
-  readonly root: ContainedRoot;
-  /** Canonical. */
-  readonly path: string;
+export interface SearchRequest extends PlaceRequest {
   readonly pattern: string;
   readonly respectGitignore: boolean;
   readonly timeoutSeconds: number;
@@ -23,10 +21,6 @@ export interface GrepRequest extends SearchRequest {
   readonly glob?: string | null | undefined;
   readonly maxCount?: number | null | undefined;
   readonly maxFileSizeBytes: number;
-  /** Whether ripgrep may help where it is installed; it changes nothing but the time. */
-  readonly useRipgrep: boolean;
-  /** How long the search goes on alone before it asks ripgrep; default 10. */
-  readonly ripgrepAfterMilliseconds?: number;
 }
 
 /** The caller closes `directory`. */
@@ -45,10 +39,11 @@ export interface AboveRules {
   readonly rules: IgnoreRules;
 }
 
-export function openStart(request: SearchRequest): SearchStart | FileError {
+export async function openStart(request: SearchRequest): Promise<SearchStart | FileError> {
   const { root, path } = request;
   try {
-    const place = root.resolve(path);
+    const place = await decidedPlace(request);
+    if ("error" in place) return place;
     if (place.directory === undefined) return notFound(path);
     if (place.stats?.isFile())
       return { directory: place.directory, file: place.name, realPath: place.path, above: [] };
@@ -72,7 +67,8 @@ function rulesAbove(root: ContainedRoot, path: string): AboveRules[] {
     at = parentPath(at);
     const opened = root.openDirectory(at);
     if ("error" in opened) continue;
-    const rules = readIgnoreFile(opened.directory);
+    // Where a link has taken its place, these are the rules of another directory.
+    const rules = opened.path === at ? readIgnoreFile(opened.directory) : undefined;
     opened.directory.close();
     if (rules !== undefined) found.unshift({ path: at, rules });
   }
@@ -96,6 +92,6 @@ export function startScope(
   };
 }
 
-export function withSlash(directory: string): string {
+function withSlash(directory: string): string {
   return directory === "/" ? "/" : `${directory}/`;
 }

@@ -17,8 +17,6 @@ import { watchStalls } from "../stalls-for-tests.ts";
 import { ContainedRoot } from "./contained-root.ts";
 import { found, glob, grep, listed, makeTree } from "./tree-for-tests.ts";
 
-const noRipgrep = { useRipgrep: false };
-
 /** Root may read everything. */
 async function asNobody(act: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
@@ -30,9 +28,7 @@ async function asNobody(act: () => Promise<void>): Promise<void> {
   }
 }
 
-describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
-  const way = { useRipgrep };
-
+describe("grep", () => {
   it("finds literal text, by path and line, directories where their slash puts them", async () => {
     const root = makeTree({
       "a/z.txt": "hit\nno\nhit 2",
@@ -41,14 +37,14 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       "B.txt": "a.c\nabc",
       "é.txt": "hit",
     });
-    expect(await found(root, "hit", way)).toEqual([
+    expect(await found(root, "hit")).toEqual([
       "/a-b/x.txt:1:hit",
       "/a.txt:1:hit",
       "/a/z.txt:1:hit",
       "/a/z.txt:3:hit 2",
       "/é.txt:1:hit",
     ]);
-    expect(await found(root, "a.c", way)).toEqual(["/B.txt:1:a.c"]);
+    expect(await found(root, "a.c")).toEqual(["/B.txt:1:a.c"]);
   });
 
   it("honours ignore files, nested and negated, and never enters .git", async () => {
@@ -66,12 +62,12 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       ".env": "hit",
       ".ignore": ".env",
     });
-    expect(await found(root, "hit", way)).toEqual([
+    expect(await found(root, "hit")).toEqual([
       "/.env:1:hit",
       "/sub/build/in.js:1:hit",
       "/sub/keep.log:1:hit",
     ]);
-    expect(await found(root, "hit", { ...way, respectGitignore: false })).toHaveLength(7);
+    expect(await found(root, "hit", { respectGitignore: false })).toHaveLength(7);
   });
 
   it("searches the path it is given even where that is ignored, and applies the rules below it", async () => {
@@ -82,10 +78,8 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       "node_modules/p/node_modules/q.js": "hit",
       "one.log": "hit",
     });
-    expect(await found(root, "hit", { ...way, path: "/node_modules/p" })).toEqual([
-      "/node_modules/p/a.js:1:hit",
-    ]);
-    expect(await found(root, "hit", { ...way, path: "/one.log" })).toEqual(["/one.log:1:hit"]);
+    expect(await found(root, "hit", { path: "/node_modules/p" })).toEqual(["/node_modules/p/a.js:1:hit"]);
+    expect(await found(root, "hit", { path: "/one.log" })).toEqual(["/one.log:1:hit"]);
   });
 
   it("applies the rules from above to a search further down", async () => {
@@ -96,34 +90,31 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       "src/gen/b.ts": "hit",
       "src/deep/c.ts": "hit",
     });
-    expect(await found(root, "hit", { ...way, path: "/src" })).toEqual([
-      "/src/a.ts:1:hit",
-      "/src/deep/c.ts:1:hit",
-    ]);
+    expect(await found(root, "hit", { path: "/src" })).toEqual(["/src/a.ts:1:hit", "/src/deep/c.ts:1:hit"]);
   });
 
   it("filters by glob", async () => {
     const root = makeTree({ "a.ts": "hit", "src/b.ts": "hit", "src/c.js": "hit", "src/x/d.ts": "hit" });
-    expect(await found(root, "hit", { ...way, glob: "*.ts" })).toEqual([
+    expect(await found(root, "hit", { glob: "*.ts" })).toEqual([
       "/a.ts:1:hit",
       "/src/b.ts:1:hit",
       "/src/x/d.ts:1:hit",
     ]);
-    expect(await found(root, "hit", { ...way, glob: "src/*.{ts,js}" })).toEqual([
+    expect(await found(root, "hit", { glob: "src/*.{ts,js}" })).toEqual([
       "/src/b.ts:1:hit",
       "/src/c.js:1:hit",
     ]);
-    expect(await found(root, "hit", { ...way, path: "/src", glob: "x/*" })).toEqual(["/src/x/d.ts:1:hit"]);
-    expect(await found(root, "hit", { ...way, path: "/src/c.js", glob: "*.ts" })).toEqual([]);
+    expect(await found(root, "hit", { path: "/src", glob: "x/*" })).toEqual(["/src/x/d.ts:1:hit"]);
+    expect(await found(root, "hit", { path: "/src/c.js", glob: "*.ts" })).toEqual([]);
   });
 
   it("stops at the cap and says so only if there is more", async () => {
     const root = makeTree({ "a.txt": "hit\nhit", "b.txt": "no", "c.txt": "hit\n", "d/e.txt": "hit" });
-    expect(await grep(root, "hit", { ...way, maxCount: 4 })).toEqual({ matches: expect.any(Array) });
-    const capped = await grep(root, "hit", { ...way, maxCount: 3 });
+    expect(await grep(root, "hit", { maxCount: 4 })).toEqual({ matches: expect.any(Array) });
+    const capped = await grep(root, "hit", { maxCount: 3 });
     expect(capped).toMatchObject({ truncated: true });
     expect(capped.matches).toHaveLength(3);
-    expect(await grep(root, "hit", { ...way, maxCount: 1 })).toMatchObject({ truncated: true });
+    expect(await grep(root, "hit", { maxCount: 1 })).toMatchObject({ truncated: true });
   });
 
   it("reports files over the limit, if the filter lets them in, and skips binary ones silently", async () => {
@@ -136,18 +127,16 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       "small.txt": "hit",
     });
     truncateSync(join(root.hostPath, "huge.txt"), 3_000_000_000);
-    const result = await grep(root, "hit", { ...way, maxFileSizeBytes: 1000 });
+    const result = await grep(root, "hit", { maxFileSizeBytes: 1000 });
     expect("skipped" in result && result.skipped).toEqual([
       { path: "/big.txt", code: "TOO_LARGE" },
       { path: "/huge.txt", code: "TOO_LARGE" },
       { path: "/late.dat", code: "TOO_LARGE" },
     ]);
     expect(result.matches?.map(({ path }) => path)).toEqual(["/edge.txt", "/small.txt"]);
-    expect(await grep(root, "hit", { ...way, maxFileSizeBytes: 1000, glob: "s*.txt" })).not.toHaveProperty(
-      "skipped",
-    );
-    expect((await grep(root, "hit", way)).matches?.map(({ path }) => path)).toContain("/late.dat");
-    expect(await grep(root, "hit", { ...way, path: "/huge.txt" })).toEqual({
+    expect(await grep(root, "hit", { maxFileSizeBytes: 1000, glob: "s*.txt" })).not.toHaveProperty("skipped");
+    expect((await grep(root, "hit")).matches?.map(({ path }) => path)).toContain("/late.dat");
+    expect(await grep(root, "hit", { path: "/huge.txt" })).toEqual({
       matches: [],
       skipped: [{ path: "/huge.txt", code: "TOO_LARGE" }],
     });
@@ -168,10 +157,10 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
       "sub/hit": "hit",
     });
     execFileSync("mkfifo", [join(root.hostPath, "pipe")]);
-    expect(await found(root, "hit", way)).toEqual(["/real/a.txt:1:hit", "/sub/hit:1:hit"]);
-    expect(await grep(root, "hit", { ...way, path: "/out" })).toMatchObject({ code: "OUTSIDE_ROOT" });
-    expect(await grep(root, "hit", { ...way, path: "/pipe" })).toMatchObject({ code: "SPECIAL_FILE" });
-    expect(await found(root, "hit", { ...way, path: "/linked" })).toEqual(["/linked/a.txt:1:hit"]);
+    expect(await found(root, "hit")).toEqual(["/real/a.txt:1:hit", "/sub/hit:1:hit"]);
+    expect(await grep(root, "hit", { path: "/out" })).toMatchObject({ code: "OUTSIDE_ROOT" });
+    expect(await grep(root, "hit", { path: "/pipe" })).toMatchObject({ code: "SPECIAL_FILE" });
+    expect(await found(root, "hit", { path: "/linked" })).toEqual(["/linked/a.txt:1:hit"]);
   });
 
   it("takes odd names for what they are and reports names that are not UTF-8", async () => {
@@ -186,7 +175,7 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
     });
     writeFileSync(Buffer.concat([Buffer.from(`${root.hostPath}/bad`), Buffer.from([0xff, 0x2e])]), "hit");
     mkdirSync(Buffer.concat([Buffer.from(`${root.hostPath}/dir`), Buffer.from([0xff])]));
-    const result = await grep(root, "hit", way);
+    const result = await grep(root, "hit");
     expect(result.matches?.map(({ path }) => path)).toEqual([
       "/$(id)",
       "/-rf",
@@ -214,7 +203,7 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
     chmodSync(join(hostPath, "secret.txt"), 0);
     chmodSync(join(hostPath, "closed"), 0);
     await asNobody(async () => {
-      const result = await grep(root, "hit", way);
+      const result = await grep(root, "hit");
       expect(result).toMatchObject({
         matches: [{ path: "/ok.txt" }, { path: "/z/ok.txt" }],
         skipped: [
@@ -222,10 +211,10 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
           { path: "/secret.txt", code: "PERMISSION_DENIED" },
         ],
       });
-      expect(await grep(root, "hit", { ...way, path: "/closed" })).toMatchObject({
+      expect(await grep(root, "hit", { path: "/closed" })).toMatchObject({
         code: "PERMISSION_DENIED",
       });
-      expect(await grep(root, "hit", { ...way, path: "/secret.txt" })).toMatchObject({
+      expect(await grep(root, "hit", { path: "/secret.txt" })).toMatchObject({
         code: "PERMISSION_DENIED",
       });
       expect(await glob(root, "**")).toMatchObject({
@@ -237,18 +226,18 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
 
   it("says that a path is not there", async () => {
     const root = makeTree({ "a.txt": "hit" });
-    expect(await grep(root, "hit", { ...way, path: "/none" })).toMatchObject({ code: "FILE_NOT_FOUND" });
-    expect(await grep(root, "hit", { ...way, path: "/a.txt/b" })).toMatchObject({ code: "FILE_NOT_FOUND" });
-    expect(await grep(root, "", way)).toMatchObject({ code: "INVALID_PATTERN" });
-    expect(await grep(root, "hit", { ...way, glob: "../*" })).toMatchObject({ code: "INVALID_PATH" });
+    expect(await grep(root, "hit", { path: "/none" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+    expect(await grep(root, "hit", { path: "/a.txt/b" })).toMatchObject({ code: "FILE_NOT_FOUND" });
+    expect(await grep(root, "")).toMatchObject({ code: "INVALID_PATTERN" });
+    expect(await grep(root, "hit", { glob: "../*" })).toMatchObject({ code: "INVALID_PATH" });
   });
 
   it("throws when it is aborted", async () => {
     const root = makeTree(Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`d${at}/f`, "hit"])));
     const aborted = AbortSignal.abort(new Error("stop"));
-    await expect(grep(root, "hit", { ...way, signal: aborted })).rejects.toThrow("stop");
+    await expect(grep(root, "hit", { signal: aborted })).rejects.toThrow("stop");
     const controller = new AbortController();
-    const running = grep(root, "nowhere", { ...way, signal: controller.signal, timeoutSeconds: 600 });
+    const running = grep(root, "nowhere", { signal: controller.signal, timeoutSeconds: 600 });
     setImmediate(() => controller.abort(new Error("stop")));
     await running.then(
       (result) => expect(result.matches).toEqual([]),
@@ -260,7 +249,7 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
     const root = makeTree(
       Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`f${at}`, "hit\n".repeat(50)])),
     );
-    const result = await grep(root, "hit", { ...way, timeoutSeconds: 0.001 });
+    const result = await grep(root, "hit", { timeoutSeconds: 0.001 });
     expect(result).toMatchObject({ truncated: true, timedOut: true });
     expect(await glob(root, "*", { timeoutSeconds: 0.000001 })).toMatchObject({
       truncated: true,
@@ -275,12 +264,12 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
     const opened = (): number => readdirSync("/proc/self/fd").length;
     const before = opened();
     for (let round = 0; round < 30; round++) {
-      await grep(root, "hit", { ...way, maxCount: 3 });
-      await grep(root, "nowhere", { ...way, timeoutSeconds: 0.0001 });
+      await grep(root, "hit", { maxCount: 3 });
+      await grep(root, "nowhere", { timeoutSeconds: 0.0001 });
       await glob(root, "**", { timeoutSeconds: 0.0001 });
-      await grep(root, "nowhere", { ...way, path: "/d3" });
+      await grep(root, "nowhere", { path: "/d3" });
       const signal = AbortSignal.timeout(1);
-      await grep(root, "nowhere", { ...way, signal }).catch(() => undefined);
+      await grep(root, "nowhere", { signal }).catch(() => undefined);
     }
     await until(() => opened() - before < 15);
   });
@@ -291,34 +280,34 @@ describe.each([true, false])("grep, ripgrep: %s", (useRipgrep) => {
     for (let depth = 0; depth < 150; depth++) deep = join(deep, "deeper");
     mkdirSync(deep, { recursive: true });
     writeFileSync(join(deep, "f.txt"), "hit");
-    const result = await grep(root, "hit", way);
+    const result = await grep(root, "hit");
     expect(result.matches?.map(({ text }) => text.length)).toEqual([3, 6_000_003]);
   });
 
   it("RD-02: literal text that looks like a hostile expression, and 10 MB of pattern, over a 1 MB line", async () => {
     const root = makeTree({ "line.txt": "a".repeat(1_000_000), "b.txt": "(a+)+$" });
     await withinLimit("five searches for text that looks hostile", async () => {
-      expect(await found(root, "(a+)+$", way)).toEqual(["/b.txt:1:(a+)+$"]);
-      expect(await grep(root, "a".repeat(10_000_000), way)).toMatchObject({ code: "INVALID_PATTERN" });
+      expect(await found(root, "(a+)+$")).toEqual(["/b.txt:1:(a+)+$"]);
+      expect(await grep(root, "a".repeat(10_000_000))).toMatchObject({ code: "INVALID_PATTERN" });
       for (const pattern of [
         `b${"a".repeat(9000)}`,
         `${"a".repeat(9000)}b`,
         `${"a".repeat(4500)}b${"a".repeat(4500)}`,
       ])
-        expect(await found(root, pattern, way)).toEqual([]);
+        expect(await found(root, pattern)).toEqual([]);
     });
   });
 
   it("FS-05, FS-06: finds nothing outside of the root", async () => {
     const root = makeTree({ "a.txt": "hit" });
     const inner = new ContainedRoot(join(root.hostPath, "none"));
-    expect(await grep(inner, "hit", way)).toMatchObject({ code: "FILE_NOT_FOUND" });
+    expect(await grep(inner, "hit")).toMatchObject({ code: "FILE_NOT_FOUND" });
     for (const pattern of ["../**", "/../../../etc/passwd", "{..,x}/**", "**/../../**"]) {
       expect(await glob(root, pattern)).toMatchObject({ code: "INVALID_PATH" });
-      expect(await grep(root, "root", { ...way, glob: pattern })).toMatchObject({ code: "INVALID_PATH" });
+      expect(await grep(root, "root", { glob: pattern })).toMatchObject({ code: "INVALID_PATH" });
     }
     for (const path of ["/../workspace-evil", "/../../../../etc"]) {
-      const result = await grep(root, "root", { ...way, path });
+      const result = await grep(root, "root", { path });
       expect(result.error ?? result.matches).toSatisfy(
         (value) => typeof value === "string" || value.length === 0,
       );
@@ -333,7 +322,7 @@ it("lets others run while it searches, and keeps little in memory", async () => 
   );
   const stalls = watchStalls();
   const before = process.memoryUsage().rss;
-  expect(await found(root, "needle", noRipgrep)).toHaveLength(800);
+  expect(await found(root, "needle")).toHaveLength(800);
   stalls.stop();
   expect(stalls.longest()).toBeLessThan(250);
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
@@ -385,7 +374,7 @@ describe("glob", () => {
       await withinCpuLimit("a hostile glob over 200 files", async () => {
         const result = await glob(root, pattern);
         expect(result.error === undefined ? result.files : []).toEqual([]);
-        await grep(root, "a", { glob: pattern, ...noRipgrep });
+        await grep(root, "a", { glob: pattern });
       });
     },
   );

@@ -1,5 +1,5 @@
 /**
- * Searching files on disk: what is found is the same as in a map of files, with ripgrep and without.
+ * Searching files on disk: a search finds what it would find in a map of the same files.
  *
  * Literal text, matches sorted by path and line, `.gitignore` honoured, `.git`, links, special and binary
  * files left out; see `walk.ts`, `scan-file.ts` and `text/ignore-rules.ts`. The path a search starts at is
@@ -31,7 +31,7 @@ export async function grepDisk(request: GrepRequest): Promise<GrepResult> {
   request.signal?.throwIfAborted();
   const invalid = invalidPattern(request.pattern);
   if (invalid !== undefined) return invalid;
-  const start = openStart(request);
+  const start = await openStart(request);
   if ("error" in start) return start;
   try {
     const base = start.file === undefined ? request.path : parentPath(request.path);
@@ -73,7 +73,7 @@ function scanOne(start: SearchStart, path: string, scanner: FileScanner): GrepRe
 export async function globDisk(request: GlobRequest): Promise<GlobResult> {
   request.signal?.throwIfAborted();
   const { path, pattern } = request;
-  const start = openStart(request);
+  const start = await openStart(request);
   if ("error" in start) return start;
   try {
     if (start.file !== undefined) return notADirectory(path);

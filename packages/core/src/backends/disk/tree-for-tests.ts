@@ -1,4 +1,4 @@
-/** Makes directory trees for tests and searches them in every way there is. */
+/** Makes directory trees for tests and searches them. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -36,12 +36,10 @@ const USUAL = {
   respectGitignore: true,
   timeoutSeconds: 600,
   maxFileSizeBytes: 10 * 1024 * 1024,
-  useRipgrep: true,
 };
 
-/** Ripgrep is asked after the first file. */
 export function grep(root: ContainedRoot, pattern: string, change: GrepChange = {}): Promise<GrepResult> {
-  return grepDisk({ ...USUAL, root, pattern, ripgrepAfterMilliseconds: 0, ...change });
+  return grepDisk({ ...USUAL, root, pattern, ...change });
 }
 
 export function glob(root: ContainedRoot, pattern: string, change: GrepChange = {}): Promise<GlobResult> {

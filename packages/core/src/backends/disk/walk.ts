@@ -75,15 +75,9 @@ const FOREIGN = /[^\p{ASCII}]/u;
 export class TreeWalk {
   readonly #options: WalkOptions;
   readonly #frames: Frame[] = [];
-  #plain = true;
 
   constructor(options: WalkOptions) {
     this.#options = options;
-  }
-
-  /** Whether another program that knows ignore files would have walked over the same files so far. */
-  get plain(): boolean {
-    return this.#plain;
   }
 
   /** Undefined: no file yet, but the caller may have to look at the clock. */
@@ -140,8 +134,8 @@ export class TreeWalk {
     const entries = this.#entriesOf(directory, found, path);
     let scope = outer;
     if (this.#options.readIgnoreFiles) {
-      const ignoreFile = found.find((entry) => entry.name === IGNORE_FILE);
-      const rules = ignoreFile === undefined ? undefined : this.#rulesIn(directory, ignoreFile);
+      const hasRules = found.some((entry) => entry.name === IGNORE_FILE && entry.isFile());
+      const rules = hasRules ? readIgnoreFile(directory) : undefined;
       if (rules !== undefined) scope = outer.inside(realPath, rules);
     }
     this.#frames.push({ directory, path, realPath, scope, entries, next: 0 });
@@ -154,17 +148,12 @@ export class TreeWalk {
 
   #entriesOf(directory: OpenDirectory, found: readonly Dirent[], path: string): Entry[] {
     const entries: Entry[] = [];
-    const isInner = directory !== this.#options.directory;
     let isDoubtful = false;
     for (const entry of found) {
       const { name } = entry;
       const isDirectory = entry.isDirectory();
       if (!isDirectory && !entry.isFile()) continue;
-      if (name === ".git" && isInner) this.#plain = false;
-      if (isTemporaryName(name)) {
-        this.#plain = false;
-        continue;
-      }
+      if (isTemporaryName(name)) continue;
       const isForeign = FOREIGN.test(name);
       if (isForeign && name.includes(REPLACEMENT)) isDoubtful = true;
       const spelled = isForeign ? name.normalize("NFC") : name;
@@ -179,14 +168,7 @@ export class TreeWalk {
     for (const { name } of directory.rawEntries()) if (!isUtf8(name)) broken.add(name.toString());
     for (const { name, key } of entries)
       if (broken.has(name)) this.#options.onSkipped(path + name, "INVALID_PATH", path + key);
-    this.#plain = false;
     return entries.filter(({ name }) => !broken.has(name));
-  }
-
-  #rulesIn(directory: OpenDirectory, entry: Dirent): IgnoreRules | undefined {
-    const rules = entry.isFile() ? readIgnoreFile(directory) : undefined;
-    if (!rules?.plain) this.#plain = false;
-    return rules;
   }
 
   #skip(directory: string, code: FileErrorCode | undefined): void {

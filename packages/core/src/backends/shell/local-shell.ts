@@ -83,11 +83,12 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   }
 
   /** Ends the commands that run. It can be initialized again; closing twice is safe. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     for (const controller of this.#running)
       controller.abort(new SandboxError("The backend was closed.", "NOT_INITIALIZED"));
     this.#initialized = undefined;
     this.#isInitialized = false;
+    await super.close();
   }
 
   /**
