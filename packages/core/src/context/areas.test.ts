@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -92,25 +92,42 @@ describe("the directory of the harness on a disk", () => {
     });
   });
 
-  it.each([true, false])(
-    "is left out of searches, unless they start there (ripgrep: %s)",
-    async (ripgrep) => {
-      const rootDir = mkdtempSync(join(tmpdir(), "areas-"));
-      const backend = new FilesystemBackend({ rootDir, ripgrep });
-      await prepareAreas(backend, {});
-      const path = areaPath(backend, "large_tool_results", "a");
-      await backend.write(path, "needle\n", asHarness());
-      await backend.write(join(rootDir, "own.txt"), "needle\n");
-      const found = (result: { matches?: { path: string }[]; files?: { path: string }[] }) =>
-        (result.matches ?? result.files ?? []).map((file) => file.path);
-      expect(found(await backend.grep("needle"))).toEqual([join(rootDir, "own.txt")]);
-      expect(found(await backend.glob("**"))).toEqual([join(rootDir, "own.txt")]);
-      const area = join(rootDir, ".deepwright/large_tool_results");
-      expect(found(await backend.grep("needle", area))).toEqual([path]);
-      expect(found(await backend.glob("*", area))).toEqual([path]);
-      expect(found(await backend.ls(area))).toEqual([path]);
-    },
-  );
+  it("is never reached by a link, for reading neither", async () => {
+    const rootDir = mkdtempSync(join(tmpdir(), "areas-"));
+    const backend = new FilesystemBackend({ rootDir });
+    await backend.write(join(rootDir, "other/conversation_history/a.md"), "a person's\n");
+    symlinkSync("other", join(rootDir, ".deepwright"));
+    const path = areaPath(backend, "conversation_history", "a.md");
+    const results = [
+      await backend.append(path, "more\n", asHarness()),
+      await backend.write(path, "more\n", { overwrite: true, ...asHarness() }),
+      await backend.readRaw(path, asHarness()),
+      await backend.grep("person", path, null, null, asHarness()),
+      await backend.ls(path, asHarness()),
+    ];
+    for (const result of results) expect(result).toMatchObject({ code: "PERMISSION_DENIED" });
+    expect((await backend.uploadFiles([[path, Buffer.from("x")]], asHarness()))[0]?.error).toBe(
+      "permission_denied",
+    );
+    expect(readFileSync(join(rootDir, "other/conversation_history/a.md"), "utf8")).toBe("a person's\n");
+  });
+
+  it("is left out of searches, unless they start there", async () => {
+    const rootDir = mkdtempSync(join(tmpdir(), "areas-"));
+    const backend = new FilesystemBackend({ rootDir });
+    await prepareAreas(backend, {});
+    const path = areaPath(backend, "large_tool_results", "a");
+    await backend.write(path, "needle\n", asHarness());
+    await backend.write(join(rootDir, "own.txt"), "needle\n");
+    const found = (result: { matches?: { path: string }[]; files?: { path: string }[] }) =>
+      (result.matches ?? result.files ?? []).map((file) => file.path);
+    expect(found(await backend.grep("needle"))).toEqual([join(rootDir, "own.txt")]);
+    expect(found(await backend.glob("**"))).toEqual([join(rootDir, "own.txt")]);
+    const area = join(rootDir, ".deepwright/large_tool_results");
+    expect(found(await backend.grep("needle", area))).toEqual([path]);
+    expect(found(await backend.glob("*", area))).toEqual([path]);
+    expect(found(await backend.ls(area))).toEqual([path]);
+  });
 
   it("is prepared once, and what a person put there stays", async () => {
     const rootDir = mkdtempSync(join(tmpdir(), "areas-"));

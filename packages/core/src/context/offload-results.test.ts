@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolMessage } from "@langchain/core/messages";
@@ -36,6 +36,24 @@ describe("a result that is too long", () => {
     expect(result?.additional_kwargs.deepwright).toEqual({
       offloaded: { path: "/large_tool_results/call_1" },
     });
+  });
+
+  it.each([
+    ["large_tool_results", "large_tool_results", true],
+    [".deepwright", ".deepwright/large_tool_results", false],
+  ])("is not put where a link of the workspace leads: %s", async (link, area, virtualMode) => {
+    const rootDir = directory();
+    symlinkSync(".", join(rootDir, link));
+    const backend = new FilesystemBackend({ rootDir, virtualMode });
+    const { agent } = offloadAgent({
+      files: { backend },
+      turns: [callTool("plain", {}, "Makefile"), "done"],
+      agent: { backend, permissions: [{ operations: ["write"], paths: ["/**"], mode: "deny" }] },
+    });
+    const [result] = toolMessages((await agent.invoke(hi)) as never);
+    expect(readdirSync(rootDir)).toEqual([link]);
+    expect(result?.text).toContain("links are not followed there");
+    expect(result?.text).not.toContain(`All of it is in '/${area}`);
   });
 
   it("keeps every other field of the message", async () => {
