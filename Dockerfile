@@ -31,7 +31,7 @@ RUN node scripts/build.mjs --no-types \
 
 FROM ${NODE_IMAGE}
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates git ripgrep tini \
+    && apt-get install --yes --no-install-recommends ca-certificates git tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/deepwright --no-create-home deepwright \
     && install --directory --owner=deepwright --mode=0700 /var/lib/deepwright \

@@ -6,7 +6,6 @@ import { delimiter, join } from "node:path";
 /** Program → the Debian package that brings it. */
 const NEEDED = {
   bwrap: "bubblewrap",
-  rg: "ripgrep",
   podman: "podman",
   runc: "runc",
   busybox: "busybox-static",

@@ -56,7 +56,7 @@ export async function measure(contender, { operation, ripgrep: withRipgrep = tru
   const folder = join(process.env.DEEPWRIGHT_BENCH_FILES, "tree");
   process.env.PATH = withRipgrep ? `${dirname(rgPath)}:/usr/bin:/bin` : "/nonexistent";
   const { run, expected, reference } = OPERATIONS[operation];
-  const backends = await open(contender, process.env.DEEPWRIGHT_BENCH_FILES, withRipgrep);
+  const backends = await open(contender, process.env.DEEPWRIGHT_BENCH_FILES);
   const samples = { wall: [], cpu: [], stall: [] };
   for (let i = 0; i <= times; i += 1) {
     const { result, wall, cpu, stall } = await watched(() => run(backends));
@@ -83,10 +83,9 @@ async function referenceWall(reference, times) {
   return median(walls);
 }
 
-async function open(contender, folder, withRipgrep) {
+async function open(contender, folder) {
   const { FilesystemBackend } = await import(contender);
-  const options = contender === "deepwright" ? { ripgrep: withRipgrep } : {};
-  const at = (name) => new FilesystemBackend({ rootDir: join(folder, name), virtualMode: true, ...options });
+  const at = (name) => new FilesystemBackend({ rootDir: join(folder, name), virtualMode: true });
   const edited = `edit-${process.pid}.txt`;
   copyFileSync(join(folder, "large", "edit.txt"), join(folder, "large", edited));
   return { tree: at("tree"), flat: at("flat"), large: at("large"), edited, turn: turnOf() };

@@ -28,8 +28,6 @@ export interface IgnoreRules {
    * `path` is relative to the directory of the file and ends with `name`.
    */
   decide(path: string, name: string, isDirectory: boolean): boolean | undefined;
-  /** Whether every line is of the common kind on which all readers of such files agree. */
-  readonly plain: boolean;
 }
 
 interface Rule {
@@ -42,7 +40,6 @@ interface Rule {
   readonly levels?: readonly Level[];
 }
 
-const PLAIN_LINE = /^(?:!?\/?(?:\*\*\/)?[\w.@+~-]*\*?[\w.@+~-]+\*?(?:\/[\w.@+~-]+)*\/?|#.*|)\r?$/;
 const GLOBSTAR = /^\*{2,}$/;
 const SPECIAL = /[*?[\\]/;
 /** A name is remembered by the library; this often it forgets them all. */
@@ -61,11 +58,7 @@ export function parseIgnoreFile(text: string): IgnoreRules {
     if (known !== undefined) known.push(rule);
     else if (literal !== undefined) exact.set(literal, [rule]);
   });
-  const whole = text.length <= MAX_IGNORE_FILE_SIZE && all.length <= MAX_LINES;
-  return {
-    plain: whole && lines.every((line) => PLAIN_LINE.test(line)),
-    decide: (path, name, isDirectory) => decide(exact, others, path, name, isDirectory),
-  };
+  return { decide: (path, name, isDirectory) => decide(exact, others, path, name, isDirectory) };
 }
 
 function decide(
