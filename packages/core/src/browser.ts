@@ -29,6 +29,7 @@ export { filesValue } from "./backends/files-value.ts";
 export { applyGrepMaxCount } from "./backends/grep-cap.ts";
 export { isSandboxBackend, isSandboxProtocol } from "./backends/is-sandbox.ts";
 export { MapBackend } from "./backends/map.ts";
+export { type OpenCheck, withOpenCheck } from "./backends/open-check.ts";
 export {
   type AuditEvent,
   PolicyBackend,

@@ -12,6 +12,7 @@ import {
   type OperationOptions,
   type ReadRawResult,
   type ReadResult,
+  withOpenCheck,
 } from "deepwright";
 import { isSecretPath } from "./secret-names.ts";
 
@@ -22,11 +23,13 @@ export class ProjectFiles extends FilesystemBackend {
     limit?: number,
     options?: OperationOptions,
   ): Promise<ReadResult> {
-    return (await this.secret("read", path, options)) ?? super.read(path, offset, limit, options);
+    return (
+      (await this.secret("read", path, options)) ?? super.read(path, offset, limit, opened("read", options))
+    );
   }
 
   override async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return (await this.secret("read", path, options)) ?? super.readRaw(path, options);
+    return (await this.secret("read", path, options)) ?? super.readRaw(path, opened("read", options));
   }
 
   override async downloadFiles(
@@ -36,7 +39,7 @@ export class ProjectFiles extends FilesystemBackend {
     const isSecret = await Promise.all(paths.map((path) => this.secret("read", path, options)));
     const files = await super.downloadFiles(
       paths.filter((_, i) => !isSecret[i]),
-      options,
+      opened("read", options),
     );
     const found = files.values();
     return paths.map((path, i) => {
@@ -56,10 +59,17 @@ export class ProjectFiles extends FilesystemBackend {
     const secret = path ? await this.secret("read", path, options) : undefined;
     if (secret) return secret;
     const cap = maxCount && maxCount >= 1 ? Math.floor(maxCount) : undefined;
+    let start = { asked: "", real: "" };
+    const given = opened("read", options, (real, asked) => {
+      start = { asked, real };
+    });
     for (let most = (cap ?? 0) + 1; ; most *= 2) {
-      const result = await super.grep(pattern, path, glob, cap === undefined ? null : most, options);
+      const result = await super.grep(pattern, path, glob, cap === undefined ? null : most, given);
       if (result.error !== undefined) return result;
-      const matches = result.matches.filter((match) => !isSecretPath(match.path));
+      const realOf = (one: string): string => start.real + one.slice(start.asked.length);
+      const matches = result.matches.filter(
+        (match) => !isSecretPath(match.path) && !isSecretPath(realOf(match.path)),
+      );
       if (cap !== undefined && matches.length > cap)
         return { ...result, matches: matches.slice(0, cap), truncated: true };
       if (!result.truncated || result.timedOut || cap === undefined) return { ...result, matches };
@@ -74,11 +84,11 @@ export class ProjectFiles extends FilesystemBackend {
     options?: OperationOptions,
   ): Promise<EditResult> {
     const secret = await this.secret("write", path, options);
-    return secret ?? super.edit(path, oldString, newString, replaceAll, options);
+    return secret ?? super.edit(path, oldString, newString, replaceAll, opened("write", options));
   }
 
   override async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    return (await this.secret("write", path, options)) ?? super.delete(path, options);
+    return (await this.secret("write", path, options)) ?? super.delete(path, opened("write", options));
   }
 
   /** Judged by the name that was given and by the file it leads to. */
@@ -89,9 +99,27 @@ export class ProjectFiles extends FilesystemBackend {
   ): Promise<FileError | undefined> {
     const real = isSecretPath(path) ? path : await this.realPath(path, options);
     if (typeof real !== "string" || !isSecretPath(real)) return undefined;
-    return {
-      error: `Error: permission denied for ${act} on ${path}: files of this name hold secrets`,
-      code: "PERMISSION_DENIED",
-    };
+    return refusal(act, path);
   }
+}
+
+/** Judges the file that is opened too: another program may turn a link after its name was judged. */
+function opened(
+  act: "read" | "write",
+  options: OperationOptions | undefined,
+  note?: (real: string, asked: string) => void,
+): OperationOptions {
+  return withOpenCheck(options, {
+    at: (real, asked) => {
+      note?.(real, asked);
+      return isSecretPath(real) ? refusal(act, asked) : undefined;
+    },
+  });
+}
+
+function refusal(act: "read" | "write", path: string): FileError {
+  return {
+    error: `Error: permission denied for ${act} on ${path}: files of this name hold secrets`,
+    code: "PERMISSION_DENIED",
+  };
 }

@@ -2,7 +2,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
 import type { BackendProtocol, FileError, FileErrorCode, OperationOptions } from "./backend.ts";
-import { decisionInside } from "./decision.ts";
+import { openCheckInside } from "./open-check.ts";
 
 /** A backend at a place. The default is mounted at `/`. */
 export interface Mount {
@@ -52,12 +52,12 @@ export function outerPath({ prefix, root }: Mount, path: string): string {
   return absolute === "/" ? prefix : `${prefix}${absolute}`;
 }
 
-/** Options for the mounted backend: a decision in them is asked with the paths everybody else knows. */
+/** Options for the mounted backend: a check in them is asked with the paths everybody else knows. */
 export function innerOptions<Options extends OperationOptions>(
   mount: Mount,
   options: Options | undefined,
 ): Options | undefined {
-  return decisionInside(options, (path) => outerPath(mount, path));
+  return openCheckInside(options, (path) => outerPath(mount, path));
 }
 
 /** These quote text of the caller, which may look like a path. */

@@ -21,8 +21,8 @@ import type {
   SandboxBackendProtocol,
   WriteResult,
 } from "./backend.ts";
-import { withDecision, withoutDecision } from "./decision.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
+import { withOpenCheck, withoutOpenCheck } from "./open-check.ts";
 import { type AuditEvent, checkOptions, type PolicyOperation, type PolicyOptions } from "./policy-options.ts";
 import { RateLimiter } from "./policy-rate.ts";
 import {
@@ -190,7 +190,7 @@ export class PolicyBackend implements BackendProtocol {
     const refusals = await Promise.all(
       files.map(async ([path]) => limited ?? (await this.#refusal(inner, "upload", path, judged, options))),
     );
-    const given = this.#decided(inner, "upload", judged, options);
+    const given = this.#whenOpened(inner, "upload", judged, options);
     const allowed = files.flatMap(([path, bytes], index) =>
       refusals[index] === undefined ? [[this.#canonical(path).path ?? path, bytes] as const] : [],
     );
@@ -212,7 +212,7 @@ export class PolicyBackend implements BackendProtocol {
     const refusals = await Promise.all(
       paths.map(async (path) => limited ?? (await this.#refusal(inner, "download", path, judged, options))),
     );
-    const given = this.#decided(inner, "download", judged, options);
+    const given = this.#whenOpened(inner, "download", judged, options);
     const allowed = paths.flatMap((path, index) =>
       refusals[index] === undefined ? [this.#canonical(path).path ?? path] : [],
     );
@@ -261,7 +261,7 @@ export class PolicyBackend implements BackendProtocol {
       return refusal;
     }
     const target = this.#canonical(path).path ?? path;
-    const given = this.#decided(inner, operation, judged, options);
+    const given = this.#whenOpened(inner, operation, judged, options);
     return this.#told(operation, target, async () => act(inner, target, given));
   }
 
@@ -292,15 +292,15 @@ export class PolicyBackend implements BackendProtocol {
   }
 
   /** Where a link leads somewhere else by the time it is opened, that is judged too. */
-  #decided<Options extends OperationOptions>(
+  #whenOpened<Options extends OperationOptions>(
     inner: BackendProtocol,
     operation: FileOperation,
     judged: Judged,
     options: Options | undefined,
   ): Options | undefined {
     if (judged.size === 0) return options;
-    const plain = options && withoutDecision(options);
-    return withDecision(options, {
+    const plain = options && withoutOpenCheck(options);
+    return withOpenCheck(options, {
       at: (path) => (judged.has(path) ? undefined : this.#refusal(inner, operation, path, judged, plain)),
     });
   }

@@ -10,8 +10,8 @@ import type {
   OperationOptions,
   SkippedFile,
 } from "../backends/backend.ts";
-import { withDecision } from "../backends/decision.ts";
 import { asHarness } from "../backends/harness-call.ts";
+import { withOpenCheck } from "../backends/open-check.ts";
 import { type DirectoryJudge, type Judge, refusalOf, worst } from "./judge.ts";
 import type { PermissionMode } from "./rules.ts";
 
@@ -27,7 +27,7 @@ export interface SearchPlace {
 class Opened {
   /** Of the directory that was searched last. */
   view: DirectoryJudge;
-  /** With a decision by which `view` follows a link that leads elsewhere by now. */
+  /** With a check by which `view` follows a link that leads elsewhere by now. */
   readonly options: OperationOptions;
 
   constructor(
@@ -36,7 +36,7 @@ class Opened {
     options: OperationOptions | undefined,
   ) {
     this.view = view;
-    this.options = withDecision(options, {
+    this.options = withOpenCheck(options, {
       at: (real, asked) => this.#refusalAt(real, asked),
       found: (real) => refusalOf(view.at(real, real).mode, "read", real),
     });

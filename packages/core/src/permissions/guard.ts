@@ -21,10 +21,10 @@ import type {
 } from "../backends/backend.ts";
 import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
-import { decisionOf } from "../backends/decision.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { openCheckOf } from "../backends/open-check.ts";
 import {
   type BackendSource,
   bindBackend,
@@ -226,7 +226,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if (canonical.error !== undefined) return canonical;
     const mode = await deletionMode(this.#judge, inner, canonical.path, options);
     const refusal = refusalOf(mode, "write", canonical.path);
-    return refusal ?? act(canonical.path, await this.#judge.decided("write", options));
+    return refusal ?? act(canonical.path, await this.#judge.whenOpened("write", options));
   }
 
   /** Files that may not be stored are answered in their place; the others are stored. */
@@ -242,7 +242,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
       const { target } = places[index] as Place;
       return target === undefined ? [] : [[target, bytes] as const];
     });
-    const given = await this.#judge.decided("write", options);
+    const given = await this.#judge.whenOpened("write", options);
     const stored: UploadResponses =
       allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, given)) ?? []);
     const answers = stored[Symbol.iterator]();
@@ -259,7 +259,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if (isHarnessCall(options)) return (await inner.downloadFiles?.(paths, options)) ?? [];
     const places = await this.#places("read", paths, options);
     const allowed = places.flatMap(({ target }) => target ?? []);
-    const given = await this.#judge.decided("read", options);
+    const given = await this.#judge.whenOpened("read", options);
     const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, given)) ?? []);
     const answers = read[Symbol.iterator]();
     return paths.map((path, index) => {
@@ -295,8 +295,8 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if (refusal !== undefined) return refusal;
     const real = await act(canonical.path);
     if (typeof real !== "string" || real === canonical.path) return real;
-    const decision = decisionOf(await this.#judge.decided("read", options));
-    return (await decision?.at(real, canonical.path)) ?? real;
+    const check = openCheckOf(await this.#judge.whenOpened("read", options));
+    return (await check?.at(real, canonical.path)) ?? real;
   }
 
   /** The loader of skills asks, as the harness; others get what the protocol gives them. */
@@ -304,7 +304,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     const quick = (this.#inner as WithChildFiles)[CHILD_FILES];
     if (quick === undefined) return unavailable(path);
     if (isHarnessCall(request)) return quick.call(this.#inner, path, request);
-    const given = (await this.#judge.decided("read", request)) ?? request;
+    const given = (await this.#judge.whenOpened("read", request)) ?? request;
     const refusal = await this.#judge.refusal("read", path, request);
     const found = refusal ?? (await quick.call(this.#inner, path, given));
     if ("error" in found) return found;
@@ -328,7 +328,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
     const refusal = await this.#judge.refusal(operation, canonical.path, options);
-    return refusal ?? act(canonical.path, await this.#judge.decided(operation, options));
+    return refusal ?? act(canonical.path, await this.#judge.whenOpened(operation, options));
   }
 
   async #search<Result>(

@@ -1,9 +1,9 @@
 /** What rules say about a call on a backend: links followed, approvals and the harness's own files known. */
 import { approvedPlaces } from "../backends/approved-call.ts";
 import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backends/backend.ts";
-import { withDecision } from "../backends/decision.ts";
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
+import { withOpenCheck } from "../backends/open-check.ts";
 import { realName } from "../backends/policy-rules.ts";
 import { isWithin, parentPath, showPath } from "../paths.ts";
 import { literalPattern, type PathPattern, pathPatterns } from "./patterns.ts";
@@ -92,7 +92,7 @@ export class Judge {
   }
 
   /** The same options with what the rules say, for a backend that finds out only when it opens a path where it leads. */
-  async decided<Options extends OperationOptions>(
+  async whenOpened<Options extends OperationOptions>(
     operation: FilesystemOperation,
     options: Options | undefined,
   ): Promise<Options | undefined> {
@@ -100,7 +100,7 @@ export class Judge {
     const rules = await this.#rulesHere(options);
     const refusal = (real: string, asked: string): FileError | undefined =>
       refusalOf(this.#modeOf(rules, operation, real), operation, asked);
-    return withDecision(options, { at: refusal, found: (path) => refusal(path, path) });
+    return withOpenCheck(options, { at: refusal, found: (path) => refusal(path, path) });
   }
 
   /** A canonical path, and where links lead it if that is elsewhere, whatever a guard below says. */

@@ -1,8 +1,8 @@
 /** Brings a change to the place it is about: approved under both names, alone there, and tried again if need be. */
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { FileError } from "../backend.ts";
+import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import type { ContainedRoot } from "./contained-root.ts";
-import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { asFileError, changedMeanwhile, FileFailure, notFound, systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { withPathLock } from "./path-locks.ts";
@@ -100,7 +100,7 @@ async function approvedPlace(
   { create = false, keepLink = false }: ChangeKind,
 ): Promise<Place | FileError | typeof AGAIN> {
   const { root, path, refuse } = request;
-  const place = await decidedPlace(request, { keepLink, forChange: create });
+  const place = await checkedPlace(request, { keepLink, forChange: create });
   if ("error" in place) return place;
   try {
     const refused = place.path === path ? undefined : await refuse?.(place.path);

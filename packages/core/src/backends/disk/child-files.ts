@@ -2,9 +2,9 @@
 import { closeSync, type Dirent, fstatSync, lstatSync, readSync, type Stats } from "node:fs";
 import type { FileError } from "../backend.ts";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
-import { decisionOf } from "../decision.ts";
+import { openCheckOf } from "../open-check.ts";
+import { checkedPlace } from "./checked-place.ts";
 import type { ContainedRoot } from "./contained-root.ts";
-import { decidedPlace } from "./decided-place.ts";
 import { systemCode } from "./file-errors.ts";
 import { type Child, KnownChildren, type SeenFile, stampOf } from "./known-children.ts";
 import type { OpenDirectory } from "./open-directory.ts";
@@ -21,7 +21,7 @@ export async function listChildFiles(
   request: ChildFilesRequest,
 ): Promise<ChildFiles | FileError> {
   request.signal?.throwIfAborted();
-  const place = await decidedPlace({ root, path, decision: decisionOf(request) });
+  const place = await checkedPlace({ root, path, openCheck: openCheckOf(request) });
   if ("error" in place) return place;
   const opened = root.openDirectory(path, place);
   if ("error" in opened) return opened;

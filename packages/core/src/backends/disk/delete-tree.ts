@@ -16,7 +16,7 @@ const MAX_IMAGES_BYTES = 4 * MAX_IMAGE_BYTES;
 const MAX_ROUNDS = 1000;
 
 /**
- * Nothing is deleted when `request.refuse` or the decision objects to anything in it, or when another place is mounted in
+ * Nothing is deleted when `request.refuse` or the check objects to anything in it, or when another place is mounted in
  * it. Each file leaves its before-image;
  * links, empty directories, special files and what is too large leave none. Without `directories` only
  * what is none is deleted.
@@ -54,7 +54,7 @@ class TreeDelete {
         await breathe(this.#request.signal);
         const inner = innerPath(path, entry);
         const refused =
-          this.#request.decision?.found?.(inner) ??
+          this.#request.openCheck?.found?.(inner) ??
           (await this.#request.refuse?.(inner)) ??
           (await unlessMissing(() => this.#surveyEntry(directory, entry, inner)));
         if (refused !== undefined) return refused;
@@ -115,7 +115,7 @@ class TreeDelete {
         for (const entry of directory.rawEntries()) {
           await breathe(this.#request.signal);
           const inner = innerPath(path, entry);
-          const refused = this.#request.decision?.found?.(inner);
+          const refused = this.#request.openCheck?.found?.(inner);
           if (refused !== undefined) throw new FileFailure(refused.code, refused.error);
           if (entry.isDirectory()) await unlessMissing(() => this.remove(directory, entry.name, inner));
           else await unlessMissing(() => unlinkSync(directory.path(entry.name)));

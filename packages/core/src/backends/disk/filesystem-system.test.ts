@@ -88,7 +88,7 @@ it.skipIf(!linux)("a full disk is a typed failure that leaves no part of a file 
 });
 
 it.skipIf(!linux)(
-  "FS-23 what is mounted in a directory is not deleted with it, nor by itself, and nothing else goes",
+  "what is mounted in a directory is not deleted with it, nor by itself, and nothing else goes",
   () => {
     put("dir/a.txt", "1");
     put("dir/mounted/hidden", "1");

@@ -28,18 +28,18 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
-import { decisionOf } from "../decision.ts";
 import { isHarnessCall } from "../harness-call.ts";
+import { openCheckOf } from "../open-check.ts";
 import { transferError } from "../transfer-error.ts";
 import { undoLogOf } from "../undo-log.ts";
 import { readAll } from "./atomic-write.ts";
 import { appendText, editText, writeBytes, writeText } from "./change-file.ts";
 import type { ChangeRequest, RecordedChange } from "./change-place.ts";
+import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import { listChildFiles } from "./child-files.ts";
 import { ContainedRoot } from "./contained-root.ts";
 import { isControlPath, isHarnessPath } from "./control-files.ts";
 import { ControlLinks } from "./control-links.ts";
-import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { diskPlaceName, placeNameOf } from "./disk-place.ts";
 import { asFileError, whyNotPlain } from "./file-errors.ts";
@@ -273,7 +273,7 @@ export class FilesystemBackend implements BackendProtocol {
   ): Promise<Result | FileError> {
     options?.signal?.throwIfAborted();
     return this.#at(path, async (target) => {
-      const place = await decidedPlace(this.#place(target, options));
+      const place = await checkedPlace(this.#place(target, options));
       if ("error" in place) return place;
       const opened = this.#root.openFile(target, undefined, place);
       if ("error" in opened) return opened;
@@ -299,7 +299,7 @@ export class FilesystemBackend implements BackendProtocol {
   /** The harness follows no link of the workspace in its own areas, nor to anything it changes. */
   #place(path: string, options: OperationOptions | undefined, isChange = false): PlaceRequest {
     const refuseLinks = isHarnessCall(options) && (isChange || this.#isHarnessFile(path));
-    return { root: this.#root, path, decision: decisionOf(options), refuseLinks };
+    return { root: this.#root, path, openCheck: openCheckOf(options), refuseLinks };
   }
 
   #change(path: string, options: OperationOptions | undefined): ChangeRequest {

@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
-import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
+import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import { asFileError, systemCode } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { breathe } from "./time-slices.ts";
@@ -25,7 +25,7 @@ export async function listDirectory(
 ): Promise<LsResult> {
   signal?.throwIfAborted();
   const { root, path } = request;
-  const place = await decidedPlace(request);
+  const place = await checkedPlace(request);
   if ("error" in place) return place;
   const opened = root.openDirectory(path, place);
   if ("error" in opened) return opened;
@@ -116,10 +116,10 @@ class Listing {
 
   #linkInfo(path: string): FileInfo {
     try {
-      const { root, decision } = this.#request;
+      const { root, openCheck } = this.#request;
       const place = root.resolve(path);
       place.directory?.close();
-      const isTold = place.directory !== undefined && decision?.found?.(place.path) === undefined;
+      const isTold = place.directory !== undefined && openCheck?.found?.(place.path) === undefined;
       const stats = isTold ? place.stats : undefined;
       return stats === undefined ? { path, is_dir: false } : infoOfStats(path, stats);
     } catch (error) {

@@ -2,8 +2,8 @@
 import { parentPath } from "../../paths.ts";
 import { type IgnoreRules, IgnoreScope } from "../../text/ignore-rules.ts";
 import type { FileError } from "../backend.ts";
+import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import type { ContainedRoot } from "./contained-root.ts";
-import { decidedPlace, type PlaceRequest } from "./decided-place.ts";
 import { asFileError, notFound, special } from "./file-errors.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import { readIgnoreFile, type WalkOptions } from "./walk.ts";
@@ -42,7 +42,7 @@ export interface AboveRules {
 export async function openStart(request: SearchRequest): Promise<SearchStart | FileError> {
   const { root, path } = request;
   try {
-    const place = await decidedPlace(request);
+    const place = await checkedPlace(request);
     if ("error" in place) return place;
     if (place.directory === undefined) return notFound(path);
     if (place.stats?.isFile())
