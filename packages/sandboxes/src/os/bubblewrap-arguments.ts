@@ -6,37 +6,42 @@ import type { Bind } from "./network.ts";
 import { HIDDEN_SYSTEM, SANDBOX_HOST, SANDBOX_ID } from "./policy.ts";
 import { DEVICES, type MountPlace, systemMounts } from "./root-skeleton.ts";
 
+/** A directory or file of this machine that is held open, and where it is. */
+export interface HeldPlace {
+  /** The number of the descriptor in `bwrap`. */
+  readonly number: number;
+  readonly to: string;
+  readonly isDirectory: boolean;
+}
+
 export interface BubblewrapPlan {
   /** The directory that is `/`. */
   readonly skeleton: string;
-  /** Directories of this machine, and where they are. */
-  readonly workspace: Bind;
+  readonly workspace: HeldPlace;
+  readonly visible: readonly HeldPlace[];
+  /** Directories of ours, into which no command can write. */
   readonly temporary: string;
-  readonly visible: readonly string[];
   readonly binds: readonly Bind[];
-  /** The number of the descriptor the filter is read from; undefined: there is none. */
-  readonly filter: number | undefined;
-  /** The number of the descriptor to which it is said whether the command was run, which it does not get. */
-  readonly report: number;
   /** Where the devices are on this machine. */
   readonly devices: string;
   /** Bytes of memory that files in `/dev/shm` may take; undefined: this `bwrap` cannot bound them. */
   readonly sharedMemory: number | undefined;
   /** Whether the processes are those of root on this machine. */
   readonly isRoot: boolean;
-  /** Variables that are set inside. */
-  readonly env: Readonly<Record<string, string>>;
   /** Words that change nothing, by which the processes are known. */
   readonly mark: readonly string[];
 }
 
-/** What is the same for all commands of a sandbox; what belongs to one command follows. */
+/**
+ * The sandbox itself, the same for all its commands; `runArguments` follow.
+ *
+ * No name is looked up here that a command could exchange: what is not ours is mounted by descriptor, and each place it
+ * is mounted on lies in the skeleton.
+ */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
   return [
     ...NAMESPACES,
     ...plan.mark,
-    ...(plan.filter === undefined ? [] : ["--seccomp", String(plan.filter)]),
-    ...["--json-status-fd", String(plan.report)],
     ...["--ro-bind", plan.skeleton, "/"],
     ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
     ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) =>
@@ -48,41 +53,74 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...["--perms", "1777", "--tmpfs", "/dev/shm"],
     ...(plan.isRoot ? withoutRootsRights(plan.sharedMemory !== undefined) : []),
     ...["--bind", plan.temporary, "/tmp"],
-    ...plan.visible.flatMap((path) => ["--ro-bind", path, path]),
-    ...["--bind", plan.workspace.from, plan.workspace.to],
-    ...plan.binds.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
-    ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...["--chdir", plan.workspace.to],
+    ...plan.visible.flatMap(({ number, to }) => ["--ro-bind-fd", String(number), to]),
+    ...["--bind-fd", String(plan.workspace.number), plan.workspace.to],
+    ...plan.binds.flatMap(({ from, to }) => ["--ro-bind", from, to]),
   ];
 }
 
+export interface RunPlan {
+  /** The number of the descriptor the filter is read from; undefined: there is none. */
+  readonly filter: number | undefined;
+  /** The number of the descriptor to which it is said whether the command was run, which it does not get. */
+  readonly report: number;
+  /** Variables that are set inside. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where commands start. */
+  readonly directory: string;
+}
+
+/** How the program is run that comes next. */
+export function runArguments({ filter, report, env, directory }: RunPlan): string[] {
+  return [
+    ...(filter === undefined ? [] : ["--seccomp", String(filter)]),
+    ...["--json-status-fd", String(report)],
+    ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...["--chdir", directory],
+  ];
+}
+
+const UNPRIVILEGED = [
+  ...["--unshare-user", "--die-with-parent", "--cap-drop", "ALL"],
+  ...["--uid", String(SANDBOX_ID), "--gid", String(SANDBOX_ID)],
+];
+
 const NAMESPACES = [
-  ...["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"],
-  ...["--unshare-cgroup-try", "--new-session", "--die-with-parent", "--cap-drop", "ALL"],
-  ...["--uid", String(SANDBOX_ID), "--gid", String(SANDBOX_ID), "--hostname", SANDBOX_HOST],
+  ...UNPRIVILEGED,
+  ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+  ...["--new-session", "--hostname", SANDBOX_HOST],
 ];
 
 /** Where something is mounted that the root has to have a place for. */
 export function mountPlaces(plan: Pick<BubblewrapPlan, "workspace" | "visible" | "binds">): MountPlace[] {
   return [
-    { path: plan.workspace.to, isDirectory: true },
-    ...plan.visible.map((path) => ({ path, isDirectory: isRealDirectory(path) })),
+    ...[plan.workspace, ...plan.visible].map(({ to, isDirectory }) => ({ path: to, isDirectory })),
     ...plan.binds.map(({ from, to }) => ({ path: to, isDirectory: isRealDirectory(from) })),
   ];
 }
 
-/** `canBound`: this `bwrap` can say how much memory files in a place may take. */
-export function controlArguments(
+/**
+ * A second sandbox, which `bwrap` sets up inside the first: the same place with some paths closed. `runArguments` follow.
+ *
+ * These are names that commands of other sandboxes can exchange while they are mounted. In here that leads nowhere but
+ * to what every command has anyway. `canBound`: this `bwrap` can say how much memory files in a place may take.
+ */
+export function innerArguments(
   mounts: readonly ControlMount[],
-  { from, to }: Bind,
-  canBound: boolean,
+  binds: readonly Bind[],
+  { directory, canBound }: { readonly directory: string; readonly canBound: boolean },
 ): string[] {
-  return mounts.flatMap(({ path, kind }) => {
-    const inside = join(to, path);
-    if (kind === "closed") return emptyPlace(canBound, inside);
-    if (kind === "masked") return ["--ro-bind", "/dev/null", inside];
-    return [kind === "pin" ? "--bind" : "--ro-bind", join(from, path), inside];
-  });
+  return [
+    ...UNPRIVILEGED,
+    ...["--dev-bind", "/", "/"],
+    ...binds.flatMap(({ from, to }) => ["--ro-bind", from, to]),
+    ...mounts.flatMap(({ path, kind }) => {
+      const at = join(directory, path);
+      if (kind === "closed") return emptyPlace(canBound, at);
+      if (kind === "masked") return ["--ro-bind", "/dev/null", at];
+      return [kind === "pin" ? "--bind" : "--ro-bind", at, at];
+    }),
+  ];
 }
 
 /** One page. */

@@ -23,6 +23,8 @@ export interface StarterRequest {
   readonly owner: Owner | undefined;
   /** A file that is read as descriptor 3. */
   readonly filter: string | undefined;
+  /** Descriptors that are handed on from `FIRST_PLACE` on; they stay the caller's to close. */
+  readonly places: readonly number[];
   /** What is read from. */
   readonly emptyDevice: string;
   /** Files of control groups to which 0 is written first. */
@@ -75,10 +77,10 @@ export class CommandStarter {
 
   #usable(): StarterShell {
     if (this.#current?.isUsable) return this.#current;
-    const { owner, env, emptyDevice } = this.#request;
+    const { owner, env, emptyDevice, places } = this.#request;
     mkdirSync(this.#directory, { recursive: true, mode: 0o711 });
     const args = ["-c", script(this.#request), NAME, this.#directory];
-    const shell = new StarterShell({ args, env, owner, emptyDevice });
+    const shell = new StarterShell({ args, env, owner, emptyDevice, places });
     this.#shells.add(shell);
     void shell.ended.then(() => this.#shells.delete(shell));
     this.#current = shell;
@@ -102,10 +104,10 @@ ${enter}while read -r _; do
   {
     {
       read -r deepwright_call <&3 && . "./$deepwright_call" || exit
-      exec 9> "$1" ${REPORT}<> "./$deepwright_call" ${LIMITS_REPORT}>&${REPORT} || exit
+      exec 3> "$1" ${REPORT}<> "./$deepwright_call" ${LIMITS_REPORT}>&${REPORT} || exit
       echo "started $deepwright_call"
       shift
-      exec >&9 2>&9 9>&- ${input}
+      exec >&3 2>&3 ${input}
       ${words}
     } &
     echo "ready $!"

@@ -1,7 +1,8 @@
 /** Runs the commands of one sandbox on this machine, and ends those that run when it is closed. */
-import { chmodSync, closeSync, existsSync, fchownSync, openSync } from "node:fs";
+import { chmodSync, closeSync, fchownSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import {
+  type ClosedPaths,
   type CommandLaunch,
   type ExecuteOptions,
   type ExecuteResponse,
@@ -20,14 +21,18 @@ import { type CommandWatch, watchUsage } from "./usage-watch.ts";
 
 export interface CommandPlace {
   readonly lease: LeaseDirectory;
-  /** On this machine; without it the sandbox is lost. */
+  /** On this machine. */
   readonly workspace: string;
+  /** Without the workspace the sandbox is lost. */
+  isThere(): boolean;
   /** Variables of the programs that set the sandbox up, which hand them on. */
   readonly env: Readonly<Record<string, string>>;
   /** Whose processes they are; absent: ours. */
   readonly owner?: Owner;
   /** A file whose content is handed in as descriptor 3. */
   readonly filter?: string;
+  /** What is mounted by descriptor: these are handed in from `FIRST_PLACE` on. */
+  readonly places?: readonly number[];
   /** An empty device, which commands may have open and change as its owner could. */
   readonly emptyDevice: string;
   /** Bounds what runs, soon after it was started. */
@@ -36,8 +41,11 @@ export interface CommandPlace {
   readonly watched?: Limits;
   readonly timeout: number;
   readonly maxOutputBytes: number;
-  /** What is put before the shell, for one command; `leave` when that has ended. `isTest`: it is our own test. */
-  enter(isTest: boolean): CommandEntry;
+  /**
+   * What is put before the shell, for one command; `leave` when that has ended. `closed` is relative to the workspace.
+   * `isTest`: it is our own test.
+   */
+  enter(isTest: boolean, closed: ClosedPaths): CommandEntry;
 }
 
 /** The mode of a directory others can pass through to what is theirs, and not look into. */
@@ -55,6 +63,8 @@ export interface CommandEntry {
   readonly watch?: (pid: number) => CommandWatch;
   readonly leave: () => void;
 }
+
+const NOTHING_CLOSED: ClosedPaths = { hidden: [], readOnly: [] };
 
 export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "program" | "args" | "uid" | "gid">;
 
@@ -84,7 +94,8 @@ export class Commands {
     this.checkThere(timeout);
     const controller = new AbortController();
     const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-    const running = this.#run(command, timeout, stop, isTest);
+    const entry = this.#place.enter(isTest, options.closed ?? NOTHING_CLOSED);
+    const running = this.#run(command, timeout, stop, entry);
     this.#running.set(controller, running);
     try {
       const response = await running;
@@ -106,18 +117,16 @@ export class Commands {
   /** Throws where it has ended. Otherwise it is in use, for so many seconds from now. */
   checkThere(seconds = 0): void {
     if (this.#end !== undefined) throw this.#end;
-    const { lease, workspace } = this.#place;
-    if (!noteLeaseUse(lease, seconds) || !existsSync(workspace)) throw lostSandbox();
+    if (!noteLeaseUse(this.#place.lease, seconds) || !this.#place.isThere()) throw lostSandbox();
   }
 
   async #run(
     command: string,
     timeoutSeconds: number,
     signal: AbortSignal,
-    isTest: boolean,
+    { launch, begin, openReport, watch, leave }: CommandEntry,
   ): Promise<ExecuteResponse> {
-    const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit } = this.#place;
-    const { launch, begin, openReport, watch, leave } = this.#place.enter(isTest);
+    const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit, places = [] } = this.#place;
     let opened: number[] = [];
     let report: SetUpReport | undefined;
     const watches: CommandWatch[] = [];
@@ -154,7 +163,7 @@ export class Commands {
           opened.push(input);
           if (filter !== undefined) opened.push(openSync(filter, "r"));
           report = openReport?.();
-          const given = handedOn(opened, report);
+          const given = [...handedOn(opened, report), ...places];
           return { ...launch(shell), input, descriptors: withoutInherited(given, input), onStart };
         },
       });
@@ -203,12 +212,14 @@ function explained(
 ): ExecuteResponse {
   const { exitCode, output } = response;
   const [reason] = watches.flatMap((watch) => watch.exceeded() ?? []);
-  if (reason !== undefined)
+  const notices = watches.flatMap((watch) => watch.notices?.() ?? []);
+  const told = [...(reason === undefined ? [] : [`ended: ${reason}`]), ...notices];
+  if (told.length > 0)
     return {
       ...response,
       // It may have been quicker than its end.
-      exitCode: exitCode === 0 ? KILLED : exitCode,
-      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}[ended: ${reason}]\n`,
+      exitCode: reason !== undefined && exitCode === 0 ? KILLED : exitCode,
+      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${told.map((one) => `[${one}]\n`).join("")}`,
     };
   if (report !== undefined && SET_UP_CODES.includes(exitCode ?? 0) && !report.wasRun())
     throw new SandboxError(

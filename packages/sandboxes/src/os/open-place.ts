@@ -21,8 +21,11 @@ export interface OpenPlace {
   /** The directory of this machine whose files are seen at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;
-  /** Takes away what commands need in the workspace, if none is running. */
-  tidy(): void;
+  /**
+   * File operations are about to change these paths, relative to the workspace. What is returned is told whether they
+   * did. Absent: nobody needs to know.
+   */
+  allowChanges?(paths: readonly string[]): (isDone: boolean) => void;
   /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
   close(): Promise<void>;
 }

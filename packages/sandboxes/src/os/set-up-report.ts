@@ -12,6 +12,8 @@ import type { Owner } from "./lease-directory.ts";
 export const REPORT = 4;
 /** The same file, for the shell that sets limits in the sandbox. */
 export const LIMITS_REPORT = 5;
+/** The first of those that are mounted: the workspace. */
+export const FIRST_PLACE = 6;
 /** Said by that shell where it cannot. */
 export const NOT_LIMITED_WORD = "not limited";
 

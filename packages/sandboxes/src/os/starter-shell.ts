@@ -6,12 +6,15 @@ import type { Writable } from "node:stream";
 import { type BegunCommand, type CommandExit, SandboxError } from "deepwright";
 import { withoutInherited } from "./inherited-descriptors.ts";
 import type { Owner } from "./lease-directory.ts";
+import { FIRST_PLACE } from "./set-up-report.ts";
 
 export interface ShellRequest {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly owner: Owner | undefined;
   readonly emptyDevice: string;
+  /** Handed on from `FIRST_PLACE` on. */
+  readonly places: readonly number[];
 }
 
 /** A process that is ready, or a command. */
@@ -144,9 +147,10 @@ export class StarterShell {
   }
 }
 
-function spawnShell({ args, env, owner, emptyDevice }: ShellRequest): ChildProcess {
+function spawnShell({ args, env, owner, emptyDevice, places }: ShellRequest): ChildProcess {
   const nothing = openSync(emptyDevice, "r");
-  const [, ...others] = withoutInherited([nothing], nothing);
+  const own = Array<number>(FIRST_PLACE - 3).fill(nothing);
+  const [, ...others] = withoutInherited([...own, ...places], nothing);
   try {
     return spawn("/bin/sh", args, {
       cwd: "/",

@@ -11,6 +11,8 @@ const MEGABYTE = 1024 * 1024;
 export interface CommandWatch {
   /** Why the command was ended; undefined: it was not. */
   exceeded(): string | undefined;
+  /** What else is to be known of it, once it has ended. */
+  notices?(): readonly string[];
   stop(): void;
 }
 

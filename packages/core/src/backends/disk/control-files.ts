@@ -1,9 +1,10 @@
 /**
- * Files that steer other programs: what is written there is run or obeyed by a shell, git, an editor or an
- * agent, without anyone looking. A person has to agree before they are written, whether they exist or not.
+ * Files that steer other programs: what is written there is run or obeyed by a shell, git, an editor, an agent or a
+ * CI service, without anyone looking. A person has to agree before they are written, whether they exist or not.
  *
- * `.gitmodules`, `.gitattributes` and `.npmrc` count: they name commands or where code is fetched from.
- * `package.json`, makefiles and CI definitions do not: they are the work itself, and are reviewed with it.
+ * `.gitmodules`, `.gitattributes` and `.npmrc` count: they name commands or where code is fetched from. So do CI
+ * definitions, which run with the keys of a project as soon as they are pushed. `package.json`, lock files and
+ * makefiles do not: they are the work itself, change with every task, and run when somebody runs them.
  */
 
 /** Directories, wherever they are, with all that lies in them; `.git` may also be a file that names one. */
@@ -25,6 +26,17 @@ const DIRECTORIES = new Set([
   ".direnv",
   ".ssh",
   ".gnupg",
+  // CI, with what it includes
+  ".github",
+  ".gitlab",
+  ".gitea",
+  ".forgejo",
+  ".circleci",
+  ".buildkite",
+  ".woodpecker",
+  ".semaphore",
+  ".azure-pipelines",
+  ".tekton",
 ]);
 
 /** Names of files, wherever they are. */
@@ -67,6 +79,30 @@ const FILES = new Set([
   ".cursorrules",
   ".windsurfrules",
   ".pre-commit-config.yaml",
+  // CI
+  ".gitlab-ci.yml",
+  ".gitlab-ci.yaml",
+  ".travis.yml",
+  ".drone.yml",
+  ".drone.yaml",
+  ".drone.star",
+  ".woodpecker.yml",
+  ".woodpecker.yaml",
+  ".cirrus.yml",
+  ".cirrus.star",
+  ".appveyor.yml",
+  "appveyor.yml",
+  "azure-pipelines.yml",
+  "azure-pipelines.yaml",
+  "bitbucket-pipelines.yml",
+  "jenkinsfile",
+  "buildspec.yml",
+  "buildspec.yaml",
+  "cloudbuild.yaml",
+  "cloudbuild.yml",
+  "wercker.yml",
+  "codefresh.yml",
+  ".mergify.yml",
 ]);
 
 /** The directory of the harness, for its settings and for what it moved out of conversations. */

@@ -2,8 +2,9 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { basename, isAbsolute, relative } from "node:path";
 import { SandboxError } from "deepwright";
-import { isIn, type NamedPath } from "./followed-path.ts";
+import type { NamedPath } from "./followed-path.ts";
 import { type GitSetting, GitSyntaxError, readGitConfig } from "./git-config.ts";
+import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 
 export interface GitSettings {
   /** Directories of hooks, relative to wherever git runs one, or absolute. */
@@ -12,16 +13,13 @@ export interface GitSettings {
   readonly included: readonly NamedPath[];
   /** Where a repository says its files are. */
   readonly worktrees: readonly string[];
-  /** There is a second file of settings. */
-  readonly hasWorktreeConfig: boolean;
 }
 
 /** Whoever uses git on the workspace. */
 export interface GitUsers {
   /** The first is ours. */
   readonly homes: readonly string[];
-  /** A real path. */
-  readonly rootDir: string;
+  readonly root: WorkspaceRoot;
 }
 
 /** Where git is led by files of settings. Throws at what cannot be read as git would read it. */
@@ -62,7 +60,6 @@ class Reading implements GitSettings {
   readonly hooks: string[] = [];
   readonly included: NamedPath[] = [];
   readonly worktrees: string[] = [];
-  hasWorktreeConfig = false;
   readonly #users: GitUsers;
   readonly #read = new Set<string>();
 
@@ -78,7 +75,6 @@ class Reading implements GitSettings {
     for (const { key, values } of this.#settings(path, mayBeClosed)) {
       if (key === "core.hookspath") this.hooks.push(...this.#paths(values, path));
       else if (key === "core.worktree") this.worktrees.push(...values);
-      else if (key === "extensions.worktreeconfig") this.hasWorktreeConfig = true;
       else if (INCLUDED.test(key)) this.#include(this.#paths(values, path), path, depth);
     }
   }
@@ -93,12 +89,15 @@ class Reading implements GitSettings {
 
   #settings(path: string, mayBeClosed: boolean): readonly GitSetting[] {
     try {
-      const text = textOf(path);
+      const text = textOf(this.#users.root, path);
       return text === undefined ? [] : parsed(path, text);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (mayBeClosed && (code === "EACCES" || code === "EPERM")) return [];
-      throw this.#unreadable(path, error instanceof GitSyntaxError ? error.message : (code ?? "not text"));
+      // A file elsewhere may be named by what a command has written: nothing is said of what is in it.
+      const isKnown = mayBeClosed || isIn(path, this.#users.root.path);
+      const why = error instanceof GitSyntaxError ? error.message : (code ?? "not text");
+      throw this.#unreadable(path, isKnown ? why : "it has no settings");
     }
   }
 
@@ -117,10 +116,10 @@ class Reading implements GitSettings {
 
   /** Says nothing about where the workspace or a home is. */
   #unreadable(path: string, why: string): SandboxError {
-    const { rootDir } = this.#users;
+    const rootDir = this.#users.root.path;
     const name = isIn(path, rootDir) ? relative(rootDir, path) : basename(path);
     return new SandboxError(
-      `The command was not run: the settings of git in '${name}' cannot be read (${why}), so the hooks they name cannot be protected. Mend the file, which \`git config --list\` has to accept, or set controlFiles to "allow".`,
+      `The command was not run: the settings of git in '${name}' cannot be read (${why}), so the hooks they name cannot be protected. Correct the file, which \`git config --list\` has to accept, or set controlFiles to "allow".`,
       "COMMAND_FAILED",
     );
   }
@@ -128,15 +127,14 @@ class Reading implements GitSettings {
 
 const OPTIONAL = ":(optional)";
 
-/** Undefined: git finds no settings there. */
-function textOf(path: string): string | undefined {
-  const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isDirectory()) return undefined;
-  // Git reads a device as a file that is empty, such as the empty one.
-  if (stats.isCharacterDevice()) return undefined;
-  if (!stats.isFile()) throw new GitSyntaxError("it is no file");
-  if (stats.size > MAX_BYTES) throw new GitSyntaxError(`it has more than ${MAX_BYTES} bytes`);
-  return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+/** Undefined: git finds no settings there, as in a directory or in a device, such as the empty one. */
+function textOf(root: WorkspaceRoot, path: string): string | undefined {
+  const bytes = root.read(path, (stats: Stats) => {
+    if (stats.isFIFO() || stats.isSocket()) throw new GitSyntaxError("it is no file");
+    if (stats.isFile() && stats.size > MAX_BYTES)
+      throw new GitSyntaxError(`it has more than ${MAX_BYTES} bytes`);
+  });
+  return bytes === undefined ? undefined : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
 /** Those of the last files, so that nothing is parsed twice. */

@@ -2,48 +2,46 @@
  * What is shut of the repositories that a workspace has, lies in, or is led to: whatever names programs that git runs,
  * the hooks themselves included, wherever in the workspace git is told to look for them.
  */
-import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { SandboxError } from "deepwright";
-import { followPath, isIn, type NamedPath } from "./followed-path.ts";
+import { followPath, type NamedPath } from "./followed-path.ts";
 import { gitSettings } from "./git-settings.ts";
-import { entriesOf } from "./workspace-search.ts";
+import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 
-/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
-const GIT_PARTS = ["hooks", "config", "modules", "worktrees"];
 /** Leads git to another repository's `config` and `hooks`, wherever it is. */
 const GIT_LEAD = "commondir";
+const MAX_LEAD_BYTES = 64 * 1024;
 /** A second `config`, which git reads where the first says so. */
 const GIT_SECOND = "config.worktree";
+/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
+const GIT_PARTS = ["hooks", "config", "modules", "worktrees", GIT_LEAD, GIT_SECOND];
 
 /** Shuts paths that are relative to the workspace. */
 export interface Closing {
   /** With all directories above it, which keep their names. */
   addWithin(path: string, kind: "readOnly"): void;
-  /** As it is, or as a file that says nothing where there is none. */
-  addFile(path: string): void;
   /** Keeps the name, and those above it. */
   pin(path: string): void;
   readOnly(path: string): void;
 }
 
 export class Repositories {
-  readonly #rootDir: string;
+  readonly #root: WorkspaceRoot;
   readonly #homes: readonly string[];
   readonly #closing: Closing;
   /** Repositories by where git runs their hooks. */
   readonly #known = new Set<string>();
 
-  constructor(rootDir: string, homes: readonly string[], closing: Closing) {
-    this.#rootDir = rootDir;
+  constructor(root: WorkspaceRoot, homes: readonly string[], closing: Closing) {
+    this.#root = root;
     this.#homes = homes;
     this.#closing = closing;
   }
 
   /** `path` is a `.git` in the workspace: a directory, or a file that names one. `worktree` is where git runs hooks. */
-  add(path: string, worktree = join(this.#rootDir, dirname(path))): void {
-    const at = join(this.#rootDir, path);
-    const stats = statsOf(at);
+  add(path: string, worktree = join(this.#root.path, dirname(path))): void {
+    const at = join(this.#root.path, path);
+    const stats = this.#root.stats(at);
     const known = `${path}\0${worktree}`;
     if (stats === undefined || this.#known.has(known)) return;
     this.#known.add(known);
@@ -56,18 +54,15 @@ export class Repositories {
     }
     this.#closing.pin(path);
     for (const part of GIT_PARTS) this.#closing.addWithin(`${path}/${part}`, "readOnly");
-    this.#closing.addFile(`${path}/${GIT_LEAD}`);
-    const hasSecond = this.#addLeads(at, worktree);
-    if (hasSecond || statsOf(join(at, GIT_SECOND)) !== undefined)
-      this.#closing.addFile(`${path}/${GIT_SECOND}`);
+    this.#addLeads(at, worktree);
   }
 
   /** The repositories in whose files the workspace lies. */
   addAbove(): void {
-    for (let directory = this.#rootDir; directory !== "/"; ) {
+    for (let directory = this.#root.path; directory !== "/"; ) {
       directory = dirname(directory);
       const at = join(directory, ".git");
-      const stats = statsOf(at);
+      const stats = this.#root.stats(at);
       if (stats === undefined) continue;
       if (stats.isFile()) this.#addNamed(at, directory);
       else this.#addLeads(at, directory);
@@ -76,36 +71,35 @@ export class Repositories {
 
   /** The directory that a `.git` file names. */
   #addNamed(file: string, worktree: string): void {
-    const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(textOf(file)) ?? [];
+    const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(this.#text(file)) ?? [];
     if (target === undefined) return;
     const end = this.#end({ from: dirname(file), path: target });
     const inside = this.#inside(end);
     if (inside === undefined) this.#addLeads(end, worktree);
-    else if (statsOf(end) === undefined) this.#closing.addWithin(inside, "readOnly");
+    else if (this.#root.stats(end) === undefined) this.#closing.addWithin(inside, "readOnly");
     else this.add(inside, worktree);
   }
 
-  /** Closes what a repository names. Whether it has a second file of settings. */
-  #addLeads(repository: string, worktree: string): boolean {
+  /** Closes what a repository names. */
+  #addLeads(repository: string, worktree: string): void {
     const shared = this.#shared(repository, worktree);
     const files = [join(shared, "config"), ...[shared, repository].map((at) => join(at, GIT_SECOND))];
-    const settings = gitSettings(files, { homes: this.#homes, rootDir: this.#rootDir });
+    const settings = gitSettings(files, { homes: this.#homes, root: this.#root });
     for (const file of settings.included) this.#addNamedFile(file);
     const places = settings.worktrees.map((path) => this.#end({ from: repository, path }));
     for (const place of places) {
       const inside = this.#inside(place);
-      if (inside !== undefined && statsOf(place)?.isDirectory()) this.#closing.pin(inside);
+      if (inside !== undefined && this.#root.stats(place)?.isDirectory()) this.#closing.pin(inside);
     }
     this.#addHookLinks(join(shared, "hooks"));
     // A hook that a push runs is run in the repository itself.
     for (const from of new Set([worktree, ...places, repository, shared]))
       for (const path of new Set(settings.hooks)) this.#addHooks({ from, path });
-    return settings.hasWorktreeConfig;
   }
 
   /** What a further working tree has in common with others. */
   #shared(repository: string, worktree: string): string {
-    const path = textOf(join(repository, GIT_LEAD)).replace(/[\r\n]+$/, "");
+    const path = this.#text(join(repository, GIT_LEAD)).replace(/[\r\n]+$/, "");
     if (path === "" || path === ".") return repository;
     const shared = this.#end({ from: repository, path });
     const inside = this.#inside(shared);
@@ -117,7 +111,7 @@ export class Repositories {
     // Git takes none for the root of the machine.
     if (named.path === "") return;
     const end = this.#end(named);
-    if (end === this.#rootDir) throw isAll(named.path);
+    if (end === this.#root.path) throw isAll(named.path);
     const inside = this.#inside(end);
     if (inside !== undefined) this.#closing.addWithin(inside, "readOnly");
     this.#addHookLinks(end);
@@ -125,10 +119,10 @@ export class Repositories {
 
   /** Hooks that are links, by where they lead. */
   #addHookLinks(hooks: string): void {
-    for (const entry of entriesOf(hooks)) {
+    for (const entry of this.#root.entries(hooks)) {
       if (!entry.isSymbolicLink()) continue;
       const path = join(hooks, entry.name);
-      const end = followPath(this.#rootDir, { from: hooks, path: entry.name }, path);
+      const end = followPath(this.#root, { from: hooks, path: entry.name }, path);
       if (end === undefined) throw passesLinks(entry.name);
       const inside = this.#inside(end);
       if (inside !== undefined) this.#closing.addWithin(inside, "readOnly");
@@ -141,26 +135,26 @@ export class Repositories {
   }
 
   #end(named: NamedPath): string {
-    const end = followPath(this.#rootDir, named);
+    const end = followPath(this.#root, named);
     if (end === undefined) throw passesLinks(isAbsolute(named.path) ? "an absolute path" : named.path);
     return end;
   }
 
+  /** Of a file that names another; `""` where it cannot be read. */
+  #text(path: string): string {
+    const check = ({ size }: { readonly size: number }): void => {
+      if (size > MAX_LEAD_BYTES) throw new RangeError("No path is so long.");
+    };
+    try {
+      return this.#root.read(path, check)?.toString("utf8") ?? "";
+    } catch {
+      return "";
+    }
+  }
+
   /** Relative to the workspace; undefined where it is not in it. */
   #inside(path: string): string | undefined {
-    return isIn(path, this.#rootDir) ? relative(this.#rootDir, path) : undefined;
-  }
-}
-
-function statsOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
-}
-
-function textOf(path: string): string {
-  try {
-    return statsOf(path)?.isFile() ? readFileSync(path, "utf8") : "";
-  } catch {
-    return "";
+    return isIn(path, this.#root.path) ? relative(this.#root.path, path) : undefined;
   }
 }
 

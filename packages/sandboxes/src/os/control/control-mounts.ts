@@ -1,23 +1,23 @@
 /**
- * How the files that steer other programs are shut for commands: what is there is seen read-only, and where nothing is
- * there yet lies an empty directory that cannot be written, moved or removed.
+ * How files that steer other programs are closed for commands: what is there is mounted read-only, and where nothing is
+ * there yet is watched.
  *
  * This holds for the names at the top of the workspace, and for the repositories and other files of the kind that were
- * found below when the sandbox was opened. What a command makes anew below the top is not looked at.
+ * found below when the sandbox was opened. Other names below the top are not watched.
  */
-import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { CONTROL_NAMES, SandboxError } from "deepwright";
+import { SandboxError } from "deepwright";
 import { endOfLink } from "./control-links.ts";
-import type { Missing } from "./placeholders.ts";
 import { type Closing, isLink, Repositories } from "./repository-mounts.ts";
-import { isConnection } from "./workspace-search.ts";
+import type { WorkspaceRoot } from "./workspace-root.ts";
+import { isConnection, isControlName } from "./workspace-search.ts";
 
 export interface ControlMounts {
   /** Paths relative to the workspace, in the order in which they are mounted. */
   readonly mounts: readonly ControlMount[];
-  /** Those among them where nothing is yet: something has to be made there first. */
-  readonly missing: readonly Missing[];
+  /** Paths where nothing is, and nothing may be when the command has ended. Control names at the top come in addition. */
+  readonly absent: readonly string[];
   /** Links at the top, which nothing can be mounted on and commands have to leave as they are. */
   readonly links: readonly string[];
 }
@@ -31,14 +31,16 @@ export interface ControlMount {
   readonly kind: "pin" | "readOnly" | "closed" | "masked";
 }
 
-/** Those that mean something on the disks of Linux. */
-const CLOSED_NAMES = [...CONTROL_NAMES.directories, ...CONTROL_NAMES.files].filter(
-  (name) => !name.includes("~"),
-);
+/** Of two for the same path the stricter counts. */
+const STRICTNESS: Readonly<Record<ControlMount["kind"], number>> = {
+  pin: 0,
+  readOnly: 1,
+  closed: 2,
+  masked: 2,
+};
 
 export interface ControlRequest {
-  /** A real path. */
-  readonly rootDir: string;
+  readonly root: WorkspaceRoot;
   readonly repositories: readonly string[];
   /** Below the top, what else steers programs. */
   readonly controls: readonly string[];
@@ -49,8 +51,6 @@ export interface ControlRequest {
   readonly readOnly: readonly string[];
   readonly hidden: readonly string[];
   readonly protectsControlFiles: boolean;
-  /** Empty directories of ours that lie where nothing was. */
-  readonly isPlaceholder: (path: string) => boolean;
 }
 
 export function controlMounts(request: ControlRequest): ControlMounts {
@@ -63,32 +63,27 @@ export function controlMounts(request: ControlRequest): ControlMounts {
   for (const path of request.readOnly) found.addWithin(path, "readOnly", namedLink);
   for (const path of request.hidden) found.addWithin(path, "closed", namedLink);
   for (const path of request.connections) found.addConnection(path);
-  const mounts = found.uncovered();
-  const mounted = new Set(mounts.map(({ path }) => path));
-  const missing = found.missing.filter(({ path }) => mounted.has(path));
-  return { mounts, missing, links: found.links };
+  return { mounts: found.uncovered(), absent: [...found.absent], links: found.links };
 }
 
 class Found implements Closing {
   readonly mounts = new Map<string, ControlMount>();
-  readonly missing: Missing[] = [];
+  readonly absent = new Set<string>();
   readonly links: string[] = [];
   readonly #request: ControlRequest;
   readonly #repositories: Repositories;
 
   constructor(request: ControlRequest) {
     this.#request = request;
-    this.#repositories = new Repositories(request.rootDir, request.homes, this);
+    this.#repositories = new Repositories(request.root, request.homes, this);
   }
 
   addTop(): void {
-    const present = new Map<string, Dirent>();
-    for (const entry of readdirSync(this.#request.rootDir, { withFileTypes: true }))
-      if (isControlName(entry.name)) present.set(entry.name, entry);
-    for (const name of CLOSED_NAMES) if (!present.has(name)) this.#close(name, false);
-    for (const [name, entry] of present) {
-      if (entry.isDirectory() && this.#request.isPlaceholder(name)) this.#close(name, true);
-      else if (name.toLowerCase() === ".git") this.#repositories.add(name);
+    const { root } = this.#request;
+    for (const entry of root.entries(root.path)) {
+      const { name } = entry;
+      if (!isControlName(name)) continue;
+      if (name.toLowerCase() === ".git") this.#repositories.add(name);
       else if (entry.isSymbolicLink()) this.#addLink(name);
       else this.#add(name, "readOnly");
     }
@@ -96,7 +91,7 @@ class Found implements Closing {
 
   /** What it leads to is closed. That of a repository is refused, as git may obey it at any moment. */
   #addLink(path: string): void {
-    const end = endOfLink(this.#request.rootDir, path);
+    const end = endOfLink(this.#request.root, path);
     if (end === undefined) throw isLink(path);
     this.links.push(path);
     if (end.inside !== undefined) this.addWithin(end.inside, "readOnly");
@@ -105,13 +100,6 @@ class Found implements Closing {
   addRepositories(): void {
     for (const repository of this.#request.repositories) this.#repositories.add(repository);
     this.#repositories.addAbove();
-  }
-
-  addFile(path: string): void {
-    const stats = this.#stats(path);
-    if (stats?.isSymbolicLink()) throw isLink(path);
-    if (stats === undefined) this.missing.push({ path, isFile: true });
-    this.#add(path, "readOnly");
   }
 
   pin(path: string): void {
@@ -125,18 +113,15 @@ class Found implements Closing {
   addWithin(path: string, kind: "readOnly" | "closed", refusal = isLink): void {
     for (const parent of parentsOf(path)) {
       const stats = this.#stats(parent);
-      if (stats === undefined) {
-        this.#close(parent);
-        return;
-      }
+      if (stats === undefined) break;
       if (stats.isSymbolicLink()) throw refusal(parent);
       this.#add(parent, "pin");
     }
     const stats = this.#stats(path);
-    const isOurs = stats?.isDirectory() === true && this.#request.isPlaceholder(path);
     if (stats?.isSymbolicLink()) throw refusal(path);
-    if (stats === undefined || isOurs) this.#close(path);
-    else this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
+    if (stats !== undefined) this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
+    // What a command makes in a hidden place it knows already.
+    else if (kind === "readOnly") this.absent.add(path);
   }
 
   /** Where it still is, with no link above it: one could be anybody's since it was found. */
@@ -162,26 +147,14 @@ class Found implements Closing {
     return [...this.mounts.values()].filter((mount) => !isCovered(mount));
   }
 
-  #close(path: string, isThere = this.#stats(path) !== undefined): void {
-    if (this.mounts.has(path)) return;
-    if (!isThere) this.missing.push({ path });
-    this.mounts.set(path, { path, kind: "closed" });
-  }
-
   #add(path: string, kind: ControlMount["kind"]): void {
-    const known = this.mounts.get(path);
-    if (known === undefined || (known.kind === "pin" && kind !== "pin"))
-      this.mounts.set(path, { path, kind });
+    const known = this.mounts.get(path)?.kind;
+    if (known === undefined || STRICTNESS[kind] > STRICTNESS[known]) this.mounts.set(path, { path, kind });
   }
 
   #stats(path: string): Stats | undefined {
-    return lstatSync(join(this.#request.rootDir, path), { throwIfNoEntry: false });
+    return this.#request.root.stats(join(this.#request.root.path, path));
   }
-}
-
-function isControlName(name: string): boolean {
-  const lower = name.toLowerCase();
-  return CONTROL_NAMES.directories.has(lower) || CONTROL_NAMES.files.has(lower);
 }
 
 /** `a`, `a/b` for `a/b/c`. */

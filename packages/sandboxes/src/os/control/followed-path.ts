@@ -1,6 +1,6 @@
 /** Where a path on this machine leads, as far as no command in the workspace can change it. */
-import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 
 const MAX_LINKS = 40;
 
@@ -13,9 +13,10 @@ export interface NamedPath {
 
 /**
  * Followed name by name; what is missing counts as being where it is named. Undefined: it passes by names in the
- * workspace, whose path is real, that a command could lead elsewhere. `kept` is a link there that none can replace.
+ * workspace that a command could lead elsewhere. `kept` is a link there that none can replace.
  */
-export function followPath(rootDir: string, { from, path }: NamedPath, kept?: string): string | undefined {
+export function followPath(root: WorkspaceRoot, { from, path }: NamedPath, kept?: string): string | undefined {
+  const rootDir = root.path;
   const isRelative = !isAbsolute(path);
   const isKnown = isRelative && (from === rootDir || isIn(from, rootDir));
   const pending = namesIn(isRelative && !isKnown ? `${from}/${path}` : path);
@@ -28,7 +29,7 @@ export function followPath(rootDir: string, { from, path }: NamedPath, kept?: st
       continue;
     }
     const next = join(current, name);
-    const target = linkTarget(next);
+    const target = root.linkTarget(next);
     if (target === undefined) {
       current = next;
       continue;
@@ -39,20 +40,6 @@ export function followPath(rootDir: string, { from, path }: NamedPath, kept?: st
     if (isAbsolute(target)) current = "/";
   }
   return current;
-}
-
-/** Below it, not the directory itself. */
-export function isIn(path: string, directory: string): boolean {
-  return path.startsWith(directory === "/" ? directory : `${directory}/`) && path !== directory;
-}
-
-/** Undefined: it is no link. */
-export function linkTarget(path: string): string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function namesIn(path: string): string[] {

@@ -1,7 +1,8 @@
 /** What lies in a workspace that a sandbox has to know of, as far as it is found at little cost. */
-import { type Dirent, readdirSync, type Stats } from "node:fs";
+import type { Dirent, Stats } from "node:fs";
 import { join } from "node:path";
 import { CONTROL_NAMES } from "deepwright";
+import type { WorkspaceRoot } from "./workspace-root.ts";
 
 const MAX_DEPTH = 3;
 const MAX_ENTRIES = 4000;
@@ -22,7 +23,7 @@ export interface WorkspaceSearch {
 }
 
 /** Relative paths, those near the top first. */
-export function searchWorkspace(rootDir: string): WorkspaceSearch {
+export function searchWorkspace(root: WorkspaceRoot): WorkspaceSearch {
   const repositories: string[] = [];
   const controls: string[] = [];
   const connections: string[] = [];
@@ -31,7 +32,7 @@ export function searchWorkspace(rootDir: string): WorkspaceSearch {
   for (let depth = 0; depth <= MAX_DEPTH && queue.length > 0; depth += 1) {
     const next: string[] = [];
     for (const directory of queue) {
-      const entries = entriesOf(join(rootDir, directory));
+      const entries = root.entries(join(root.path, directory));
       left -= entries.length;
       if (left < 0) return { repositories, controls, connections };
       for (const entry of entries) {
@@ -40,7 +41,7 @@ export function searchWorkspace(rootDir: string): WorkspaceSearch {
           if (connections.length < MAX_CONNECTIONS) connections.push(path);
         } else if (entry.name.toLowerCase() === ".git") {
           if (directory !== "" && repositories.length < MAX_REPOSITORIES) repositories.push(path);
-          connections.push(...connectionsIn(rootDir, path));
+          connections.push(...connectionsIn(root, path));
         } else {
           if (directory !== "" && steers(entry) && controls.length < MAX_CONTROLS) controls.push(path);
           if (entry.isDirectory() && !NOT_SEARCHED.has(entry.name)) next.push(path);
@@ -52,6 +53,11 @@ export function searchWorkspace(rootDir: string): WorkspaceSearch {
   return { repositories, controls, connections };
 }
 
+export function isControlName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return CONTROL_NAMES.directories.has(lower) || CONTROL_NAMES.files.has(lower);
+}
+
 /** A directory with the name of a file steers nobody. */
 function steers(entry: Dirent): boolean {
   const name = entry.name.toLowerCase();
@@ -61,20 +67,11 @@ function steers(entry: Dirent): boolean {
 }
 
 /** Of a repository: a program that watches files for git has one there. */
-function connectionsIn(rootDir: string, repository: string): string[] {
-  const entries = entriesOf(join(rootDir, repository)).filter((entry) => isConnection(entry));
+function connectionsIn(root: WorkspaceRoot, repository: string): string[] {
+  const entries = root.entries(join(root.path, repository)).filter((entry) => isConnection(entry));
   return entries.map(({ name }) => `${repository}/${name}`);
 }
 
 export function isConnection(entry: Dirent | Stats): boolean {
   return entry.isSocket() || entry.isFIFO();
-}
-
-/** None where it cannot be read. */
-export function entriesOf(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -1,0 +1,158 @@
+/**
+ * A workspace that is held open. Whatever lies in it is looked up from its descriptor, name by name, and no link in it is
+ * followed: a command that exchanges a directory for a link leads nobody out.
+ */
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  type Stats,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { dirname, normalize, relative } from "node:path";
+
+/** Linux: a place in the tree, without the right to read. */
+const O_PATH = 0o10000000;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Nothing is there, or a file or a link where a directory has to be. */
+const MISSING = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+
+/** Below it, not the directory itself. */
+export function isIn(path: string, directory: string): boolean {
+  return path.startsWith(directory === "/" ? directory : `${directory}/`) && path !== directory;
+}
+
+/** Whoever names a path that is no part of a workspace chooses it: links are followed. */
+export function openPlace(path: string): number {
+  return openSync(path, O_PATH);
+}
+
+/** Paths are absolute. Those that are not in the workspace, which no command can change, are looked up by name. */
+export class WorkspaceRoot {
+  /** A real path. */
+  readonly path: string;
+  readonly descriptor: number;
+  /** The same for all that hold this directory. */
+  readonly identity: string;
+  #isOpen = true;
+
+  constructor(path: string) {
+    this.path = path;
+    this.descriptor = openPlace(path);
+    this.identity = identityOf(fstatSync(this.descriptor));
+  }
+
+  /** False: it was removed, or something else has its name. */
+  get isThere(): boolean {
+    const stats = statSync(this.path, { throwIfNoEntry: false });
+    return stats !== undefined && identityOf(stats) === this.identity;
+  }
+
+  stats(path: string): Stats | undefined {
+    if (!this.#has(path)) return lstatSync(path, { throwIfNoEntry: false });
+    return this.#in(path, (at) => lstatSync(at, { throwIfNoEntry: false }));
+  }
+
+  /** Where a link leads, as it is written there; undefined: it is no link. */
+  linkTarget(path: string): string | undefined {
+    try {
+      return this.#has(path) ? this.#in(path, (at) => readlinkSync(at)) : readlinkSync(path);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** None where it cannot be read. */
+  entries(path: string): Dirent[] {
+    try {
+      if (path === this.path) return readdirSync(this.#at, { withFileTypes: true });
+      if (!this.#has(path)) return readdirSync(path, { withFileTypes: true });
+      return this.#in(`${path}/.`, (at) => readdirSync(at, { withFileTypes: true })) ?? [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Undefined: there is no file. `check` throws at one that must not be read. */
+  read(path: string, check: (stats: Stats) => void = () => {}): Buffer | undefined {
+    if (!this.#has(path)) return readFile(path, statSync(path, { throwIfNoEntry: false }), check);
+    return this.#in(path, (at) => readFile(at, lstatSync(at, { throwIfNoEntry: false }), check, O_NOFOLLOW));
+  }
+
+  /** In the directory it lies in, which is in the workspace. What has the name already is replaced. */
+  rename(path: string, name: string): void {
+    this.#in(path, (at) => renameSync(at, `${dirname(at)}/${name}`));
+  }
+
+  /** Throws where something is there. */
+  symlink(path: string, target: string): void {
+    this.#in(path, (at) => symlinkSync(target, at));
+  }
+
+  /** Safe twice. */
+  close(): void {
+    if (this.#isOpen) closeSync(this.descriptor);
+    this.#isOpen = false;
+  }
+
+  get #at(): string {
+    return `/proc/self/fd/${this.descriptor}`;
+  }
+
+  #has(path: string): boolean {
+    return isIn(normalize(path), this.path);
+  }
+
+  /** With a path by which nothing but the last name is looked up. Undefined: there is no such directory. */
+  #in<Result>(path: string, act: (at: string) => Result): Result | undefined {
+    const isDirectory = path.endsWith("/.");
+    const names = relative(this.path, normalize(path)).split("/");
+    const name = isDirectory ? "." : (names.pop() as string);
+    const opened: number[] = [];
+    try {
+      let at = this.#at;
+      for (const one of names) {
+        opened.push(openSync(`${at}/${one}`, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+        at = `/proc/self/fd/${opened.at(-1)}`;
+      }
+      return act(`${at}/${name}`);
+    } catch (error) {
+      if (MISSING.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+      throw error;
+    } finally {
+      for (const descriptor of opened) closeSync(descriptor);
+    }
+  }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+/** Devices and pipes are not opened: that alone may do something. */
+function readFile(
+  at: string,
+  found: Stats | undefined,
+  check: (stats: Stats) => void,
+  flags = 0,
+): Buffer | undefined {
+  if (found === undefined) return undefined;
+  check(found);
+  if (!found.isFile()) return undefined;
+  const descriptor = openSync(at, O_NONBLOCK | flags);
+  try {
+    const stats = fstatSync(descriptor);
+    check(stats);
+    return stats.isFile() ? readFileSync(descriptor) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

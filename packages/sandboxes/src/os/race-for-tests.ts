@@ -1,0 +1,103 @@
+/**
+ * Two sandboxes on one directory. The commands of the first exchange directories with links that lead out of it, as
+ * fast as they can; those of the second look for what is outside, and write to it.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { osSandbox } from "../os.ts";
+import type { OpenedSandbox } from "../provider.ts";
+
+export interface Race {
+  /** An empty directory, for the workspace and for what lies outside of it. */
+  readonly directory: string;
+  readonly seconds: number;
+}
+
+export interface RaceResult {
+  readonly commands: number;
+  /** Nothing got out where it is empty. */
+  readonly problems: readonly string[];
+}
+
+const SECRET = "SECRET-OUTSIDE";
+/** As homes have them: a file that steers other programs is among them. */
+const HOME = ["secret", ".npmrc"];
+/** The second sandbox looks for control files when it is opened. */
+const COMMANDS_OF_ONE = 6;
+
+export async function raceSandboxes({ directory, seconds }: Race): Promise<RaceResult> {
+  const [rootDir, outside] = [join(directory, "workspace"), join(directory, "outside")];
+  mkdirSync(rootDir);
+  mkdirSync(outside, { mode: 0o700 });
+  for (const name of HOME) writeFileSync(join(outside, name), SECRET);
+  writeFileSync(join(rootDir, "exchange.pl"), exchanges(outside));
+  const options = { rootDir, stateDir: join(directory, "state") };
+  const first = await osSandbox(options).open({ key: "first", env: {} });
+  const exchanging = Promise.resolve(first.sandbox.execute("perl exchange.pl", { timeout: 3600 }));
+  const problems: string[] = [];
+  let commands = 0;
+  try {
+    await Promise.race([exchanging, begun(rootDir)]);
+    const end = performance.now() + seconds * 1000;
+    while (problems.length === 0 && performance.now() < end) {
+      const second = await osSandbox(options).open({ key: "second", env: {} });
+      try {
+        for (let count = 0; count < COMMANDS_OF_ONE; count += 1) problems.push(...(await reach(second)));
+      } finally {
+        await second.destroy();
+      }
+      commands += COMMANDS_OF_ONE;
+      problems.push(...changes(outside));
+    }
+  } finally {
+    writeFileSync(join(rootDir, "stop"), "");
+    const { output } = await exchanging;
+    if (output !== "") problems.push(`the exchanges ended early: ${output}`);
+    await first.destroy();
+  }
+  return { commands, problems: [...new Set(problems)] };
+}
+
+/** What it saw of the outside. A sandbox that is not set up for a race is as good as one that holds. */
+async function reach({ sandbox }: OpenedSandbox): Promise<string[]> {
+  const command =
+    "for d in n*/x n*/y n*/f n*/g; do cat $d/secret; mkdir $d/made; echo x > $d/planted; done 2>/dev/null; true";
+  try {
+    const { output } = await sandbox.execute(command, { timeout: 600 });
+    return output.includes(SECRET) ? ["a command has read what is outside"] : [];
+  } catch (error) {
+    return (error as { code?: string }).code === "COMMAND_FAILED" ? [] : [String(error)];
+  }
+}
+
+function changes(outside: string): string[] {
+  const made = readdirSync(outside).filter((name) => !HOME.includes(name));
+  const changed = HOME.filter((name) => readFileSync(join(outside, name), "utf8") !== SECRET);
+  return [...made, ...changed].map((name) => `'${name}' was made or changed outside`);
+}
+
+async function begun(rootDir: string): Promise<void> {
+  while (!readdirSync(rootDir).includes("ready")) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/**
+ * A program that exchanges a directory with a link, or a file with one, at random moments: one pair for some hundred
+ * times, then another. Links lead to the directory outside, or to where that is while `bwrap` sets a sandbox up.
+ */
+function exchanges(outside: string): string {
+  const number = process.arch === "arm64" ? 276 : 316;
+  return `use strict;
+system("mkdir -p n0/x n1/x n2/x/.git/hooks n3/f && touch n0/x/.npmrc n1/x/.npmrc n2/x/.git/config n3/f/.npmrc");
+my @links = (["n0/y", ""], ["n1/y", "/oldroot"], ["n2/y", ""], ["n3/f/npmrc", "/oldroot"]);
+symlink("$_->[1]${outside}" . ($_->[0] =~ /npmrc/ ? "/made" : ""), $_->[0]) or die $! for @links;
+open(my $ready, ">", "ready") or die $!;
+my @pairs = (["n0/x", "n0/y"], ["n1/x", "n1/y"], ["n2/x", "n2/y"], ["n3/f/.npmrc", "n3/f/npmrc"]);
+until (-e "stop") {
+  my $pair = $pairs[rand @pairs];
+  for (1 .. 100) {
+    for (1 .. 2) { syscall(${number}, -100, $pair->[0], -100, $pair->[1], 2) == 0 or die $!; rest(rand 0.002); }
+  }
+}
+sub rest { select(undef, undef, undef, $_[0]) }
+`;
+}
