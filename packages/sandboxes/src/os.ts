@@ -33,6 +33,7 @@ export function osSandbox(options: OsSandboxOptions = {}): SandboxProvider {
     network: settings.egress === undefined ? "none" : "allow-list",
     workingDirectory: settings.files?.workingDirectory ?? (settings.files ? "/" : settings.workingDirectory),
     commandNote: commandNote(settings),
+    closesPaths: true,
     lendsFiles: settings.rootDir !== undefined,
     open: async (request) => (await open(request)) as OpenedSandbox,
     reattach: (id, request) => open(request, id),

@@ -46,6 +46,8 @@ export interface SandboxProvider {
   readonly workingDirectory: string;
   /** Words for the model about how commands see the files; absent: at the same paths. */
   readonly commandNote?: string;
+  /** Commands can be run with paths closed: see `closesPaths` of a sandbox. */
+  readonly closesPaths?: true;
   /** The files in the working directory are lent and outlive every place, so that nobody misses them in a fresh one. */
   readonly lendsFiles?: boolean;
   /** There is one place, which is somebody else's: every lease has it, and none ends it. */

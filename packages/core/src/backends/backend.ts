@@ -242,6 +242,16 @@ export interface ExecuteResponse {
 export interface ExecuteOptions extends OperationOptions {
   /** Seconds. */
   readonly timeout?: number;
+  /** Only for a backend that says `closesPaths`. */
+  readonly closed?: ClosedPaths;
+}
+
+/** Files and directories, as file operations name them, that one command cannot use. */
+export interface ClosedPaths {
+  /** It can neither see nor change what is in them. */
+  readonly hidden: readonly string[];
+  /** It cannot change them. */
+  readonly readOnly: readonly string[];
 }
 
 /** A backend that can also run commands. */
@@ -255,6 +265,11 @@ export interface SandboxBackendProtocol extends BackendProtocol {
    * permissions beside it are refused.
    */
   readonly enforcesPermissions?: true;
+  /**
+   * `execute` can close paths below `workingDirectory` for a command, so that permissions about them hold for commands
+   * too. Absent: it ignores `closed`.
+   */
+  readonly closesPaths?: true;
   execute(command: string, options?: ExecuteOptions): Awaitable<ExecuteResponse>;
 }
 

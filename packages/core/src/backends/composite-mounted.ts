@@ -38,6 +38,7 @@ export class MountedBackends implements BackendProtocol {
   /** Those of the default when it can run commands, else `""` and nothing. */
   readonly id: string;
   readonly enforcesPermissions?: true;
+  readonly closesPaths?: true;
   readonly execute?: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
   readonly append?: (path: string, content: string, options?: OperationOptions) => Promise<WriteResult>;
   readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;
@@ -59,6 +60,7 @@ export class MountedBackends implements BackendProtocol {
     const can = (method: keyof BackendProtocol) =>
       mounts.some(({ backend }) => backend[method] !== undefined);
     if (sandbox?.enforcesPermissions) this.enforcesPermissions = true;
+    if (sandbox?.closesPaths) this.closesPaths = true;
     if (sandbox) this.execute = async (command, options) => sandbox.execute(command, options);
     if (can("append")) this.append = (...given) => this.#append(...given);
     if (can("delete")) this.delete = (...given) => this.#delete(...given);

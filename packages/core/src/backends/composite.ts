@@ -52,6 +52,7 @@ export class CompositeBackend implements BackendProtocol {
   readonly commandNote?: string;
   /** Whether the default holds its commands to the permissions of the agent. */
   readonly enforcesPermissions?: true;
+  readonly closesPaths?: true;
   /** As they were given. */
   readonly routePrefixes: readonly string[];
   /** Whether the default can run commands, or might. */
@@ -83,6 +84,7 @@ export class CompositeBackend implements BackendProtocol {
     this.id = known.id;
     this.commandNote = known.commandNote;
     if (known.enforcesPermissions) this.enforcesPermissions = true;
+    if (known.closesPaths) this.closesPaths = true;
     this.execute = async (command, options) => known.execute(command, options);
   }
 

@@ -3,8 +3,10 @@ import { sameDemand } from "../backends/approval-demand.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
+  ClosedPaths,
   DeleteResult,
   EditResult,
+  ExecuteOptions,
   FileDownloadResponse,
   FileError,
   FilesUpdate,
@@ -36,6 +38,7 @@ import {
 import { transferError } from "../backends/transfer-error.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
+import { closedPaths, type UnkeptRule } from "./closed-paths.ts";
 import { deletionMode } from "./guard-delete.ts";
 import { globAllowed, grepAllowed, lsAllowed, type SearchPlace } from "./guard-search.ts";
 import { Judge, refusalOf } from "./judge.ts";
@@ -51,7 +54,7 @@ type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
 
 /**
  * The same source under rules: an instance, or what a factory or class makes. Without rules the source itself.
- * Throws PERMISSIONS_WITH_EXECUTE for one that runs commands, which would go around the rules.
+ * Throws PERMISSIONS_WITH_EXECUTE for one that runs commands, if those would go around the rules.
  */
 export function guardBackend(
   source: BackendSource,
@@ -61,7 +64,8 @@ export function guardBackend(
   if (rules.length === 0) return source;
   if (typeof source !== "function") {
     const instance = makeBackend(source, { state: {} }) as BackendProtocol;
-    if (goesAround(instance, rules) === true) throw new ConfigurationError(...WITH_EXECUTE);
+    const held = holdCommands(instance, rules);
+    if (held !== undefined && "problem" in held) throw new ConfigurationError(...withExecute(held));
     return Object.assign(new GuardedBackend(instance, rules), sameDemand(source));
   }
   const guard = (made: BackendProtocol): BackendProtocol => new GuardedBackend(made, rules);
@@ -73,28 +77,44 @@ export function guardBackend(
   return Object.assign(factory, known, sameDemand(source));
 }
 
-const WITH_EXECUTE = [
-  "PERMISSIONS_WITH_EXECUTE",
-  "Permissions do not hold for commands, and this backend can run them.",
-  {
-    hint:
-      "Use a backend without execute (FilesystemBackend), a sandbox that says enforcesPermissions: true, or rules " +
-      "for routes of a CompositeBackend alone whose files lie in a state or store.",
-  },
-] as const;
+const COMMANDS: UnkeptRule = {
+  problem: "Permissions do not hold for commands, and this backend can run them.",
+};
 
-/** Whether commands reach what a rule is about; undefined: a run will tell. */
-function goesAround(backend: BackendProtocol, rules: Rules): boolean | undefined {
-  if (!isSandboxProtocol(backend) || backend.enforcesPermissions === true) return false;
+function withExecute({ problem }: UnkeptRule) {
+  const hint =
+    "Use a backend without execute (FilesystemBackend), the os sandbox with rules that deny a path or a directory in " +
+    "its workspace, a sandbox that says enforcesPermissions: true, or rules for routes of a CompositeBackend alone " +
+    "whose files lie in a state or store.";
+  return ["PERMISSIONS_WITH_EXECUTE", problem, { hint }] as const;
+}
+
+/** What is closed for each command so that none goes around the rules, or why one would; undefined: a run will tell. */
+function holdCommands(backend: BackendProtocol, rules: Rules): ClosedPaths | UnkeptRule | undefined {
+  if (!isSandboxProtocol(backend) || backend.enforcesPermissions === true) return NOTHING;
   const reach = commandReachOf(backend);
-  const found = rules.flatMap(({ patterns }) => patterns.map(({ literal }) => reach(literal)));
-  return found.includes(true) || (found.includes(undefined) ? undefined : false);
+  const found = new Map(rules.flatMap(({ patterns }) => patterns.map((one) => [one, reach(one.literal)])));
+  const reached = [...found.values()];
+  if (backend.closesPaths && !reached.includes(undefined))
+    return closedPaths(rules, backend.workingDirectory ?? "/", (pattern) => found.get(pattern) === true);
+  if (reached.includes(true) && !backend.closesPaths) return COMMANDS;
+  return reached.includes(undefined) ? undefined : NOTHING;
+}
+
+const NOTHING: ClosedPaths = { hidden: [], readOnly: [] };
+
+function withClosed(options: ExecuteOptions | undefined, more: ClosedPaths): ExecuteOptions | undefined {
+  if (more.hidden.length + more.readOnly.length === 0) return options;
+  const { hidden, readOnly } = options?.closed ?? NOTHING;
+  const closed = { hidden: [...hidden, ...more.hidden], readOnly: [...readOnly, ...more.readOnly] };
+  return { ...options, closed };
 }
 
 /** The optional methods are there when the inner backend has them; `execute`, where it cannot go around the rules. */
 export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles {
   readonly id: string = "";
   readonly enforcesPermissions?: true;
+  readonly closesPaths?: true;
   readonly execute?: SandboxBackendProtocol["execute"];
   readonly append?: BackendProtocol["append"];
   readonly delete?: BackendProtocol["delete"];
@@ -119,10 +139,12 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     if ((inner as WithChildFiles)[CHILD_FILES])
       this[CHILD_FILES] = (path, request) => this.#childFiles(path, request);
     withCommandReach(this, commandReachOf(inner));
-    if (!isSandboxProtocol(inner) || goesAround(inner, rules) !== false) return;
+    const held = holdCommands(inner, rules);
+    if (!isSandboxProtocol(inner) || held === undefined || "problem" in held) return;
     this.id = inner.id;
     if (inner.enforcesPermissions) this.enforcesPermissions = true;
-    this.execute = (command, options) => inner.execute(command, options);
+    if (inner.closesPaths) this.closesPaths = true;
+    this.execute = (command, options) => inner.execute(command, withClosed(options, held));
   }
 
   get workingDirectory(): string | undefined {
@@ -152,7 +174,8 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   /** What a factory makes is known only now. */
   withRuntime(runtime: BackendRuntime): BackendProtocol | Promise<BackendProtocol> {
     const wrap = (inner: BackendProtocol): BackendProtocol => {
-      if (goesAround(inner, this.#rules) !== false) throw new DeepwrightError(...WITH_EXECUTE);
+      const held = holdCommands(inner, this.#rules) ?? COMMANDS;
+      if ("problem" in held) throw new DeepwrightError(...withExecute(held));
       return new GuardedBackend(inner, this.#rules, runtime);
     };
     const bound = bindBackend(this.#inner, runtime);

@@ -44,6 +44,7 @@ export class SandboxView implements Sandbox {
   readonly id: string;
   readonly workingDirectory: string;
   readonly commandNote?: string;
+  readonly closesPaths?: true;
   readonly #slot: LeaseSlot;
   readonly #notes: ReplacedNotes;
   readonly #secrets: Readonly<Record<string, string>>;
@@ -56,6 +57,7 @@ export class SandboxView implements Sandbox {
     this.id = `${provider.name}:${key}`;
     this.workingDirectory = provider.workingDirectory;
     if (provider.commandNote !== undefined) this.commandNote = provider.commandNote;
+    if (provider.closesPaths) this.closesPaths = true;
     this.#slot = slot;
     this.#notes = notes;
     this.#secrets = secrets;

@@ -1,7 +1,7 @@
 /** The command line of `bwrap`: which parts of this machine a command gets, and nothing by default. */
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ControlMount } from "./control-mounts.ts";
+import type { ControlMount } from "./control/control-mounts.ts";
 import type { Bind } from "./network.ts";
 import { HIDDEN_SYSTEM, SANDBOX_HOST, SANDBOX_ID } from "./policy.ts";
 import { DEVICES, type MountPlace, systemMounts } from "./root-skeleton.ts";

@@ -223,7 +223,15 @@ export const ESCAPES: readonly [name: string, attempts: (outside: Outside) => re
   ],
   [
     "by a process of the machine",
-    ({ pids }) => [...pids.map((pid) => `kill -9 ${pid}`), "kill -9 -1; false", `[ -e /proc/${pids[0]} ]`],
+    ({ pids }) => [...pids.map((pid) => `kill -9 ${pid}`), `[ -e /proc/${pids[0]} ]`],
+  ],
+  [
+    "by the place in which it was set up",
+    () => [
+      "[ -e /proc/1/root/oldroot ] || [ -e /oldroot ] || [ -e /newroot ]",
+      "for p in /proc/[0-9]*; do (echo x > $p/root/workspace/.vscode/x) 2>/dev/null && exit 0; done; false",
+      "for p in /proc/[0-9]*; do (echo x > $p/cwd/.vscode/x) 2>/dev/null && exit 0; done; false",
+    ],
   ],
   [
     "by climbing",

@@ -1,109 +1,148 @@
 /** Sets a sandbox up on Linux: what its commands get to see, whose processes they are and what bounds them. */
-import { spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SandboxError } from "deepwright";
 import { quoted } from "../quoted.ts";
-import { bubblewrapArguments, mountPlaces } from "./bubblewrap-arguments.ts";
+import {
+  type BubblewrapPlan,
+  bubblewrapArguments,
+  innerArguments,
+  mountPlaces,
+  runArguments,
+} from "./bubblewrap-arguments.ts";
+import { type Bubblewrap, findBubblewrap } from "./bubblewrap-program.ts";
 import { makeCgroup } from "./cgroup.ts";
 import { CommandStarter } from "./command-starter.ts";
-import { guardOf } from "./control-guard.ts";
-import { findProgram, isProgram } from "./find-program.ts";
+import { guardOf } from "./control/control-guard.ts";
+import type { ControlMount } from "./control/control-mounts.ts";
+import { WorkspaceRoot } from "./control/workspace-root.ts";
 import { hostMark, watchHost } from "./host-watch.ts";
 import { limitWords } from "./limit-words.ts";
-import type { Bind, SandboxNetwork } from "./network.ts";
+import type { SandboxNetwork } from "./network.ts";
 import type { OpenPlace, PlaceRequest } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
-import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
+import { sandboxEnvironment, splitEnvironment } from "./policy.ts";
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
+import { FIRST_PLACE, LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
 import { stateSubdirectory } from "./state-directory.ts";
+import { openVisible, type VisiblePlaces } from "./visible-places.ts";
 
 /** Where no control group can be made, processes of root's are counted by nobody but us. */
 export function openLinuxPlace(request: PlaceRequest): OpenPlace {
+  const bwrap = findBubblewrap(request.settings, request.workspace);
+  const root = new WorkspaceRoot(request.workspace);
+  const visible = openVisible(request.settings, bwrap.path);
+  const closeAll = (): void => {
+    root.close();
+    visible.close();
+  };
+  try {
+    return placeOn(request, { bwrap, root, visible, closeAll });
+  } catch (error) {
+    closeAll();
+    throw error;
+  }
+}
+
+interface Held {
+  readonly bwrap: Bubblewrap;
+  readonly root: WorkspaceRoot;
+  readonly visible: VisiblePlaces;
+  /** Safe twice. */
+  readonly closeAll: () => void;
+}
+
+function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held): OpenPlace {
   const { settings, state, lease, workspace, owner, network } = request;
-  const bwrap = findBubblewrap(settings, workspace);
-  const canBound = boundsMemory(bwrap);
-  const bind: Bind = { from: workspace, to: settings.workingDirectory, isWritable: true };
-  const visible = settings.visible.filter(existsSync);
-  const shared = { workspace: bind, visible, binds: network?.binds ?? [] };
-  const skeleton = rootSkeleton(state, mountPlaces(shared));
+  const guard = guardOf(settings, root);
+  const plan = planFor(request, bwrap, visible);
   const filter = filterFile(state);
   const env = splitEnvironment(sandboxEnvironment(settings.env, request.env, network?.env ?? {}));
-  const isRoot = process.getuid?.() === 0 && owner === undefined;
-  const devices = isRoot ? rootDevices(lease.path) : "/dev";
   watchHost();
-  const args = bubblewrapArguments({
-    ...shared,
-    skeleton,
-    temporary: lease.temporary,
+  const cgroup = makeCgroup(lease.id, settings.limits);
+  const entrances = plan.isRoot ? (cgroup?.entrances ?? []) : [];
+  const run = runArguments({
     filter: filter === undefined ? undefined : 3,
     report: REPORT,
-    devices,
-    sharedMemory: canBound ? settings.limits.memoryMb * MEGABYTE : undefined,
-    isRoot,
     env: env.inside,
-    mark: hostMark(),
+    directory: settings.workingDirectory,
   });
-  const cgroup = makeCgroup(lease.id, settings.limits);
-  const emptyDevice = join(devices, "null");
-  const entrances = isRoot ? (cgroup?.entrances ?? []) : [];
-  const { words, wrap } = commandWrapper({ settings, bwrap, args, entrances, network });
-  const starter = new CommandStarter({
-    directory: lease.path,
-    env: env.outside,
-    owner,
-    filter,
-    emptyDevice,
-    entrances,
-    words,
-  });
-  const guard = guardOf({ settings, state, bind, canBound });
+  const { words, wrap } = commandWrapper({ settings, bwrap, plan, run, visible, entrances, network });
+  const emptyDevice = join(plan.devices, "null");
+  const places = [root.descriptor, ...visible.descriptors];
+  const shared = { env: env.outside, owner, filter, emptyDevice, places };
+  const starter = new CommandStarter({ ...shared, directory: lease.path, entrances, words });
   return {
-    skeleton,
+    skeleton: plan.skeleton,
     hasFilter: filter !== undefined,
+    isNested: guard.mayMount,
     place: {
+      ...shared,
       lease,
       workspace,
-      env: env.outside,
-      owner,
-      filter,
-      emptyDevice,
+      isThere: () => root.isThere,
       watched: cgroup === undefined ? settings.limits : undefined,
-      admit: cgroup === undefined || isRoot ? undefined : (pid) => void cgroup.admit(pid),
+      admit: cgroup === undefined || plan.isRoot ? undefined : (pid) => void cgroup.admit(pid),
       timeout: settings.timeout,
       maxOutputBytes: settings.maxOutputBytes,
-      enter: (isTest) => {
-        const { control, watch, leave } = guard.enter(isTest);
+      enter: (isTest, closed) => {
+        const { mounts, watch, leave } = guard.enter(isTest, closed);
+        const isNested = mounts.length > 0 || (isTest && guard.mayMount);
         return {
           launch: (shell) => ({
             ...owner,
             program: "/bin/sh",
-            args: ["-c", entering(entrances, words), "sh", ...wrap(control, shell)],
+            args: ["-c", entering(entrances, words), "sh", ...wrap(mounts, isNested, shell)],
           }),
-          begin: (shell, pipe) => starter.begin(wrap(control, shell), pipe.path),
+          begin: (shell, pipe) => starter.begin(wrap(mounts, isNested, shell), pipe.path),
           openReport: () => openReport(lease.path),
           ...(watch === undefined ? {} : { watch }),
           leave,
         };
       },
     },
-    tidy: () => guard.tidy(),
+    allowChanges: (paths) => guard.allowChanges(paths),
     close: async () => {
-      guard.close();
       await starter.close();
       await cgroup?.end();
+      closeAll();
     },
   };
 }
 
+function planFor(
+  { settings, state, lease, owner, network }: PlaceRequest,
+  { canBound }: Bubblewrap,
+  visible: VisiblePlaces,
+): BubblewrapPlan {
+  const isRoot = process.getuid?.() === 0 && owner === undefined;
+  const places = {
+    workspace: { number: FIRST_PLACE, to: settings.workingDirectory, isDirectory: true },
+    visible: visible.held,
+    binds: network?.binds ?? [],
+  };
+  return {
+    ...places,
+    skeleton: rootSkeleton(state, mountPlaces(places)),
+    temporary: lease.temporary,
+    devices: isRoot ? rootDevices(lease.path) : "/dev",
+    sharedMemory: canBound ? settings.limits.memoryMb * MEGABYTE : undefined,
+    isRoot,
+    mark: hostMark(),
+  };
+}
+
+const MEGABYTE = 1024 * 1024;
+
 interface Wrapping {
   readonly settings: OsSettings;
-  readonly bwrap: string;
-  readonly args: readonly string[];
+  readonly bwrap: Bubblewrap;
+  readonly plan: BubblewrapPlan;
+  /** How the program that comes last is run. */
+  readonly run: readonly string[];
+  readonly visible: VisiblePlaces;
   /** Of the control group that is entered before the sandbox is set up; none: not so. */
   readonly entrances: readonly string[];
   readonly network: SandboxNetwork | undefined;
@@ -112,14 +151,15 @@ interface Wrapping {
 interface Wrapped {
   /** For the shell that becomes `bwrap`. */
   readonly words: string;
-  wrap(control: readonly string[], shell: readonly string[]): readonly string[];
+  wrap(mounts: readonly ControlMount[], isNested: boolean, shell: readonly string[]): readonly string[];
 }
 
 /**
  * A shell sets the limits. It does so in the sandbox, where processes are counted for it alone; root's are counted by
  * nobody, so they enter the control group first, before there is a sandbox.
  */
-function commandWrapper({ settings, bwrap, args, entrances, network }: Wrapping): Wrapped {
+function commandWrapper(wrapping: Wrapping): Wrapped {
+  const { settings, bwrap, plan, run, visible, entrances, network } = wrapping;
   const isBounded = entrances.length > 0;
   // What leads to the network stays beside the command, which could use the descriptors it has.
   const reports = !isBounded && network === undefined;
@@ -127,9 +167,17 @@ function commandWrapper({ settings, bwrap, args, entrances, network }: Wrapping)
   const limited = isBounded ? [] : ["/bin/sh", "-c", words, "sh"];
   const before = [...(network?.argv ?? []), ...limited];
   const unreported = reports ? "" : `exec ${LIMITS_REPORT}>&- && `;
+  const outer = [bwrap.path, ...bubblewrapArguments(plan)];
+  const inner = { directory: settings.workingDirectory, canBound: bwrap.canBound };
   return {
     words: unreported + (isBounded ? words : 'exec "$@"'),
-    wrap: (control, shell) => [bwrap, ...args, ...control, "--", ...before, ...shell],
+    wrap: (mounts, isNested, shell) => {
+      const nested =
+        isNested || visible.inside.length > 0
+          ? ["--chdir", "/", "--", visible.bubblewrap, ...innerArguments(mounts, visible.inside, inner)]
+          : [];
+      return [...outer, ...nested, ...run, "--", ...before, ...shell];
+    },
   };
 }
 
@@ -157,36 +205,4 @@ function filterFile(state: string): string | undefined {
   // It says nothing that is not in these files, and is opened by whoever a command belongs to.
   chmodSync(path, 0o644);
   return path;
-}
-
-/** Never one from where the agent works: neither the workspace nor the directory of this process. */
-function findBubblewrap(settings: OsSettings, workspace: string): string {
-  const given = settings.bubblewrap;
-  if (given !== undefined) {
-    if (isProgram(given)) return realpathSync.native(given);
-    throw missing(`'${given}' is not a program that can be run`);
-  }
-  const { path, unusable } = findProgram("bwrap", [workspace, process.cwd()]);
-  if (path !== undefined) return path;
-  throw missing(unusable === undefined ? "bubblewrap is not installed" : `'${unusable}' cannot be run`);
-}
-
-const MEGABYTE = 1024 * 1024;
-const bounding = new Map<string, boolean>();
-
-/** Whether files in memory can be bounded: since bubblewrap 0.7. */
-function boundsMemory(bwrap: string): boolean {
-  const known = bounding.get(bwrap);
-  if (known !== undefined) return known;
-  const { stdout } = spawnSync(bwrap, ["--help"], { cwd: "/", env: {}, encoding: "utf8", timeout: 5000 });
-  const canBound = /^\s*--size /m.test(stdout ?? "");
-  bounding.set(bwrap, canBound);
-  return canBound;
-}
-
-function missing(reason: string): SandboxError {
-  return new SandboxError(
-    `The os sandbox cannot be used here: ${reason}. Install it (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap), or use ${ALTERNATIVES}.`,
-    "SANDBOX_UNAVAILABLE",
-  );
 }

@@ -1,4 +1,5 @@
 /** Sets a sandbox up on macOS. Paths are those of the machine, and memory and processes are bounded by nobody. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "deepwright";
 import { isProgram } from "./find-program.ts";
@@ -17,7 +18,7 @@ export function openMacPlace(request: PlaceRequest): OpenPlace {
       `The os sandbox cannot be used here: ${network ? "on macOS it has no egress" : "there is no sandbox-exec"}. Use ${ALTERNATIVES}.`,
       "SANDBOX_UNAVAILABLE",
     );
-  const profile = seatbeltProfile({ ...settings, workspace, temporary: lease.temporary });
+  const policy = { ...settings, workspace, temporary: lease.temporary };
   const words = limitWords(settings.limits, { countsProcesses: false, before: ['cd "$1"', "shift"] });
   const home = { PATH: MAC_PATH, HOME: join(lease.temporary, ".home"), TMPDIR: lease.temporary };
   return {
@@ -26,19 +27,24 @@ export function openMacPlace(request: PlaceRequest): OpenPlace {
     place: {
       lease,
       workspace,
+      isThere: () => existsSync(workspace),
       env: sandboxEnvironment(home, settings.env, request.env),
       emptyDevice: "/dev/null",
       timeout: settings.timeout,
       maxOutputBytes: settings.maxOutputBytes,
-      enter: () => ({
-        launch: (shell) => ({
-          program: SANDBOX_EXEC,
-          args: ["-p", profile, "/bin/sh", "-c", words, "sh", workspace, ...shell],
-        }),
-        leave: () => {},
-      }),
+      enter: (_, closed) => {
+        const hidden = [...policy.hidden, ...closed.hidden];
+        const readOnly = [...policy.readOnly, ...closed.readOnly];
+        const profile = seatbeltProfile({ ...policy, hidden, readOnly });
+        return {
+          launch: (shell) => ({
+            program: SANDBOX_EXEC,
+            args: ["-p", profile, "/bin/sh", "-c", words, "sh", workspace, ...shell],
+          }),
+          leave: () => {},
+        };
+      },
     },
-    tidy: () => {},
     close: async () => {},
   };
 }

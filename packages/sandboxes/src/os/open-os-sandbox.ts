@@ -1,7 +1,16 @@
 /** Opens a sandbox on this machine, or one that is there already, and refuses where it would not hold. */
 import { chmodSync, existsSync, lchownSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CompositeBackend, FilesystemBackend, PolicyBackend, SandboxError } from "deepwright";
+import {
+  type BackendProtocol,
+  CompositeBackend,
+  canonicalPath,
+  type ExecuteOptions,
+  FilesystemBackend,
+  guardBackend,
+  PolicyBackend,
+  SandboxError,
+} from "deepwright";
 import type { OpenedSandbox, OpenRequest, Sandbox } from "../provider.ts";
 import { Commands, lostSandbox } from "./commands.ts";
 import { endLease } from "./end-lease.ts";
@@ -21,7 +30,7 @@ import type { OsSettings } from "./os-options.ts";
 import { commandNote } from "./policy.ts";
 import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
 import { stateSubdirectory } from "./state-directory.ts";
-import { withCommands, withPreparation } from "./with-commands.ts";
+import { type Prepare, withCommands, withPreparation } from "./with-commands.ts";
 
 /** Whose a private directory is when we are root: an id that no system gives to anybody. */
 const NOBODY: Owner = { uid: 60_606, gid: 60_606 };
@@ -77,7 +86,6 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
     held = openPlace({ settings, state, lease, workspace, owner, env: request.env, network });
     const commands = new Commands(held.place);
     await selfTest(commands, held, settings, owner, request.signal);
-    held.tidy();
     noteLeaseUse(lease);
     return opened(opening, lease, held, commands);
   } catch (error) {
@@ -102,16 +110,17 @@ function opened(
     });
     return letGo;
   };
-  const prepare = (): void => {
+  const base = fileBase(settings);
+  const prepare: Prepare = (changed) => {
     commands.checkThere();
-    held.tidy();
+    return held.allowChanges?.(changed.flatMap((path) => below(base, path) ?? [])) ?? (() => {});
   };
   const files = filesOf(settings, lease, held, prepare);
   const added = withCommands(files.base, {
     id: lease.id,
     commandNote: commandNote(settings),
     noted: held.place.workspace,
-    execute: (command, options) => commands.execute(command, options),
+    execute: (command, options) => commands.execute(command, relativeTo(base, options)),
     ...(settings.files === undefined ? { workingDirectory: settings.workingDirectory } : {}),
   });
   return {
@@ -129,9 +138,37 @@ function opened(
   };
 }
 
+/** Where the workspace is for file operations. */
+function fileBase({ files, workingDirectory }: OsSettings): string {
+  return files === undefined ? workingDirectory : (files.workingDirectory ?? "/");
+}
+
+/** Relative to the base; undefined where it is not below it. */
+function below(base: string, path: string): string | undefined {
+  const { path: canonical } = canonicalPath(path, { base });
+  const start = base === "/" ? base : `${base}/`;
+  return canonical?.startsWith(start) && canonical !== start ? canonical.slice(start.length) : undefined;
+}
+
+/** Paths that a command must not use, by where they are in the workspace. */
+function relativeTo(base: string, options: ExecuteOptions = {}): ExecuteOptions {
+  const { closed } = options;
+  if (closed === undefined) return options;
+  const inside = (paths: readonly string[]): string[] =>
+    paths.map((path) => {
+      const found = below(base, path);
+      if (found !== undefined) return found;
+      throw new SandboxError(
+        `The command was not run: '${path}' is not below '${base}', so it cannot be closed.`,
+        "INVALID_COMMAND",
+      );
+    });
+  return { ...options, closed: { hidden: inside(closed.hidden), readOnly: inside(closed.readOnly) } };
+}
+
 interface FileParts {
-  readonly base: FilesystemBackend | PolicyBackend | NonNullable<OsSettings["files"]>;
-  readonly mounts: Readonly<Record<string, FilesystemBackend>> | undefined;
+  readonly base: BackendProtocol;
+  readonly mounts: Readonly<Record<string, BackendProtocol>> | undefined;
 }
 
 /** Files are used on this machine, at the paths commands have for them: the workspace, `/tmp`, and what else can be read. */
@@ -139,26 +176,46 @@ function filesOf(
   settings: OsSettings,
   lease: LeaseDirectory,
   { place, skeleton }: OpenPlace,
-  prepare: () => void,
+  prepare: Prepare,
 ): FileParts {
   if (settings.files !== undefined)
-    return { base: withPreparation(settings.files, prepare), mounts: undefined };
+    return { base: withPreparation(closed(settings.files, settings), prepare), mounts: undefined };
   const elsewhere = new FilesystemBackend({ rootDir: skeleton, virtualMode: true });
   const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
   const shared = { virtualMode: true, maxWriteSizeMb: settings.limits.fileSizeMb };
+  const workspace = new FilesystemBackend({ ...shared, rootDir: place.workspace, approve });
+  const outer: Prepare = (changed) => prepare(changed.map((path) => settings.workingDirectory + path));
   return {
     base: new PolicyBackend(elsewhere, { readOnly: true }),
     mounts: {
-      [settings.workingDirectory]: withPreparation(
-        new FilesystemBackend({ ...shared, rootDir: place.workspace, approve }),
-        prepare,
-      ),
+      [settings.workingDirectory]: withPreparation(closed(workspace, settings), outer),
       "/tmp": withPreparation(
         new FilesystemBackend({ ...shared, rootDir: lease.temporary, approve: () => true }),
-        prepare,
+        () => prepare([]),
       ),
     },
   };
+}
+
+/** What is hidden or read-only for commands is so for file operations. */
+function closed(files: BackendProtocol, { hidden, readOnly }: OsSettings): BackendProtocol {
+  const start =
+    files.workingDirectory === undefined || files.workingDirectory === "/" ? "" : files.workingDirectory;
+  const paths = (names: readonly string[]): string[] => names.map((name) => `${start}/${patternOf(name)}`);
+  const rules = [
+    { operations: ["read", "write"] as const, paths: paths(hidden), mode: "deny" as const },
+    { operations: ["write"] as const, paths: paths(readOnly), mode: "deny" as const },
+  ];
+  return guardBackend(
+    files,
+    rules.filter((rule) => rule.paths.length > 0),
+  ) as BackendProtocol;
+}
+
+/** A pattern for the path itself and what is in it, whatever characters it has. */
+function patternOf(path: string): string {
+  const escaped = path.replace(/[*?[\]{}()\\]/g, "\\$&");
+  return escaped === path ? path : `${escaped}/**`;
 }
 
 /**
@@ -208,7 +265,7 @@ const tested = new Set<string>();
 /** Once for a process and the settings that matter. */
 async function selfTest(
   commands: Commands,
-  { hasFilter, place }: OpenPlace,
+  { hasFilter, isNested = false, place }: OpenPlace,
   { rootDir, bubblewrap, egress, visible }: OsSettings,
   owner: Owner | undefined,
   signal: AbortSignal | undefined,
@@ -220,12 +277,13 @@ async function selfTest(
     visible,
     owner,
     place.watched === undefined,
+    isNested,
   ]);
   if (tested.has(settings)) return;
   try {
     judgeSelfTest(await commands.test(selfTestCommand(), { timeout: 30, signal }), hasFilter);
   } catch (error) {
-    throw SandboxError.isInstance(error) ? setUpFailure(error) : error;
+    throw SandboxError.isInstance(error) ? setUpFailure(error, isNested) : error;
   }
   tested.add(settings);
 }

@@ -21,6 +21,8 @@ export interface OpenPlace {
   /** The directory of this machine whose files are seen at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;
+  /** Commands may need a sandbox in the sandbox. */
+  readonly isNested?: boolean;
   /**
    * File operations are about to change these paths, relative to the workspace. What is returned is told whether they
    * did. Absent: nobody needs to know.

@@ -8,7 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { isControlPath } from "deepwright";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";
@@ -17,7 +18,6 @@ describe("files that steer other programs", () => {
   const ABSENT = [
     "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit",
     "git init",
-    "echo x > .git/config",
     "echo x > .git",
     "ln -s /tmp .git",
     "echo x > .mcp.json",
@@ -28,19 +28,87 @@ describe("files that steer other programs", () => {
     "echo x > rc && mv rc .envrc && test -f .envrc",
     "echo x > rc && ln -f rc .npmrc",
     "ln -s rc .profile && test -L .profile",
-    "rm -rf .vscode",
-    "rmdir .idea",
-    "mv .idea elsewhere",
+    "mkdir -p .github/workflows && echo x > .github/workflows/ci.yml",
+    "echo x > Jenkinsfile",
+    "echo x > .gitlab-ci.yml",
   ];
 
-  it("SB-03 cannot be made where they are not there yet, and nothing is left of what keeps them closed", async () => {
+  it.each(ABSENT)(
+    "SB-03 are moved away where a command makes one at the top, and it is told: %s",
+    async (attempt) => {
+      const rootDir = scratchDirectory();
+      const opened = await openFor({ rootDir });
+      expect(await run(opened, attempt)).toMatch(
+        /^\['(\S+)' was created while the command ran\. .* so it was moved to '\1\.blocked-[0-9a-f]{8}'\.\]$/m,
+      );
+      expect(readdirSync(rootDir).filter((name) => isControlPath(`/${name}`))).toEqual([]);
+      expect(readdirSync(rootDir).filter((name) => name.includes(".blocked-"))).toHaveLength(1);
+    },
+  );
+
+  it("SB-03 are listed only where they are, for commands and on the machine, and nothing is made for them", async () => {
+    const rootDir = scratchDirectory();
+    execFileSync("git", ["init", "-q"], { cwd: rootDir });
+    const opened = await openFor({ rootDir, readOnly: ["later"], hidden: ["secrets"] });
+    const { command, begun, goOn } = waitingCommand(rootDir, "ls -A . .git");
+    const before = readdirSync(rootDir, { recursive: true });
+    const running = run(opened, command);
+    await begun();
+    expect(readdirSync(rootDir, { recursive: true }).filter((name) => name !== "begun")).toEqual(before);
+    goOn();
+    const seen = new Set((await running).split("\n"));
+    const there = before.map((path) => basename(String(path)));
+    for (const name of ["", ".:", ".git:", "begun", "go", ...there]) seen.delete(name);
+    expect([...seen]).toEqual([]);
+  });
+
+  it("SB-03 are moved away while the command still runs, which goes on", async () => {
+    const rootDir = scratchDirectory();
+    execFileSync("git", ["init", "-q"], { cwd: rootDir });
+    const opened = await openFor({ rootDir });
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = run(opened, `mkdir .vscode; echo x > .git/commondir; ${command}; echo went on`);
+    await begun();
+    await until(() => !existsSync(join(rootDir, ".vscode")) && !existsSync(join(rootDir, ".git/commondir")));
+    goOn();
+    expect(await running).toMatch(
+      /^went on\n\['\.vscode' was created[\s\S]*\['\.git\/commondir' was created/,
+    );
+  });
+
+  it("SB-03 end a command that makes one again and again", async () => {
     const rootDir = scratchDirectory();
     const opened = await openFor({ rootDir });
-    for (const attempt of ABSENT) expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
-    await opened.detach();
-    expect(readdirSync(rootDir).filter((name) => name.startsWith("."))).toEqual(
-      readdirSync(rootDir).includes(".vs") ? [".vs"] : [],
-    );
+    const attempt = "while true; do mkdir .vscode 2>/dev/null && echo x > .vscode/tasks.json; done";
+    expect(await run(opened, attempt)).toMatch(/^\[ended: '\.vscode' was created again and again\]$/m);
+    expect(readdirSync(rootDir)).not.toContain(".vscode");
+    expect(readdirSync(rootDir).length).toBeLessThan(20);
+  });
+
+  it("SB-03 stay where a file operation made them, which somebody agreed to, while a command runs", async () => {
+    const rootDir = scratchDirectory();
+    const opened = await openFor({ rootDir, approve: () => true });
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = run(opened, command);
+    await begun();
+    await opened.sandbox.write("/workspace/.vscode/settings.json", "{}");
+    await opened.sandbox.uploadFiles?.([["/workspace/.npmrc", Buffer.from("x")]]);
+    goOn();
+    expect(await running).toBe("");
+    expect(readdirSync(rootDir).sort()).toEqual([".npmrc", ".vscode"]);
+  });
+
+  it("SB-03 are not kept open by a file operation that was refused", async () => {
+    const rootDir = scratchDirectory();
+    const opened = await openFor({ rootDir });
+    const { command, begun, goOn } = waitingCommand(rootDir);
+    const running = run(opened, `${command}; mkdir .vscode`);
+    await begun();
+    expect(await opened.sandbox.write("/workspace/.vscode/a", "x")).toMatchObject({
+      code: "APPROVAL_REQUIRED",
+    });
+    goOn();
+    expect(await running).toContain("'.vscode' was created");
   });
 
   it("SB-03 cannot be changed, moved or replaced where they are there, and git goes on working", async () => {
@@ -57,7 +125,6 @@ describe("files that steer other programs", () => {
       "mv .git/hooks .git/hooks2",
       "rm -rf .git/hooks",
       "ln -sfn /tmp .git/hooks && test -L .git/hooks",
-      "mkdir -p .git/modules/x && echo x > .git/modules/x/config",
       "echo x > .vscode/settings.json",
       "echo x > .vscode/tasks.json",
       "rm .mcp.json",
@@ -133,12 +200,13 @@ describe("files that steer other programs", () => {
     await run(opened, `mkdir evil; cp -r .git/objects .git/refs .git/config evil; ${settings}`);
     for (const attempt of [
       "echo ../evil > .git/commondir",
-      "rm -f .git/commondir && echo ../evil > .git/commondir",
       "echo ../evil > lead && mv lead .git/commondir",
       "cp evil/config .git/config.worktree",
       "cp evil/config second && mv second .git/config.worktree",
+      "mkdir -p .git/modules/x && echo x > .git/modules/x/config",
+      "mkdir -p .git/worktrees/x && echo x > .git/worktrees/x/commondir",
     ])
-      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+      expect(await run(opened, attempt), attempt).toMatch(/was created while the command ran/);
     expect(await run(opened, "git log --format=%s && git rev-parse --show-toplevel")).toBe(
       "first\n/workspace\n",
     );
@@ -146,8 +214,8 @@ describe("files that steer other programs", () => {
     await opened.detach();
     git("status");
     expect(existsSync(join(rootDir, "ran"))).toBe(false);
-    expect(readdirSync(join(rootDir, ".git"))).not.toContain("commondir");
-    expect(readdirSync(join(rootDir, ".git"))).not.toContain("config.worktree");
+    for (const name of ["commondir", "config.worktree", "modules", "worktrees"])
+      expect(readdirSync(join(rootDir, ".git"))).not.toContain(name);
   });
 
   it("SB-03 hooks and settings that a repository has elsewhere in the workspace are closed too", async () => {
@@ -166,69 +234,30 @@ describe("files that steer other programs", () => {
       "mv scripts elsewhere",
       "echo x > team/gitconfig",
       "echo x > githooks/post-checkout",
-      "mkdir -p missing/hooks && echo x > missing/hooks/pre-commit",
     ])
       expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "mkdir -p missing/hooks && echo x > missing/hooks/pre-commit")).toMatch(
+      /'missing' was created/,
+    );
+    expect(existsSync(join(rootDir, "missing"))).toBe(false);
     expect(await run(opened, "echo x > scripts/other.sh && cat scripts/other.sh")).toBe("x\n");
   });
 
-  it.each([
-    ["", true],
-    [" that keeps its notes elsewhere", false],
-  ])(
-    "SB-03 stay closed in a sandbox when another one of this process on the directory%s has ended its command",
-    async (_, isShared) => {
-      const rootDir = scratchDirectory();
-      const stateDir = scratchDirectory();
-      const one = await openFor({ rootDir, stateDir });
-      const other = await openFor({ rootDir, stateDir: isShared ? stateDir : scratchDirectory() });
-      const tries = "mkdir -p .git/hooks && echo x > .git/hooks/a && echo made";
-      const { command, begun, goOn } = waitingCommand(rootDir, tries);
-      const running = run(one, `${command}; ${tries}`);
-      await begun();
-      await run(other, "true");
-      await other.sandbox.ls("/workspace");
-      await other.destroy();
-      goOn();
-      expect(await running).not.toContain("made");
-      await one.detach();
-      expect(readdirSync(rootDir)).toEqual([]);
-    },
-  );
-
-  it("SB-03 stay closed when the shell that watches for our end was told late that it is not needed any more", async () => {
+  it("SB-03 are moved away by whichever sandbox of this process runs a command on the directory", async () => {
     const rootDir = scratchDirectory();
-    const opened = await openFor({ rootDir });
-    await run(opened, "true");
-    const watching = processesWith(`placeholders\0${rootDir}\0`);
-    for (const pid of watching) process.kill(pid, "SIGSTOP");
-    await opened.sandbox.ls("/workspace");
+    const [one, other] = [await openFor({ rootDir }), await openFor({ rootDir })];
     const { command, begun, goOn } = waitingCommand(rootDir);
-    const running = run(opened, `${command}; mkdir -p .git/hooks && echo x > .git/hooks/a && echo made`);
+    const running = run(one, `${command}; mkdir .idea`);
     await begun();
-    for (const pid of watching.filter(isThere)) process.kill(pid, "SIGCONT");
-    expect(watching).toHaveLength(1);
-    await until(() => !watching.some(isThere));
+    await run(other, "mkdir .vscode");
+    await other.destroy();
+    expect(readdirSync(rootDir)).not.toContain(".vscode");
     goOn();
-    expect(await running).not.toContain("made");
-    await opened.detach();
-    expect(readdirSync(rootDir)).toEqual([]);
+    expect(await running).toMatch(/'\.vscode' was created[\s\S]*'\.idea' was created/);
+    expect(readdirSync(rootDir).filter((name) => !name.includes(".blocked-"))).toEqual([]);
   });
 
-  it("placeholders that got content in the meantime are somebody's and stay", async () => {
-    const rootDir = scratchDirectory();
-    const opened = await openFor({ rootDir });
-    const { command, begun, goOn } = waitingCommand(rootDir);
-    const running = opened.sandbox.execute(command);
-    await begun();
-    writeFileSync(join(rootDir, ".vscode/settings.json"), "{}");
-    goOn();
-    await running;
-    await opened.detach();
-    expect(readdirSync(rootDir)).toEqual([".vscode"]);
-  });
-
-  it("paths that are read-only or hidden are so for commands, also where nothing is there yet", async () => {
+  it("paths that are read-only or hidden are so for commands, and what is made where one is to be read-only is moved away", async () => {
     const rootDir = scratchDirectory();
     mkdirSync(join(rootDir, "policies/deep"), { recursive: true });
     writeFileSync(join(rootDir, "policies/deep/a.md"), "rule");
@@ -242,16 +271,22 @@ describe("files that steer other programs", () => {
       "echo x > policies/deep/a.md",
       "mv policies other",
       "mv policies/deep policies/x",
-      "echo x > later",
       "cat .env",
       "rm .env",
       "mv .env env",
-      "mkdir secrets && echo x > secrets/x",
     ])
       expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "echo x > later")).toMatch(/'later' was created/);
+    expect(await run(opened, "mkdir secrets && echo x > secrets/x; cat secrets/x")).toBe("x\n");
+    expect(await run(opened, "cat secrets/x")).toMatch(/exit 1/);
     expect(await run(opened, "cat policies/deep/a.md")).toBe("rule");
     await opened.detach();
-    expect(readdirSync(rootDir).sort()).toEqual([".env", "policies"]);
+    expect(readdirSync(rootDir).sort()).toEqual([
+      ".env",
+      expect.stringMatching(/^later\.blocked-/),
+      "policies",
+      "secrets",
+    ]);
   });
 
   it("a directory that is read-only or hidden stays so where there is a repository in it", async () => {
@@ -268,21 +303,3 @@ describe("files that steer other programs", () => {
     expect(await run(opened, "ls fixed/inner/.git")).toMatch(/^(?!.*commondir).*hooks/s);
   });
 });
-
-function processesWith(words: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(words))
-    .map(Number);
-}
-
-function isThere(pid: number): boolean {
-  return commandLine(String(pid)) !== "";
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
-  } catch {
-    return "";
-  }
-}

@@ -24,6 +24,14 @@ import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 const KINDS: readonly [string, () => OsSandboxOptions][] = [
   ["a private directory", () => ({})],
   ["a directory of this machine", () => ({ rootDir: mkdtempSync(join(tmpdir(), "deepwright-os-test-")) })],
+  [
+    "one with files that are protected",
+    () => {
+      const rootDir = mkdtempSync(join(tmpdir(), "deepwright-os-test-"));
+      mkdirSync(join(rootDir, ".vscode"));
+      return { rootDir };
+    },
+  ],
 ];
 
 describe.each(KINDS)("from %s no command gets out", (_, options) => {
@@ -45,6 +53,12 @@ describe.each(KINDS)("from %s no command gets out", (_, options) => {
     expect(failing(await run(opened, tries(...attempts(outside))))).toBeUndefined();
     expect(ofTheMachine()).toEqual(before);
     expect(outside.pids.filter((pid) => !existsSync(`/proc/${pid}`))).toEqual([]);
+  });
+
+  it("by ending all processes there are: it ends its own alone", async () => {
+    await opened.sandbox.execute("kill -9 -1");
+    expect(outside.pids.filter((pid) => !existsSync(`/proc/${pid}`))).toEqual([]);
+    expect(await run(opened, "echo next")).toBe("next\n");
   });
 
   it("by the modes of devices", async () => {
@@ -107,9 +121,11 @@ describe("bombs", () => {
     ).not.toMatch(/^made$/m);
   });
 
-  it("a closed directory takes no memory, whatever its mode is made", async () => {
-    const opened = await openFor({ rootDir: scratchDirectory(), limits: { ...limits, fileSizeMb: 2048 } });
-    const fill = "chmod 700 .vscode; head -c 100M /dev/zero > .vscode/x; du -m .vscode/x | cut -f1";
+  it("a hidden directory takes no memory, whatever its mode is made", async () => {
+    const rootDir = scratchDirectory();
+    mkdirSync(join(rootDir, "secrets"));
+    const opened = await openFor({ rootDir, hidden: ["secrets"], limits: { ...limits, fileSizeMb: 2048 } });
+    const fill = "chmod 700 secrets; head -c 100M /dev/zero > secrets/x; du -m secrets/x | cut -f1";
     expect(await run(opened, fill)).toMatch(/No space left on device[\s\S]*\n[01]\n$/);
   });
 

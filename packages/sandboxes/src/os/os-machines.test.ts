@@ -1,5 +1,5 @@
 /** The sandbox as other users have it, and on machines that lack something. */
-import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ESCAPES, failing, makeOutside, tries } from "./escape-attempts-for-tests.ts";
@@ -9,6 +9,9 @@ import { scratchDirectory } from "./os-for-tests.ts";
 
 /** Root of a user namespace that such a user has made, as in a container without rights. */
 const AS_ROOT_OF_USER = [...AS_USER, "unshare", "-U", "-r"];
+
+const BLOCKED = expect.stringMatching(/^\['\.bashrc' was created while the command ran/);
+const READ_ONLY = expect.stringMatching(/Read-only file system\n\[exit 1\]$/);
 
 it.each([
   ["an ordinary user", AS_USER],
@@ -21,24 +24,30 @@ it.each([
     const rootDir = directoryOfUser();
     const stateDir = directoryOfUser();
     const commands = ["id -u; cat /proc/net/dev | wc -l", "echo x > made && cat made", "echo x > .bashrc"];
+    mkdirSync(join(rootDir, ".vscode"));
+    const protecting = directoryOfUser();
+    mkdirSync(join(protecting, ".vscode"));
     const escapes = ESCAPES.map(([, attempts]) => tries(...attempts(outside)));
     const [name, value] = outside.secret;
-    const [own, others, tried] = await onMachine(
+    const [own, others, tried, nested] = await onMachine(
       before,
       [
-        { options: { rootDir, stateDir }, commands },
+        { options: { rootDir, stateDir }, commands: [...commands, "echo x > .vscode/x"] },
         { options: { stateDir }, commands },
         { options: { rootDir: directoryOfUser(), stateDir }, commands: escapes },
+        { options: { rootDir: protecting, stateDir }, commands: escapes },
       ],
       { [name]: value },
     );
-    expect(own).toEqual({ outputs: ["1000\n3\n", "x\n", expect.stringMatching(/directory\n\[exit 1\]$/)] });
-    expect(readdirSync(rootDir)).toEqual(["made"]);
+    expect(own).toEqual({ outputs: ["1000\n3\n", "x\n", BLOCKED, READ_ONLY] });
+    expect(readdirSync(rootDir).filter((name) => !name.includes(".blocked-"))).toEqual([".vscode", "made"]);
     expect(statSync(join(rootDir, "made")).uid).toBe(USER);
     expect(others).toEqual({ outputs: ["1000\n3\n", "x\n", ""] });
-    expect(tried?.message).toBeUndefined();
-    const out = ESCAPES.map(([attempt], index) => [attempt, failing(tried?.outputs[index] ?? "")]);
-    expect(out.filter(([, reason]) => reason !== undefined)).toEqual([]);
+    for (const answer of [tried, nested]) {
+      expect(answer?.message).toBeUndefined();
+      const out = ESCAPES.map(([attempt], index) => [attempt, failing(answer?.outputs[index] ?? "")]);
+      expect(out.filter(([, reason]) => reason !== undefined)).toEqual([]);
+    }
     expect(outside.pids.filter((pid) => !existsSync(`/proc/${pid}`))).toEqual([]);
     expect(readdirSync(join(stateDir, "leases"))).toEqual([]);
   },

@@ -21,6 +21,7 @@ import { until } from "../../../../scripts/test-time.ts";
 import type { OsSandboxOptions } from "../os.ts";
 import { osSandbox } from "../os.ts";
 import { failing, ifThere, tries } from "./escape-attempts-for-tests.ts";
+import { findProgram } from "./find-program.ts";
 import {
   listeningSocket,
   openFor,
@@ -239,6 +240,11 @@ describe("where it cannot be used", () => {
       /self-test failed at/,
     ],
     ["one that does nothing", () => script("exit 0"), /cannot be used here/],
+    [
+      "too old to mount by descriptor",
+      () => script("exit 0", 'echo "    --bind SRC DEST"; exit'),
+      /has no --bind-fd.*bubblewrap 0\.10 or later.*CVE-2024-42472.*docker/,
+    ],
   ])(
     "SB-08 a bwrap that is %s is refused with what can be done, and no command is run",
     async (_, path, words) => {
@@ -297,10 +303,10 @@ describe("where it cannot be used", () => {
       for (const end of pipe === undefined ? [] : [pipe.readEnd, pipe.writeEnd]) closeSync(end);
   }
 
-  function script(text: string): string {
+  function script(text: string, help = `exec ${findProgram("bwrap", []).path} --help`): string {
     const path = join(scratchDirectory(), "bwrap");
     chmodSync(join(path, ".."), 0o755);
-    writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    writeFileSync(path, `#!/bin/sh\nif [ "$1" = --help ]; then ${help}; fi\n${text}\n`, { mode: 0o755 });
     return path;
   }
 });

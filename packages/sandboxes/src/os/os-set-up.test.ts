@@ -88,8 +88,8 @@ it("a command that no shell could start for us is told in the same way", async (
   });
   const commands = new Commands({
     ...held.place,
-    enter: (isTest) => {
-      const { begin, ...entry } = held.place.enter(isTest);
+    enter: (...given) => {
+      const { begin, ...entry } = held.place.enter(...given);
       return entry;
     },
   });

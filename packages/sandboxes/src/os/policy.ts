@@ -105,7 +105,7 @@ export function commandNote(settings: OsSettings): string | undefined {
     ? `Commands start in \`${place}\` and use the same paths as files do; \`/tmp\` is shared with files too.`
     : `Commands start in the directory that file paths call \`${named}\`: in a command, write \`./a/b\` for the file \`${named === "/" ? "" : named}/a/b\`.`;
   const closed = settings.protectsControlFiles
-    ? "Empty, closed directories such as `.vscode` stand where files that steer other programs would be: those cannot be made. "
+    ? "Files that steer other programs, such as `.git/config`, `.vscode` or `.github`, cannot be changed; one that a command makes at the top is moved away. "
     : "";
   return `${where} ${reach}${closed}Of the rest of the machine only programs can be seen, and nothing there can be changed.`;
 }

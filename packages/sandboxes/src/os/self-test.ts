@@ -94,18 +94,21 @@ function ownNamespace(kind: string): string {
 const NO_NAMESPACES = /namespace|uid map|Operation not permitted|Permission denied|CLONE_NEW/i;
 
 /** With what can be done about it. */
-export function unavailable(reason: string): SandboxError {
+export function unavailable(reason: string, isNested = false): SandboxError {
+  const second = isNested
+    ? '. Files that are to be protected need a second user namespace in the first: where only one is allowed, set controlFiles to "allow" and leave out readOnly and hidden'
+    : "";
   const fix = NO_NAMESPACES.test(reason)
     ? "Allow user namespaces (sysctl user.max_user_namespaces=15000; on Debian kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 and later kernel.apparmor_restrict_unprivileged_userns=0 or a profile for bwrap; in a container, a security profile that allows them)"
     : "Check that bubblewrap 0.5 or later works here (`bwrap --ro-bind / / true`)";
   return new SandboxError(
-    `The os sandbox cannot be used here: ${reason}. ${fix}, or use ${ALTERNATIVES}.`,
+    `The os sandbox cannot be used here: ${reason}. ${fix}, or use ${ALTERNATIVES}${second}.`,
     "SANDBOX_UNAVAILABLE",
   );
 }
 
 /** What a command says about a sandbox that could not be set up, with what can be done; any other error as it is. */
-export function setUpFailure(error: SandboxError): SandboxError {
+export function setUpFailure(error: SandboxError, isNested: boolean): SandboxError {
   const [, reason] = /could not be set up: ([\s\S]*)$/.exec(error.message) ?? [];
-  return reason === undefined ? error : unavailable(reason);
+  return reason === undefined ? error : unavailable(reason, isNested);
 }

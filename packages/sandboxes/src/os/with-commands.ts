@@ -8,11 +8,11 @@ import {
 } from "deepwright";
 import type { Sandbox } from "../provider.ts";
 
+/** Told of each file operation before it begins, with the paths that it may change, and what it returns of the end. */
+export type Prepare = (changed: readonly string[]) => (isDone: boolean) => void;
+
 /** Before each file operation `prepare` is called. */
-export function withPreparation<Backend extends BackendProtocol>(
-  files: Backend,
-  prepare: () => void,
-): Backend {
+export function withPreparation<Backend extends BackendProtocol>(files: Backend, prepare: Prepare): Backend {
   return new Proxy(files, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
@@ -25,11 +25,24 @@ export function withPreparation<Backend extends BackendProtocol>(
             : withPreparation(bound, prepare);
         };
       return async (...given: unknown[]) => {
-        prepare();
-        return value.apply(target, given);
+        const settle = prepare(changedBy(key, given));
+        let isDone = false;
+        try {
+          const result: unknown = await value.apply(target, given);
+          isDone = (result as { readonly error?: string } | undefined)?.error === undefined;
+          return result;
+        } finally {
+          settle(isDone);
+        }
       };
     },
   });
+}
+
+function changedBy(method: string | symbol, [first]: readonly unknown[]): readonly string[] {
+  if (method === "uploadFiles")
+    return (first as readonly (readonly [string, unknown])[]).map(([path]) => path);
+  return method === "write" || method === "edit" || method === "append" ? [String(first)] : [];
 }
 
 export interface AddedCommands {
@@ -52,6 +65,7 @@ export function withCommands(files: BackendProtocol, commands: AddedCommands): S
   const own = {
     id,
     commandNote,
+    closesPaths: true,
     workingDirectory,
     execute: (command: string, options?: ExecuteOptions) => commands.execute(command, options),
     withRuntime: (runtime: BackendRuntime) => {

@@ -1,10 +1,15 @@
 /** Closes what commands must not change or reach in a workspace, for as long as each of them runs. */
 import type { ClosedPaths } from "deepwright";
-import type { CommandEntry } from "./commands.ts";
-import { type ControlMount, type ControlMounts, type ControlRequest, controlMounts } from "./control-mounts.ts";
+import type { CommandEntry } from "../commands.ts";
+import type { OsSettings } from "../os-options.ts";
+import {
+  type ControlMount,
+  type ControlMounts,
+  type ControlRequest,
+  controlMounts,
+} from "./control-mounts.ts";
 import { allowChanges, checkControls, keepControls } from "./control-watch.ts";
 import { gitHomes } from "./git-settings.ts";
-import type { OsSettings } from "./os-options.ts";
 import type { WorkspaceRoot } from "./workspace-root.ts";
 import { searchWorkspace } from "./workspace-search.ts";
 
@@ -31,7 +36,8 @@ export function guardOf(settings: OsSettings, root: WorkspaceRoot): Guard {
   const own = { root, homes, ...found, protectsControlFiles };
   return {
     mayMount:
-      protectsControlFiles || settings.readOnly.length + settings.hidden.length + found.connections.length > 0,
+      protectsControlFiles ||
+      settings.readOnly.length + settings.hidden.length + found.connections.length > 0,
     enter: (isTest, closed) => {
       const readOnly = [...settings.readOnly, ...closed.readOnly];
       const hidden = [...settings.hidden, ...closed.hidden];

@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { CommandWatch } from "./usage-watch.ts";
+import type { CommandWatch } from "../usage-watch.ts";
 import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 import { isControlName } from "./workspace-search.ts";
 
@@ -156,17 +156,17 @@ class ControlWatch {
 
   #moveAside(root: WorkspaceRoot, path: string): void {
     const name = `${basename(path)}.blocked-${randomBytes(4).toString("hex")}`;
-    const made = `'${path}' was made while the command ran, and must not be there because it steers other programs or is read-only`;
+    const made = `'${path}' was created while the command ran. It would steer other programs, or has to stay read-only`;
     try {
       root.rename(join(root.path, path), name);
       this.#moved += 1;
     } catch (error) {
-      this.#end(`${made}. It could not be moved (${(error as NodeJS.ErrnoException).code})`);
+      this.#end(`${made}, and could not be moved (${(error as NodeJS.ErrnoException).code})`);
       return;
     }
     for (const { notices } of this.#running)
-      notices.push(`${made}. It was moved to '${join(dirname(path), name)}'.`);
-    if (this.#moved > MAX_MOVED) this.#end(`'${path}' was made again and again`);
+      notices.push(`${made}, so it was moved to '${join(dirname(path), name)}'.`);
+    if (this.#moved > MAX_MOVED) this.#end(`'${path}' was created again and again`);
   }
 
   #end(reason: string | undefined): void {

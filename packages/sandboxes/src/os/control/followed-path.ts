@@ -15,7 +15,11 @@ export interface NamedPath {
  * Followed name by name; what is missing counts as being where it is named. Undefined: it passes by names in the
  * workspace that a command could lead elsewhere. `kept` is a link there that none can replace.
  */
-export function followPath(root: WorkspaceRoot, { from, path }: NamedPath, kept?: string): string | undefined {
+export function followPath(
+  root: WorkspaceRoot,
+  { from, path }: NamedPath,
+  kept?: string,
+): string | undefined {
   const rootDir = root.path;
   const isRelative = !isAbsolute(path);
   const isKnown = isRelative && (from === rootDir || isIn(from, rootDir));

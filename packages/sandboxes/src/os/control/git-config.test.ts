@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { scratchDirectory } from "../os-for-tests.ts";
 import { type GitSetting, GitSyntaxError, readGitConfig } from "./git-config.ts";
-import { scratchDirectory } from "./os-for-tests.ts";
 
 const hooks = (value: string): GitSetting => ({ key: "core.hookspath", values: [value] });
 
