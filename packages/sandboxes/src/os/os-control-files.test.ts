@@ -42,7 +42,7 @@ describe("files that steer other programs", () => {
         /^\['(\S+)' was created while the command ran\. .* so it was moved to '\1\.blocked-[0-9a-f]{8}'\.\]$/m,
       );
       expect(readdirSync(rootDir).filter((name) => isControlPath(`/${name}`))).toEqual([]);
-      expect(readdirSync(rootDir).filter((name) => name.includes(".blocked-"))).toHaveLength(1);
+      expect(readdirSync(rootDir).filter((name) => name.includes(".blocked-"))).not.toEqual([]);
     },
   );
 

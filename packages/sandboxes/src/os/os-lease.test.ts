@@ -176,6 +176,9 @@ describe("osSandbox", () => {
     const name = "commands in a sandbox of this machine end after their process was killed";
     const { stateDir, rootDir } = await withinLimit(name, killed, held);
     await until(() => processesWith(rootDir).length === 0);
+    const next = await openFor({ rootDir, stateDir });
+    await run(next, "true");
+    await next.detach();
     expect(readdirSync(rootDir, { recursive: true })).toEqual([".git"]);
     const [id = ""] = (await osSandbox({ stateDir }).find?.("holder")) ?? [];
     expect(groupsOf(id)).toEqual([]);
