@@ -11,6 +11,7 @@ import { identityOf } from "../backends/store-namespace.ts";
 import { readChannel, type TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { CallShape } from "./call-shape.ts";
+import type { InputFile } from "./inputs/call-inputs.ts";
 
 /** Nobody but the loop writes it: neither callers nor hooks, tools and `updateState`. */
 export const APPROVALS = "_approvals";
@@ -38,12 +39,21 @@ export interface ThreadApprovals {
   readonly remembered: readonly RememberedApproval[];
   /** Ids of calls a person rejected or answered. */
   readonly refused: readonly string[];
+  /** The files of calls a person decided about, as they were then. */
+  readonly shown?: readonly ShownCall[];
+}
+
+export interface ShownCall {
+  /** The id of the call's shape. */
+  readonly call: string;
+  readonly files: readonly InputFile[];
 }
 
 const NONE: ThreadApprovals = { remembered: [], refused: [] };
 /** The oldest are forgotten: what was remembered is then asked about again. */
 const MOST_REMEMBERED = 500;
 const MOST_REFUSED = 2_000;
+const MOST_SHOWN = 100;
 const MOST_CHARACTERS = 2_000;
 
 export function approvalsChannel(): BinaryOperatorAggregate<ThreadApprovals, Partial<ThreadApprovals>> {
@@ -54,10 +64,14 @@ function merged(known: ThreadApprovals, added: Partial<ThreadApprovals> | undefi
   const ids = new Set(known.remembered.map(({ id }) => id));
   const fresh = (added?.remembered ?? []).filter(({ id }) => !ids.has(id) && ids.add(id));
   const refused = (added?.refused ?? []).filter((id) => !known.refused.includes(id));
-  if (fresh.length === 0 && refused.length === 0) return known;
+  const shown = added?.shown ?? [];
+  if (fresh.length === 0 && refused.length === 0 && shown.length === 0) return known;
+  const before = (known.shown ?? []).filter(({ call }) => !shown.some((one) => one.call === call));
+  const all = [...before, ...shown].slice(-MOST_SHOWN);
   return {
     remembered: [...known.remembered, ...fresh].slice(-MOST_REMEMBERED),
     refused: [...known.refused, ...refused].slice(-MOST_REFUSED),
+    ...(all.length > 0 && { shown: all }),
   };
 }
 
@@ -96,7 +110,7 @@ export function threadApprovals(config: TaskConfig): ThreadApprovals {
   const shared = sharedWith(config);
   if (shared === undefined) return own;
   shareApprovals(config, own.remembered);
-  return { remembered: [...shared.remembered, ...own.remembered], refused: own.refused };
+  return { ...own, remembered: [...shared.remembered, ...own.remembered] };
 }
 
 /** Whether an agent around this run asks about each call. */

@@ -11,9 +11,11 @@ import {
   type GateReason,
   type Question,
 } from "./approval-policy.ts";
-import { type CallShape, callShape, shapeAt, withCanonicalPaths } from "./call-shape.ts";
+import { type CallShape, callShape, shapeAt, withCanonicalPaths, withInputs } from "./call-shape.ts";
+import { boundFiles, type CallInputs, type InputFile, workspaceUse } from "./inputs/call-inputs.ts";
 import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
 import { runtimeFor } from "./runtime.ts";
+import { LoopTask } from "./stage-task.ts";
 
 /** Whether calls of this tool might be asked about; looks at nothing but the name. */
 export function mayAsk(loop: Loop, tool: string): boolean {
@@ -28,6 +30,8 @@ export interface Judged {
   readonly question?: Question;
   /** The files the call is about, where a gate knows. */
   readonly places?: readonly string[];
+  /** The files the call reads, where its tool says so and an approval is needed. */
+  readonly inputs?: CallInputs;
 }
 
 /** Decides about a call of a tool that is watched. */
@@ -41,11 +45,34 @@ export async function judgeCall(
   const question = await questionAbout(loop, call, tool, sceneOf(loop, config), config);
   if (question === undefined) return { shape, verdict: "free" };
   const places = await placesOf(loop, call, config);
+  const inputs = await inputsOf(loop, call, tool, config);
+  const bound = inputs && boundFiles(inputs);
+  const about = { ...places, ...(inputs && { inputs }) };
   const isKnown =
-    !asksEveryTime(loop, call.name, config) && (await isRemembered(memoryShape(loop, call, shape), config));
+    !asksEveryTime(loop, call.name, config) &&
+    (await isRemembered(memoryShape(loop, call, shape, bound), config));
   return isKnown
-    ? { shape, verdict: "approved", ...places }
-    : { shape, verdict: "ask", question: { ...question, ...places } };
+    ? { shape, verdict: "approved", ...about }
+    : {
+        shape,
+        verdict: "ask",
+        ...about,
+        question: { ...question, ...places, ...(bound && { inputs: bound }) },
+      };
+}
+
+/** The files a call reads now; undefined where its tool does not say. */
+export async function inputsOf(
+  loop: Loop,
+  { args }: ToolCall,
+  tool: AnyTool | undefined,
+  config: TaskConfig,
+): Promise<CallInputs | undefined> {
+  const use = workspaceUse(tool);
+  if (use?.inputs === undefined) return undefined;
+  const { runtime } = new LoopTask(loop, config);
+  const unknown: CallInputs = { files: [], isOpen: true };
+  return orWhenItFails(unknown, config.signal, () => use.inputs?.(args, runtime, config.signal) ?? unknown);
 }
 
 /** Whether no approval of this tool's calls holds for longer than one. */
@@ -53,9 +80,14 @@ export function asksEveryTime(loop: Loop, tool: string, config: TaskConfig): boo
   return isInsideEveryTime(config) || loop.gates.some((gate) => gate.everyTime && gate.watches(tool));
 }
 
-/** What an approval of a call with this shape is remembered by. */
-export function memoryShape(loop: Loop, { name }: ToolCall, shape: CallShape): CallShape {
-  return shapeAt(shape, loop.approvals?.get(name)?.rememberedFor);
+/** What an approval of a call with this shape, which reads these files, is remembered by. */
+export function memoryShape(
+  loop: Loop,
+  { name }: ToolCall,
+  shape: CallShape,
+  inputs?: readonly InputFile[],
+): CallShape {
+  return withInputs(shapeAt(shape, loop.approvals?.get(name)?.rememberedFor), inputs);
 }
 
 /** What an approval of this call would be about; nothing where no gate knows. */

@@ -1,6 +1,7 @@
 /** Which calls a person must decide about, and what a decision may look like. Pure: no graph here. */
 import type { ToolCall } from "@langchain/core/messages";
 import { ConfigurationError } from "../errors.ts";
+import type { InputFile } from "./inputs/call-inputs.ts";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
 export const DECISION_TYPES: readonly DecisionType[] = ["approve", "edit", "reject", "respond"];
@@ -184,6 +185,13 @@ export interface Question {
   readonly argsSchema?: Record<string, any>;
   /** The files the call is about; absent: no gate knows. */
   readonly places?: readonly string[];
+  /** The files the call reads, as they are now: the approval holds for these. Absent: its tool does not say. */
+  readonly inputs?: readonly InputFile[];
+}
+
+/** What a question says unless somebody has better words. */
+export function usualDescription({ name, args }: Pick<ToolCall, "name" | "args">): string {
+  return `The agent wants to call ${name} with ${JSON.stringify(args)}`;
 }
 
 export function approvalRequest(
@@ -194,7 +202,7 @@ export function approvalRequest(
     actionRequests: questions.map(({ call, description }) => ({
       name: call.name,
       args: call.args,
-      description: description ?? `The agent wants to call ${call.name} with ${JSON.stringify(call.args)}`,
+      description: description ?? usualDescription(call),
     })),
     reviewConfigs: questions.map(({ call, allowedDecisions, argsSchema }) => ({
       actionName: call.name,

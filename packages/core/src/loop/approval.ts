@@ -10,21 +10,24 @@ import {
   type RememberedApproval,
   rememberAlways,
   rememberedCall,
+  type ShownCall,
   shareApprovals,
   storeOf,
   threadApprovals,
 } from "./approval-memory.ts";
-import { asksEveryTime, judgeCall, memoryShape, placesOf, sceneOf } from "./approval-need.ts";
+import { asksEveryTime, inputsOf, judgeCall, memoryShape, placesOf, sceneOf } from "./approval-need.ts";
 import {
   approvalRequest,
   type Decision,
   type DecisionChecks,
   type Question,
   readDecisions,
+  usualDescription,
 } from "./approval-policy.ts";
 import { callShape } from "./call-shape.ts";
 import { describeIssues } from "./channels.ts";
 import { jsonSchemaDetail } from "./failure-words.ts";
+import { boundFiles, type CallInputs, type InputFile, inputWords } from "./inputs/call-inputs.ts";
 import { type AnyTool, APPROVAL_NODE, type Loop, readMessages } from "./loop.ts";
 import { lastTurn } from "./messages.ts";
 import { offeredTools } from "./offered-tools.ts";
@@ -59,7 +62,7 @@ export async function runApproval(
     sendWrites(config, plan.settled.map(sendCall));
     return {};
   }
-  if (known === undefined && mayVary(loop, config)) {
+  if (known === undefined && mayVary(loop, plan, config)) {
     sendWrites(config, [[TASKS, new Send(APPROVAL_NODE, { [APPROVAL_PLAN]: plan })]]);
     return {};
   }
@@ -70,26 +73,25 @@ export async function runApproval(
  * Whether looking again could find other calls to ask about: then what was found is kept before anybody is asked,
  * so that the answers belong to the calls that were shown.
  */
-function mayVary(loop: Loop, config: TaskConfig): boolean {
+function mayVary(loop: Loop, { asked }: Plan, config: TaskConfig): boolean {
   if (loop.gates.length > 0 || storeOf(config) !== undefined) return true;
+  if (asked.some(({ inputs }) => inputs !== undefined)) return true;
   return [...(loop.approvals?.values() ?? [])].some(({ when }) => when !== undefined);
 }
 
 async function planTurn(loop: Loop, turn: Turn, config: TaskConfig): Promise<Plan> {
-  const { refused } = threadApprovals(config);
+  const { refused, shown = [] } = threadApprovals(config);
   const places = await Promise.all(
     turn.pending.map(async ({ id, index }): Promise<CallPacket | Question> => {
       const call = turn.message.tool_calls?.[index] as ToolCall;
       if (refused.includes(id)) return { id, index, answer: decidedBefore(call.name) };
       if (!isWatched(loop, turn.message, index)) return { id, index };
       const judged = await judgeCall(loop, call, toolOf(loop, turn, call.name, config), config);
-      if (judged.question !== undefined) return judged.question;
-      const { shape, verdict, places } = judged;
-      return {
-        id,
-        index,
-        pass: { shape: shape.id, approved: verdict === "approved", ...(places && { places }) },
-      };
+      const { shape, verdict, places, inputs } = judged;
+      if (judged.question !== undefined)
+        return withInputWords(judged.question, inputs, shown.find(({ call }) => call === shape.id)?.files);
+      const about = { ...(places && { places }), ...(inputs && { inputs: boundFiles(inputs) }) };
+      return { id, index, pass: { shape: shape.id, approved: verdict === "approved", ...about } };
     }),
   );
   const questions = places.filter((place): place is Question => "call" in place);
@@ -98,6 +100,17 @@ async function planTurn(loop: Loop, turn: Turn, config: TaskConfig): Promise<Pla
     asked: questions.map(({ call: _, ...question }) => question),
     askedIds: questions.map(({ call }) => call.id as string),
   };
+}
+
+function withInputWords(
+  question: Question,
+  inputs: CallInputs | undefined,
+  before: readonly InputFile[] | undefined,
+): Question {
+  const words = inputs === undefined ? "" : inputWords(inputs, before);
+  if (words === "") return question;
+  const { description = usualDescription(question.call) } = question;
+  return { ...question, description: `${description}\n${words}` };
 }
 
 function toolOf(loop: Loop, turn: Turn, name: string, config: TaskConfig): AnyTool | undefined {
@@ -126,16 +139,28 @@ async function askAbout(
       if (decision === undefined) return settled.get(id) ?? { id, index };
       const call = (message.tool_calls ?? [])[index] as ToolCall;
       const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config)).id;
-      const shown = plan.asked[plan.askedIds.indexOf(id)]?.places;
       const about =
-        decision.type === "edit" ? await placesOf(loop, call, config) : shown && { places: shown };
+        decision.type === "edit" ? await nowAbout(loop, turn, call, config) : shownAbout(plan, id);
       return decidedPacket({ id, index }, decision, call, { shape, approved: true, ...about });
     }),
   );
-  const memory = await remember(loop, turn, byCall, config);
+  const memory = await remember(loop, turn, plan, byCall, config);
   const update: Write[] = edited ? [["messages", [edited]]] : [];
   sendWrites(config, [...update, ...memory, ...packets.map(sendCall)]);
   return edited ? { messages: [edited] } : {};
+}
+
+type About = Pick<CallPass, "places" | "inputs">;
+
+function shownAbout({ asked, askedIds }: Plan, id: string): About {
+  const { places, inputs } = asked[askedIds.indexOf(id)] ?? {};
+  return { ...(places && { places }), ...(inputs && { inputs }) };
+}
+
+/** Of arguments that a person wrote: the files are those of this moment. */
+async function nowAbout(loop: Loop, turn: Turn, call: ToolCall, config: TaskConfig): Promise<About> {
+  const inputs = await inputsOf(loop, call, toolOf(loop, turn, call.name, config), config);
+  return { ...(await placesOf(loop, call, config)), ...(inputs && { inputs: boundFiles(inputs) }) };
 }
 
 /**
@@ -241,20 +266,26 @@ function editedMessage(message: AIMessage, decisions: ReadonlyMap<string, Decisi
 async function remember(
   loop: Loop,
   turn: Turn,
+  plan: Plan,
   decisions: ReadonlyMap<string, Decision>,
   config: TaskConfig,
 ): Promise<Write[]> {
   const refused: string[] = [];
   const remembered: RememberedApproval[] = [];
+  const shown: ShownCall[] = [];
   for (const call of turn.message.tool_calls ?? []) {
     const decision = decisions.get(call.id ?? "");
     if (decision?.type === "reject" || decision?.type === "respond") refused.push(call.id as string);
-    if (decision?.type !== "approve" || decision.remember === undefined) continue;
+    if (decision === undefined) continue;
     const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config));
-    const approval = rememberedCall(memoryShape(loop, call, shape), call.name, agentPathOf(config));
+    const { inputs } = shownAbout(plan, call.id as string);
+    if (inputs !== undefined && inputs.length > 0) shown.push({ call: shape.id, files: inputs });
+    if (decision.type !== "approve" || decision.remember === undefined) continue;
+    const approval = rememberedCall(memoryShape(loop, call, shape, inputs), call.name, agentPathOf(config));
     if (decision.remember === "thread") remembered.push(approval);
     else await rememberAlways(config, approval);
   }
   shareApprovals(config, remembered);
-  return refused.length + remembered.length > 0 ? [[APPROVALS, { remembered, refused }]] : [];
+  const isNew = refused.length + remembered.length + shown.length > 0;
+  return isNew ? [[APPROVALS, { remembered, refused, shown }]] : [];
 }

@@ -9,6 +9,7 @@ import type { TaskConfig } from "../engine.ts";
 import { agentPathOf, threadApprovals } from "./approval-memory.ts";
 import { judgeCall, mayAsk } from "./approval-need.ts";
 import { callShape } from "./call-shape.ts";
+import { boundFiles, type InputFile } from "./inputs/call-inputs.ts";
 import type { AnyTool, Loop } from "./loop.ts";
 import type { CallPass } from "./turn.ts";
 
@@ -18,6 +19,8 @@ export interface Permit {
   readonly approved: boolean;
   /** The files it was about then; absent: no gate knows. */
   readonly places?: readonly string[] | undefined;
+  /** The files it reads, as they were then; absent: its tool does not say. */
+  readonly inputs?: readonly InputFile[] | undefined;
 }
 
 export interface PermitRequest {
@@ -52,12 +55,13 @@ async function permitWatched(
   const { id } = callShape(agentPathOf(config), toolCall, tool);
   const isSame = names.length === 1 && names[0] === call.name && toolCall.id === call.id;
   if (pass !== undefined && isSame && pass.shape === id)
-    return { toolCall, approved: pass.approved, places: pass.places };
+    return { toolCall, approved: pass.approved, places: pass.places, inputs: pass.inputs };
   const judged = await Promise.all(names.map((name) => judgeCall(loop, { ...toolCall, name }, tool, config)));
   if (judged.some(({ verdict }) => verdict === "ask")) return { refusal: words(toolCall.name) };
   const approved = judged.every(({ verdict }) => verdict === "approved");
   const known = judged.flatMap(({ places }) => (places ? [places] : []));
-  return { toolCall, approved, places: known.length > 0 ? known.flat() : undefined };
+  const [inputs] = judged.flatMap(({ inputs: read }) => (read ? [boundFiles(read)] : []));
+  return { toolCall, approved, places: known.length > 0 ? known.flat() : undefined, inputs };
 }
 
 /** A copy that stays as it was when it was looked at; undefined when the arguments are more than a model can send. */

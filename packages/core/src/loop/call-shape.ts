@@ -48,6 +48,16 @@ export function shapeAt(shape: CallShape, place: string | undefined): CallShape 
   return place === undefined ? shape : { ...shape, id: sha256(JSON.stringify([shape.id, place])) };
 }
 
+/** The same for a call that reads files: what is remembered holds for the content they have now. */
+export function withInputs(
+  shape: CallShape,
+  inputs: readonly { readonly path: string; readonly hash: string }[] = [],
+): CallShape {
+  if (inputs.length === 0) return shape;
+  const files = inputs.map(({ path, hash }) => [path, hash]);
+  return { ...shape, id: sha256(JSON.stringify([shape.id, files])) };
+}
+
 /** JSON with the keys of every object in order. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (isRecord(item) ? sorted(item) : item)) ?? "null";

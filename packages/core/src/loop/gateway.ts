@@ -18,6 +18,7 @@ import { permitCall } from "./call-permit.ts";
 import { isCallersMistake } from "./caller-mistake.ts";
 import { checkClaim, throwIfClaimLost } from "./claim.ts";
 import { failureWords } from "./failure-words.ts";
+import { holdWorkspace } from "./inputs/hold-workspace.ts";
 import { Semaphore, TimedOut, withDeadline } from "./limits.ts";
 import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
@@ -198,6 +199,8 @@ async function execute(
   const { toolCall } = permit;
   const own = permit.approved ? approved(config, gate.call.id, permit.places) : config;
   await checkClaim(config);
+  const held = await holdWorkspace(gate.loop, runnable, permit, config);
+  if ("refusal" in held) return failedResult(gate.call, held.refusal);
   try {
     const output = await runnable.invoke(
       { ...toolCall, type: "tool_call" } as never,
@@ -215,6 +218,8 @@ async function execute(
   } catch (error) {
     failures.add(error, runnable, toolCall.args);
     throw error;
+  } finally {
+    held.release();
   }
 }
 

@@ -3,6 +3,7 @@ import type { AIMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
 import { TASKS, type Write } from "../engine.ts";
 import { mayAsk } from "./approval-need.ts";
+import type { InputFile } from "./inputs/call-inputs.ts";
 import { APPROVAL_NODE, exitNode, goTo, type Loop, TOOLS_NODE, turnNode } from "./loop.ts";
 import { lastTurn, type Messages } from "./messages.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -26,6 +27,8 @@ export interface CallPass {
   readonly approved: boolean;
   /** The files they were shown it is about; absent: no gate knows. */
   readonly places?: readonly string[];
+  /** The files it reads, as they were when the question was made; absent: its tool does not say. */
+  readonly inputs?: readonly InputFile[];
 }
 
 export function sendCall(packet: CallPacket): Write {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as changes from "./changes.ts";
-import { lineDifference, lossWords } from "./changes.ts";
+import { lossWords } from "./changes.ts";
 import { type MemoryFile, memoryFile } from "./memory-file.ts";
 
 const visible = new Set(["read_file", "edit_file"]);
@@ -55,15 +55,6 @@ describe("changeWords", () => {
     expect(words).toMatch(/cut after (\d+) lines: read on with `read_file`, offset \1\.\]$/);
     expect(changeWords(file("a"), file(lines(100_000)), new Set())).not.toContain("read_file");
   });
-});
-
-describe("lineDifference", () => {
-  it.each([
-    ["a\nb", "a\nb", ""],
-    ["", "a", "-\n+a"],
-    ["a\nb\nc", "a\nc", " a\n-b\n c"],
-    ["a\na\na", "a\na", " a\n a\n-a"],
-  ])("of %j and %j is %j", (before, now, expected) => expect(lineDifference(before, now)).toBe(expected));
 });
 
 describe("lossWords", () => {

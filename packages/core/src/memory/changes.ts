@@ -1,4 +1,5 @@
 /** What the model is told when a memory file is not as it was shown. */
+import { lineDifference } from "../text/line-difference.ts";
 import { delimited, harmless, named } from "./delimit.ts";
 import { isMissing, isSame, type MemoryFile, shownText } from "./memory-file.ts";
 import { cutWords, fileBlock, problemWords } from "./section.ts";
@@ -22,7 +23,7 @@ export function changeWords(
   if (difference === "")
     return `${intro} behind the part you were shown.${pointer(now, shown.lines, visible)}`;
   if (difference !== undefined && difference.length < shown.text.length / 2)
-    return `${intro} in these lines:\n${delimited("memory_change", now.path, difference)}`;
+    return `${intro} in these lines:\n${delimited(now.untrusted ? "untrusted_change" : "memory_change", now.path, difference)}`;
   return `${intro}. It says:\n${fileBlock(now, shown, visible)}`;
 }
 
@@ -33,30 +34,6 @@ function pointer(now: MemoryFile, lines: number | undefined, visible: ReadonlySe
 function differenceOf(before: MemoryFile, now: MemoryFile): string {
   const whole = Number.POSITIVE_INFINITY;
   return lineDifference(shownText(before, whole).text, shownText(now, whole).text);
-}
-
-const CONTEXT_LINES = 2;
-
-/** The stretch of lines that differs, marked with `-` and `+`, and lines around it. `""`: none differs. */
-export function lineDifference(before: string, now: string): string {
-  if (before === now) return "";
-  const old = before.split("\n");
-  const fresh = now.split("\n");
-  const most = Math.min(old.length, fresh.length);
-  let start = 0;
-  while (start < most && old[start] === fresh[start]) start += 1;
-  let end = 0;
-  while (end < most - start && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
-  const lines = [
-    ...fresh.slice(Math.max(0, start - CONTEXT_LINES), start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - end).map((line) => `-${line}`),
-    ...fresh.slice(start, fresh.length - end).map((line) => `+${line}`),
-    ...fresh
-      .slice(fresh.length - end)
-      .slice(0, CONTEXT_LINES)
-      .map((line) => ` ${line}`),
-  ];
-  return lines.join("\n");
 }
 
 const NAMED_COMMENTS = 5;

@@ -23,6 +23,8 @@ export interface MemoryFile {
   readonly nested?: boolean;
   /** The model is told not to change it. */
   readonly readOnly?: boolean;
+  /** Nobody has vouched for its content: it stands outside the system prompt, as data. */
+  readonly untrusted?: boolean;
 }
 
 /** What a backend gave: all of the text or its beginning, a problem, or neither when nothing is there. */

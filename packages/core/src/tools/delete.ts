@@ -16,6 +16,7 @@ export function createDeleteTool(options: FileToolOptions): BuiltInTool {
     description: DELETE_DESCRIPTION,
     schema: schema(),
     options,
+    changesFiles: true,
     run: remove,
   });
 }

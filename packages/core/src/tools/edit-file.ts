@@ -26,6 +26,7 @@ export function createEditFileTool(options: FileToolOptions): BuiltInTool {
     description: EDIT_FILE_DESCRIPTION,
     schema: schema(),
     options,
+    changesFiles: true,
     run: edit,
   });
 }

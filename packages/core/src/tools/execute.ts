@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { BackendProtocol, BackendRuntime, ExecuteResponse } from "../backends/backend.ts";
 import { isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
 import { once } from "../once.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import {
@@ -11,6 +12,7 @@ import {
   succeededCall,
   type ToolCallRuntime,
 } from "./built-in-tool.ts";
+import { commandInputs } from "./command-files.ts";
 import { lenientObject } from "./lenient-object.ts";
 
 /** Seconds the model may ask for at most. */
@@ -42,11 +44,18 @@ export interface ExecuteToolOptions {
 
 /** A command that failed is a failed call, with its output; a command that was stopped throws. */
 export function createExecuteTool(options: ExecuteToolOptions): BuiltInTool {
-  return builtInTool({
+  const tool = builtInTool({
     name: "execute",
     schema: schema(),
     description: options.description ?? EXECUTE_DESCRIPTION,
     run: (args, runtime) => execute(args, runtime, options),
+  });
+  return withWorkspaceUse(tool, {
+    inputs: async (args, runtime, signal) => {
+      const { data } = schema().safeParse(args);
+      if (data === undefined) return { files: [], isOpen: true };
+      return commandInputs(data.command, await options.backend(runtime), signal);
+    },
   });
 }
 

@@ -10,6 +10,7 @@ import type {
   SkippedFile,
 } from "../backends/backend.ts";
 import { withPathArguments } from "../loop/call-shape.ts";
+import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
 import { type CanonicalPath, canonicalPath, showPath } from "../paths.ts";
 import {
   type BuiltInTool,
@@ -56,6 +57,8 @@ interface FileToolDefinition<Schema extends z.ZodType> {
   readonly description: string;
   readonly schema: Schema;
   readonly options: FileToolOptions;
+  /** Its calls wait while a command runs that was approved with its files. */
+  readonly changesFiles?: boolean;
   readonly run: (args: z.output<Schema>, call: FileCall) => Promise<FileAnswer>;
 }
 
@@ -75,6 +78,7 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
       return answer(name, runtime, withPlace(await run(args, call), backend));
     },
   });
+  if (definition.changesFiles) withWorkspaceUse(tool, {});
   return withPathArguments(tool, PATH_ARGUMENTS);
 }
 

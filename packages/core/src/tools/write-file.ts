@@ -21,6 +21,7 @@ export function createWriteFileTool(options: FileToolOptions): BuiltInTool {
     description: overwrite ? OVERWRITE_FILE_DESCRIPTION : WRITE_FILE_DESCRIPTION,
     schema: schema(),
     options,
+    changesFiles: true,
     run: (args, call) => write(args, call, overwrite),
   });
 }
