@@ -18,6 +18,7 @@ import type { FilesystemPermission } from "./permissions/rules.ts";
 import type { ProfileOption } from "./profiles/resolve.ts";
 import type { AsyncTasks } from "./subagents/async/async-task.ts";
 import type { GraphSources } from "./subagents/async/graphs.ts";
+import type { UntrustedSources } from "./subagents/defaults.ts";
 import type { AnySubAgent } from "./subagents/spec.ts";
 import type { Todo } from "./tools/write-todos.ts";
 
@@ -70,6 +71,8 @@ export interface CreateDeepAgentParams<
   memory?: readonly string[] | null;
   /** Directories of skills (`<name>/SKILL.md`); of two with one name that of the later directory counts. */
   skills?: readonly string[] | null;
+  /** Memory and skills that nobody has vouched for: they are data outside the system prompt, in subagents too. Default: none. */
+  untrusted?: UntrustedSources | null;
   /** What the agent may read and write: the first rule that fits decides, what no rule fits is allowed. */
   permissions?: readonly FilesystemPermission[] | null;
   /** What no agent inside its runs may exceed, whatever permissions that one has of its own. */

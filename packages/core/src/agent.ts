@@ -24,6 +24,7 @@ import {
   presentOptions,
   promptOption,
   splitMiddleware,
+  untrustedOption,
 } from "./options.ts";
 import { gatesFor, permissionsOption } from "./permissions/agent-rules.ts";
 import { ceilingOf } from "./permissions/ceiling.ts";
@@ -117,6 +118,7 @@ export function createDeepAgent<
       permissions,
       memory: pathsOption(options, "memory"),
       skills: pathsOption(options, "skills"),
+      untrusted: untrustedOption(options),
       budget: options.budget as never,
       subagents: agentDelegation(delegation, children),
       asyncSubagents: agentAsyncDelegation(background, options.asyncAgents),
@@ -168,6 +170,7 @@ function childDefaults(
     backend: options.backend as ChildDefaults["backend"],
     permissions: options.permissions as ChildDefaults["permissions"],
     skills: pathsOption(options, "skills"),
+    untrusted: untrustedOption(options),
     stateSchema: options.stateSchema,
     profile: options.profile,
     interruptOn: options.interruptOn as InterruptOn | undefined,

@@ -208,6 +208,7 @@ export {
 } from "./subagents/async/tell-completion.ts";
 export type { AsyncCall, AsyncReport, AsyncRun, AsyncTransport } from "./subagents/async/transport.ts";
 export { ASYNC_TASK_SYSTEM_PROMPT } from "./subagents/async/words.ts";
+export type { UntrustedSources } from "./subagents/defaults.ts";
 export {
   type AnySubAgent,
   type AsyncSubAgent,

@@ -80,6 +80,7 @@ function isolatedSpec(subAgent: SubAgent, defaults: ChildDefaults): LoopSpec {
       backend: defaults.backend as never,
       permissions: rules,
       skills,
+      untrusted: defaults.untrusted,
       budget: subAgent.budget ?? undefined,
       given: withExtraMiddleware(given, off, profile),
       off,

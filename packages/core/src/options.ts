@@ -5,6 +5,7 @@ import { checkBackend } from "./backends/check-backend.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { HarnessProfile } from "./profiles/types.ts";
 import { BASE_AGENT_PROMPT } from "./prompts.ts";
+import type { UntrustedSources } from "./subagents/defaults.ts";
 
 export const DEFAULT_MODEL = "anthropic:claude-sonnet-4-6";
 
@@ -26,6 +27,7 @@ const KNOWN = new Set([
   "backend",
   "memory",
   "skills",
+  "untrusted",
   "permissions",
   "permissionCeiling",
   "interruptOn",
@@ -73,6 +75,15 @@ export function pathsOption(options: Record<string, unknown>, key: "memory" | "s
   throw new ConfigurationError("INVALID_OPTION", `The option '${key}' must be a list of paths.`, {
     hint: key === "memory" ? 'For example ["/AGENTS.md"].' : 'For example ["/skills/"].',
   });
+}
+
+/** What is in it is checked where it is used. */
+export function untrustedOption({ untrusted }: Record<string, unknown>): UntrustedSources | undefined {
+  if (untrusted === undefined) return undefined;
+  const isObject = typeof untrusted === "object" && untrusted !== null && !Array.isArray(untrusted);
+  if (isObject && Object.keys(untrusted).every((key) => key === "memory" || key === "skills"))
+    return untrusted;
+  throw new ConfigurationError("INVALID_OPTION", "The option 'untrusted' must be {memory, skills}.");
 }
 
 export function nameOption({ name }: Record<string, unknown>): string | undefined {

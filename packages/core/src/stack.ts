@@ -23,6 +23,7 @@ import { createSummarizationMiddleware } from "./middleware/summarization.ts";
 import { createTodoListMiddleware } from "./middleware/todo-list.ts";
 import { guardBackend } from "./permissions/guard.ts";
 import type { Rules } from "./permissions/rules.ts";
+import type { UntrustedSources } from "./subagents/defaults.ts";
 
 export interface StackOptions {
   /** As it was given: the permissions are put in front of it here. */
@@ -31,6 +32,7 @@ export interface StackOptions {
   /** Paths of memory files and of directories of skills; none: the agent has no such middleware. */
   readonly memory?: readonly string[];
   readonly skills?: readonly string[];
+  readonly untrusted?: UntrustedSources | undefined;
   /** What lets the agent delegate, what its subagents take over, and what it was given for that. */
   readonly subagents?: AgentMiddleware | undefined;
   /** The same for tasks in the background; absent: the agent was given nobody for them. */
@@ -81,17 +83,23 @@ interface Slot {
 }
 
 function builtInSlots(options: StackOptions): readonly Slot[] {
-  const { memory = [], skills = [] } = options;
+  const { memory = [], skills = [], untrusted = {} } = options;
   const backend = withBackend(options);
   return [
     slot(createTodoListMiddleware()),
     {
       name: "MemoryMiddleware",
-      middleware: memory.length > 0 ? createMemoryMiddleware({ ...backend, sources: memory }) : undefined,
+      middleware:
+        memory.length > 0
+          ? createMemoryMiddleware({ ...backend, sources: memory, untrusted: untrusted.memory })
+          : undefined,
     },
     {
       name: "SkillsMiddleware",
-      middleware: skills.length > 0 ? createSkillsMiddleware({ ...backend, sources: skills }) : undefined,
+      middleware:
+        skills.length > 0
+          ? createSkillsMiddleware({ ...backend, sources: skills, untrusted: untrusted.skills })
+          : undefined,
     },
     slot(createFilesystemMiddleware({ ...backend, ...fileTools(options) })),
     { name: SUBAGENT_MIDDLEWARE, middleware: options.subagents },
@@ -130,6 +138,7 @@ function defaultsOf(options: StackOptions): AgentDefaults {
   return {
     ...withBackend(options),
     permissions: options.permissions,
+    untrusted: options.untrusted,
     children: options.children,
     delegation: options.delegation,
   };

@@ -3,7 +3,7 @@ import { showPath } from "../paths.ts";
 import { normalizeLineEnds } from "../text/lines.ts";
 
 /** The beginning of a tag that opens or closes what the harness says. */
-const OWN_TAG = /<(?=[\s/]*(?:memory_|system))/gi;
+const OWN_TAG = /<(?=[\s/]*(?:memory_|system|workspace_|untrusted_))/gi;
 /** Characters that show nothing, or make text read differently from what it is. */
 const UNSEEN =
   /[^\P{Cc}\n\t]|\p{Bidi_Control}|[\u00ad\u200b\u2028\u2029\u2060-\u2064\ufeff]|[\u{e0000}-\u{e007f}]/gu;

@@ -22,10 +22,11 @@ import { textHash } from "../text/text-hash.ts";
 import { hasStandIn } from "./comments.ts";
 import type { MemoryFile } from "./memory-file.ts";
 import { directoriesOf, type LastTurn, lastTurnOf, pathOfCall, RULE_FILES } from "./nested.ts";
-import { memorySection, type SectionOptions } from "./section.ts";
+import { dataSection, memorySection, type SectionOptions } from "./section.ts";
 import {
   asTold,
   changedFiles,
+  type IsUntrusted,
   type LoadedMemory,
   loadSources,
   newRules,
@@ -50,6 +51,7 @@ export interface MemoryStagesOptions {
   readonly backend: BackendSource | undefined;
   /** Whether rules of the directories the agent works in are looked for. */
   readonly nested: boolean;
+  readonly isUntrusted: IsUntrusted;
   /** For a model with so many tokens of window; undefined: not known. */
   readonly sectionFor: (window: number | undefined) => SectionOptions;
 }
@@ -105,7 +107,10 @@ async function currentMemory(
   const turn = lastTurnOf(thread);
   const { keys } = options;
   const loaded = task.read(keys.loaded) as LoadedMemory | undefined;
-  const isFirst = loaded === undefined || !sameSources(loaded.sources, options.sources);
+  const isFirst =
+    loaded === undefined ||
+    !sameSources(loaded.sources, options.sources) ||
+    (turn.isStart && hasLostTrust(loaded, options));
   const isCompacted = !isFirst && loaded.compactions !== compactionsOf(task);
   const wrote = turn.calls.some(mayWrite);
   const isLookedAt = isFirst || isCompacted || turn.isStart || wrote;
@@ -115,8 +120,9 @@ async function currentMemory(
   const backend = await resolveBackend(options.backend, runtime);
   const operation = signal === undefined ? {} : { signal };
   const sourceOperation = asHarness(operation);
-  const visit: Visit = { task, backend, visible, section: options.section, operation, sourceOperation };
-  const memory = isFirst ? await firstMemory(visit, options) : loaded;
+  const { section, isUntrusted } = options;
+  const visit: Visit = { task, backend, visible, section, operation, sourceOperation, isUntrusted };
+  const memory = isFirst ? await firstMemory(visit, thread, options) : loaded;
   const told = isFirst ? {} : toldIn(task, keys);
   const known = knownFiles(memory, told);
   const changed =
@@ -135,18 +141,27 @@ function sameSources(one: readonly string[], other: readonly string[]): boolean 
   return one.length === other.length && one.every((source, i) => source === other[i]);
 }
 
+/** Somebody took back that they vouch for what stands in the prompt. */
+function hasLostTrust({ files }: LoadedMemory, { isUntrusted }: MemoryStagesOptions): boolean {
+  return files.some(
+    (file) => file.text !== undefined && !file.untrusted && !file.goesOn && isUntrusted(file, file.text),
+  );
+}
+
 function compactionsOf(task: StageTask): number {
   return compactionIn(task).count;
 }
 
 async function firstMemory(
   visit: Visit,
+  thread: Messages,
   { sources, readOnly, keys }: MemoryStagesOptions,
 ): Promise<LoadedMemory> {
   const { task } = visit;
   const files = await loadSources(visit, sources, readOnly);
   const memory: LoadedMemory = { sources, files, compactions: compactionsOf(task) };
   load(task, keys, memory);
+  tellData(visit, thread, dataSection(files, visit.visible, visit.section));
   return memory;
 }
 
@@ -169,34 +184,50 @@ function knownFiles(memory: LoadedMemory, told: ToldMemory): readonly MemoryFile
   ];
 }
 
-function tell(
-  { task, section }: Visit,
-  keys: MemoryKeys,
-  thread: Messages,
-  tellings: readonly Telling[],
-): void {
+function tell(visit: Visit, keys: MemoryKeys, thread: Messages, tellings: readonly Telling[]): void {
   const after = thread.at(-1)?.id;
   if (after === undefined) return;
-  const text = tellingWords(tellings, section);
-  task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text });
+  const { task, section } = visit;
+  const text = tellingWords(
+    tellings.filter(({ file }) => !file.untrusted),
+    section,
+  );
+  if (text !== "") task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text });
+  tellData(
+    visit,
+    thread,
+    tellingWords(
+      tellings.filter(({ file }) => file.untrusted),
+      section,
+    ),
+  );
   task.write(keys.told, { ...toldIn(task, keys), ...asTold(tellings) });
+}
+
+/** What nobody has vouched for stands behind the last message, and nowhere else. */
+function tellData({ task }: Visit, thread: Messages, text: string): void {
+  const after = thread.at(-1)?.id;
+  if (text === "" || after === undefined) return;
+  task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text, isData: true });
 }
 
 /** The prompt changes at a compaction anyway: it says what holds now. */
 function refresh(
-  { task, section }: Visit,
+  visit: Visit,
   keys: MemoryKeys,
   looked: LookedAt,
   thread: Messages,
   memory: LoadedMemory,
   now: readonly MemoryFile[],
 ): LoadedMemory {
+  const { task, section } = visit;
   const fresh: LoadedMemory = {
     sources: memory.sources,
     files: refreshed(now, section),
     compactions: compactionsOf(task),
   };
   load(task, keys, fresh);
+  tellData(visit, thread, dataSection(fresh.files, visit.visible, section));
   if (thread[0] !== undefined) looked.delete(thread[0]);
   return fresh;
 }

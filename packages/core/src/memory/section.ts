@@ -30,12 +30,23 @@ export function memorySection(
   visible: ReadonlySet<string>,
   options: SectionOptions,
 ): string {
-  const blocks = fileBlocks(files, visible, options);
-  const absent = blocks.length === 0 ? placesToBegin(files, visible) : "";
+  const trusted = files.filter(({ untrusted }) => !untrusted);
+  const blocks = fileBlocks(trusted, visible, options);
+  const absent = blocks.length === 0 ? placesToBegin(trusted, visible) : "";
   if (blocks.length === 0 && absent === "") return "";
-  const guide = options.guide ?? guideWords(files, visible, blocks.some(hasStandIn));
+  const guide = options.guide ?? guideWords(trusted, visible, blocks.some(hasStandIn));
   const parts = [guide, absent, ...blocks].filter((part) => part !== "");
   return parts.join("\n");
+}
+
+/** The files that nobody has vouched for, for a place outside the system prompt; `""`: there are none. */
+export function dataSection(
+  files: readonly MemoryFile[],
+  visible: ReadonlySet<string>,
+  options: SectionOptions,
+): string {
+  const untrusted = files.filter((file) => file.untrusted);
+  return fileBlocks(untrusted, visible, options).join("\n");
 }
 
 function fileBlocks(
@@ -57,7 +68,7 @@ function fileBlocks(
 
 /** What stands outside the tags is ours. */
 export function fileBlock(file: MemoryFile, shown: Shown, visible: ReadonlySet<string>): string {
-  const block = delimited("memory_file", file.path, shown.text);
+  const block = delimited(file.untrusted ? "untrusted_file" : "memory_file", file.path, shown.text);
   return shown.lines === undefined ? block : `${block}\n${cutWords(file.path, shown.lines, visible)}`;
 }
 

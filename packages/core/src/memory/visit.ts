@@ -43,8 +43,12 @@ export interface Telling {
   readonly words: string;
 }
 
+/** Whether nobody has vouched for a file with this text. */
+export type IsUntrusted = (file: Pick<MemoryFile, "path" | "nested">, text: string) => boolean;
+
 export interface Visit {
   readonly task: StageTask;
+  readonly isUntrusted: IsUntrusted;
   readonly backend: BackendProtocol;
   readonly visible: ReadonlySet<string>;
   readonly section: SectionOptions;
@@ -61,9 +65,13 @@ export async function loadSources(
   const locked = placesOf(visit, readOnly);
   const read = await downloadTexts(visit.backend, [...placesOf(visit, sources)], visit.sourceOperation);
   return read.map((file) => {
-    const loaded = memoryFile(file, visit.section.fileLimit);
+    const loaded = judged(visit, memoryFile(file, visit.section.fileLimit), file);
     return locked.has(file.path) ? { ...loaded, readOnly: true } : loaded;
   });
+}
+
+function judged({ isUntrusted }: Visit, file: MemoryFile, { text }: ReadFile): MemoryFile {
+  return text !== undefined && isUntrusted(file, text) ? { ...file, untrusted: true } : file;
 }
 
 /** Where relative paths lie is known in a run only. */
@@ -117,7 +125,7 @@ async function compared(
 
 function remembered(visit: Visit, { nested, readOnly }: MemoryFile, read: ReadFile): MemoryFile {
   const file = memoryFile(read, nested ? reminderLimit(visit.section) : visit.section.fileLimit);
-  return { ...file, ...(nested && { nested }), ...(readOnly && { readOnly }) };
+  return judged(visit, { ...file, ...(nested && { nested }), ...(readOnly && { readOnly }) }, read);
 }
 
 async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]): Promise<ReadFile> {
@@ -136,7 +144,7 @@ export async function newRules(
   const marks = new Set(known.map(({ mark }) => mark));
   const tellings: Telling[] = [];
   for (const read of await findRules(visit.backend, directories, visit.operation)) {
-    const file = { ...memoryFile(read, reminderLimit(visit.section)), nested: true };
+    const file = judged(visit, { ...memoryFile(read, reminderLimit(visit.section)), nested: true }, read);
     if (paths.has(file.path) || isMissing(file) || (file.mark !== undefined && marks.has(file.mark)))
       continue;
     marks.add(file.mark);
@@ -148,7 +156,7 @@ export async function newRules(
 function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
   if (file.problem !== undefined) return problemWords(file);
   const block = fileBlock(file, shownText(file, reminderLimit(section), reminderTokens(section)), visible);
-  return `Rules for work in ${named(parentPath(file.path))}:\n${block}`;
+  return file.untrusted ? block : `Rules for work in ${named(parentPath(file.path))}:\n${block}`;
 }
 
 /** One reminder for all of it: what does not fit is named. */

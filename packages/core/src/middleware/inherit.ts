@@ -3,7 +3,7 @@ import type { BackendFactory, BackendProtocol } from "../backends/backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { guardBackend } from "../permissions/guard.ts";
 import type { Rules } from "../permissions/rules.ts";
-import type { AgentDelegation, ChildDefaults } from "../subagents/defaults.ts";
+import type { AgentDelegation, ChildDefaults, UntrustedSources } from "../subagents/defaults.ts";
 
 /**
  * How our own middleware takes over what the agent was given: called with the agent's options when a
@@ -16,6 +16,7 @@ export interface AgentDefaults {
   /** Guarded by the permissions of the agent. */
   readonly backend?: BackendProtocol | BackendFactory;
   readonly permissions?: Rules | undefined;
+  readonly untrusted?: UntrustedSources | undefined;
   /** What its subagents take over, and which it was given. */
   readonly children?: ChildDefaults | undefined;
   readonly delegation?: AgentDelegation | undefined;

@@ -11,7 +11,9 @@ import { hooksForStages } from "../loop/stage-hooks.ts";
 import { STAGES, type WithStages } from "../loop/stages.ts";
 import { createMemoryStages } from "../memory/memory-stages.ts";
 import type { SectionOptions } from "../memory/section.ts";
-import { canonicalPath, showPath } from "../paths.ts";
+import type { IsUntrusted } from "../memory/visit.ts";
+import { canonicalPath, isWithin, parentPath, showPath } from "../paths.ts";
+import type { UntrustedSources } from "../subagents/defaults.ts";
 import { withHome } from "./home-path.ts";
 import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
@@ -29,6 +31,11 @@ export interface MemoryMiddlewareOptions {
   readonly nested?: boolean | null;
   /** Sources the model is told not to change. */
   readonly readOnly?: readonly string[] | null;
+  /**
+   * Files that nobody has vouched for are shown as data, outside the system prompt: paths of sources, or a function of a path and
+   * the text there. Rules found in subdirectories are asked about, too; with a list they count as the source above them. Default: none.
+   */
+  readonly untrusted?: UntrustedSources["memory"];
   /** Characters shown of one file; default 32,000, and no more than a fifth of the window. */
   readonly maxFileCharacters?: number | null;
   /** Characters shown of all files; default 64,000, and no more than a fifth of the window. */
@@ -44,7 +51,11 @@ export function createMemoryMiddleware(options: MemoryMiddlewareOptions): Memory
   return {
     ...memoryMiddleware("MemoryMiddleware", "_memory", options),
     [INHERIT]: (defaults: AgentDefaults) =>
-      createMemoryMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
+      createMemoryMiddleware({
+        ...options,
+        backend: inheritedBackend(options.backend, defaults),
+        untrusted: options.untrusted ?? defaults.untrusted?.memory ?? null,
+      }),
   };
 }
 
@@ -64,6 +75,7 @@ export function memoryMiddleware(
     readOnly: (options.readOnly ?? []).map(withHome),
     backend,
     nested: options.nested ?? true,
+    isUntrusted: untrustedMemory(options.untrusted ?? []),
     sectionFor: (window) => sectionFor(options, window),
   });
   return {
@@ -74,6 +86,13 @@ export function memoryMiddleware(
     ...hooksForStages(stages),
     [STAGES]: stages,
   };
+}
+
+function untrustedMemory(untrusted: NonNullable<UntrustedSources["memory"]>): IsUntrusted {
+  if (typeof untrusted === "function") return ({ path }, text) => untrusted(path, text) !== false;
+  const paths = untrusted.flatMap((path) => canonicalPath(withHome(path)).path ?? []);
+  return ({ path, nested }) =>
+    paths.some((one) => one === path || (nested === true && isWithin(path, parentPath(one))));
 }
 
 /** Of a window, unless the user has said how much. */
@@ -98,6 +117,7 @@ const OPTION_NAMES = [
   "addCacheControl",
   "nested",
   "readOnly",
+  "untrusted",
   "maxFileCharacters",
   "maxTotalCharacters",
 ];
@@ -106,7 +126,10 @@ function checkOptions(options: MemoryMiddlewareOptions): void {
   checkNames("createMemoryMiddleware", options, OPTION_NAMES);
   const { sources, readOnly, maxFileCharacters, maxTotalCharacters } = options ?? {};
   const { systemPrompt, nested, addCacheControl } = options ?? {};
-  for (const [name, list] of Object.entries({ sources, readOnly: readOnly ?? [] })) checkPaths(name, list);
+  const { untrusted } = options ?? {};
+  const marked = typeof untrusted === "function" ? [] : (untrusted ?? []);
+  for (const [name, list] of Object.entries({ sources, readOnly: readOnly ?? [], untrusted: marked }))
+    checkPaths(name, list);
   checkKind("boolean", { nested, addCacheControl });
   checkKind("string", { systemPrompt });
   for (const [name, limit] of Object.entries({ maxFileCharacters, maxTotalCharacters }))

@@ -12,6 +12,7 @@ import { canonicalPath, showPath } from "../paths.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
 import { createSkillStages } from "../skills/skills-stages.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
+import type { UntrustedSources } from "../subagents/defaults.ts";
 import { withHome } from "./home-path.ts";
 import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
@@ -26,6 +27,11 @@ export interface SkillsMiddlewareOptions {
   readonly sources: readonly string[];
   /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800, and no more than a tenth of the window. */
   readonly listTokens?: number | null;
+  /**
+   * Skills that nobody has vouched for are listed as data, outside the system prompt: paths of sources, or a function of a
+   * source that is asked whenever its skills are looked at. Default: none.
+   */
+  readonly untrusted?: UntrustedSources["skills"];
   /** Gets each warning once; default: they are written to the console. */
   readonly onWarning?: ((warning: SkillWarning) => void) | null;
 }
@@ -43,6 +49,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     backend,
     sources: options.sources.map(withHome),
     listTokens: options.listTokens ?? undefined,
+    isUntrusted: untrustedSkills(options.untrusted ?? []),
     onWarning: options.onWarning ?? warnOnConsole,
   });
   return {
@@ -55,15 +62,27 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     ...hooksForStages(stages),
     [STAGES]: stages,
     [INHERIT]: (defaults: AgentDefaults) =>
-      createSkillsMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
+      createSkillsMiddleware({
+        ...options,
+        backend: inheritedBackend(options.backend, defaults),
+        untrusted: options.untrusted ?? defaults.untrusted?.skills ?? null,
+      }),
   };
+}
+
+function untrustedSkills(
+  untrusted: NonNullable<UntrustedSources["skills"]>,
+): (source: string) => boolean | Promise<boolean> {
+  if (typeof untrusted === "function") return async (source) => (await untrusted(source)) !== false;
+  const paths = untrusted.map((path) => canonicalPath(withHome(path)).path);
+  return (source) => paths.includes(canonicalPath(source).path);
 }
 
 function warnOnConsole({ code, message }: SkillWarning): void {
   console.warn(`[skills] ${message} (${code})`);
 }
 
-const OPTION_NAMES = ["backend", "sources", "listTokens", "onWarning"];
+const OPTION_NAMES = ["backend", "sources", "listTokens", "untrusted", "onWarning"];
 
 function checkOptions(options: SkillsMiddlewareOptions): void {
   checkNames("createSkillsMiddleware", options, OPTION_NAMES);
@@ -73,6 +92,9 @@ function checkOptions(options: SkillsMiddlewareOptions): void {
       hint: 'For example ["/skills/"].',
     });
   for (const source of sources) checkSource(source);
+  const { untrusted } = options;
+  if (untrusted != null && typeof untrusted !== "function" && !Array.isArray(untrusted))
+    throw new ConfigurationError("INVALID_OPTION", "The option 'untrusted' must be a list or a function.");
   checkKind("function", { onWarning });
   if (listTokens != null && !(typeof listTokens === "number" && listTokens > 0))
     throw new ConfigurationError("INVALID_OPTION", "The option 'listTokens' must be a number above 0.");

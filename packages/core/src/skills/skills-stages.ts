@@ -7,28 +7,38 @@ import type { ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
 import { windowOf } from "../context/token-meter.ts";
 import { graphNamespace } from "../engine.ts";
-import { withId } from "../loop/messages.ts";
+import { type Messages, withId } from "../loop/messages.ts";
+import { isReminded, REMINDERS } from "../loop/reminders.ts";
 import type { Stages, StageTask } from "../loop/stages.ts";
 import { canonicalPath, isWithin } from "../paths.ts";
+import { textHash } from "../text/text-hash.ts";
 import { type Catalog, SkillLoader } from "./load-skills.ts";
 import { changeWords } from "./skill-changes.ts";
 import { type SkillWarning, warning } from "./skill-metadata.ts";
-import { DEFAULT_LIST_TOKENS, skillsSection } from "./skills-section.ts";
+import { DEFAULT_LIST_TOKENS, skillsData, skillsSection } from "./skills-section.ts";
 
 export interface SkillStagesOptions {
   readonly backend?: BackendSource | undefined;
   readonly sources: readonly string[];
   /** Absent: the default, or a tenth of a small window. */
   readonly listTokens?: number | undefined;
+  /** Whether nobody has vouched for what is in this source now. Absent: all are trusted. */
+  readonly isUntrusted?: ((source: string) => boolean | Promise<boolean>) | undefined;
   /** Called once for each warning of this agent, whatever the number of runs. */
   onWarning(warning: SkillWarning): void;
 }
 
+/** Skills that stand in the system prompt, and those that nobody has vouched for. A source is in one of them. */
+interface Found {
+  readonly trusted: Catalog;
+  readonly data: Catalog;
+}
+
 /** What one run was told. */
 interface RunSkills {
-  readonly listed: Promise<Catalog>;
+  readonly listed: Promise<Found>;
   /** With the changes that were told since. */
-  told: Promise<Catalog>;
+  told: Promise<Found>;
 }
 
 export function createSkillStages(options: SkillStagesOptions): Stages {
@@ -42,14 +52,14 @@ export function createSkillStages(options: SkillStagesOptions): Stages {
 
 class AgentSkills {
   readonly #options: SkillStagesOptions;
-  readonly #loader: SkillLoader;
+  /** By the sources they load. */
+  readonly #loaders = new Map<string, SkillLoader>();
   readonly #warned = new Set<string>();
   /** Per run, and per graph within it: a child run by a tool is a run of its own. */
   readonly #runs = new WeakMap<object, Map<string, RunSkills>>();
 
   constructor(options: SkillStagesOptions) {
     this.#options = options;
-    this.#loader = new SkillLoader(options.backend, options.sources);
   }
 
   async section(visible: ReadonlySet<string>, task: StageTask): Promise<string> {
@@ -58,7 +68,10 @@ class AgentSkills {
     const run = graphs.get(namespace) ?? this.#begin(task);
     graphs.set(namespace, run);
     try {
-      return skillsSection(await run.listed, visible, await this.#listTokens(task));
+      const { trusted, data } = await run.listed;
+      const tokens = await this.#listTokens(task);
+      if (data.sources.length > 0) remindOfData(skillsData(data, visible, tokens), task);
+      return skillsSection(trusted, visible, tokens);
     } catch (error) {
       if (graphs.get(namespace) === run) graphs.delete(namespace);
       throw error;
@@ -76,18 +89,22 @@ class AgentSkills {
 
   async afterCall(message: ToolMessage, call: ToolCall, task: StageTask): Promise<ToolMessage> {
     const run = this.#graphsOf(task).get(graphNamespace(task.config));
-    if (run === undefined || !this.#mayChangeSkills(message, call, (await run.listed).sources))
-      return message;
+    if (run === undefined) return message;
+    const { trusted, data } = await run.listed;
+    if (!this.#mayChangeSkills(message, call, [...trusted.sources, ...data.sources])) return message;
     const before = run.told;
     const after = this.#loadAgain(task, before);
     // Calls of one turn come here at the same time: each is compared with the one before it.
     run.told = after;
     after.catch(() => {});
-    const words = changeWords(await before, await after);
-    if (words === undefined) return message;
+    const [old, now] = [await before, await after];
+    const words = changeWords(old.trusted, now.trusted);
+    const ofData = changeWords(old.data, now.data);
+    if (words === undefined && ofData === undefined) return message;
     const placed = withId(message);
     const id = placed.id as string;
-    task.remind({ id: `skills-${id}`, after: id, text: words });
+    if (words !== undefined) task.remind({ id: `skills-${id}`, after: id, text: words });
+    if (ofData !== undefined) task.remind({ id: `skills-data-${id}`, after: id, text: ofData, isData: true });
     return placed;
   }
 
@@ -96,8 +113,29 @@ class AgentSkills {
     return { listed, told: listed };
   }
 
-  async #load(task: StageTask): Promise<Catalog> {
-    const catalog = await this.#loader.load(task.runtime, task.signal);
+  async #load(task: StageTask): Promise<Found> {
+    const { sources, isUntrusted } = this.#options;
+    const untrusted = await Promise.all(
+      sources.map(async (source) => (await isUntrusted?.(source)) ?? false),
+    );
+    const [trusted, data] = await Promise.all([
+      this.#catalogOf(
+        sources.filter((_, i) => !untrusted[i]),
+        task,
+      ),
+      this.#catalogOf(
+        sources.filter((_, i) => untrusted[i]),
+        task,
+      ),
+    ]);
+    return { trusted, data };
+  }
+
+  async #catalogOf(sources: readonly string[], task: StageTask): Promise<Catalog> {
+    const key = JSON.stringify(sources);
+    const loader = this.#loaders.get(key) ?? new SkillLoader(this.#options.backend, sources);
+    this.#loaders.set(key, loader);
+    const catalog = sources.length === 0 ? NONE : await loader.load(task.runtime, task.signal);
     for (const found of catalog.warnings) {
       const key = `${found.code} ${found.message}`;
       if (this.#warned.has(key)) continue;
@@ -108,13 +146,13 @@ class AgentSkills {
   }
 
   /** What the call did is done: that skills cannot be looked at just now does not undo it. */
-  async #loadAgain(task: StageTask, before: Promise<Catalog>): Promise<Catalog> {
+  async #loadAgain(task: StageTask, before: Promise<Found>): Promise<Found> {
     const known = await before;
     try {
       return await this.#load(task);
     } catch (error) {
       if (task.signal?.aborted) throw error;
-      const [path = "/"] = known.sources;
+      const [path = "/"] = this.#options.sources;
       this.#options.onWarning(warning("SOURCE_UNREADABLE", path, `cannot be listed: ${String(error)}`));
       return known;
     }
@@ -136,6 +174,16 @@ class AgentSkills {
     if (path === undefined || !given.startsWith("/")) return path !== undefined;
     return sources.some((source) => isWithin(path, source) || isWithin(source, path));
   }
+}
+
+const NONE: Catalog = { groups: [], warnings: [], sources: [] };
+
+/** Once in a thread, until it changes or the place is gone. */
+function remindOfData(text: string, task: StageTask): void {
+  const after = (task.read("messages") as Messages | undefined)?.at(-1)?.id;
+  const id = `skills-data-${textHash(text)}`;
+  if (text === "" || after === undefined || isReminded(task.read(REMINDERS), id)) return;
+  task.remind({ id, after, text, isData: true });
 }
 
 const CHANGING_TOOLS: ReadonlySet<string> = new Set(["write_file", "edit_file", "delete"]);

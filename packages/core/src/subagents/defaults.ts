@@ -6,6 +6,14 @@ import type { FilesystemPermission } from "../permissions/rules.ts";
 import type { LocalSubAgent, SubAgent } from "./spec.ts";
 import { GENERAL_PURPOSE_NAME, GENERAL_PURPOSE_SUBAGENT } from "./words.ts";
 
+/** Memory and skills that nobody has vouched for: the model reads them as data, outside the system prompt. */
+export interface UntrustedSources {
+  /** Paths of memory files, or a function of a path and the text there. */
+  readonly memory?: readonly string[] | ((path: string, text: string) => boolean) | null;
+  /** Directories of skills, or a function of one. */
+  readonly skills?: readonly string[] | ((source: string) => boolean | Promise<boolean>) | null;
+}
+
 export interface ChildDefaults {
   readonly model?: unknown;
   readonly tools?: readonly unknown[] | undefined;
@@ -14,6 +22,7 @@ export interface ChildDefaults {
   readonly permissions?: readonly FilesystemPermission[] | undefined;
   /** Taken over by the general-purpose subagent alone. */
   readonly skills?: readonly string[] | undefined;
+  readonly untrusted?: UntrustedSources | undefined;
   readonly stateSchema?: unknown;
   readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
   readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
