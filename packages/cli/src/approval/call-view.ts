@@ -83,7 +83,7 @@ function shortened(rows: readonly string[], { full, colours }: ViewOptions): rea
 }
 
 /** The lines that go and the lines that come, between those that stay. */
-function changeLines(before: string, after: string, options: ViewOptions): readonly string[] {
+export function changeLines(before: string, after: string, options: ViewOptions): readonly string[] {
   const { colours } = options;
   const [old, now] = [revealedLines(before), revealedLines(after)];
   const most = Math.min(old.length, now.length);

@@ -43,7 +43,11 @@ export function addMcp(program: Command, handler: McpHandler): void {
     .option(...directory)
     .option("--tools", "start those that may be used, and show their tools")
     .option("--json", "print the result as JSON");
-  add("trust", "[name...]", "agree to servers of this directory, exactly as they are defined now")
+  add(
+    "trust",
+    "[name...]",
+    "agree to servers of this directory, exactly as they are defined now, and to tools that changed",
+  )
     .option(...directory)
     .option("--yes", "do not ask");
   add("untrust", "<name...>", "take that back").option(...directory);
@@ -58,7 +62,8 @@ const HELP = `Your own servers are in mcp.json in DEEPWRIGHT_HOME (default: ~/.d
                     "docs": { "type": "http", "url": "https://example.com/mcp" } } }
 
 A server of a project is not started before you agreed to it; one that was changed is asked about again. Of two with
-one name your own counts.
+one name your own counts. A tool that its server describes in other words than before is left out until 'mcp trust', which
+shows what changed.
 
 'mcp serve' serves what 'serve' would: the agents of a file, else the CLI's own agent. Also at /mcp of 'serve'.
 

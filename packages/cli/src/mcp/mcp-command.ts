@@ -1,9 +1,11 @@
 /** `deepwright mcp`: puts the pieces together. Returns the exit code. */
-import type { KnownServer, McpServerStatus } from "@deepwright/server/mcp";
+import type { KnownServer, McpServerStatus, ToolChange } from "@deepwright/server/mcp";
+import { changeLines } from "../approval/call-view.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { realDirectory } from "../run/directory.ts";
 import { homeOf } from "../state/home.ts";
+import { count } from "../terminal/amounts.ts";
 import { confirmed } from "../terminal/confirm.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -51,16 +53,20 @@ async function list(context: Context): Promise<ExitCode> {
   const { library, console, options } = context;
   const known = await library.knownServers(sourcesOf(context));
   const statuses = options.tools ? await started(context) : undefined;
-  const rows = known.map((server) => {
-    const status = statuses?.find(({ name }) => name === server.name);
-    return { server, status, state: stateOf(server, status) };
-  });
+  const rows = await Promise.all(
+    known.map(async (server) => {
+      const status = statuses?.find(({ name }) => name === server.name);
+      const changed = (await changesOf(context, server)).map(({ name }) => name);
+      return { server, status, changed, state: stateOf(server, status, changed.length) };
+    }),
+  );
   if (options.json) {
-    const json = rows.map(({ server: { name, origin, trusted, definition }, state, status }) => ({
+    const json = rows.map(({ server: { name, origin, trusted, definition }, state, status, changed }) => ({
       name,
       origin,
       trusted,
       state,
+      changed,
       definition,
       ...(status && { tools: status.tools, problem: status.problem ?? null }),
     }));
@@ -97,19 +103,36 @@ async function started(context: Context): Promise<readonly McpServerStatus[]> {
   }
 }
 
-function stateOf({ definition, trusted }: KnownServer, status: McpServerStatus | undefined): string {
+function stateOf(
+  { definition, trusted }: KnownServer,
+  status: McpServerStatus | undefined,
+  changed: number,
+): string {
   if (definition.disabled) return "disabled";
   if (!trusted) return "not trusted";
-  return status === undefined ? "trusted" : status.state;
+  const state = status === undefined ? "trusted" : status.state;
+  return changed === 0 ? state : `${state}, ${count(changed, "tool")} changed`;
+}
+
+/** The tools of a server that may be used, which changed since they were agreed to. */
+async function changesOf({ library, home }: Context, server: KnownServer): Promise<readonly ToolChange[]> {
+  const { name, definition, directory, trusted } = server;
+  if (!trusted || definition.disabled) return [];
+  return (await library.trustOf(home)?.changedTools({ project: directory, name, definition })) ?? [];
 }
 
 async function trust(context: Context, words: readonly string[]): Promise<ExitCode> {
   const { library, console, options, directory, home } = context;
-  const known = (await library.knownServers(sourcesOf(context))).filter(({ origin }) => origin === "project");
-  const wanted =
-    words.length > 0 ? words.map((name) => named(known, name)) : known.filter(({ trusted }) => !trusted);
-  if (wanted.length === 0) console.line("There is nothing to agree to here.");
-  for (const { name, definition, trusted } of wanted) {
+  const known = await wantedOf(context, words);
+  const wanted = known.filter(
+    ({ server }) => server.origin === "project" && (words.length > 0 || !server.trusted),
+  );
+  const changed = known.filter(({ changes }) => changes.length > 0);
+  if (wanted.length + changed.length === 0) console.line("There is nothing to agree to here.");
+  for (const { server, changes } of changed)
+    for (const change of changes) if (!(await toolAgreed(context, server, change))) return EXIT.failed;
+  for (const { server } of wanted) {
+    const { name, definition, trusted } = server;
     const subject = { project: directory, name, definition };
     console.line(console.colours.bold(`The MCP server '${safeLine(name, 80)}' of ${safeLine(directory)}`));
     const asked = { name, definition, variables: library.variablesIn(definition) };
@@ -121,6 +144,45 @@ async function trust(context: Context, words: readonly string[]): Promise<ExitCo
     } else return EXIT.failed;
   }
   return EXIT.done;
+}
+
+interface Wanted {
+  readonly server: KnownServer;
+  readonly changes: readonly ToolChange[];
+}
+
+/** The named servers, else all, with the tools that wait for a yes. */
+async function wantedOf(context: Context, words: readonly string[]): Promise<readonly Wanted[]> {
+  const known = await context.library.knownServers(sourcesOf(context));
+  const all = await Promise.all(
+    known.map(async (server) => ({ server, changes: await changesOf(context, server) })),
+  );
+  const open = all.filter(({ server, changes }) => server.origin === "project" || changes.length > 0);
+  if (words.length === 0) return open;
+  const servers = open.map(({ server }) => server);
+  return words.map((name) => open[servers.indexOf(named(servers, name))] as Wanted);
+}
+
+/** Shows what changed. */
+async function toolAgreed(
+  { library, console, options, home }: Context,
+  { name: server, definition, directory }: KnownServer,
+  { name, before, now }: ToolChange,
+): Promise<boolean> {
+  const called = `'${safeLine(name, 80)}' of '${safeLine(server, 80)}'`;
+  console.line(console.colours.bold(`The tool ${called} changed since you agreed to it`));
+  const view = { width: console.width, colours: console.colours, full: true };
+  for (const line of changeLines(before ? toolText(before) : "", toolText(now), view)) console.line(line);
+  if (before === undefined) console.line("  What it was is not known any more: this is all of it.");
+  if (!options.yes && !(await confirmed("Use it as it is described now?", process))) return false;
+  await library.trustOf(home)?.approveTool({ project: directory, name: server, definition }, name);
+  console.line(`${called} is trusted, as it is described now.`);
+  return true;
+}
+
+function toolText({ title, description = "", inputSchema, annotations }: ToolChange["now"]): string {
+  const says = [title, description, ...(annotations?.readOnlyHint ? ["It says that it only reads."] : [])];
+  return [...says.filter(Boolean), JSON.stringify(inputSchema, undefined, 2)].join("\n");
 }
 
 function named(known: readonly KnownServer[], name: string): KnownServer {

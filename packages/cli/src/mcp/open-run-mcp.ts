@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownServer, Mcp, McpNotice, TrustRequest } from "@deepwright/server/mcp";
 import { CommandError, usageError } from "../command-error.ts";
+import { quoted } from "../commands/thread-sandbox.ts";
 import { homeOf } from "../state/home.ts";
 import { count } from "../terminal/amounts.ts";
 import { confirmed } from "../terminal/confirm.ts";
@@ -62,7 +63,9 @@ async function agreed(asked: TrustRequest, console: Console): Promise<boolean> {
 /** What comes back is good news. */
 const GOOD: ReadonlySet<string> = new Set(["RECONNECTED"]);
 
-function say({ code, message }: McpNotice, console: Console, isQuiet: boolean): void {
+function say({ code, server, message: said }: McpNotice, console: Console, isQuiet: boolean): void {
+  const how = code === "TOOL_CHANGED" ? ` What changed: deepwright mcp trust ${quoted(server)}` : "";
+  const message = said + how;
   if (GOOD.has(code)) {
     if (!isQuiet) console.line(console.colours.dim(safeLine(message, 500)));
   } else console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));

@@ -19,7 +19,14 @@ export interface ConnectionOptions {
   readonly startTimeout: number;
   /** Has the tools as the server lists them now. */
   readonly onTools: (tools: readonly ToolDescription[]) => Promise<void>;
+  /** Why a tool must not be called now, asked when its server is there. Undefined: it may be. */
+  readonly refusal: (tool: string) => string | undefined;
   readonly onNotice: (code: McpNoticeCode, message: string) => void;
+}
+
+/** The call never left. */
+class ToolHeld extends Error {
+  override readonly name = "ToolHeld";
 }
 
 /** `idle`: it will be started by the first call. */
@@ -79,7 +86,11 @@ class SupervisedConnection implements Connection {
   /** `args` are the server's to check. */
   async call(tool: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<unknown> {
     const params = { name: tool, arguments: args };
-    return this.ask((client, options) => client.callTool(params, undefined, options), signal);
+    return this.ask(async (client, options) => {
+      const refusal = this.options.refusal(tool);
+      if (refusal !== undefined) throw new ToolHeld(refusal);
+      return client.callTool(params, undefined, options);
+    }, signal);
   }
 
   async read(uri: string, signal?: AbortSignal): Promise<unknown> {
@@ -264,7 +275,7 @@ async function toolsOf(client: Client, timeout: number, signal: AbortSignal): Pr
 /** The server is there and said no, or said what cannot be used. Some errors of the SDK say that nobody answered. */
 function isAnswer(error: unknown): boolean {
   const { name, message = "" } = (error ?? {}) as Partial<Error>;
-  if (name === "ZodError") return true;
+  if (name === "ZodError" || name === "ToolHeld") return true;
   return name === "McpError" && !NOBODY.test(message);
 }
 

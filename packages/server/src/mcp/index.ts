@@ -21,5 +21,7 @@ export {
 } from "./open-mcp.ts";
 export { type ServeStdioOptions, serveMcpStdio } from "./serve-stdio.ts";
 export { toolNameFor, toolPrefix } from "./tool-names.ts";
-export { definitionHash, type TrustStore, type TrustSubject } from "./trust.ts";
+export type { ToolChange } from "./trust/approved-tools.ts";
+export { readPrivateFile, writePrivateFile } from "./trust/private-file.ts";
+export { definitionHash, type TrustStore, type TrustSubject } from "./trust/trust-store.ts";
 export { variablesIn } from "./variables.ts";

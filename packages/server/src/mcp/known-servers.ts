@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ConfigurationError } from "deepwright/errors";
 import { type McpServerDefinition, readConfig, readDefinitions } from "./definition.ts";
 import type { OnNotice } from "./notices.ts";
-import { openTrustStore, type TrustStore } from "./trust.ts";
+import { openTrustStore, type TrustStore } from "./trust/trust-store.ts";
 import { visibleLine } from "./visible-text.ts";
 
 /** Whose word it is: `caller` and `user` are trusted; what a `project` brings is asked about. */

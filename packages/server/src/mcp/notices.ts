@@ -13,7 +13,7 @@ export type McpNoticeCode =
   | "RECONNECTED"
   /** A tool that cannot be offered: what it is called, or its schema. */
   | "TOOL_REFUSED"
-  /** A tool has other words or another schema than when it was last seen. */
+  /** A tool has other words or another schema than when it was agreed to: it is left out. */
   | "TOOL_CHANGED"
   /** What was remembered between runs cannot be read or kept; it goes on without. */
   | "CACHE_FAILED";

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createDeepAgent } from "deepwright";
 import { callTool, scriptedModel } from "deepwright/testing";
@@ -127,7 +127,7 @@ test("a program is never found in the project, whatever PATH says", async () => 
   expect(notices[0]?.message).toContain("There is no program 'my-server'");
 });
 
-test("a server that was seen before is started by the first call and not before; what changed is told", async () => {
+test("a server that was seen before is started by the first call and not before", async () => {
   const [home, directory] = [await scratch(), await scratch()];
   const log = join(directory, "log");
   const servers = { tools: toolsProgram(log) };
@@ -149,11 +149,6 @@ test("a server that was seen before is started by the first call and not before;
   const [file = ""] = await readdir(join(home, "mcp-tools"));
   const path = join(home, "mcp-tools", file);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  const tools = [{ name: "echo", description: "Was harmless.", inputSchema: { type: "object" } }];
-  await writeFile(path, JSON.stringify({ at: Date.now(), tools }));
-  const third = await opened({ servers, home, project: directory });
-  await invoked(third.mcp, "mcp__tools__echo", { words: "x" });
-  expect(third.notices).toMatchObject([{ code: "TOOL_CHANGED", message: expect.stringContaining("'echo'") }]);
 });
 
 test.each([

@@ -13,7 +13,8 @@ import {
 } from "./known-servers.ts";
 import type { McpMiddleware } from "./middleware.ts";
 import type { McpNotice, OnNotice } from "./notices.ts";
-import { definitionHash } from "./trust.ts";
+import type { ToolChange } from "./trust/approved-tools.ts";
+import { definitionHash } from "./trust/trust-store.ts";
 import { variablesIn } from "./variables.ts";
 import { visibleLine } from "./visible-text.ts";
 
@@ -32,6 +33,11 @@ export interface TrustRequest {
 export interface OpenMcpOptions extends ServerSources {
   /** Whether a server of the project may be used. True is remembered in `home`. Default: none that was not agreed to before. */
   readonly trust?: (request: TrustRequest) => boolean | Promise<boolean>;
+  /**
+   * Whether a tool may be used that is not described as it was when it was agreed to, or first seen. True is remembered.
+   * Default: such a tool is left out, and waits in `home` for a yes.
+   */
+  readonly trustTool?: (change: ToolChange & { readonly server: string }) => boolean | Promise<boolean>;
   /** Tokens the schemas of all tools may take; above that they are searched for. Default 2,000. */
   readonly toolTokens?: number;
   /** Seconds a server has to be ready. Default 30. */
@@ -73,6 +79,7 @@ const OPTIONS: Readonly<Record<keyof OpenMcpOptions, true>> = {
   project: true,
   home: true,
   trust: true,
+  trustTool: true,
   toolTokens: true,
   startTimeout: true,
   environment: true,

@@ -1,13 +1,14 @@
 /** Servers that may be used, opened: what an agent is given of them. */
 import { createCatalogue } from "./catalogue.ts";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
-import type { KnownServer } from "./known-servers.ts";
+import { type KnownServer, trustOf } from "./known-servers.ts";
 import { createMcpMiddleware } from "./middleware.ts";
 import type { OnNotice } from "./notices.ts";
 import type { Mcp, McpServerStatus, OpenMcpOptions } from "./open-mcp.ts";
 import { createMcpServer, type McpServer } from "./server-tools.ts";
 import { openToolCache } from "./tool-cache.ts";
 import { toolPrefix } from "./tool-names.ts";
+import { openTrustStore } from "./trust/trust-store.ts";
 import { visibleLine } from "./visible-text.ts";
 
 export interface ServersRequest {
@@ -33,6 +34,7 @@ export async function openServers({ known, untrusted, options, onNotice }: Serve
     }),
   );
   const cache = options.home === undefined ? undefined : openToolCache(options.home);
+  const trust = trustOf(options.home) ?? openTrustStore();
   const servers = known
     .filter((one): one is UsableServer => !one.definition.disabled && !untrusted.has(one.name))
     .map((one) =>
@@ -42,6 +44,8 @@ export async function openServers({ known, untrusted, options, onNotice }: Serve
         startTimeout: (options.startTimeout ?? START_TIMEOUT) * 1_000,
         catalogue,
         cache,
+        trust,
+        trustTool: options.trustTool,
         onNotice,
       }),
     );

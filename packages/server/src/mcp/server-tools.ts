@@ -7,8 +7,10 @@ import type { KnownServer } from "./known-servers.ts";
 import { langchainTools } from "./langchain-tools.ts";
 import type { McpNoticeCode, OnNotice } from "./notices.ts";
 import { type OfferedTool, offeredTools, type ToolDescription } from "./offered-tool.ts";
+import type { OpenMcpOptions } from "./open-mcp.ts";
 import type { ToolCache } from "./tool-cache.ts";
-import { definitionHash } from "./trust.ts";
+import type { ToolChange } from "./trust/approved-tools.ts";
+import { definitionHash, type TrustStore, type TrustSubject } from "./trust/trust-store.ts";
 import { visibleLine } from "./visible-text.ts";
 
 export interface McpServer {
@@ -27,16 +29,22 @@ export interface ServerParts {
   readonly startTimeout: number;
   readonly catalogue: Catalogue;
   readonly cache: ToolCache | undefined;
+  readonly trust: TrustStore;
+  /** Whether a tool may be used as it is described now. Absent: nobody agrees here. */
+  readonly trustTool: OpenMcpOptions["trustTool"];
   readonly onNotice: OnNotice;
 }
 
 export function createMcpServer(parts: ServerParts): McpServer {
   const { known, catalogue, cache, environment, startTimeout } = parts;
   const { name, definition, directory } = known;
-  const hash = definitionHash({ project: directory, name, definition });
+  const subject = { project: directory, name, definition };
+  const hash = definitionHash(subject);
   const notice = (code: McpNoticeCode, message: string): void =>
     parts.onNotice({ code, server: name, message });
   let seen: readonly ToolDescription[] | undefined;
+  /** Tools that must not be called: they changed, and nobody agreed to it. */
+  let held: ReadonlySet<string> = new Set();
   let offered: readonly OfferedTool[] = [];
   let tools: readonly StructuredToolInterface[] = [];
   let connection: Connection;
@@ -51,11 +59,16 @@ export function createMcpServer(parts: ServerParts): McpServer {
     [offered, tools] = [checked, made];
     publish();
   };
-  /** Told of changes, then kept: each change is told once. */
+  const showTrusted = async (listed: readonly ToolDescription[]): Promise<void> => {
+    const changes = await openChanges(parts, subject, listed, seen ?? []);
+    for (const change of changes)
+      if (!held.has(change.name)) notice("TOOL_CHANGED", changeWords(name, change.name));
+    held = new Set(changes.map((change) => change.name));
+    await show(listed.filter((tool) => !held.has(tool.name)));
+  };
   const take = async (listed: readonly ToolDescription[]): Promise<void> => {
-    for (const words of changeWords(name, seen ?? [], listed)) notice("TOOL_CHANGED", words);
+    await showTrusted(listed);
     seen = listed;
-    await show(listed);
     await cache?.put(hash, listed).catch((error: unknown) => notice("CACHE_FAILED", String(error)));
   };
 
@@ -66,6 +79,7 @@ export function createMcpServer(parts: ServerParts): McpServer {
     environment,
     startTimeout,
     onTools: take,
+    refusal: (tool) => (held.has(tool) ? changeWords(name, tool) : undefined),
     onNotice: (code, message) => {
       notice(code, message);
       publish();
@@ -85,7 +99,7 @@ export function createMcpServer(parts: ServerParts): McpServer {
     async open() {
       const remembered = await cache?.get(hash);
       seen = remembered?.tools;
-      if (remembered?.isFresh) await show(remembered.tools);
+      if (remembered?.isFresh) await showTrusted(remembered.tools);
       else await connection.start();
     },
     close: () => connection.close(),
@@ -104,21 +118,22 @@ function wantedOf(
   return listed.filter(({ name }) => (allowedTools?.includes(name) ?? true) && !deniedTools.includes(name));
 }
 
-/** About those that are in both and differ. */
-function changeWords(
-  server: string,
-  before: readonly ToolDescription[],
-  after: readonly ToolDescription[],
-): readonly string[] {
-  const known = new Map(before.map((tool) => [tool.name, essence(tool)]));
-  return after
-    .filter((tool) => known.has(tool.name) && known.get(tool.name) !== essence(tool))
-    .map(
-      ({ name }) =>
-        `The tool '${visibleLine(name, 80)}' of '${visibleLine(server)}' is not described as it was before.`,
-    );
+/** The tools that changed since they were agreed to, without those that somebody agrees to now. */
+async function openChanges(
+  { trust, trustTool }: ServerParts,
+  subject: TrustSubject,
+  listed: readonly ToolDescription[],
+  seen: readonly ToolDescription[],
+): Promise<readonly ToolChange[]> {
+  const open: ToolChange[] = [];
+  for (const change of await trust.listed(subject, listed, seen)) {
+    if (trustTool && (await trustTool({ ...change, server: subject.name })) === true)
+      await trust.approveTool(subject, change.name);
+    else open.push(change);
+  }
+  return open;
 }
 
-function essence({ description, inputSchema, annotations }: ToolDescription): string {
-  return JSON.stringify([description, inputSchema, annotations?.readOnlyHint]);
+function changeWords(server: string, tool: string): string {
+  return `The tool '${visibleLine(tool, 80)}' of '${visibleLine(server)}' is not described as it was when it was agreed to. It is left out until somebody agrees to it as it is now.`;
 }

@@ -8,6 +8,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { ToolDescription } from "./offered-tool.ts";
+import { toolDescription } from "./trust/tool-description.ts";
 
 export interface ToolCache {
   /** Undefined where nothing is known, or what is known is old. `tools` are then still what was last seen. */
@@ -20,25 +21,7 @@ export interface ToolCache {
 /** After that a server is asked again before its tools are offered. */
 const FRESH_MS = 24 * 60 * 60 * 1_000;
 
-const schema = z.object({
-  at: z.number(),
-  tools: z.array(
-    z.object({
-      name: z.string(),
-      title: z.string().optional(),
-      description: z.string().optional(),
-      inputSchema: z.record(z.string(), z.unknown()),
-      annotations: z
-        .object({
-          readOnlyHint: z.boolean().optional(),
-          destructiveHint: z.boolean().optional(),
-          idempotentHint: z.boolean().optional(),
-          openWorldHint: z.boolean().optional(),
-        })
-        .optional(),
-    }),
-  ),
-});
+const schema = z.object({ at: z.number(), tools: z.array(toolDescription) });
 
 export function openToolCache(home: string): ToolCache {
   const pathOf = (hash: string): string => join(home, "mcp-tools", `${hash}.json`);

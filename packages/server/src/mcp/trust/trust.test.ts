@@ -1,8 +1,8 @@
-import { chmod, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { linesOf, opened, projectWith, scratch, toolsProgram } from "./mcp-for-tests.ts";
-import type { TrustRequest } from "./open-mcp.ts";
+import { linesOf, opened, projectWith, scratch, toolsProgram } from "../mcp-for-tests.ts";
+import type { TrustRequest } from "../open-mcp.ts";
 
 test("TR-02 nothing of a project's server runs before a yes, which holds for exactly that definition", async () => {
   const [home, log] = [await scratch(), join(await scratch(), "log")];
@@ -80,6 +80,32 @@ test("a list of agreements that others could write is closed to them, and one th
   await chmod(path, 0o666);
   await opened({ project, home });
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "a list of agreements that belongs to another user is refused",
+  async () => {
+    const home = await scratch();
+    const project = await projectWith({ tools: toolsProgram() });
+    await opened({ project, home, trust: () => true });
+    const path = join(home, "mcp-trust.json");
+    await chown(path, 12_345, 12_345);
+    await expect(opened({ project, home, trust: () => true })).rejects.toThrow("a file of another user");
+    await chown(path, 0, 0);
+    expect((await opened({ project, home })).codes()).toEqual([]);
+  },
+);
+
+test("a list of agreements that is a link, or no file, is refused", async () => {
+  const [home, other] = [await scratch(), await scratch()];
+  const project = await projectWith({ tools: toolsProgram() });
+  await opened({ project, home: other, trust: () => true });
+  const list = join(other, "mcp-trust.json");
+  await symlink(list, join(home, "mcp-trust.json"));
+  await expect(opened({ project, home })).rejects.toThrow("is a link");
+  await mkdir(join(other, "deep", "mcp-trust.json"), { recursive: true });
+  await expect(opened({ project, home: join(other, "deep") })).rejects.toThrow("is not a file");
+  expect(JSON.parse(await readFile(list, "utf8")).version).toBe(1);
 });
 
 test.each([
