@@ -20,6 +20,7 @@ async function parsed(words: readonly string[]) {
     threads: never,
     memory: never,
     mcp: never,
+    trust: never,
     serve: async (file, options) => {
       seen = { file, options };
       return 0;

@@ -8,6 +8,7 @@ import type { RawRunOptions } from "./run/run-options.ts";
 import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
 import { safeText } from "./terminal/safe-text.ts";
 import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
+import { addTrust, type TrustHandler } from "./trust/trust-command-line.ts";
 
 /** What the commands do; loaded when one is called. */
 export interface Handlers {
@@ -16,6 +17,7 @@ export interface Handlers {
   readonly memory: MemoryHandler;
   readonly serve: ServeHandler;
   readonly mcp: McpHandler;
+  readonly trust: TrustHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -39,6 +41,10 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
     },
     async (...request) => {
       code = await handlers.mcp(...request);
+      return code;
+    },
+    async (...request) => {
+      code = await handlers.trust(...request);
       return code;
     },
   );
@@ -75,6 +81,7 @@ function createProgram(
   onMemory: MemoryHandler,
   onServe: ServeHandler,
   onMcp: McpHandler,
+  onTrust: TrustHandler,
 ): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
@@ -90,6 +97,7 @@ function createProgram(
   addMemory(program, onMemory);
   addServe(program, onServe);
   addMcp(program, onMcp);
+  addTrust(program, onTrust);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }
@@ -142,6 +150,7 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     )
     .option("--no-memory", "do not read AGENTS.md")
     .option("--no-skills", "do not look for skills")
+    .option("--trust", "follow AGENTS.md and skills of the directory in this run, as they are now")
     .option("--no-mcp", "do not use MCP servers")
     .option("--ephemeral", "keep nothing: the thread ends with the run")
     .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")

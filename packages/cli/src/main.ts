@@ -22,6 +22,10 @@ const code = await commandLine(process.argv.slice(2), {
     const { mcpCommand } = await import("./mcp/mcp-command.ts");
     return mcpCommand(...request);
   },
+  trust: async (directory, options) => {
+    const { trustCommand } = await import("./trust/trust-command.ts");
+    return trustCommand(directory, options);
+  },
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);

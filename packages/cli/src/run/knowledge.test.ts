@@ -107,7 +107,7 @@ describe("a run of the program", () => {
     await writeFile(join(homeOf(cwd), "AGENTS.md"), "Answer in Latin.");
     await writeFile(join(homeOf(cwd), "skills/swim/SKILL.md"), skill("swim"));
     const reads: Answer = { call: { name: "read_file", args: { file_path: "/.user/skills/swim/SKILL.md" } } };
-    const result = await run(cwd, [reads], "--json");
+    const result = await run(cwd, [reads], "--json", "--trust");
     expect(result.stderr).toContain(
       "Memory: the user's AGENTS.md, /AGENTS.md · Skills: the user's skills, /skills/\n",
     );

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { BackendProtocol } from "deepwright";
 import { homeOf } from "../state/home.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import { MEMORY, SKILLS } from "../trust/instruction-files.ts";
 
 export interface Knowledge {
   /** Paths as the agent sees them; later ones count more. */
@@ -24,9 +25,6 @@ export interface Knowledge {
 
 export const NO_KNOWLEDGE: Knowledge = { memory: [], skills: [], readOnly: [], mounts: {}, warnings: [] };
 
-const MEMORY = "/AGENTS.md";
-/** In the directory; of two skills with one name that of the later source counts. */
-const SKILLS = ["/skills", "/.agents/skills", "/.deepwright/skills"];
 const USER_MEMORY = "/.user/memory";
 const USER_SKILLS = "/.user/skills";
 const MOST_BYTES = 1024 * 1024;

@@ -143,11 +143,13 @@ export function knowledgeOptions(
   { console, workplace }: Pick<AgentParts, "console" | "workplace">,
 ) {
   const { memory, skills, readOnly } = workplace.knowledge;
+  const untrusted = workplace.trust.sources;
   const onWarning = ({ message }: { readonly message: string }): void =>
     console.line(console.colours.yellow(`Warning: ${safeLine(message, 500)}`));
   return {
     memory,
     skills,
+    untrusted,
     middleware: [
       ...(memory.length > 0 ? [library.createMemoryMiddleware({ sources: memory, readOnly })] : []),
       ...(skills.length > 0 ? [library.createSkillsMiddleware({ sources: skills, onWarning })] : []),

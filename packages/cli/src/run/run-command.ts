@@ -12,6 +12,7 @@ import { endpoints } from "../model/endpoints.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import { type DirectoryTrust, trustLine } from "../trust/directory-trust.ts";
 import { type Beginning, beginningOf } from "./beginning.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Kept, keptWith } from "./kept-with-thread.ts";
@@ -211,7 +212,7 @@ async function saySituation(
   { options, console, sandbox }: Run,
   task: Task | undefined,
   { open, note }: Beginning,
-  { thread: { before }, workplace: { directory, knowledge } }: Prepared,
+  { thread: { before }, workplace: { directory, knowledge, trust } }: Prepared,
 ): Promise<void> {
   const isQuiet = options.detail === "quiet";
   const cloud = sandbox && isCloud(sandbox.kind) ? sandbox.kind : undefined;
@@ -224,7 +225,8 @@ async function saySituation(
   for (const warning of knowledge.warnings) say(`Warning: ${warning}`, true);
   const known = knowledgeLine(knowledge);
   say(known && console.colours.dim(known));
-  if (options.json) console.json(plainJson(startPart(directory, knowledge)));
+  say(trustLine(trust, options.in), true);
+  if (options.json) console.json(plainJson(startPart(directory, knowledge, trust)));
   if (!before) return;
   say(
     `${threadLine(before)}${task ? "" : open.length > 0 ? "; it waits for approval" : "; its last run goes on"}`,
@@ -236,8 +238,13 @@ async function saySituation(
 }
 
 /** The first line of --json. */
-function startPart(directory: string, { memory, skills }: Knowledge): StreamPart {
-  return { type: "custom", ns: [], data: { type: "run-start", directory, memory, skills } };
+function startPart(
+  directory: string,
+  { memory, skills }: Knowledge,
+  { untrusted }: DirectoryTrust,
+): StreamPart {
+  const data = { type: "run-start", directory, memory, skills, ...(untrusted.length > 0 && { untrusted }) };
+  return { type: "custom", ns: [], data };
 }
 
 /** With --json the state itself is left out: it would repeat every message at every step. */

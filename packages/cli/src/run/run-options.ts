@@ -25,6 +25,7 @@ export interface RawRunOptions extends RawLimits, RawSandboxOptions {
   readonly memory?: boolean;
   /** False with --no-skills. */
   readonly skills?: boolean;
+  readonly trust?: boolean;
   /** False with --no-mcp. */
   readonly mcp?: boolean;
   readonly ask?: string;
@@ -55,6 +56,8 @@ export interface RunOptions {
   /** Whether AGENTS.md files are read. */
   readonly memory: boolean;
   readonly skills: boolean;
+  /** Memory and skills of the directory are trusted in this run. */
+  readonly trust: boolean;
   /** Whether MCP servers are used. */
   readonly mcp: boolean;
   /** The tools a person is asked about; undefined: those of the thread, none for a new one. */
@@ -97,6 +100,7 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     db: raw.db,
     memory: raw.memory !== false,
     skills: raw.skills !== false,
+    trust: raw.trust === true,
     mcp: raw.mcp !== false,
     ask: raw.ask,
     yes: raw.yes === true,

@@ -3,6 +3,7 @@ import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
 import type { CommandWork } from "../commands/command-work.ts";
 import type { Commands } from "../commands/commands.ts";
+import { type DirectoryTrust, directoryTrust } from "../trust/directory-trust.ts";
 import { type Changes, changesOf } from "./changes.ts";
 import { findKnowledge, type Knowledge, type KnowledgeOptions, NO_KNOWLEDGE } from "./knowledge.ts";
 import { changesSince } from "./run-changes.ts";
@@ -22,6 +23,7 @@ export interface Workplace {
    */
   readonly backend: BackendProtocol;
   readonly knowledge: Knowledge;
+  readonly trust: DirectoryTrust;
   /** Each once, in the order they were refused. */
   readonly notWritten: readonly NotWritten[];
   /** `since` is the number of the thread's newest image when the run began. */
@@ -39,6 +41,8 @@ export interface WorkOutcome {
 export interface WorkplaceOptions extends KnowledgeOptions {
   /** The directory is only read. */
   readonly dryRun: boolean;
+  /** Memory and skills of the directory are trusted in this run, as they are now. */
+  readonly trust: boolean;
 }
 
 /** The files of a directory before a run has its commands. */
@@ -75,10 +79,12 @@ export async function openWorkplace(
   const wanted = options.memory || options.skills;
   const project = commands?.isElsewhere ? new MapBackend() : disk;
   const knowledge = wanted ? await findKnowledge(project, options, environment) : NO_KNOWLEDGE;
+  const request = { directory, project, knowledge, isTrusted: options.trust };
+  const trust = await directoryTrust(request, environment);
   const { place, outcome } = options.dryRun ? await previewOf(files) : await placeOf(files, commands);
   const areas = AREAS.map((area) => [`/${area}/`, new StateBackend()] as const);
   const backend = new CompositeBackend(place, { ...knowledge.mounts, ...Object.fromEntries(areas) });
-  return { directory, backend, knowledge, notWritten, outcome };
+  return { directory, backend, knowledge, trust, notWritten, outcome };
 }
 
 /** Where the harness puts what is too long for the context of a model. */

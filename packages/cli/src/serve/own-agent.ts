@@ -18,6 +18,7 @@ import { ASKING, knowledgeOptions, mcpMiddleware, OWN_DIRECTORY, SOME_COMMANDS }
 import { openDirectory, openWorkplace } from "../run/workplace.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import { trustLine } from "../trust/directory-trust.ts";
 
 export interface OwnAgent {
   readonly agent: object;
@@ -44,12 +45,13 @@ export async function openOwnAgent(
   const commands = await commandsFor(directory, files.disk, console);
   const workplace = await openWorkplace(
     files,
-    { dryRun: false, memory: true, skills: true },
+    { dryRun: false, memory: true, skills: true, trust: false },
     commands,
     process.env,
   );
   const { knowledge } = workplace;
-  for (const line of [...knowledge.warnings, knowledgeLine(knowledge)]) if (line) console.line(line);
+  const lines = [...knowledge.warnings, knowledgeLine(knowledge), trustLine(workplace.trust, directory)];
+  for (const line of lines) if (line) console.line(line);
   const sandbox = { ...SANDBOX, directory };
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const agent = library.createDeepAgent({

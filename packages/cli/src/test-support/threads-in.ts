@@ -22,6 +22,7 @@ export async function threadsIn(home: string, args: readonly string[], db?: stri
     memory: () => Promise.reject(new Error("not a command of threads")),
     serve: () => Promise.reject(new Error("not a command of threads")),
     mcp: () => Promise.reject(new Error("not a command of threads")),
+    trust: () => Promise.reject(new Error("not a command of threads")),
     threads: async (action, words, options) => {
       await act(action, words, options, around, new AbortController().signal);
       return EXIT.done;
