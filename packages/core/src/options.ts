@@ -77,7 +77,7 @@ export function pathsOption(options: Record<string, unknown>, key: "memory" | "s
   });
 }
 
-/** What is in it is checked where it is used. */
+/** The lists and functions in it are checked where they are used. */
 export function untrustedOption({ untrusted }: Record<string, unknown>): UntrustedSources | undefined {
   if (untrusted === undefined) return undefined;
   const isObject = typeof untrusted === "object" && untrusted !== null && !Array.isArray(untrusted);

@@ -25,7 +25,7 @@ test("a script that changed after it was shown is not run; the next question sho
   expect(await files()).toEqual(["run.sh"]);
 });
 
-test("the same holds for an answer in another process; what cannot be told is said", async () => {
+test("the same holds for an answer in another process; the question says when files are not known", async () => {
   const { cwd, headless, files } = await desk([runs("bash run.sh"), runs("make all")], {
     "run.sh": "echo harmless > out\n",
   });
@@ -35,7 +35,7 @@ test("the same holds for an answer in another process; what cannot be told is sa
   await writeFile(join(cwd, "run.sh"), "echo evil > out\n");
   const approved = await headless(["--thread", thread, "--approve", "--wait", "--json"]);
   expect(approved.stdout).toContain("/run.sh changed since this call was approved");
-  expect(approved.stdout).toContain("Which files it reads cannot be told");
+  expect(approved.stdout).toContain("Which files it reads is not known");
   expect(await files()).toEqual(["run.sh"]);
 });
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { BackendProtocol } from "deepwright";
 
 export const MEMORY = "/AGENTS.md";
-/** Of two skills with one name that of the later source counts. */
+/** Directories of skills. Of two skills with one name, the one of the later directory counts. */
 export const SKILLS = ["/skills", "/.agents/skills", "/.deepwright/skills"];
 
 /** Rules that an agent is shown when it comes to a directory. */

@@ -92,7 +92,7 @@ function fileLines(
   ].map((line) => `  ${line}`);
 }
 
-/** Of a skill, its description says more than the line that begins its front matter. */
+/** The description of a skill says more than the line that begins its front matter. */
 function firstLine({ text }: InstructionFile): string {
   if (text === undefined) return "(not text)";
   const lines = text.split("\n").filter((line) => line.trim() !== "" && line.trim() !== "---");

@@ -80,7 +80,7 @@ export function asksEveryTime(loop: Loop, tool: string, config: TaskConfig): boo
   return isInsideEveryTime(config) || loop.gates.some((gate) => gate.everyTime && gate.watches(tool));
 }
 
-/** What an approval of a call with this shape, which reads these files, is remembered by. */
+/** The shape that a remembered approval of this call has, with the files the call reads. */
 export function memoryShape(
   loop: Loop,
   { name }: ToolCall,

@@ -189,7 +189,7 @@ export interface Question {
   readonly inputs?: readonly InputFile[];
 }
 
-/** What a question says unless somebody has better words. */
+/** The words of a question that nobody has described otherwise. */
 export function usualDescription({ name, args }: Pick<ToolCall, "name" | "args">): string {
   return `The agent wants to call ${name} with ${JSON.stringify(args)}`;
 }

@@ -157,7 +157,7 @@ function shownAbout({ asked, askedIds }: Plan, id: string): About {
   return { ...(places && { places }), ...(inputs && { inputs }) };
 }
 
-/** Of arguments that a person wrote: the files are those of this moment. */
+/** For arguments that a person edited: the files as they are at this moment. */
 async function nowAbout(loop: Loop, turn: Turn, call: ToolCall, config: TaskConfig): Promise<About> {
   const inputs = await inputsOf(loop, call, toolOf(loop, turn, call.name, config), config);
   return { ...(await placesOf(loop, call, config)), ...(inputs && { inputs: boundFiles(inputs) }) };

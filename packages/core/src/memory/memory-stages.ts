@@ -204,7 +204,7 @@ function tell(visit: Visit, keys: MemoryKeys, thread: Messages, tellings: readon
   task.write(keys.told, { ...toldIn(task, keys), ...asTold(tellings) });
 }
 
-/** What nobody has vouched for stands behind the last message, and nowhere else. */
+/** Untrusted content stands behind the last message, and nowhere else. */
 function tellData({ task }: Visit, thread: Messages, text: string): void {
   const after = thread.at(-1)?.id;
   if (text === "" || after === undefined) return;

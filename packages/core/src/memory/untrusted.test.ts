@@ -197,7 +197,7 @@ describe("skills", () => {
   });
 });
 
-it("a mistake in the option is told", () => {
+it("a mistake in the option is an error", () => {
   for (const untrusted of [["/a"], { memories: [] }, { memory: "/a" }, { skills: "/a" }])
     expect(() => createDeepAgent({ memory: ["/a"], skills: ["/s"], untrusted: untrusted as never })).toThrow(
       /'untrusted'/,

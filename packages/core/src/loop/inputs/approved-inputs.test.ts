@@ -163,7 +163,7 @@ test("an approval for the thread holds as long as the files are the same, and is
   expect(questionOf(asked)).toContain("  | +echo evil");
 });
 
-describe("the question says which files the approval holds for, and when they cannot be told", () => {
+describe("the question says which files the approval holds for, and when they are not known", () => {
   const HOLDS = /The approval holds for (.*) as (?:it is|they are) now\./;
   test.each<[string, string | undefined, boolean]>([
     ["bash run.sh", "/run.sh", false],
@@ -191,6 +191,6 @@ describe("the question says which files the approval holds for, and when they ca
     await writeFile(join(root, "sub/inner.sh"), "");
     const question = questionOf(await start());
     expect(HOLDS.exec(question)?.[1]).toBe(files);
-    expect(question.includes("cannot be told")).toBe(isOpen);
+    expect(question.includes("not known")).toBe(isOpen);
   });
 });

@@ -76,8 +76,8 @@ export function inputWords({ files, isOpen }: CallInputs, before: readonly Input
   const holds = files.length > 0 ? `The approval holds for ${names} as ${are} now.` : "";
   const open =
     files.length > 0
-      ? "It may read other files, which cannot be told: those are not checked."
-      : "Which files it reads cannot be told: the approval holds whatever is in them.";
+      ? "It may read other files, which are not known and not checked."
+      : "Which files it reads is not known: the approval holds whatever is in them.";
   const changes = before ? changedInputs(before, files).map((path) => changeWords(path, before, files)) : [];
   return [holds, isOpen ? open : "", ...changes].filter(Boolean).join("\n");
 }

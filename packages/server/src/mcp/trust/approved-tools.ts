@@ -23,7 +23,7 @@ export const serverTools = z.object({
 export type ServerTools = z.infer<typeof serverTools>;
 export type ToolChange = z.infer<typeof change>;
 
-/** Whatever a model or a person is told of the tool, and whether it claims only to read. */
+/** Covers everything a model or a person sees of the tool, and its claim that it only reads. */
 export function toolHash({ title, description, inputSchema, annotations }: ToolDescription): string {
   const essence = [title ?? "", description ?? "", inputSchema, annotations?.readOnlyHint === true];
   return createHash("sha256").update(canonicalJson(essence)).digest("hex");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What is kept of a tool as its server describes it. */
+/** The part of a tool's description that is kept. */
 export const toolDescription = z.object({
   name: z.string(),
   title: z.string().optional(),

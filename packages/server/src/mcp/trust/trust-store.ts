@@ -1,6 +1,6 @@
 /**
- * What a person has agreed to: servers of projects, by a hash of all that such a server is, and tools of servers, by a
- * hash of how each was described.
+ * A person's agreements: to servers of projects, by a hash of the whole definition, and to tools of servers, by a hash of
+ * their descriptions.
  */
 import { createHash } from "node:crypto";
 import { ConfigurationError } from "deepwright/errors";
@@ -17,7 +17,7 @@ import {
 import { canonicalJson } from "./canonical-json.ts";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
-/** What an agreement is about. */
+/** The server that an agreement is about. */
 export interface TrustSubject {
   /** The real path of the directory whose `.mcp.json` has it. */
   readonly project: string;
