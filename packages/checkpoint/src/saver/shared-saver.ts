@@ -182,12 +182,16 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     await this.writer(threadId).write("", fenceOf(config), draft);
   }
 
-  /** Also its writes, its before-images and what its children stored. Other threads keep what they share. */
-  override async deleteThread(threadId: string): Promise<void> {
+  /**
+   * Also its writes, its before-images and what its children stored. Other threads keep what they share. Throws
+   * THREAD_BUSY under the claim of another; a claim of one's own goes with the thread, and CLAIM_LOST is thrown when
+   * somebody else has claimed the thread since.
+   */
+  override async deleteThread(threadId: string, claim?: Pick<ThreadClaim, "fence">): Promise<void> {
     checkedId("thread_id", threadId);
     await this.writers.get(threadId)?.idle();
     this.writers.delete(threadId);
-    await this.home.deleteThread(threadId);
+    await this.home.deleteThread(threadId, claim?.fence);
   }
 
   /** A thread under another name: nothing is copied but references. */

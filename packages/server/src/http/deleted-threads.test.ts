@@ -20,11 +20,13 @@ test("a fault while a thread is removed leaves it to its owner, who can ask agai
   const input = { messages: [{ role: "user", content: "my secret" }] };
   await alice("POST", "/threads", { thread_id: "support" });
   await alice("POST", "/threads/support/runs/wait", { assistant_id: "echo", input });
-  for (const place of ["state", "record"] as const) {
-    const { saver, records } = app.places;
-    const owner = place === "state" ? saver : records.threads;
-    const method = place === "state" ? "deleteThread" : "delete";
-    const restore = failing(owner, method);
+  const { saver, records } = app.places;
+  for (const [place, method] of [
+    [records.threads, "retire"],
+    [saver, "deleteThread"],
+    [records.threads, "drop"],
+  ] as const) {
+    const restore = failing(place, method);
     expect((await alice("DELETE", "/threads/support")).status).toBe(500);
     restore();
     expect((await bob("POST", "/threads", { thread_id: "support" })).status).toBe(409);

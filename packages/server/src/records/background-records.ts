@@ -4,6 +4,20 @@ import type { RunStatus } from "@deepwright/protocol";
 /** As a supervisor is told of it. */
 export type TaskStatus = Exclude<RunStatus, "pending" | "running"> | "cancelled";
 
+/** A thread that does a task of another thread of its owner. */
+export interface TaskRecord {
+  readonly threadId: string;
+  readonly parentThreadId: string;
+  /** As the agent of the parent calls the one that does it. */
+  readonly agentName: string;
+  /** The run the task was last given to. */
+  readonly runId: string;
+  /** `waits` for a person, and the parent was told so; what comes of it is told as well. */
+  readonly state: "open" | "waits" | "over";
+  /** Null while it is open. */
+  readonly status: TaskStatus | null;
+}
+
 /** A task that another server does for a thread of this one. */
 export interface RemoteTask {
   readonly owner: string;

@@ -281,7 +281,7 @@ export function backgroundSuite({ records, again }: RecordsSite): void {
         run: newRun("a", threadId),
       });
       for (const id of [threadId, by.run.thread_id])
-        for (const kind of KINDS) await records().mail.post(id, { id: kind, kind, message: "hi" });
+        for (const kind of KINDS) await records().mail.post("a", id, { id: kind, kind, message: "hi" });
       await records().tasks.cancel("a", threadId);
       expect(await records().mail.waiting(threadId, KINDS)).toEqual([]);
       expect(await records().mail.waiting(by.run.thread_id, KINDS)).toHaveLength(4);
@@ -293,7 +293,7 @@ export function backgroundSuite({ records, again }: RecordsSite): void {
   describe("mail of a thread at rest", () => {
     const listed = async () => (await records().mail.unattended(1_000)).map(({ threadId }) => threadId);
     const post = (threadId: string, kind: (typeof KINDS)[number], id: string = kind) =>
-      records().mail.post(threadId, { id, kind, message: "hi" });
+      records().mail.post("a", threadId, { id, kind, message: "hi" });
 
     test.each([
       ["steer", false],

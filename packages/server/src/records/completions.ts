@@ -38,7 +38,7 @@ export async function noteCompletion(
     await session.run(
       `INSERT INTO dw_srv_completions (thread_id, owner, target, run_id, assistant_id, state, ends, looks)
         SELECT thread_id, owner, $1, run_id, assistant_id, 'open', 0, 0 FROM dw_srv_runs WHERE run_id = $2
-        ON CONFLICT (thread_id) DO UPDATE SET target = excluded.target, run_id = excluded.run_id,
+        ON CONFLICT (thread_id) DO UPDATE SET owner = excluded.owner, target = excluded.target, run_id = excluded.run_id,
           assistant_id = excluded.assistant_id, state = 'open', status = NULL, ends = 0, looks = 0, due = NULL`,
       [callback, runId],
     );

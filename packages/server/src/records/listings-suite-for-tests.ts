@@ -3,8 +3,18 @@ import { randomUUID } from "node:crypto";
 import type { SearchThreads } from "@deepwright/protocol";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../../../../scripts/test-time.ts";
-import { assistant, claimed, cron, newRun, newThread, said, started, thread } from "./facts-for-tests.ts";
-import { EVERYONE } from "./records.ts";
+import {
+  assistant,
+  claimed,
+  cron,
+  finished,
+  newRun,
+  newThread,
+  said,
+  started,
+  thread,
+} from "./facts-for-tests.ts";
+import { EVERYONE, type RetiredThread, type ThreadRecord, type ThreadRecords } from "./records.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
 const PAGE = { limit: 10, offset: 0 };
@@ -251,12 +261,14 @@ export function listingsSuite({ records }: RecordsSite): void {
       const owner = randomUUID();
       const threadId = await newThread(records(), owner);
       const state = { status: "error", values: { a: 1 }, interrupts: {}, error: { message: "no" } } as const;
-      await records().threads.note(threadId, state);
-      expect(await records().threads.get(owner, threadId)).toMatchObject(state);
-      await records().threads.note(threadId, { status: "busy", values: null, interrupts: {} });
-      const noted = await records().threads.get(owner, threadId);
-      expect(noted).toMatchObject({ status: "error", values: null });
-      expect(noted).not.toHaveProperty("error");
+      const noted = async (shown: Parameters<ThreadRecords["note"]>[1]) => {
+        await records().threads.note((await records().threads.get(owner, threadId))!, shown);
+        return records().threads.get(owner, threadId);
+      };
+      expect(await noted(state)).toMatchObject(state);
+      const busy = await noted({ status: "busy", values: null, interrupts: {} });
+      expect(busy).toMatchObject({ status: "error", values: null });
+      expect(busy).not.toHaveProperty("error");
     });
 
     test("take their runs, events, mail, crons and marks with them", async () => {
@@ -266,7 +278,7 @@ export function listingsSuite({ records }: RecordsSite): void {
       await records().threads.put(owner, one, { ifExists: "raise" });
       const runId = await started(records(), owner, threadId);
       await records().events.append(await claimed(records(), threadId), [said("one")]);
-      await records().mail.post(threadId, { id: "m", kind: "steer", message: "hi" });
+      await records().mail.post(owner, threadId, { id: "m", kind: "steer", message: "hi" });
       await records().crons.put(owner, cron({ thread_id: threadId }));
       expect(await records().threads.delete(owner, threadId)).toBe(true);
       expect(await records().threads.delete(owner, threadId)).toBe(false);
@@ -276,7 +288,43 @@ export function listingsSuite({ records }: RecordsSite): void {
       expect(await records().crons.count(owner, {})).toBe(0);
       await records().threads.put(owner, thread(owner, { thread_id: threadId }), { ifExists: "raise" });
       expect(await records().threads.count(owner, { metadata: { a: 1 } })).toBe(0);
-      expect(await records().mail.post(threadId, { id: "m", kind: "steer", message: "hi" })).toBe(true);
+      expect(await records().mail.post(owner, threadId, { id: "m", kind: "steer", message: "hi" })).toBe(
+        true,
+      );
+    });
+
+    test("that are retired are there for nobody, and their id is taken until they are dropped", async () => {
+      const [a, b] = [randomUUID(), randomUUID()];
+      const { threads, runs, mail } = records();
+      const one = thread(a, { metadata: { a: 1 }, values: { secret: 1 } });
+      const { thread_id: threadId } = one;
+      const first = (await threads.put(a, one, { ifExists: "raise" })) as ThreadRecord;
+      await started(records(), a, threadId);
+      expect(await threads.retire(b, threadId)).toBeUndefined();
+      expect(await threads.retire(a, threadId)).toBe("busy");
+      await finished(records(), await claimed(records(), threadId));
+      const retired = (await threads.retire(a, threadId, first.incarnation)) as RetiredThread;
+      expect(await threads.retire(a, threadId)).toEqual(retired);
+      expect(await threads.has(first)).toBe(false);
+      expect(await threads.get(a, threadId)).toBeUndefined();
+      expect(await threads.search(a, { ...PAGE, ids: [threadId] })).toEqual([]);
+      expect(await runs.start(newRun(a, threadId))).toEqual({ kind: "no-thread" });
+      expect(await mail.post(a, threadId, { id: "m", kind: "steer", message: "hi" })).toBe(false);
+      expect(await threads.patch(a, threadId, { metadata: { x: 1 } })).toBeUndefined();
+      const again = (owner: string) =>
+        threads.put(owner, thread(owner, { thread_id: threadId }), { ifExists: "do_nothing" });
+      expect([await again(a), await again(b)]).toEqual(["exists", "exists"]);
+      expect(await threads.get(EVERYONE, threadId)).toMatchObject({ values: null });
+      await threads.drop(retired);
+      expect(await threads.isTaken(threadId)).toBe(false);
+      const second = (await again(b)) as ThreadRecord;
+      expect(second.incarnation).not.toBe(first.incarnation);
+      // Whoever comes late, with what was true of the first one.
+      await threads.drop(retired);
+      expect(await threads.retire(a, threadId, first.incarnation)).toBeUndefined();
+      await threads.note(first, { status: "idle", values: { secret: 1 }, interrupts: {} });
+      expect(await threads.get(b, threadId)).toMatchObject({ values: null });
+      expect(await threads.has(second)).toBe(true);
     });
 
     test("that are over their time are named to whoever deletes them", async () => {
@@ -286,7 +334,8 @@ export function listingsSuite({ records }: RecordsSite): void {
       await newThread(records(), owner);
       await eventually(async () => {
         const expired = await records().threads.expired(100);
-        expect(expired.filter((each) => each.owner === owner)).toEqual([{ owner, threadId: one.thread_id }]);
+        const { thread_id, incarnation } = (await records().threads.get(owner, one.thread_id))!;
+        expect(expired.filter((each) => each.owner === owner)).toEqual([{ owner, thread_id, incarnation }]);
       });
     });
   });

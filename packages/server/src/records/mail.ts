@@ -51,9 +51,9 @@ export function mailRows(database: Database) {
   const { read, write } = database;
   return {
     /** Under the lock of the thread, so that the order of positions is that in which mail can be seen. */
-    post: (threadId: string, { id, kind, message }: Letter, token: string): Promise<boolean> =>
+    post: (owner: Owner, threadId: string, { id, kind, message }: Letter, token: string): Promise<boolean> =>
       write(async (session) => {
-        if (!(await lockThread(database, session, threadId))) return false;
+        if (!(await lockThread(database, session, threadId, owner))) return false;
         return insertLetter(session, threadId, { id, kind, message }, token);
       }),
 

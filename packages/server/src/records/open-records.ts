@@ -77,7 +77,20 @@ function serviceModule(): URL {
 
 const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[] } = {
   assistants: ["put", "setLatest", "get", "search", "count", "versions", "delete"],
-  threads: ["put", "get", "patch", "note", "search", "count", "delete", "expired"],
+  threads: [
+    "put",
+    "get",
+    "patch",
+    "note",
+    "search",
+    "count",
+    "has",
+    "isTaken",
+    "delete",
+    "retire",
+    "drop",
+    "expired",
+  ],
   runs: [
     "start",
     "keyed",

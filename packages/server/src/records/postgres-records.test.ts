@@ -91,7 +91,9 @@ describe("answers that get lost", () => {
       expect(await far.runs.finish(claim, end, [said("end")])).toBe(true);
       const log = await far.events.read(run.runId, 0, 10);
       expect(log.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
-      expect(await far.mail.post(threadId, { id: `mail ${turn}`, kind: "steer", message: turn })).toBe(true);
+      expect(
+        await far.mail.post("lost", threadId, { id: `mail ${turn}`, kind: "steer", message: turn }),
+      ).toBe(true);
       await far.crons.put("lost", cron({ cron_id: `cron ${turn}` }));
       const due = await far.crons.takeDue(Date.now(), () => null);
       expect(due.filter((one) => one.owner === "lost")).toHaveLength(1);

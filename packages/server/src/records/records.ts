@@ -21,19 +21,30 @@ import type {
   Thread,
   ThreadStatus,
 } from "@deepwright/protocol";
-import type { BackgroundRecords, TaskStatus } from "./background-records.ts";
+import type { BackgroundRecords, TaskRecord, TaskStatus } from "./background-records.ts";
 import type { DueHook, HookRecord, HookRecords, PassedOver } from "./hook-records.ts";
 
-export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskStatus };
+export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskRecord, TaskStatus };
 
 /** Who something belongs to: what `authenticate` said, or `local`. */
 export type Owner = string;
 
 /** The owner of the server's own assistants, which everyone sees and nobody else may change. No client has this name. */
-export const EVERYONE: Owner = "";
+export const EVERYONE = "" satisfies Owner;
 
 /** A thread without what the saver knows better: its values and interrupts are kept here as of its last run. */
-export type ThreadRecord = Omit<Thread, "error"> & { readonly owner: Owner; readonly error?: unknown };
+export type ThreadRecord = Omit<Thread, "error"> & {
+  readonly owner: Owner;
+  readonly error?: unknown;
+  /** Tells it from threads that had its id before, or will. Set by storage. */
+  readonly incarnation?: number;
+};
+
+/** Which thread: ids are used again, incarnations never. */
+export type ThreadPlace = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
+
+/** A thread that is being removed. */
+export type RetiredThread = ThreadPlace & { readonly owner: typeof EVERYONE };
 
 export type RunUser = Readonly<Record<string, unknown>>;
 
@@ -258,20 +269,31 @@ export interface ThreadRecords {
     threadId: string,
     change: { readonly metadata?: Record<string, unknown>; readonly expiresAt?: number },
   ): Promise<ThreadRecord | undefined>;
-  /** After a run or a change of state: what listings show. */
+  /** After a change of state: what listings show. Nothing happens when the thread is gone. */
   note(
-    threadId: string,
+    thread: ThreadPlace,
     state: Pick<ThreadRecord, "status" | "values" | "interrupts"> & { readonly error?: unknown },
   ): Promise<void>;
   search(owner: Owner, query: SearchThreads): Promise<ThreadRecord[]>;
   count(owner: Owner, query: Pick<SearchThreads, "metadata" | "values" | "status">): Promise<number>;
+  /** Whether this very thread is still there: not one that was made later under its id. */
+  has(thread: ThreadPlace): Promise<boolean>;
+  /** Whether anyone has a thread of this id, be it one that is being removed. */
+  isTaken(threadId: string): Promise<boolean>;
   /**
    * With its runs, their events, its mail and the crons on it; its tasks are cancelled, and the thread it does one for
-   * is told. The saver's state is the caller's to delete.
+   * is told. For threads that have no state: others are retired.
    */
   delete(owner: Owner, threadId: string): Promise<boolean>;
-  /** Threads whose `expiresAt` has passed, for whoever deletes them. */
-  expired(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
+  /**
+   * As `delete`, but the id stays taken until `drop`, which is called when the state in the saver is gone. From now on
+   * nobody finds the thread and nothing begins on it. `busy`: it has a run that has not ended. Undefined: there is no
+   * such thread, or another incarnation of it. The former owner may ask again.
+   */
+  retire(owner: Owner, threadId: string, incarnation?: number): Promise<RetiredThread | "busy" | undefined>;
+  drop(thread: RetiredThread): Promise<void>;
+  /** Threads whose `expiresAt` has passed, and retired ones nobody has dropped, for whoever removes them. */
+  expired(limit: number): Promise<readonly ThreadPlace[]>;
 }
 
 export interface DueCron {
@@ -304,8 +326,11 @@ export interface CronRecords {
 
 /** Messages for a thread that wait for its next turn: steering, follow-ups, ends of background work. */
 export interface MailRecords {
-  /** An `id` that was delivered or waits already is not delivered again: false, as for a thread that is not there. */
+  /**
+   * An `id` that was delivered or waits already is not delivered again: false, as for a thread the owner does not have.
+   */
   post(
+    owner: Owner,
     threadId: string,
     mail: {
       readonly id: string;
@@ -333,20 +358,6 @@ export interface WaitingMail {
 /** The idempotency key of a run that is begun for mail; `newest` is the last letter that waits. */
 export const mailKey = (threadId: string, newest: string): string =>
   `mail:${threadId.length}:${threadId}:${newest}`;
-
-/** A thread that does a task of another thread of its owner. */
-export interface TaskRecord {
-  readonly threadId: string;
-  readonly parentThreadId: string;
-  /** As the agent of the parent calls the one that does it. */
-  readonly agentName: string;
-  /** The run the task was last given to. */
-  readonly runId: string;
-  /** `waits` for a person, and the parent was told so; what comes of it is told as well. */
-  readonly state: "open" | "waits" | "over";
-  /** Null while it is open. */
-  readonly status: TaskStatus | null;
-}
 
 export interface NewTask {
   /** The run that gives it, at work on the parent. */

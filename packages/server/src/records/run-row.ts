@@ -76,16 +76,17 @@ export async function findRun(
   return row && storedRun(row);
 }
 
-/** Makes everyone else who changes runs of this thread wait; false: there is no such thread. */
+/** Makes everyone else who changes runs of this thread wait; false: there is no such thread, or the owner has another one. */
 export async function lockThread(
   database: Database,
   session: SqlSession,
   threadId: string,
+  owner?: Owner,
 ): Promise<boolean> {
-  const rows = await session.all(`SELECT position FROM dw_srv_threads WHERE thread_id = $1${database.lock}`, [
+  const [row] = await session.all(`SELECT owner FROM dw_srv_threads WHERE thread_id = $1${database.lock}`, [
     threadId,
   ]);
-  return rows.length > 0;
+  return row !== undefined && (owner ?? row.owner) === row.owner;
 }
 
 const EVENT_COLUMNS = { run: "BIGINT", sequence: "BIGINT", event: "TEXT", data: "TEXT" } as const;

@@ -103,9 +103,9 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
       const { mail } = records();
       const message = { content: "hi \u0000 there" };
       for (const id of ["b", "a", "c"])
-        expect(await mail.post(threadId, { id, kind: "steer", message })).toBe(true);
-      expect(await mail.post(threadId, { id: "d", kind: "completion", message: null })).toBe(true);
-      expect(await mail.post(threadId, { id: "a", kind: "steer", message: "again" })).toBe(false);
+        expect(await mail.post("a", threadId, { id, kind: "steer", message })).toBe(true);
+      expect(await mail.post("a", threadId, { id: "d", kind: "completion", message: null })).toBe(true);
+      expect(await mail.post("a", threadId, { id: "a", kind: "steer", message: "again" })).toBe(false);
       expect(await mail.waiting(threadId, ["steer"])).toEqual(
         ["b", "a", "c"].map((id) => ({ id, kind: "steer", message, afterRun: 0 })),
       );
@@ -117,7 +117,7 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
       ]);
       await mail.settle(threadId, ["b", "a", "unknown"]);
       expect((await mail.waiting(threadId, ["steer"])).map(({ id }) => id)).toEqual(["c"]);
-      expect(await mail.post(threadId, { id: "a", kind: "steer", message: "again" })).toBe(false);
+      expect(await mail.post("a", threadId, { id: "a", kind: "steer", message: "again" })).toBe(false);
     });
 
     test("of one id, posted many times at once, comes once", async () => {
@@ -125,7 +125,7 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
       const other = await again();
       const posted = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
-          (index % 2 === 0 ? records() : other).mail.post(threadId, {
+          (index % 2 === 0 ? records() : other).mail.post("a", threadId, {
             id: "task",
             kind: "completion",
             message: index,
@@ -138,7 +138,9 @@ export function scheduleSuite({ records, again }: RecordsSite): void {
     });
 
     test("for a thread that is not there is refused", async () => {
-      expect(await records().mail.post(randomUUID(), { id: "m", kind: "steer", message: 1 })).toBe(false);
+      expect(await records().mail.post("a", randomUUID(), { id: "m", kind: "steer", message: 1 })).toBe(
+        false,
+      );
     });
   });
 }

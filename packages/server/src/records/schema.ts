@@ -12,6 +12,7 @@ export const SERVER_MIGRATIONS: readonly Migration[] = [
   createRemoteTaskTables,
   addCallers,
   createCompletionTables,
+  addFormerOwners,
 ];
 
 /**
@@ -103,4 +104,12 @@ function createHookTables({ id, integer, text }: ColumnTypes): string[] {
 /** What `authenticate` said of who began a run, beside the identity: JSON. */
 function addCallers({ text }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_runs ADD COLUMN caller ${text}`];
+}
+
+/**
+ * A thread whose state is being removed belongs to nobody (`EVERYONE`): nothing can begin or be seen on it, and its id
+ * stays taken until the state is gone. `former_owner` may ask for its removal again.
+ */
+function addFormerOwners({ text }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_srv_threads ADD COLUMN former_owner ${text}`];
 }

@@ -131,7 +131,7 @@ function verifyingOf({ metadata, values }: ThreadFilters) {
   return verifying({ metadata, state_values: values });
 }
 
-const SMALL = "t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata";
+const SMALL = "t.position, t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata";
 
 /** In the order of the ids; those that are not there are left out. */
 async function load(
@@ -159,6 +159,7 @@ function threadOf(row: SqlRow): ThreadRecord {
   return {
     thread_id: row.thread_id as string,
     owner: row.owner as string,
+    incarnation: row.position as number,
     created_at: momentOf(row.created_at),
     updated_at: momentOf(row.updated_at),
     state_updated_at: momentOf(row.state_updated_at),

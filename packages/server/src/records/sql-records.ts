@@ -68,7 +68,10 @@ function threadRecords({ threads }: Rows): ThreadRecords {
       threads.put(owner, storedThread(thread, expiresAt), ifExists),
     delete: (owner, threadId) => threads.delete(owner, threadId, Date.now()),
     patch: (owner, threadId, change) => threads.patch(owner, threadId, change, Date.now()),
-    note: (threadId, state) => threads.note(threadId, shownState(state), Date.now()),
+    note: ({ owner, thread_id, incarnation }, state) =>
+      threads.note({ owner, thread_id, incarnation }, shownState(state), Date.now()),
+    has: ({ owner, thread_id, incarnation }) => threads.has({ owner, thread_id, incarnation }),
+    retire: (owner, threadId, incarnation) => threads.retire(owner, threadId, incarnation, Date.now()),
   };
 }
 
@@ -177,8 +180,8 @@ function cronRecords({ crons }: Rows): CronRecords {
 
 function mailRecords({ mail }: Rows): MailRecords {
   return {
-    post: (threadId, { id, kind, message }) =>
-      mail.post(threadId, { id, kind, message: JSON.stringify(message ?? null) }, randomUUID()),
+    post: (owner, threadId, { id, kind, message }) =>
+      mail.post(owner, threadId, { id, kind, message: JSON.stringify(message ?? null) }, randomUUID()),
     async waiting(threadId, kinds) {
       const letters = await mail.waiting(threadId, kinds);
       return letters.map(({ message, ...letter }) => ({ ...letter, message: JSON.parse(message) }));

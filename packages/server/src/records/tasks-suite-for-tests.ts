@@ -54,7 +54,7 @@ export function tasksSuite({ records, again }: RecordsSite): void {
       const second = await started(records(), "a", threadId);
       await end(records(), first);
       expect(await lettersOf(by)).toEqual([]);
-      await records().mail.post(threadId, { id: "m", kind: "steer", message: "hi" });
+      await records().mail.post("a", threadId, { id: "m", kind: "steer", message: "hi" });
       await end(records(), await claimed(records(), threadId));
       await end(records(), await claimed(records(), below));
       expect(await lettersOf(by)).toEqual([]);
@@ -158,7 +158,7 @@ export function tasksSuite({ records, again }: RecordsSite): void {
       const isFound = async () =>
         (await records().mail.unattended(1_000)).some((each) => each.threadId === threadId);
       expect(await isFound()).toBe(false);
-      await records().mail.post(threadId, { id: "one", kind: "steer", message: 1 });
+      await records().mail.post("a", threadId, { id: "one", kind: "steer", message: 1 });
       expect(await isFound()).toBe(true);
       await started(records(), "a", threadId, {
         idempotencyKey: mailKey(threadId, "one"),
@@ -166,7 +166,7 @@ export function tasksSuite({ records, again }: RecordsSite): void {
       });
       await end(records(), await claimed(records(), threadId));
       expect(await isFound()).toBe(false);
-      await records().mail.post(threadId, { id: "two", kind: "steer", message: 1 });
+      await records().mail.post("a", threadId, { id: "two", kind: "steer", message: 1 });
       expect(await isFound()).toBe(true);
       await started(records(), "a", threadId);
       expect(await isFound()).toBe(false);

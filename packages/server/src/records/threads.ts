@@ -3,7 +3,7 @@ import type { SearchThreads } from "@deepwright/protocol";
 import { endCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { addMarks, removeMarks, writeMarks } from "./json-filter.ts";
-import type { Owner, ThreadRecord } from "./records.ts";
+import { EVERYONE, type Owner, type RetiredThread, type ThreadPlace, type ThreadRecord } from "./records.ts";
 import { lockThread } from "./run-row.ts";
 import { removeRuns } from "./runs.ts";
 import { countThreads, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
@@ -33,6 +33,9 @@ export interface ThreadChange {
   readonly expiresAt?: number;
 }
 
+/** No row has this number. */
+const NOT_STORED = 0;
+
 export type ThreadRows = ReturnType<typeof threadRows>;
 
 export function threadRows(database: Database) {
@@ -56,14 +59,14 @@ export function threadRows(database: Database) {
     ): Promise<ThreadRecord | undefined> =>
       write((session) => patchThread(database, session, owner, threadId, change, now)),
 
-    note: (threadId: string, state: ShownState, now: number): Promise<void> =>
+    note: ({ owner, incarnation }: ThreadPlace, state: ShownState, now: number): Promise<void> =>
       write(async (session) => {
         const { status, values, interrupts, error } = state;
         const change = status === "busy" ? "status = COALESCE(status, $6)" : "status = $6";
         await session.run(
           `UPDATE dw_srv_threads SET state_values = $2, interrupts = $3, error = $4, updated_at = $5,
-            state_updated_at = $5, ${change} WHERE thread_id = $1`,
-          [threadId, values, interrupts, error, now, status],
+            state_updated_at = $5, ${change} WHERE position = $1 AND owner = $7`,
+          [incarnation ?? NOT_STORED, values, interrupts, error, now, status, owner],
         );
       }),
 
@@ -76,14 +79,51 @@ export function threadRows(database: Database) {
     delete: (owner: Owner, threadId: string, now: number): Promise<boolean> =>
       write((session) => deleteThread(database, session, owner, threadId, now)),
 
-    expired: (limit: number): Promise<{ owner: Owner; threadId: string }[]> =>
+    has: ({ owner, thread_id, incarnation }: ThreadPlace): Promise<boolean> =>
       read(async (session) => {
         const rows = await session.all(
-          `SELECT owner, thread_id FROM dw_srv_threads WHERE expires_at <= ${database.clock}
+          "SELECT position FROM dw_srv_threads WHERE thread_id = $1 AND owner = $2 AND position = $3",
+          [thread_id, owner, incarnation ?? NOT_STORED],
+        );
+        return rows.length > 0;
+      }),
+
+    isTaken: (threadId: string): Promise<boolean> =>
+      read(async (session) => {
+        const rows = await session.all("SELECT position FROM dw_srv_threads WHERE thread_id = $1", [
+          threadId,
+        ]);
+        return rows.length > 0;
+      }),
+
+    retire: (
+      owner: Owner,
+      threadId: string,
+      incarnation: number | undefined,
+      now: number,
+    ): Promise<RetiredThread | "busy" | undefined> =>
+      write((session) => retireThread(database, session, { owner, threadId, incarnation }, now)),
+
+    drop: ({ thread_id, incarnation }: RetiredThread): Promise<void> =>
+      write(async (session) => {
+        await session.run(
+          "DELETE FROM dw_srv_threads WHERE thread_id = $1 AND position = $2 AND owner = $3",
+          [thread_id, incarnation ?? NOT_STORED, EVERYONE],
+        );
+      }),
+
+    expired: (limit: number): Promise<ThreadPlace[]> =>
+      read(async (session) => {
+        const rows = await session.all(
+          `SELECT owner, thread_id, position FROM dw_srv_threads WHERE expires_at <= ${database.clock}
             ORDER BY expires_at LIMIT $1`,
           [Math.max(0, limit)],
         );
-        return rows.map((row) => ({ owner: row.owner as string, threadId: row.thread_id as string }));
+        return rows.map((row) => ({
+          owner: row.owner as string,
+          thread_id: row.thread_id as string,
+          incarnation: row.position as number,
+        }));
       }),
   };
 }
@@ -171,6 +211,51 @@ async function deleteThread(
     [threadId, owner],
   );
   if (found === undefined) return false;
+  await emptyThread(database, session, { owner, threadId, parent }, now);
+  await session.run("DELETE FROM dw_srv_threads WHERE thread_id = $1", [threadId]);
+  return true;
+}
+
+/** Housekeeping leaves a retired thread to whoever retired it for so long. */
+const RETIRED_MS = 60_000;
+
+/** The row stays, and keeps its id from others, until `drop`. */
+async function retireThread(
+  database: Database,
+  session: SqlSession,
+  { owner, threadId, incarnation }: { owner: Owner; threadId: string; incarnation: number | undefined },
+  now: number,
+): Promise<RetiredThread | "busy" | undefined> {
+  const parent = await lockParent(database, session, threadId);
+  const [found] = await session.all(
+    `SELECT position, owner FROM dw_srv_threads WHERE thread_id = $1 AND (owner = $2 OR (owner = $3
+      AND former_owner = $2))${database.lock}`,
+    [threadId, owner, EVERYONE],
+  );
+  if (found === undefined || (incarnation ?? found.position) !== found.position) return undefined;
+  const retired = { owner: EVERYONE, thread_id: threadId, incarnation: found.position as number } as const;
+  if (found.owner === EVERYONE) return retired;
+  const open = await session.all(
+    "SELECT position FROM dw_srv_runs WHERE thread_id = $1 AND open = 1 LIMIT 1",
+    [threadId],
+  );
+  if (open.length > 0) return "busy";
+  await emptyThread(database, session, { owner, threadId, parent }, now);
+  await session.run(
+    `UPDATE dw_srv_threads SET owner = $1, former_owner = $2, expires_at = ${database.clock} + $3,
+      config = NULL, state_values = NULL, interrupts = '{}', error = NULL WHERE position = $4`,
+    [EVERYONE, owner, RETIRED_MS, found.position as number],
+  );
+  return retired;
+}
+
+/** Under the locks of the thread and its parent: everything that belongs to it but its own row. */
+async function emptyThread(
+  database: Database,
+  session: SqlSession,
+  { owner, threadId, parent }: { owner: Owner; threadId: string; parent: string | undefined },
+  now: number,
+): Promise<void> {
   await removeRuns(session, "thread_id = $1", threadId);
   await cancelTasksOf(database, session, threadId, now);
   await session.run("DELETE FROM dw_srv_tasks WHERE parent = $1", [threadId]);
@@ -178,8 +263,7 @@ async function deleteThread(
   await session.run("DELETE FROM dw_srv_remote_tasks WHERE parent = $1 AND state = 'over'", [threadId]);
   if (parent !== undefined) await endTask(session, parent, threadId, "cancelled");
   await removeMarks(session, owner, "thread", threadId);
-  for (const table of ["dw_srv_mail", "dw_srv_crons", "dw_srv_tasks", "dw_srv_threads"]) {
+  for (const table of ["dw_srv_mail", "dw_srv_crons", "dw_srv_tasks"]) {
     await session.run(`DELETE FROM ${table} WHERE thread_id = $1`, [threadId]);
   }
-  return true;
 }

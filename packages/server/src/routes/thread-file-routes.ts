@@ -5,17 +5,14 @@ import type { FileChanges, ThreadFiles } from "@deepwright/protocol";
 import { notFound } from "../http/problems.ts";
 import type { Call, Handlers } from "./call.ts";
 import type { Services } from "./services.ts";
-import { configOf, type PlaceInThread, threadOf } from "./thread-parts.ts";
+import { configOf, type PlaceInThread, readingThread } from "./thread-parts.ts";
 
 type FileRoutes = Pick<Handlers<"threads">, "threads.files" | "threads.readFile" | "threads.diffFiles">;
 
 export const threadFileRoutes: FileRoutes = {
   "threads.files": async ({ owner, parameters, query, services }): Promise<ThreadFiles> => {
-    await threadOf(services, owner, parameters.thread_id);
-    const files = await filesOf(services, {
-      threadId: parameters.thread_id,
-      checkpointId: query.checkpoint_id,
-    });
+    const { thread_id: threadId } = parameters;
+    const files = await filesOf(services, owner, { threadId, checkpointId: query.checkpoint_id });
     const below = query.path === undefined ? "" : query.path.replace(/\/$/, "");
     const listed = Object.keys(files)
       .filter((path) => below === "" || path === below || path.startsWith(`${below}/`))
@@ -27,17 +24,18 @@ export const threadFileRoutes: FileRoutes = {
 
   "threads.diffFiles": async ({ owner, parameters, query, services }): Promise<FileChanges> => {
     const threadId = parameters.thread_id;
-    await threadOf(services, owner, threadId);
-    const head = (await services.saver.getTuple(configOf({ threadId })))?.checkpoint.id;
-    if (head === undefined) return { changes: [] };
-    const until = query.to ?? head;
-    for (const id of [query.from, query.to])
-      if (id !== undefined && !(await services.saver.getTuple(configOf({ threadId, checkpointId: id }))))
-        throw notFound("checkpoint");
-    const threads = openThreads(services.saver);
-    const changes = await (query.from === undefined
-      ? threads.diff(threadId, until)
-      : threads.diff(threadId, query.from, { to: until }));
+    const changes = await readingThread(services, owner, threadId, async () => {
+      const head = (await services.saver.getTuple(configOf({ threadId })))?.checkpoint.id;
+      if (head === undefined) return [];
+      const until = query.to ?? head;
+      for (const id of [query.from, query.to])
+        if (id !== undefined && !(await services.saver.getTuple(configOf({ threadId, checkpointId: id }))))
+          throw notFound("checkpoint");
+      const threads = openThreads(services.saver);
+      return query.from === undefined
+        ? threads.diff(threadId, until)
+        : threads.diff(threadId, query.from, { to: until });
+    });
     return {
       changes: changes.map(({ path, place, kind, patch }) => ({
         path,
@@ -52,8 +50,10 @@ export const threadFileRoutes: FileRoutes = {
 
 type Files = Readonly<Record<string, unknown>>;
 
-async function filesOf({ saver }: Services, place: PlaceInThread): Promise<Files> {
-  const tuple = await saver.getTuple(configOf(place));
+async function filesOf(services: Services, owner: string, place: PlaceInThread): Promise<Files> {
+  const tuple = await readingThread(services, owner, place.threadId, () =>
+    services.saver.getTuple(configOf(place)),
+  );
   if (!tuple && place.checkpointId != null) throw notFound("checkpoint");
   const { files } = (tuple?.checkpoint.channel_values ?? {}) as { files?: Files };
   return typeof files === "object" && files !== null ? files : {};
@@ -68,9 +68,8 @@ function factsOf(path: string, file: unknown): ThreadFiles["files"] {
 
 /** Never shown in the server's own origin: what an agent wrote may be a page with a script. */
 async function readFile({ owner, parameters, query, services }: Call<"threads.readFile">): Promise<Response> {
-  await threadOf(services, owner, parameters.thread_id);
   const place = { threadId: parameters.thread_id, checkpointId: query.checkpoint_id };
-  const files = await filesOf(services, place);
+  const files = await filesOf(services, owner, place);
   const content = Object.hasOwn(files, query.path) ? fileContent(files[query.path]) : undefined;
   if (content === undefined) throw notFound("file");
   const name = query.path.slice(query.path.lastIndexOf("/") + 1);

@@ -1,9 +1,13 @@
 /** What the routes of a thread share: the thread itself, its agent, its state as clients see it. */
+import type { ThreadClaim } from "@deepwright/checkpoint";
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
+import { removeThread } from "../runs/removal/remove-thread.ts";
+import { CLAIM_KEY } from "../runs/run-input.ts";
+import { ServiceError } from "../runs/service-error.ts";
 import { publicKeys } from "../runs/thread-view.ts";
 import type { Services } from "./services.ts";
 
@@ -18,7 +22,7 @@ export async function threadOf(
   return thread;
 }
 
-export function shownThread({ owner: _, ...thread }: ThreadRecord): Thread {
+export function shownThread({ owner: _, incarnation: __, ...thread }: ThreadRecord): Thread {
   return thread;
 }
 
@@ -37,12 +41,14 @@ export interface PlaceInThread {
   readonly namespace?: string | undefined;
 }
 
-export function configOf({ threadId, checkpointId, namespace }: PlaceInThread) {
+/** `held` is the claim under which is written. */
+export function configOf({ threadId, checkpointId, namespace }: PlaceInThread, held?: ThreadClaim) {
   return {
     configurable: {
       thread_id: threadId,
       checkpoint_ns: namespace ?? "",
       ...(checkpointId != null && { checkpoint_id: checkpointId }),
+      ...(held && { [CLAIM_KEY]: held }),
     },
   };
 }
@@ -121,23 +127,75 @@ function wordsOf(error: unknown): string {
 }
 
 /**
- * With everything that belongs to it; runs that go on are ended first. The record last: it is what leads to the rest, and
- * what keeps its id from others. Whatever happens in between, its owner can ask again.
+ * What `read` finds belongs to the thread that was asked for: meanwhile it may have been deleted, and its id given to
+ * somebody else.
  */
+export async function readingThread<T>(
+  services: Services,
+  owner: string,
+  threadId: string,
+  read: (thread: ThreadRecord) => Promise<T>,
+): Promise<T> {
+  const thread = await threadOf(services, owner, threadId);
+  const found = await read(thread);
+  await checkIsThere(services, thread);
+  return found;
+}
+
+/** Writes to the state under its claim, so that it is not removed meanwhile. THREAD_BUSY while another has it. */
+export async function writingThread<T>(
+  services: Services,
+  thread: ThreadRecord,
+  write: (held: ThreadClaim) => Promise<T>,
+): Promise<T> {
+  const held = await services.saver.claimThread(thread.thread_id, { mode: "refuse" });
+  try {
+    await checkIsThere(services, thread);
+    return await write(held);
+  } finally {
+    await held.release().catch(() => undefined);
+  }
+}
+
+export async function checkIsThere({ records }: Services, thread: ThreadRecord): Promise<void> {
+  if (!(await records.threads.has(thread))) throw notFound("thread");
+}
+
+/** With everything that belongs to it; runs that go on are ended first. One whose removal broke off goes on from there. */
 export async function deleteThread(services: Services, owner: string, threadId: string): Promise<void> {
-  await endRuns(services, owner, threadId);
-  await services.saver.deleteThread(threadId);
-  if (!(await services.records.threads.delete(owner, threadId))) throw notFound("thread");
+  const { records, closing, saver, agents } = services;
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(PATIENCE_MS)]);
+  const incarnation = (await records.threads.get(owner, threadId))?.incarnation;
+  const parts = { records, saver, registry: agents };
+  for (;;) {
+    await endRuns(services, owner, threadId, signal);
+    const how = await removeThread(parts, { owner, thread_id: threadId, incarnation }, signal).catch(
+      (error) => {
+        throw signal.aborted ? stillBusy() : error;
+      },
+    );
+    if (how === "gone") throw notFound("thread");
+    if (how === "removed") return;
+    if (signal.aborted) throw stillBusy();
+  }
 }
 
 const PATIENCE_MS = 30_000;
 
+const stillBusy = () => new Problem("THREAD_BUSY", "A run of the thread does not end.");
+
 /** Where no worker is left to end them, the thread stays busy. */
-async function endRuns({ records, runs, closing }: Services, owner: string, threadId: string): Promise<void> {
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(PATIENCE_MS)]);
+async function endRuns(
+  { records, runs }: Services,
+  owner: string,
+  threadId: string,
+  signal: AbortSignal,
+): Promise<void> {
   for (const status of ["pending", "running"] as const)
     for (const run of await records.runs.list(owner, threadId, { limit: 1000, offset: 0, status }))
       await runs.cancel(owner, run.run_id, { action: "interrupt", wait: true, signal }).catch((error) => {
-        throw signal.aborted ? new Problem("THREAD_BUSY", "A run of the thread does not end.") : error;
+        if (signal.aborted) throw stillBusy();
+        // It went with the thread, which another request has removed.
+        if (!(error instanceof ServiceError && error.code === "NOT_FOUND")) throw error;
       });
 }

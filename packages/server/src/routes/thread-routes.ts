@@ -1,18 +1,27 @@
 /** Threads: made, found, copied, removed. */
 import { randomUUID } from "node:crypto";
-import { openThreads } from "@deepwright/checkpoint";
+import { openThreads, type ThreadClaim } from "@deepwright/checkpoint";
 import type { CreateThread, Thread } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import { clientUpdate } from "../runs/client-messages.ts";
+import { clearLeftovers } from "../runs/removal/remove-thread.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkUpdate } from "./checked-request.ts";
 import { extractor } from "./extract.ts";
 import { pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
 import { threadFileRoutes } from "./thread-file-routes.ts";
-import { configOf, deleteThread, graphOfThread, shownThread, threadOf } from "./thread-parts.ts";
+import {
+  checkIsThere,
+  configOf,
+  deleteThread,
+  graphOfThread,
+  shownThread,
+  threadOf,
+  writingThread,
+} from "./thread-parts.ts";
 import { threadStateRoutes } from "./thread-state-routes.ts";
 import { threadWorkRoutes } from "./thread-work-routes.ts";
 
@@ -27,6 +36,7 @@ export const threadRoutes: Handlers<"threads"> = {
       throw invalid("supersteps are not allowed on this server.");
     const thread = newThread(owner, given);
     const options = { ifExists: given.if_exists ?? "raise", ...expiry(given.ttl) } as const;
+    if (given.thread_id != null) await clearLeftovers(services, given.thread_id);
     if (given.supersteps?.length) return madeWith(given.supersteps, services, thread, options);
     return shownThread(await putThread(services, thread, options));
   },
@@ -58,7 +68,9 @@ export const threadRoutes: Handlers<"threads"> = {
       if (body.strategy !== "delete" && thread.status === "busy") continue;
       if (body.strategy === "delete") await deleteThread(services, owner, threadId);
       else if (await hasState(services, threadId))
-        await openThreads(services.saver).prune({ threadId, keepLatest: 1 });
+        await writingThread(services, thread, () =>
+          openThreads(services.saver).prune({ threadId, keepLatest: 1 }),
+        );
       pruned++;
     }
     return { pruned_count: pruned };
@@ -84,7 +96,6 @@ export const threadRoutes: Handlers<"threads"> = {
   },
 
   "threads.delete": async ({ owner, parameters, services }) => {
-    await threadOf(services, owner, parameters.thread_id);
     await deleteThread(services, owner, parameters.thread_id);
     return undefined;
   },
@@ -140,6 +151,10 @@ async function copyThread({ owner, parameters, services }: Call<"threads.copy">)
   const { thread_id: to, created_at } = newThread(owner, {});
   // The state first: a thread that is listed has its history.
   if (await hasState(services, from.thread_id)) await services.saver.copyThread(from.thread_id, to);
+  await checkIsThere(services, from).catch(async (error) => {
+    await services.saver.deleteThread(to);
+    throw error;
+  });
   const status = from.status === "busy" ? "idle" : from.status;
   const copy = { ...from, thread_id: to, status, created_at, updated_at: created_at } as const;
   return shownThread(await putThread(services, copy, { ifExists: "raise" }));
@@ -166,7 +181,7 @@ async function madeWith(
     throw exists();
   }
   try {
-    await replay(graph, made.thread_id, steps);
+    await writingThread(services, made, (held) => replay(graph, made.thread_id, steps, held));
   } catch (error) {
     // What does not fit the agent is only found out on the way.
     await deleteThread(services, owner, made.thread_id);
@@ -175,9 +190,14 @@ async function madeWith(
   return shownThread(made);
 }
 
-async function replay(graph: AnyGraph, threadId: string, steps: Supersteps): Promise<void> {
+async function replay(
+  graph: AnyGraph,
+  threadId: string,
+  steps: Supersteps,
+  held: ThreadClaim,
+): Promise<void> {
   await graph.bulkUpdateState(
-    configOf({ threadId }),
+    configOf({ threadId }, held),
     steps.map(({ updates }) => ({
       updates: updates.map(({ values, as_node }) => ({
         values: clientUpdate(values) as never,

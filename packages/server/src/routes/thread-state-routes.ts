@@ -5,6 +5,7 @@ import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import { clientValues } from "../runs/client-messages.ts";
 import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
+import { CLAIM_KEY } from "../runs/run-input.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
 import type { Services } from "./services.ts";
@@ -14,8 +15,10 @@ import {
   graphOfThread,
   interruptsOf,
   type PlaceInThread,
+  readingThread,
   shownState,
   threadOf,
+  writingThread,
 } from "./thread-parts.ts";
 
 type StateRoutes = Pick<
@@ -58,11 +61,11 @@ export const threadStateRoutes: StateRoutes = {
     return { configurable: { thread_id: changed.thread_id } };
   },
 
-  "threads.history": async ({ owner, parameters, body, services }) => {
-    const thread = await threadOf(services, owner, parameters.thread_id);
-    const graph = await graphOfThread(services, thread);
-    return graph ? historyOf(graph, thread.thread_id, body) : [];
-  },
+  "threads.history": async ({ owner, parameters, body, services }) =>
+    readingThread(services, owner, parameters.thread_id, async (thread) => {
+      const graph = await graphOfThread(services, thread);
+      return graph ? historyOf(graph, thread.thread_id, body) : [];
+    }),
 };
 
 async function stateAt(
@@ -71,11 +74,13 @@ async function stateAt(
   place: PlaceInThread,
   subgraphs: boolean,
 ): Promise<ThreadState> {
-  const graph = await graphOfThread(services, await threadOf(services, owner, place.threadId));
-  if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
-    throw notFound("checkpoint");
-  if (!graph) return emptyState();
-  return shownState(await graph.getState(configOf(place), { subgraphs }), graph);
+  return readingThread(services, owner, place.threadId, async (thread) => {
+    const graph = await graphOfThread(services, thread);
+    if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
+      throw notFound("checkpoint");
+    if (!graph) return emptyState();
+    return shownState(await graph.getState(configOf(place), { subgraphs }), graph);
+  });
 }
 
 async function historyOf(
@@ -117,16 +122,23 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
   checkInputKeys(values, inputKeysOf(graph));
   if (thread.status === "busy") throw new Problem("THREAD_BUSY", "The thread has a run that has not ended.");
   const place = { threadId, checkpointId: checkpoint?.checkpoint_id ?? checkpoint_id };
-  await checkCheckpointIsThere(graph, place);
-  const config = await graph.updateState(configOf(place), clientValues(values) as never, asNode ?? undefined);
-  const state = await noteState(services, graph, thread);
-  return { checkpoint: state.checkpoint ?? undefined, configurable: { ...config.configurable } };
+  return writingThread(services, thread, async (held) => {
+    await checkCheckpointIsThere(graph, place);
+    const { configurable } = await graph.updateState(
+      configOf(place, held),
+      clientValues(values) as never,
+      asNode ?? undefined,
+    );
+    const { [CLAIM_KEY]: _, ...shown } = configurable ?? {};
+    const state = await noteState(services, graph, thread);
+    return { checkpoint: state.checkpoint ?? undefined, configurable: shown };
+  });
 }
 
 async function noteState(services: Services, graph: AnyGraph, thread: ThreadRecord): Promise<ThreadState> {
   const state = shownState(await graph.getState(configOf({ threadId: thread.thread_id })), graph);
   const interrupts = interruptsOf(state);
-  await services.records.threads.note(thread.thread_id, {
+  await services.records.threads.note(thread, {
     status: Object.keys(interrupts).length > 0 ? "interrupted" : "idle",
     values: JSON.parse(services.json(state.values)),
     interrupts: JSON.parse(services.json(interrupts)),

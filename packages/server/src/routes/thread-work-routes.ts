@@ -7,7 +7,7 @@ import type { Call, Handlers } from "./call.ts";
 import { checkMessages } from "./checked-request.ts";
 import { lastEvent, shownRun, startRun } from "./run-parts.ts";
 import type { Services } from "./services.ts";
-import { configOf, graphOfThread, shownState, threadOf } from "./thread-parts.ts";
+import { configOf, graphOfThread, readingThread, shownState, threadOf } from "./thread-parts.ts";
 import { threadEvents, threadPlace } from "./thread-stream.ts";
 
 type WorkRoutes = Pick<
@@ -46,9 +46,10 @@ export const threadWorkRoutes: WorkRoutes = {
 };
 
 async function waitingIn(services: Services, owner: string, threadId: string): Promise<WaitingInterrupt[]> {
-  const graph = await graphOfThread(services, await threadOf(services, owner, threadId));
-  if (!graph) return [];
-  const { tasks } = shownState(await graph.getState(configOf({ threadId })), graph);
+  const tasks = await readingThread(services, owner, threadId, async (thread) => {
+    const graph = await graphOfThread(services, thread);
+    return graph ? shownState(await graph.getState(configOf({ threadId })), graph).tasks : [];
+  });
   return tasks.flatMap(({ id: task, interrupts }) =>
     interrupts.flatMap(({ id, ...interrupt }) => (id === undefined ? [] : [{ ...interrupt, id, task }])),
   );

@@ -150,7 +150,7 @@ describe("a run of a supervisor that fails", () => {
     await until(async () => (await taskOf(site)) !== "");
     door.open();
     await site.runs.wait(OWNER, run.run_id);
-    await site.records.mail.post("t1", { id: "m", kind: "steer", message: "left" });
+    await site.records.mail.post(OWNER, "t1", { id: "m", kind: "steer", message: "left" });
     await rounds();
     expect(await runsOf(site, "t1")).toEqual(["error"]);
     expect(await waiting(site, "t1")).toEqual(["steer"]);

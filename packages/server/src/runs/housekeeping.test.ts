@@ -2,6 +2,7 @@
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
+import { EVERYONE } from "../records/records.ts";
 import { agentOf, begin, OWNER, openSite, type Site, textsOf, userSays } from "./service-for-tests.ts";
 import { newThread } from "./start-run.ts";
 
@@ -21,15 +22,14 @@ async function putThread(
   await records.threads.put(owner, newThread(owner, threadId, {}), { ifExists: "raise", ...expires });
 }
 
-const isGone = async ({ records }: Site, owner: string, threadId: string) =>
-  (await records.threads.get(owner, threadId)) === undefined;
+const isGone = async ({ records }: Site, threadId: string) => !(await records.threads.isTaken(threadId));
 
 test("mail on a thread that nobody can answer on keeps no thread of another caller", async () => {
   const site = await openFast();
   await putThread(site, "mallory", "m1");
-  await site.records.mail.post("m1", { id: "a", kind: "steer", message: "hi" });
+  await site.records.mail.post("mallory", "m1", { id: "a", kind: "steer", message: "hi" });
   await putThread(site, OWNER, "t1", Date.now());
-  await until(() => isGone(site, OWNER, "t1"));
+  await until(() => isGone(site, "t1"));
   expect(site.errors).toEqual([]);
 });
 
@@ -44,9 +44,9 @@ test("a thread whose mail cannot be attended to is told of, and the others are s
     return list(owner, threadId, query);
   };
   for (const threadId of ["t1", "t2"])
-    await site.records.mail.post(threadId, { id: "m", kind: "steer", message: "b" });
+    await site.records.mail.post(OWNER, threadId, { id: "m", kind: "steer", message: "b" });
   await putThread(site, OWNER, "t3", Date.now());
-  await until(() => isGone(site, OWNER, "t3"));
+  await until(() => isGone(site, "t3"));
   await until(async () => (await textsOf(site, "t2")).includes("re: b"));
   await until(() => site.errors.length > 0);
   expect(String(site.errors[0])).toContain("the row of t1 is broken");
@@ -58,10 +58,11 @@ test("a thread whose time is over but cannot be removed waits, and those behind 
   const begun = Date.now();
   await putThread(site, OWNER, "t1", begun - 1_000);
   await putThread(site, OWNER, "t2", begun);
-  await until(() => isGone(site, OWNER, "t2"));
+  await until(() => isGone(site, "t2"));
   await expect.poll(() => site.errors).toMatchObject([{ code: "THREAD_BUSY" }]);
   await held.release();
-  expect(await isGone(site, OWNER, "t1")).toBe(false);
-  await site.records.threads.patch(OWNER, "t1", { expiresAt: Date.now() });
-  await until(() => isGone(site, OWNER, "t1"));
+  expect(await isGone(site, "t1")).toBe(false);
+  expect(await site.records.threads.get(OWNER, "t1")).toBeUndefined();
+  await site.records.threads.patch(EVERYONE, "t1", { expiresAt: Date.now() });
+  await until(() => isGone(site, "t1"));
 });

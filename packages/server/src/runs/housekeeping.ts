@@ -3,10 +3,12 @@
  * called, tasks that other servers do are looked at, threads whose time is over go, and events nobody will read.
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { Owner, ServerRecords } from "../records/records.ts";
+import type { AgentRegistry } from "../agents/registry.ts";
+import { EVERYONE, type ServerRecords, type ThreadPlace } from "../records/records.ts";
 import type { DueWork } from "./due-work.ts";
 import type { HookSender } from "./hook-sender.ts";
 import type { Mailbox } from "./mailbox.ts";
+import { finishRemoval, removeThread } from "./removal/remove-thread.ts";
 
 const THREADS_AT_ONCE = 50;
 const SWEEP_MS = 600_000;
@@ -16,6 +18,7 @@ const BUSY_MS = 60_000;
 export interface HousekeepingParts {
   readonly records: ServerRecords;
   readonly saver: BaseCheckpointSaver;
+  readonly registry: AgentRegistry;
   readonly eventsKeptMs: number;
   readonly mailbox: Pick<Mailbox, "wake">;
   readonly hooks: Pick<HookSender, "kick">;
@@ -44,19 +47,12 @@ export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
   };
 }
 
-async function removeExpired(
-  { records: { threads }, saver }: HousekeepingParts,
-  { owner, threadId }: { readonly owner: Owner; readonly threadId: string },
-): Promise<void> {
-  const later = () => threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
-  if ((await threads.get(owner, threadId))?.status === "busy") {
-    await later();
-    return;
-  }
+async function removeExpired(parts: HousekeepingParts, thread: ThreadPlace): Promise<void> {
+  const { owner, thread_id: threadId } = thread;
+  const later = () => parts.records.threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
   try {
-    // The record last: it is what leads to the rest.
-    await saver.deleteThread(threadId);
-    await threads.delete(owner, threadId);
+    if (owner === EVERYONE) await finishRemoval(parts, { ...thread, owner });
+    else if ((await removeThread(parts, thread)) === "busy") await later();
   } catch (error) {
     // Those that come first are not always the same.
     await later();

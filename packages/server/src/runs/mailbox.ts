@@ -81,7 +81,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
     async steer(owner, threadId, { id = randomUUID(), content, assistantId, user }) {
       const address = { owner, threadId, assistantId, user };
       await checkAnswerer(parts, address);
-      const isNew = await records.mail.post(threadId, {
+      const isNew = await records.mail.post(owner, threadId, {
         id,
         kind: "steer",
         message: { type: "human", content },
@@ -105,8 +105,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       return { id, kind: "follow-up", run_id: run.run_id };
     },
     async deliver(owner, threadId, { id, message }) {
-      if ((await records.threads.get(owner, threadId)) === undefined) return false;
-      if (!(await records.mail.post(threadId, { id, kind: "completion", message }))) return false;
+      if (!(await records.mail.post(owner, threadId, { id, kind: "completion", message }))) return false;
       await tell(parts, { owner, threadId });
       return true;
     },

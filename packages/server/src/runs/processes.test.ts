@@ -61,7 +61,11 @@ async function stopAtRest({ app }: TestServer, worker: ChildProcess): Promise<vo
     worker.kill("SIGSTOP");
     const write = async () => {
       await (await saver.claimThread(`probe-${attempt}`, { mode: "refuse" })).release();
-      await records.mail.post("t1", { id: `probe-${attempt}`, kind: "completion", message: "probe" });
+      await records.mail.post("local", "t1", {
+        id: `probe-${attempt}`,
+        kind: "completion",
+        message: "probe",
+      });
       await records.mail.settle("t1", [`probe-${attempt}`]);
       return true;
     };

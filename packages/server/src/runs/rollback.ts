@@ -3,6 +3,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { EventRecords } from "../records/records.ts";
 import type { HeldThread } from "./claim-thread.ts";
+import { deleteState } from "./removal/remove-thread.ts";
 import { CLAIM_KEY } from "./run-input.ts";
 import { headOf } from "./stall.ts";
 
@@ -36,9 +37,8 @@ export interface RollBack extends Beginning {
 export async function rollBack({ saver, agent, threadId, begunAt, held }: RollBack): Promise<void> {
   if ((await headOf(saver, threadId)) === begunAt) return;
   if (begunAt === undefined) {
-    // Nobody can have it in between: the run itself is still claimed.
-    await held?.release();
-    return saver.deleteThread(threadId);
+    await deleteState(saver, threadId, held);
+    return held?.release();
   }
   const configurable = { thread_id: threadId, checkpoint_id: begunAt, [CLAIM_KEY]: held };
   await agent.updateState({ configurable }, null, "__copy__");

@@ -156,7 +156,15 @@ export function createRunService(options: RunServiceOptions): RunService {
     onScan: () => tidy(),
     onError,
   });
-  const starter: RunStarter = createRunStarter({ records, registry, queue, worker, webhooks, wireJson });
+  const starter: RunStarter = createRunStarter({
+    records,
+    registry,
+    saver,
+    queue,
+    worker,
+    webhooks,
+    wireJson,
+  });
   const mailbox = createMailbox({ records, worker, start: starter.start });
   const follower = createTaskFollower({ records, registry, attend: mailbox.attend, onError });
   const hosts = taskHosts({ records, registry, queue, worker, attend: mailbox.attend, follower });
@@ -168,7 +176,16 @@ export function createRunService(options: RunServiceOptions): RunService {
   });
   const after = afterRun({ records, hooks, mailbox, completions });
   const eventsKeptMs = (options.eventsKept ?? 86_400) * 1_000;
-  const tidy = housekeeping({ records, saver, eventsKeptMs, mailbox, hooks, follower, completions });
+  const tidy = housekeeping({
+    records,
+    saver,
+    registry,
+    eventsKeptMs,
+    mailbox,
+    hooks,
+    follower,
+    completions,
+  });
   const ticker = createCronTicker({
     crons: records.crons,
     start: starter.start,

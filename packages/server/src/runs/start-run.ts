@@ -1,6 +1,7 @@
 /** Begins runs: finds whose work it is and where, checks what was asked for, and puts the run in line. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Assistant, CreateRun, MultitaskStrategy, RunStatus } from "@deepwright/protocol";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -20,6 +21,7 @@ export { newThread } from "./thread-of-run.ts";
 export interface StarterParts {
   readonly records: ServerRecords;
   readonly registry: AgentRegistry;
+  readonly saver: BaseCheckpointSaver;
   readonly queue: Queue;
   readonly worker: Pick<Worker, "active">;
   readonly webhooks: Webhooks;
@@ -129,7 +131,7 @@ async function prepare(parts: StarterParts, given: StartRun): Promise<PreparedRu
     threadId,
     strategy: given.strategy ?? (isAnswer ? "reject" : (request.multitask_strategy ?? "enqueue")),
     settleThread: () =>
-      known ? markThread(records, known, assistant) : makeThread(records, threadId, given, assistant),
+      known ? markThread(records, known, assistant) : makeThread(parts, threadId, given, assistant),
     ...(isAnswer && { checkAnswer }),
   };
 }

@@ -108,8 +108,7 @@ export function taskMailbox(
 ): Mailbox {
   return {
     async post(threadId, message) {
-      if ((await records.threads.get(owner, threadId)) === undefined) return;
-      const isNew = await records.mail.post(threadId, { id: message.id, kind: "task-end", message });
+      const isNew = await records.mail.post(owner, threadId, { id: message.id, kind: "task-end", message });
       if (isNew) await attend(owner, threadId);
     },
     async unread(threadId) {
@@ -235,6 +234,9 @@ async function reported(
   const agent = await registry.load(graphId);
   const { values } = await agent.getState({ configurable: { thread_id: threadId } });
   const reason = await reasonOf(records, owner, task);
+  // Its thread may have been deleted, and its id used again, while the state was read.
+  if ((await records.tasks.get(owner, threadId)) === undefined)
+    throw failed("The thread of the task is gone.");
   const end = reason === undefined ? undefined : { status: status ?? "error", reason };
   return asyncTaskReport(values, orderId(runId), end);
 }

@@ -1,6 +1,7 @@
 /** The thread a run begins on: one that is there, or one that is made for it. */
 import type { Assistant } from "@deepwright/protocol";
 import type { Owner, ServerRecords, ThreadRecord } from "../records/records.ts";
+import { clearLeftovers } from "./removal/remove-thread.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing } from "./service-error.ts";
 
@@ -30,7 +31,7 @@ export async function markThread(
 
 /** NOT_FOUND for an id that somebody else has. */
 export async function makeThread(
-  { threads }: ServerRecords,
+  parts: Parameters<typeof clearLeftovers>[0],
   threadId: string,
   { owner, threadId: asked, request }: StartRun,
   { assistant_id, graph_id }: Assistant,
@@ -38,7 +39,8 @@ export async function makeThread(
   const thread = newThread(owner, threadId, { ...request.metadata, graph_id, assistant_id });
   const goes = asked === undefined && (request.on_completion ?? "delete") === "delete";
   const expires = goes ? { expiresAt: Date.now() + ORPHANED_MS } : {};
-  const put = await threads.put(owner, thread, { ifExists: "do_nothing", ...expires });
+  if (asked !== undefined) await clearLeftovers(parts, threadId);
+  const put = await parts.records.threads.put(owner, thread, { ifExists: "do_nothing", ...expires });
   if (put === "exists") throw missing("thread");
 }
 
