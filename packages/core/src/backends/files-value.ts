@@ -3,7 +3,7 @@ import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
 import { cameIn, madeByLoop, stampOf } from "../channel-values.ts";
 import { DeepwrightError } from "../errors.ts";
-import { canonicalPath } from "../paths.ts";
+import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { encodeBase64 } from "../text/base64.ts";
 import { UNKNOWN_BINARY } from "../text/mime.ts";
 import type { AnyFileData, FileData } from "./backend.ts";
@@ -54,10 +54,14 @@ export function mergeFiles(
 }
 
 function keyOf(key: string): string {
+  const { path, error } = filePath(key);
+  if (error === undefined) return path;
+  throw new DeepwrightError("INVALID_INPUT", `The state 'files' has an unusable path. ${error}.`);
+}
+
+function filePath(key: string): CanonicalPath {
   const canonical = canonicalPath(key);
-  if (canonical.error === undefined && canonical.path !== "/") return canonical.path;
-  const reason = canonical.error ?? "The root is a directory";
-  throw new DeepwrightError("INVALID_INPUT", `The state 'files' has an unusable path. ${reason}.`);
+  return canonical.path === "/" ? { error: "The root is a directory", code: "INVALID_PATH" } : canonical;
 }
 
 /** The data as given when it is usable. */
@@ -98,8 +102,10 @@ const inputSchema = z
     if (!isRecord(files)) context.addIssue({ code: "custom", message: "files must be an object of paths" });
     else
       for (const [path, data] of Object.entries(files)) {
+        const { error } = filePath(path);
         const problem = data === null ? undefined : problemWith(data);
-        if (problem !== undefined)
+        if (error !== undefined) context.addIssue({ code: "custom", message: error });
+        else if (problem !== undefined)
           context.addIssue({ code: "custom", path: [path], message: `The file '${path}' ${problem}` });
       }
   })

@@ -1,4 +1,5 @@
 /** SV-10: plain JSON that LangGraph and LangChain would take for commands, overwrites and objects of theirs. */
+import { randomUUID } from "node:crypto";
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepwright";
 import { say, scriptedModel } from "deepwright/testing";
@@ -157,14 +158,22 @@ test("a request that was stored before it was refused fails, and does nothing", 
   for (const agent of ["deep", "stock"]) {
     const id = await thread(agent);
     const { assistant_id } = (await server.call("GET", `/assistants/${agent}`)).body;
-    const run = await server.app.runs.start({
-      owner: "local",
-      threadId: id,
-      request: { assistant_id, input },
+    const request = { assistant_id, input };
+    await expect(server.app.runs.start({ owner: "local", threadId: id, request })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
     });
-    const outcome = await server.app.runs.wait("local", run.run_id);
+    const runId = randomUUID();
+    const run = {
+      owner: "local",
+      runId,
+      threadId: id,
+      assistantId: assistant_id,
+      strategy: "enqueue",
+    } as const;
+    await records.runs.start({ ...run, request });
+    const outcome = await server.app.runs.wait("local", runId);
     expect(JSON.stringify(outcome)).toContain("Serialized objects");
-    expect((await records.runs.get("local", run.run_id))?.status).toBe("error");
+    expect((await records.runs.get("local", runId))?.status).toBe("error");
   }
   expect(ran).toEqual([]);
 });

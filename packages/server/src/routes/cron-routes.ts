@@ -4,6 +4,7 @@ import type { Assistant, CreateCron, Cron } from "@deepwright/protocol";
 import { checkInterval, nextDate, type Times } from "../crons/schedule.ts";
 import { notFound, Problem } from "../http/problems.ts";
 import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
+import { checkInput } from "../runs/input/check-input.ts";
 import { chosenCheckpoint } from "../runs/run-input.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
@@ -100,6 +101,7 @@ async function checkRequest(
   const { engineCommands, tenants, runs, agents } = services;
   checkRun(request, { engineCommands, tenants, ...(threadId !== null && { threadId }) });
   if (request.webhook) runs.checkWebhook(request.webhook);
+  await checkInput(request, () => agents.load(graph_id));
   const { checkpoint_id: checkpointId } = chosenCheckpoint(request);
   if (checkpointId === undefined) return;
   if (threadId === null) throw notFound("checkpoint");

@@ -1,4 +1,5 @@
 /** The state of a thread: as it is, as it was, and what a client may write into it. */
+
 import type { Checkpoint, ThreadHistory, ThreadState } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
@@ -6,6 +7,7 @@ import type { ThreadRecord } from "../records/records.ts";
 import { clientValues } from "../runs/client-messages.ts";
 import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
 import { CLAIM_KEY } from "../runs/run-input.ts";
+import { readState } from "../runs/state/read-state.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
 import type { Services } from "./services.ts";
@@ -79,7 +81,7 @@ async function stateAt(
     if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
       throw notFound("checkpoint");
     if (!graph) return emptyState();
-    return shownState(await graph.getState(configOf(place), { subgraphs }), graph);
+    return shownState(await readState(graph, configOf(place), { subgraphs }), graph);
   });
 }
 
@@ -136,7 +138,7 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
 }
 
 async function noteState(services: Services, graph: AnyGraph, thread: ThreadRecord): Promise<ThreadState> {
-  const state = shownState(await graph.getState(configOf({ threadId: thread.thread_id })), graph);
+  const state = shownState(await readState(graph, configOf({ threadId: thread.thread_id })), graph);
   const interrupts = interruptsOf(state);
   await services.records.threads.note(thread, {
     status: Object.keys(interrupts).length > 0 ? "interrupted" : "idle",

@@ -1,8 +1,10 @@
 /** A thread at work: its stream, messages while a run goes on, and what waits for an answer. */
+
 import { HEADER, type WaitingInterrupt } from "@deepwright/protocol";
 import { userOf } from "../http/authenticate.ts";
 import { invalid, Problem } from "../http/problems.ts";
 import { eventResponse } from "../http/sse-response.ts";
+import { readState } from "../runs/state/read-state.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkMessages } from "./checked-request.ts";
 import { lastEvent, shownRun, startRun } from "./run-parts.ts";
@@ -48,7 +50,7 @@ export const threadWorkRoutes: WorkRoutes = {
 async function waitingIn(services: Services, owner: string, threadId: string): Promise<WaitingInterrupt[]> {
   const tasks = await readingThread(services, owner, threadId, async (thread) => {
     const graph = await graphOfThread(services, thread);
-    return graph ? shownState(await graph.getState(configOf({ threadId })), graph).tasks : [];
+    return graph ? shownState(await readState(graph, configOf({ threadId })), graph).tasks : [];
   });
   return tasks.flatMap(({ id: task, interrupts }) =>
     interrupts.flatMap(({ id, ...interrupt }) => (id === undefined ? [] : [{ ...interrupt, id, task }])),

@@ -10,7 +10,7 @@ import {
 import { ASYNC_TASK_HOST_CONFIG_KEY, asyncTaskReport } from "deepwright";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
-import type { RunClaim, RunRecord, ServerRecords, TaskStatus } from "../records/records.ts";
+import type { NewEvent, RunClaim, RunRecord, ServerRecords, TaskStatus } from "../records/records.ts";
 import { namedAnswer } from "./check-resume.ts";
 import { claimThread, type HeldThread } from "./claim-thread.ts";
 import { ClaimLost, createEventWriter, type EventWriter } from "./event-writer.ts";
@@ -22,7 +22,7 @@ import { type ErrorWords, isOutage, isStaleAnswer } from "./run-error.ts";
 import { chosenCheckpoint, clientConfigurable, requestedModes, runConfig, runInput } from "./run-input.ts";
 import { type RunSignals, RunStopped } from "./run-stopped.ts";
 import { headOf, isStalled } from "./stall.ts";
-import { isMailRun, mailMessage, type Steering, withMail } from "./steering.ts";
+import { isMailRun, mailMessage, type Steering, wireMessage, withMail } from "./steering.ts";
 import { type StreamShape, streamShape } from "./stream-events.ts";
 import type { TaskHosts } from "./task-host.ts";
 import { hasTaskNews, isToldAlready, keepsTasks } from "./task-news.ts";
@@ -94,13 +94,23 @@ export class Execution {
 
   async whole(): Promise<RunEnd> {
     try {
-      return await this.finish(await this.outcome());
+      return await this.ended();
     } catch (error) {
       if (error instanceof RunStopped && error.why === "leave") return await this.release();
       if (isLoss(error)) return { kind: "lost" };
       throw error;
     } finally {
       await this.held?.release().catch(() => undefined);
+    }
+  }
+
+  /** A run that cannot be ended as it went has failed: another attempt would meet the same error. */
+  private async ended(): Promise<RunEnd> {
+    try {
+      return await this.finish(await this.outcome());
+    } catch (error) {
+      if (error instanceof RunStopped || isLoss(error) || isOutage(error)) throw error;
+      return this.finish({ status: "error", threadStatus: "error", error: this.parts.errorWords(error) }, []);
     }
   }
 
@@ -325,12 +335,13 @@ export class Execution {
     return undefined;
   }
 
-  private async finish(ending: Ending): Promise<RunEnd> {
+  /** `events` are those that are not stored yet. */
+  private async finish(ending: Ending, events?: readonly NewEvent[]): Promise<RunEnd> {
     const { run } = this;
     const { records, wireJson } = this.parts;
     const { status, task, threadStatus, error, view, rolledBack = false } = ending;
     const shown: Shown = view ? this.shown(view) : {};
-    const last = [...(await this.writer.take())];
+    const last = [...(events ?? (await this.writer.take()))];
     if (error) last.push({ event: "error", data: wireJson(error) });
     last.push({ event: "end", data: wireJson({ run_id: run.run_id, status }) });
     // Whoever waits for the end may want the thread at once.
@@ -385,8 +396,4 @@ const NOTHING = Symbol("nothing to do");
 function isLoss(error: unknown): boolean {
   if (error instanceof RunStopped) return error.why === "lost";
   return error instanceof ClaimLost || (error as { code?: unknown } | null)?.code === "CLAIM_LOST";
-}
-
-function wireMessage({ role, ...message }: Record<string, unknown>): Record<string, unknown> {
-  return { ...message, type: message.type ?? (role === "user" ? "human" : role) };
 }

@@ -30,7 +30,7 @@ describe("time", () => {
     const run = await begin(site, "t1", { input: userSays("go") });
     await site.runs.wait(OWNER, run.run_id);
     await site.records.threads.patch(OWNER, "t1", { expiresAt: Date.now() - 1 });
-    await until(async () => (await site.records.threads.get(OWNER, "t1")) === undefined);
+    await until(async () => !(await site.records.threads.isTaken("t1")));
     expect(await site.saver.getTuple({ configurable: { thread_id: "t1" } })).toBeUndefined();
   });
 });

@@ -42,7 +42,7 @@ export function givesAnswer({ command }: Pick<CreateRun, "command">): boolean {
  * The input of a first attempt; null goes on from where the thread stands. What a client sent becomes a command here
  * or nowhere: also a request that was stored long ago is plain data with plain messages.
  */
-export function runInput(request: CreateRun): unknown {
+export function runInput(request: Pick<CreateRun, "command" | "input">): unknown {
   const { command, input } = request;
   refuseEngineObjects(withPlainMessages(input), "input");
   const isAnswer = givesAnswer(request);

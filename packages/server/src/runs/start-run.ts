@@ -8,6 +8,7 @@ import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";
 import { checkResume } from "./check-resume.ts";
 import { checkCheckpointIsThere } from "./find-checkpoint.ts";
+import { checkInput } from "./input/check-input.ts";
 import { chosenCheckpoint, givesAnswer } from "./run-input.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
@@ -117,6 +118,7 @@ async function prepare(parts: StarterParts, given: StartRun): Promise<PreparedRu
   const isAnswer = givesAnswer(request);
   const needsAgent = isAnswer || (checkpointId !== undefined && known !== undefined);
   const agent = needsAgent ? await registry.load(assistant.graph_id) : undefined;
+  await checkInput(request, () => agent ?? registry.load(assistant.graph_id));
   if (checkpointId !== undefined) {
     if (!known) throw missing("checkpoint");
     await checkCheckpointIsThere(agent as AnyGraph, { threadId, checkpointId });

@@ -98,6 +98,11 @@ export function mailMessage({ id, kind, message }: WaitingMail): Record<string, 
   return { ...given, id };
 }
 
+/** As events show it. */
+export function wireMessage({ role, ...message }: Record<string, unknown>): Record<string, unknown> {
+  return { ...message, type: message.type ?? (role === "user" ? "human" : role) };
+}
+
 /** The input of a run with mail, in the order they came: what was there before the run, its own, what came since. */
 export function withMail(input: unknown, mail: readonly WaitingMail[], { sequence }: RunRecord): unknown {
   if (mail.length === 0) return input;

@@ -15,6 +15,7 @@ import {
   textsOf,
   userSays,
 } from "./service-for-tests.ts";
+import { newThread } from "./start-run.ts";
 
 const openTeam = (options: SiteOptions = {}) => openSite(backgroundAgents(), options);
 
@@ -311,6 +312,7 @@ describe("safety", () => {
     const site = await openTeam();
     await tell(site, "t1", startTask(`wait ${file(site, "never")}`));
     const [task] = await tasksOf(site, "t1");
+    await site.records.threads.put(OWNER, newThread(OWNER, "t2", {}), { ifExists: "raise" });
     await site.saver.copyThread("t1", "t2");
     const words = await toolWords(site, "t2", call("cancel_async_task", { task_id: task?.taskId }));
     expect(words).toContain("is not one of this conversation");

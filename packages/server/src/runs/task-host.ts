@@ -4,6 +4,7 @@
  * That a thread does a task is a record, and its end is told in the transaction that ends its last run
  * (`records/task-ends.ts`): there is nothing to watch, and nothing is lost with a process.
  */
+
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import {
@@ -25,6 +26,7 @@ import type { Queue } from "../queue/queue.ts";
 import type { Owner, RunClaim, RunRecord, ServerRecords, TaskRecord } from "../records/records.ts";
 import type { DueWork } from "./due-work.ts";
 import { newThread } from "./start-run.ts";
+import { readState } from "./state/read-state.ts";
 import { endTeller } from "./task-completions.ts";
 import { untilEnded } from "./watch-run.ts";
 import type { Worker } from "./worker.ts";
@@ -232,7 +234,7 @@ async function reported(
     return { status: run?.status === "pending" ? "pending" : "running" };
   }
   const agent = await registry.load(graphId);
-  const { values } = await agent.getState({ configurable: { thread_id: threadId } });
+  const { values } = await readState(agent, { configurable: { thread_id: threadId } });
   const reason = await reasonOf(records, owner, task);
   // Its thread may have been deleted, and its id used again, while the state was read.
   if ((await records.tasks.get(owner, threadId)) === undefined)

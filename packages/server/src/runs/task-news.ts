@@ -1,8 +1,10 @@
 /** Whether a thread has to be told of the end of one of its background tasks. */
+
 import { type AsyncTask, isAsyncTaskNews } from "deepwright";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { BACKGROUND_KINDS } from "../records/mail.ts";
 import type { MailRecords, RunRecord, ServerRecords, ThreadRecord, WaitingMail } from "../records/records.ts";
+import { readState } from "./state/read-state.ts";
 import { taskEndOf } from "./task-host.ts";
 
 /** Whether the agent has a list of its background tasks, and reads of their ends. */
@@ -15,7 +17,7 @@ export async function hasTaskNews(mail: MailRecords, agent: AnyGraph, threadId: 
   if (!keepsTasks(agent)) return false;
   const ends = (await mail.waiting(threadId, ["task-end"])).map(taskEndOf);
   if (ends.length === 0) return false;
-  const { values } = await agent.getState({ configurable: { thread_id: threadId } });
+  const { values } = await readState(agent, { configurable: { thread_id: threadId } });
   const known = ends.filter((end) => !isAsyncTaskNews(values ?? {}, end)).map(({ id }) => id);
   if (known.length > 0) await mail.settle(threadId, known);
   return known.length < ends.length;
@@ -64,7 +66,7 @@ export async function isToldAlready(
   const ids = [messages ?? []].flat().map((message) => (message as { id?: unknown } | null)?.id);
   const isOnlyThat = ids.length > 0 && ids.every((id) => typeof id === "string" && id.startsWith(END_ID));
   if (!isOnlyThat || !keepsTasks(agent)) return false;
-  const { values } = await agent.getState({ configurable: { thread_id } });
+  const { values } = await readState(agent, { configurable: { thread_id } });
   if ((ids as string[]).every((id) => isKnown(values ?? {}, id))) return true;
   await background.hurry(owner, thread_id);
   return false;

@@ -1,6 +1,8 @@
 /** A thread as listings show it and as a run leaves it. */
+
 import type { Interrupt } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
+import { readState } from "./state/read-state.ts";
 
 export interface ThreadView {
   readonly values: Record<string, unknown> | null;
@@ -15,7 +17,7 @@ export interface ThreadView {
 
 /** Private keys of the agent are not in it. */
 export async function readThread(agent: AnyGraph, threadId: string): Promise<ThreadView> {
-  const { values, tasks, next } = await agent.getState({ configurable: { thread_id: threadId } });
+  const { values, tasks, next } = await readState(agent, { configurable: { thread_id: threadId } });
   const all = (values ?? {}) as Record<string, unknown>;
   const interrupts: Record<string, Interrupt[]> = {};
   for (const { id, interrupts: waiting } of tasks)
