@@ -1,7 +1,7 @@
 /** Values into objects: long texts, messages, files and collections each get one of their own. */
 import { DeepwrightError } from "deepwright/errors";
 import { Handle, KIND } from "./handle.ts";
-import { InertWriter, type Json, type Outlining } from "./inert.ts";
+import { InertWriter, isPlainObject, type Json, type Outlining } from "./inert.ts";
 import { classTag } from "./messages.ts";
 import { bytesHandle, textHandle } from "./text-object.ts";
 import { isForSavers, type ListMemo, type MapMemo, returnCount, type ThreadMemory } from "./thread-memory.ts";
@@ -265,10 +265,7 @@ function isData(value: unknown): boolean {
 }
 
 function isPlain(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return (
-    (prototype === Object.prototype || prototype === null) && typeof (value as any).toJSON !== "function"
-  );
+  return isPlainObject(value) && typeof (value as { toJSON?: unknown }).toJSON !== "function";
 }
 
 /** Whether the elements are just the references, in order. */

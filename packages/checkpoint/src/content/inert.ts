@@ -146,7 +146,8 @@ export class InertWriter {
     if (value instanceof Uint8Array) return tag("b", base64(value));
     if (value instanceof ArrayBuffer) return tag("b", base64(new Uint8Array(value)));
     if (ArrayBuffer.isView(value)) return typedArray(value);
-    if (isDeltaSnapshot(value)) return tag("S", this.write(value.value));
+    // LangGraph tells a snapshot by a field, which data may have too: only an instance of a class is one.
+    if (!isPlainObject(value) && isDeltaSnapshot(value)) return tag("S", this.write(value.value));
     return undefined;
   }
 
@@ -158,11 +159,20 @@ export class InertWriter {
   private entries(object: object): Json {
     const value = object as Record<string, unknown>;
     const keys = Object.keys(value).filter((key) => isData(value[key]));
-    if (keys.includes("$")) return tag("o", this.pairs(keys.map((key) => [key, value[key]])));
+    if (keys.includes("$"))
+      return tag(
+        "o",
+        keys.map((key) => [key, this.write(value[key])]),
+      );
     const result: { [key: string]: Json } = {};
     for (const key of keys) setOwn(result, key, this.write(value[key]));
     return result;
   }
+}
+
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function hasToJSON(value: object): value is { toJSON(): unknown } {
@@ -275,9 +285,10 @@ function list(json: unknown, resolve: (ref: number) => unknown): unknown[] {
   return (Array.isArray(json) ? json : revive(json, resolve)) as unknown[];
 }
 
-function pairs(entries: [string, unknown][], resolve: (ref: number) => unknown): object {
+/** Keys are text; earlier versions kept long ones as objects of their own. */
+function pairs(entries: [unknown, unknown][], resolve: (ref: number) => unknown): object {
   const result = {};
-  for (const [key, value] of entries) setOwn(result, key, revive(value, resolve));
+  for (const [key, value] of entries) setOwn(result, String(revive(key, resolve)), revive(value, resolve));
   return result;
 }
 
