@@ -6,6 +6,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { ConfigurationError } from "deepwright";
 import { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
 import { answerBadRequests } from "./http/bad-requests.ts";
+import { releasePieces } from "./http/release-pieces.ts";
 import { openTokenFile, type ServerToken } from "./http/token-file.ts";
 
 export interface ServeOptions extends AppOptions {
@@ -57,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   });
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as HttpServer;
   server.keepAliveTimeout = KEPT_MS;
+  server.prependListener("request", (_request, response) => releasePieces(response));
   answerBadRequests(server);
   try {
     await listen(server, port, host);
