@@ -8,7 +8,7 @@ const IMPORTED = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
 const isTest = (file) => file.endsWith(".test.ts");
 
 /** Paths of test files, for the files and folders given or else for what git says has changed. */
-export function nearestTests(paths) {
+export function nearestTests(paths, budgetSeconds = BUDGET_SECONDS) {
   const files = git("ls-files", "--cached", "--others", "--exclude-standard").filter((file) =>
     existsSync(file),
   );
@@ -21,7 +21,7 @@ export function nearestTests(paths) {
   let seconds = 0;
   for (const file of reached) {
     seconds += times[file] ?? 1;
-    if (chosen.length > 0 && seconds > BUDGET_SECONDS && !sources.includes(file)) continue;
+    if (chosen.length > 0 && seconds > budgetSeconds && !sources.includes(file)) continue;
     chosen.push(file);
   }
   const left = reached.length - chosen.length;

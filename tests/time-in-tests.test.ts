@@ -1,16 +1,12 @@
 /** Tests pass on a slow machine: they wait for events, and the limits they check stand in scripts/test-limits.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseAst } from "vitest/node";
+import { lineOf, type Node, type Place, placesIn, within } from "../scripts/syntax-tree.ts";
 import { LIMITS } from "../scripts/test-limits.ts";
 
 const LEAST_TIMEOUT = 600_000;
 const TEST_FILE =
   /^(?!.*(?:node_modules|\/dist\/)).*(?:(?:\.test|-for-tests)\.ts|\/(?:fixtures|test-support)\/.*\.(?:ts|mjs|js))$/;
-
-/** A node of the syntax tree; its other fields depend on `type`. `owner` is the variable or function around it. */
-type Node = { readonly type: string; readonly start: number; readonly [field: string]: any };
-type Place = { readonly node: Node; readonly parent: Node; readonly owner: string };
 
 const paths = ["packages", "examples", "tests"].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
@@ -25,18 +21,11 @@ function words(node: Node): string[] {
   return node.type === "CallExpression" ? words(node.callee) : node.type === "Identifier" ? [node.name] : [];
 }
 
-function within(node: Node, parent = node, owner = "", places: Place[] = []): Place[] {
-  places.push({ node, parent, owner });
-  const name = /^(?:VariableDeclarator|FunctionDeclaration)$/.test(node.type) ? node.id?.name : owner;
-  for (const child of Object.values(node).flat()) if (child?.type) within(child, node, name, places);
-  return places;
-}
-
 const isElapsed = ({ node }: Pick<Place, "node">): boolean =>
   node.operator === "-" && /^(?:Date|performance) now$/.test(words(node.left ?? node).join(" "));
 
 function problems(source: string): string[] {
-  const places = within(parseAst(source, { lang: "ts" }) as unknown as Node);
+  const places = placesIn(source);
   const timed = new Set<string>();
   for (const { parent, owner } of places.filter(isElapsed))
     if (/Declarator|Return|Arrow/.test(parent.type)) timed.add(owner);
@@ -60,8 +49,7 @@ function problems(source: string): string[] {
     const takesLimit = /\b(?:test|it|describe|(?:before|after)(?:All|Each))\b|^expect poll$/.test(name);
     return takesLimit && node.arguments.slice(1).some(isShort) ? "leave the time-out out" : undefined;
   };
-  const lineOf = ({ start }: Node): number => source.slice(0, start).split("\n").length;
-  return places.flatMap(({ node }) => (problem(node) ? [`${lineOf(node)}: ${problem(node)}`] : []));
+  return places.flatMap(({ node }) => (problem(node) ? [`${lineOf(source, node)}: ${problem(node)}`] : []));
 }
 
 test("no test waits or measures by a clock of its own", () => {
