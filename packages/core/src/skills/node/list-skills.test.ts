@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -44,6 +45,15 @@ describe("listSkills", () => {
   test("has none where there is no directory", () => {
     expect(listSkills({})).toEqual([]);
     expect(listSkills({ userSkillsDir: null, projectSkillsDir: "/does/not/exist" })).toEqual([]);
+  });
+
+  test.skipIf(process.platform === "win32")("waits for no pipe", () => {
+    const { list, warnings, userSkillsDir } = listed({ "/good/SKILL.md": skillText("good") });
+    mkdirSync(join(userSkillsDir, "pipe"));
+    execFileSync("mkfifo", [join(userSkillsDir, "pipe/SKILL.md")]);
+    expect(list().map(({ name }) => name)).toEqual(["good"]);
+    expect(warnings.map(({ code }) => code)).toEqual(["SKILL_UNREADABLE"]);
+    expect(parseSkillMetadata(join(userSkillsDir, "pipe/SKILL.md"), "user", () => {})).toBeNull();
   });
 
   test("skips what is bad or leads out, with a warning", () => {

@@ -1,7 +1,16 @@
 /** Skills in directories of this machine, for programs that look at them without an agent. */
-import { closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  type Dirent,
+  constants as flagsOf,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { ContainedRoot } from "../../backends/disk/contained-root.ts";
 import { checkKind, checkNames } from "../../check-options.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { decodeText } from "../../text/mime.ts";
@@ -63,7 +72,16 @@ export function parseSkillMetadata(
   if (typeof skillMdPath !== "string")
     throw new ConfigurationError("INVALID_OPTION", "parseSkillMetadata takes the path of a SKILL.md.");
   checkKind("function", { onWarning });
-  const head = readHead(skillMdPath);
+  return metadataOf(skillMdPath, source, onWarning, () => openSync(skillMdPath, OPEN_FLAGS));
+}
+
+function metadataOf(
+  skillMdPath: string,
+  source: SkillOrigin,
+  onWarning: ((warning: SkillWarning) => void) | null | undefined,
+  open: () => number,
+): LoaderSkillMetadata | null {
+  const head = readHead(open);
   const checked =
     head.problem === undefined
       ? checkSkill(head.fields, skillMdPath, basename(dirname(skillMdPath)))
@@ -71,6 +89,9 @@ export function parseSkillMetadata(
   for (const found of checked.warnings) (onWarning ?? warnOnConsole)(found);
   return "skill" in checked && checked.skill ? loaded(checked.skill, source) : null;
 }
+
+/** Never waits for the other end of a pipe. */
+const OPEN_FLAGS = flagsOf.O_RDONLY | (flagsOf.O_NONBLOCK ?? 0);
 
 const OPTION_NAMES = ["userSkillsDir", "projectSkillsDir", "onWarning"];
 
@@ -102,19 +123,24 @@ function skillsIn(
   onWarning: (warning: SkillWarning) => void,
 ): LoaderSkillMetadata[] {
   const skills: LoaderSkillMetadata[] = [];
+  const root = new ContainedRoot(resolve(directory));
   for (const entry of entriesOf(directory)) {
     if (!entry.isDirectory() && !entry.isSymbolicLink()) continue;
     const path = join(directory, entry.name, "SKILL.md");
-    const real = realPath(path);
-    if (real === undefined) continue;
-    if (!isInside(real, directory)) {
-      onWarning(warning("SKILL_UNREADABLE", path, "was skipped: a link leads out of the skills directory"));
-      continue;
-    }
-    const skill = parseSkillMetadata(path, source, onWarning);
-    if (skill !== null) skills.push(skill);
+    const opened = root.openFile(`/${entry.name}/SKILL.md`);
+    if (!("error" in opened)) {
+      const skill = metadataOf(path, source, onWarning, () => opened.fd);
+      if (skill !== null) skills.push(skill);
+    } else if (opened.code !== "FILE_NOT_FOUND") onWarning(unopened(path, opened.code));
   }
+  root.close();
   return skills;
+}
+
+function unopened(path: string, code: string): SkillWarning {
+  const reason =
+    code === "OUTSIDE_ROOT" ? "a link leads out of the skills directory" : `it cannot be read (${code})`;
+  return warning("SKILL_UNREADABLE", path, `was skipped: ${reason}`);
 }
 
 function entriesOf(directory: string): Dirent[] {
@@ -127,20 +153,6 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
-function isInside(real: string, directory: string): boolean {
-  const root = realPath(directory);
-  return root !== undefined && real.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
 type Head = Extract<Fields, { readonly problem?: undefined }> | Unusable;
 
 interface Unusable {
@@ -148,10 +160,11 @@ interface Unusable {
   readonly code: SkillWarningCode;
 }
 
-function readHead(path: string): Head {
+/** `open` is called once; the descriptor is closed here. */
+function readHead(open: () => number): Head {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, "r");
+    descriptor = open();
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return unreadable("it is not a file");
     if (stats.size > MAX_SKILL_FILE_SIZE)
