@@ -25,48 +25,88 @@ const HOME = ["secret", ".npmrc"];
 /** The second sandbox looks for control files when it is opened. */
 const COMMANDS_OF_ONE = 6;
 
-export async function raceSandboxes({ directory, seconds }: Race): Promise<RaceResult> {
+/** The second sandbox is opened again and again, on the directory of the first. */
+export async function raceSandboxes(race: Race): Promise<RaceResult> {
+  return racing(race, "", async (options, isOver, attempt) => {
+    while (!isOver()) {
+      const second = await osSandbox(options).open({ key: "second", env: {} });
+      try {
+        for (let count = 0; count < COMMANDS_OF_ONE; count += 1) await attempt(second);
+      } finally {
+        await second.destroy();
+      }
+    }
+  });
+}
+
+/** The directory of the second sandbox lies in that of the first, and is exchanged itself. */
+export async function raceRoots(race: Race): Promise<RaceResult> {
+  const inner = join(race.directory, "workspace/own/x");
+  mkdirSync(inner, { recursive: true });
+  const options = { rootDir: inner, stateDir: join(race.directory, "state") };
+  const second = await osSandbox(options).open({ key: "second", env: {} });
+  try {
+    return await racing(race, "own", async (_, isOver, attempt) => {
+      while (!isOver()) await attempt(second);
+    });
+  } finally {
+    await second.destroy();
+  }
+}
+
+type Options = { readonly rootDir: string; readonly stateDir: string };
+
+/** `only` is the directory with the pair that is exchanged; `""`: one after the other. */
+async function racing(
+  { directory, seconds }: Race,
+  only: string,
+  use: (
+    options: Options,
+    isOver: () => boolean,
+    attempt: (opened: OpenedSandbox) => Promise<void>,
+  ) => Promise<void>,
+): Promise<RaceResult> {
   const [rootDir, outside] = [join(directory, "workspace"), join(directory, "outside")];
-  mkdirSync(rootDir);
+  mkdirSync(rootDir, { recursive: true });
   mkdirSync(outside, { mode: 0o700 });
   for (const name of HOME) writeFileSync(join(outside, name), SECRET);
   writeFileSync(join(rootDir, "exchange.pl"), exchanges(outside));
   const options = { rootDir, stateDir: join(directory, "state") };
   const first = await osSandbox(options).open({ key: "first", env: {} });
-  const exchanging = Promise.resolve(first.sandbox.execute("perl exchange.pl", { timeout: 3600 }));
-  const problems: string[] = [];
+  const exchanging = Promise.resolve(
+    first.sandbox.execute(`perl exchange.pl ${only}`, { timeout: seconds + 600 }),
+  );
+  const problems = new Set<string>();
   let commands = 0;
   try {
     await Promise.race([exchanging, begun(rootDir)]);
     const end = performance.now() + seconds * 1000;
-    while (problems.length === 0 && performance.now() < end) {
-      const second = await osSandbox(options).open({ key: "second", env: {} });
-      try {
-        for (let count = 0; count < COMMANDS_OF_ONE; count += 1) problems.push(...(await reach(second)));
-      } finally {
-        await second.destroy();
-      }
-      commands += COMMANDS_OF_ONE;
-      problems.push(...changes(outside));
-    }
+    const isOver = (): boolean => problems.size > 0 || performance.now() > end;
+    await use(options, isOver, async (opened) => {
+      commands += 1;
+      for (const problem of [...(await reach(opened)), ...changes(outside)]) problems.add(problem);
+    });
   } finally {
     writeFileSync(join(rootDir, "stop"), "");
     const { output } = await exchanging;
-    if (output !== "") problems.push(`the exchanges ended early: ${output}`);
+    if (output !== "") problems.add(`the exchanges ended early: ${output}`);
     await first.destroy();
   }
-  return { commands, problems: [...new Set(problems)] };
+  return { commands, problems: [...problems] };
 }
 
-/** What it saw of the outside. A sandbox that is not set up for a race is as good as one that holds. */
+/** A sandbox that is not set up for a race, or is lost, is as good as one that holds. */
+const HELD = ["COMMAND_FAILED", "SANDBOX_LOST"];
+
+/** What it saw of the outside. */
 async function reach({ sandbox }: OpenedSandbox): Promise<string[]> {
   const command =
-    "for d in n*/x n*/y n*/f n*/g; do cat $d/secret; mkdir $d/made; echo x > $d/planted; done 2>/dev/null; true";
+    "for d in . n*/x n*/y n*/f; do cat $d/secret; mkdir $d/made; echo x > $d/planted; done 2>/dev/null; true";
   try {
     const { output } = await sandbox.execute(command, { timeout: 600 });
     return output.includes(SECRET) ? ["a command has read what is outside"] : [];
   } catch (error) {
-    return (error as { code?: string }).code === "COMMAND_FAILED" ? [] : [String(error)];
+    return HELD.includes((error as { code?: string }).code ?? "") ? [] : [String(error)];
   }
 }
 
@@ -87,11 +127,13 @@ async function begun(rootDir: string): Promise<void> {
 function exchanges(outside: string): string {
   const number = process.arch === "arm64" ? 276 : 316;
   return `use strict;
-system("mkdir -p n0/x n1/x n2/x/.git/hooks n3/f && touch n0/x/.npmrc n1/x/.npmrc n2/x/.git/config n3/f/.npmrc");
-my @links = (["n0/y", ""], ["n1/y", "/oldroot"], ["n2/y", ""], ["n3/f/npmrc", "/oldroot"]);
+system("mkdir -p own/x n0/x n1/x n2/x/.git/hooks n3/f && touch n0/x/.npmrc n1/x/.npmrc n2/x/.git/config n3/f/.npmrc");
+my @links = (["own/y", ""], ["n0/y", ""], ["n1/y", "/oldroot"], ["n2/y", ""], ["n3/f/npmrc", "/oldroot"]);
 symlink("$_->[1]${outside}" . ($_->[0] =~ /npmrc/ ? "/made" : ""), $_->[0]) or die $! for @links;
 open(my $ready, ">", "ready") or die $!;
-my @pairs = (["n0/x", "n0/y"], ["n1/x", "n1/y"], ["n2/x", "n2/y"], ["n3/f/.npmrc", "n3/f/npmrc"]);
+my @pairs = @ARGV
+  ? (["$ARGV[0]/x", "$ARGV[0]/y"])
+  : (["n0/x", "n0/y"], ["n1/x", "n1/y"], ["n2/x", "n2/y"], ["n3/f/.npmrc", "n3/f/npmrc"]);
 until (-e "stop") {
   my $pair = $pairs[rand @pairs];
   for (1 .. 100) {
