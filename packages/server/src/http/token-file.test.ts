@@ -1,4 +1,16 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -41,4 +53,42 @@ test("a file others can read is closed to them, a link is not followed, an empty
   await writeFile(join(directory, "empty"), "");
   await expect(openTokenFile(join(directory, "empty"))).rejects.toThrow(/no token/);
   expect((await readFile(path, "utf8")).trim()).toBe(token);
+});
+
+test("a link is refused wherever it leads, and what it leads to stays as it is", async () => {
+  const own = join(directory, "own");
+  const { token } = await openTokenFile(own);
+  await chmod(own, 0o644);
+  await symlink(own, join(directory, "to-own"));
+  await symlink(join(directory, "nowhere"), join(directory, "to-nothing"));
+  for (const name of ["to-own", "to-nothing"])
+    await expect(openTokenFile(join(directory, name))).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("is a link"),
+    });
+  expect((await stat(own)).mode & 0o777).toBe(0o644);
+  expect((await readFile(own, "utf8")).trim()).toBe(token);
+  expect((await readdir(directory)).sort()).toEqual(["own", "to-nothing", "to-own"]);
+});
+
+test("what is no file is refused, and nobody waits for it", async () => {
+  execFileSync("mkfifo", [join(directory, "pipe")]);
+  await mkdir(join(directory, "folder"));
+  for (const name of ["pipe", "folder"])
+    await expect(openTokenFile(join(directory, name))).rejects.toThrow(/is not a file of this user/);
+});
+
+test.skipIf(process.getuid?.() !== 0)("a file of another user is refused, and stays as it is", async () => {
+  const path = join(directory, "token");
+  await openTokenFile(path);
+  const text = await readFile(path, "utf8");
+  await chmod(path, 0o644);
+  await chown(path, 4711, 4711);
+  await expect(openTokenFile(path)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("is not a file of this user"),
+  });
+  expect(await readFile(path, "utf8")).toBe(text);
+  expect(await stat(path)).toMatchObject({ uid: 4711, gid: 4711 });
+  expect((await stat(path)).mode & 0o777).toBe(0o644);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkedAddress } from "./addresses.ts";
+import { checkedAddress, checkedLookup } from "./addresses.ts";
 
 const isRefused = (host: string, allowPrivate: boolean) =>
   "refused" in checkedAddress(`http://${host}/`, allowPrivate);
@@ -30,4 +30,33 @@ test("private addresses are called where they are allowed, and public ones anywh
     expect([host, isRefused(host, false), isRefused(host, true)]).toEqual([host, true, false]);
   for (const host of ["93.184.216.34", "[2606:4700::1111]", "example.com"])
     expect([host, isRefused(host, false), isRefused(host, true)]).toEqual([host, false, false]);
+});
+
+describe("every address of a name", () => {
+  const PUBLIC = ["93.184.216.34", "2606:4700::1111"];
+  const PRIVATE = ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "::ffff:127.0.0.1"];
+  const CREDENTIALS = ["169.254.169.254", "fe80::1", "fd00:ec2::254"];
+  const named = (addresses: readonly string[]) => async () =>
+    addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  /** The addresses that would be dialled; none: it is refused. */
+  const dialled = (addresses: readonly string[], allowPrivate: boolean, all = true) =>
+    new Promise<readonly unknown[]>((resolve) => {
+      checkedLookup(allowPrivate, named(addresses))("a.name", { all }, (error, found) =>
+        resolve(error ? [] : [found].flat().map((one) => (typeof one === "string" ? one : one.address))),
+      );
+    });
+
+  test.each([...PRIVATE, ...CREDENTIALS])("must be allowed, not one of them: %s", async (bad) => {
+    const mayBe = PRIVATE.includes(bad);
+    for (const addresses of [[bad], [...PUBLIC, bad], [bad, ...PUBLIC]]) {
+      expect(await dialled(addresses, false)).toEqual([]);
+      expect(await dialled(addresses, true)).toEqual(mayBe ? addresses : []);
+    }
+  });
+
+  test("is handed on as it was checked; a name without any is not dialled", async () => {
+    expect(await dialled(PUBLIC, false)).toEqual(PUBLIC);
+    expect(await dialled(PUBLIC, false, false)).toEqual(PUBLIC.slice(0, 1));
+    expect(await dialled([], true)).toEqual([]);
+  });
 });

@@ -57,10 +57,13 @@ function credentialAddresses(): BlockList {
 
 type Resolved = (error: Error | null, address: string | readonly LookupAddress[], family?: number) => void;
 
-/** For `node:http`: a name with one address that is not allowed is not dialled at all. */
-export function checkedLookup(allowPrivate: boolean) {
+/** For `node:http`: a name with one address that is not allowed is not dialled at all. `find` asks for all addresses. */
+export function checkedLookup(
+  allowPrivate: boolean,
+  find: (host: string) => Promise<readonly LookupAddress[]> = (host) => lookup(host, { all: true }),
+) {
   return (host: string, wanted: { readonly all?: boolean }, done: Resolved): void => {
-    lookup(host, { all: true }).then(
+    find(host).then(
       (found) => {
         const [first] = found;
         if (first === undefined || !found.every(({ address }) => isAllowed(address, allowPrivate)))
