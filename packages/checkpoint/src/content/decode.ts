@@ -1,5 +1,5 @@
 /** Objects back into values. Every read builds new ones: the caller may do with them what it likes. */
-import { DeepwrightError } from "deepwright/errors";
+import { damaged, readStored } from "../home/damaged.ts";
 import type { StoredObject } from "../home/home.ts";
 import { KIND } from "./handle.ts";
 import { readInert, revive } from "./inert.ts";
@@ -22,19 +22,31 @@ export class Decoder {
 
   /** The value of a JSON text whose references are `refs`. */
   text(text: string, refs: readonly number[]): unknown {
-    return parsed(() => readInert(text, (ref) => this.value(refs[ref] as number)));
+    return readStored("a value", () => this.buildText(text, refs));
   }
 
   json(json: unknown, refs: readonly number[]): unknown {
-    return revive(json, (ref) => this.value(refs[ref] as number));
+    return readStored("a value", () => this.buildJson(json, refs));
   }
 
   value(id: number): unknown {
+    return readStored(`object ${id}`, () => this.build(id));
+  }
+
+  private buildText(text: string, refs: readonly number[]): unknown {
+    return readInert(text, (ref) => this.build(refs[ref] as number));
+  }
+
+  private buildJson(json: unknown, refs: readonly number[]): unknown {
+    return revive(json, (ref) => this.build(refs[ref] as number));
+  }
+
+  private build(id: number): unknown {
     const object = this.object(id);
     const { kind, refs, body } = object;
     switch (kind) {
       case KIND.value:
-        return this.text(body as string, refs);
+        return this.buildText(body as string, refs);
       case KIND.text:
         return body;
       case KIND.text16:
@@ -60,13 +72,13 @@ export class Decoder {
         return map;
       }
       default:
-        throw unreadable(`content of kind ${kind}`);
+        throw damaged(`object ${id} is of the unknown kind ${kind}`);
     }
   }
 
   private object(id: number): StoredObject {
     const object = this.objects.get(id);
-    if (!object) throw unreadable(`object ${id}, which is missing`);
+    if (!object) throw damaged(`object ${id} is missing`);
     return object;
   }
 
@@ -76,8 +88,8 @@ export class Decoder {
 
   private fillList({ kind, refs, body }: StoredObject, list: unknown[]): void {
     if (kind === KIND.lists) for (const ref of refs) this.fillList(this.object(ref), list);
-    else if (body === "") for (const ref of refs) list.push(this.value(ref));
-    else for (const element of entriesOf(this.text(body as string, refs))) list.push(element);
+    else if (body === "") for (const ref of refs) list.push(this.build(ref));
+    else for (const element of entriesOf(this.buildText(body as string, refs))) list.push(element);
   }
 
   private fillMap({ kind, refs, body }: StoredObject, map: object): void {
@@ -85,30 +97,15 @@ export class Decoder {
       for (const ref of refs) this.fillMap(this.object(ref), map);
       return;
     }
-    const json = entriesOf(parsed(() => JSON.parse(body as string))) as [string[], unknown[]] | string[];
+    const json = entriesOf(JSON.parse(body as string)) as [string[], unknown[]] | string[];
     if (Array.isArray(json[0]))
-      for (const [i, key] of json[0].entries()) setOwn(map, key, this.json((json[1] as unknown[])[i], refs));
-    else for (const [i, key] of (json as string[]).entries()) setOwn(map, key, this.value(refs[i] as number));
-  }
-}
-
-function parsed<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof SyntaxError) throw unreadable("a text that is no JSON", error);
-    throw error;
+      for (const [i, key] of json[0].entries())
+        setOwn(map, key, this.buildJson((json[1] as unknown[])[i], refs));
+    else for (const [i, key] of (json as string[]).entries()) setOwn(map, key, this.build(refs[i] as number));
   }
 }
 
 function entriesOf(json: unknown): unknown[] {
-  if (!Array.isArray(json)) throw unreadable("a collection that is no list");
+  if (!Array.isArray(json)) throw damaged("a collection is no list");
   return json;
-}
-
-function unreadable(what: string, cause?: unknown): DeepwrightError {
-  return new DeepwrightError("STORAGE_CORRUPT", `A stored value refers to ${what}.`, {
-    hint: "The data is damaged, or was written by a newer version.",
-    cause,
-  });
 }

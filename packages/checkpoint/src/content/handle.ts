@@ -1,6 +1,8 @@
 /** Content that is, or will be, an object of a home: identified by its hash before it has an id. */
-import { hash } from "node:crypto";
+import { contentHash, shortHash } from "../home/content-hash.ts";
 import type { NewObject } from "../home/home.ts";
+
+export { contentHash };
 
 /** Meaning of an object's body. Numbers are stored: never reuse one. */
 export const KIND = {
@@ -68,20 +70,6 @@ export class Handle {
   }
 }
 
-const HASH_DIGITS = 40;
-
-/** Of 160 bits: two contents with one hash cannot be made on purpose. */
-export function contentHash(
-  kind: number,
-  refs: readonly { readonly hash: string }[],
-  body: string | Uint8Array,
-): string {
-  let head = `${kind}:`;
-  for (const ref of refs) head += ref.hash;
-  const whole = typeof body === "string" ? `${head};${body}` : Buffer.concat([Buffer.from(`${head},`), body]);
-  return hash("sha256", whole, "hex").slice(0, HASH_DIGITS);
-}
-
 const TEXT_HEAD = Buffer.from(`${KIND.text}:;`);
 
 /**
@@ -91,7 +79,7 @@ const TEXT_HEAD = Buffer.from(`${KIND.text}:;`);
 export function asciiHash(bytes: Buffer, start: number, end: number): string {
   const head = start - TEXT_HEAD.length;
   bytes.set(TEXT_HEAD, head);
-  return hash("sha256", bytes.subarray(head, end), "hex").slice(0, HASH_DIGITS);
+  return shortHash(bytes.subarray(head, end));
 }
 
 /** What of `roots` and all they lead to is not stored yet: content before what refers to it. */

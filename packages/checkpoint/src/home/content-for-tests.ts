@@ -1,5 +1,5 @@
 /** Small trees of content, put and read through a home as a saver would. */
-import { createHash } from "node:crypto";
+import { contentHash } from "./content-hash.ts";
 import type { Home, NewObject, PutBatch, PutResult, StoredObject, TupleRows } from "./home.ts";
 
 export interface Tree {
@@ -29,11 +29,8 @@ export function objectsOf(roots: readonly Tree[]): { objects: NewObject[]; refs:
 }
 
 function hashOf(node: Tree): Buffer {
-  const hash = createHash("sha1")
-    .update(`${node.kind} ${typeof node.body} `)
-    .update(node.body);
-  for (const child of node.children) hash.update(hashOf(child));
-  return hash.digest();
+  const refs = node.children.map((child) => ({ hash: hashOf(child).toString("hex") }));
+  return Buffer.from(contentHash(node.kind, refs, node.body), "hex");
 }
 
 export interface Step {

@@ -20,7 +20,7 @@ export interface ObjectContent {
 }
 
 export interface NewObject extends ObjectContent {
-  /** 20 bytes. Same hash, same content (kind, body and the content of all refs). */
+  /** 20 bytes, of `contentHash`. Same hash, same content (kind, body and the content of all refs). */
   readonly hash: Uint8Array;
 }
 
@@ -181,7 +181,10 @@ export interface Home {
     checkpointId: string | undefined,
   ): Promise<TupleRows | undefined>;
   listRows(query: RowQuery): Promise<readonly TupleRows[]>;
-  /** The given objects and everything they lead to, except ids in `known` and what only those lead to. */
+  /**
+   * The given objects and everything they lead to, except ids in `known` and what only those lead to. Throws
+   * STORAGE_CORRUPT when one of them is not as it was written.
+   */
   loadObjects(ids: readonly number[], known?: readonly number[]): Promise<readonly StoredObject[]>;
   /** The epoch of a thread; 0 for one that does not exist. */
   epochOf(threadId: string): Promise<number>;
@@ -206,6 +209,8 @@ export interface Home {
   counts(): Promise<HomeCounts>;
   /** Bytes on disk (or of content, in memory) after returning what can be returned. */
   size(): Promise<number>;
+  /** Leaves nothing of what was deleted in the files. Absent where the database has its own tools. */
+  erase?(): Promise<void>;
   /** A consistent copy while others read and write. Absent where the database has its own tools. */
   backup?(path: string): Promise<void>;
   /** Safe twice. */

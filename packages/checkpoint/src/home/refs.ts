@@ -1,6 +1,10 @@
 /** References in as few bytes as possible: differences between neighbours, as they are stored. */
 
+import { damaged } from "./damaged.ts";
+
 const encoder = new Uint8Array(10);
+/** Of the eighth and last byte of a number. */
+const LARGEST_SCALE = 128 ** 7;
 
 /** Bytes of an object before its body: what it is, whether the body is text, what it refers to. */
 export interface Head {
@@ -23,16 +27,9 @@ export function encodeHead(head: Head): Uint8Array {
 }
 
 export function decodeHead(bytes: Uint8Array): Head {
-  let first = 0;
-  let scale = 1;
-  let position = 0;
-  let byte: number;
-  do {
-    byte = bytes[position++] ?? 0;
-    first += (byte & 127) * scale;
-    scale *= 128;
-  } while (byte >= 128);
-  return { kind: Math.floor(first / 2), text: first % 2 === 1, refs: decodeFrom(bytes, position) };
+  const place = { position: 0 };
+  const first = readVarint(bytes, place);
+  return { kind: Math.floor(first / 2), text: first % 2 === 1, refs: decodeFrom(bytes, place.position) };
 }
 
 function encode(first: number | undefined, refs: readonly number[]): Uint8Array {
@@ -62,19 +59,27 @@ function varint(value: number): Uint8Array {
 
 function decodeFrom(bytes: Uint8Array, start: number): number[] {
   const refs: number[] = [];
+  const place = { position: start };
   let previous = 0;
-  let position = start;
-  while (position < bytes.length) {
-    let value = 0;
-    let scale = 1;
-    let byte: number;
-    do {
-      byte = bytes[position++] ?? 0;
-      value += (byte & 127) * scale;
-      scale *= 128;
-    } while (byte >= 128);
+  while (place.position < bytes.length) {
+    const value = readVarint(bytes, place);
     previous += value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    if (!Number.isSafeInteger(previous) || previous < 0)
+      throw damaged("a reference is no number of an object");
     refs.push(previous);
   }
   return refs;
+}
+
+/** Leaves `place` behind the number. */
+function readVarint(bytes: Uint8Array, place: { position: number }): number {
+  let value = 0;
+  let scale = 1;
+  for (;;) {
+    const byte = bytes[place.position++];
+    if (byte === undefined || scale > LARGEST_SCALE) throw damaged("a list of references is cut off");
+    value += (byte & 127) * scale;
+    if (byte < 128) return value;
+    scale *= 128;
+  }
 }

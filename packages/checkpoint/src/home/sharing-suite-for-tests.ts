@@ -54,7 +54,7 @@ export function sharingSuite(home: () => Home): void {
     const stored = await putStep(home(), { threadId: "t", id: uuid(1), content: [tree("kept")] });
     if (stored.stale) throw new Error("The first put cannot be stale.");
     for (const epoch of [stored.epoch, 0]) {
-      const [object] = objectsOf([tree(`on top ${epoch}`)]).objects;
+      const object = objectsOf([tree(`on top ${epoch}`, tree("kept"))]).objects.at(-1);
       const result = await home().put({
         threadId: "t",
         namespace: "",

@@ -5,6 +5,7 @@ import type {
   CheckpointPendingWrite,
   DeltaChannelHistory,
 } from "@langchain/langgraph-checkpoint";
+import { damaged } from "../home/damaged.ts";
 
 /**
  * From the parent backwards, for each channel until an ancestor that has a value of it: that value is the
@@ -18,7 +19,11 @@ export async function deltaHistory(
   const seeds = new Map<string, unknown>();
   const open = new Set(channels);
   let cursor = channels.length > 0 ? (await saver.getTuple(config))?.parentConfig : undefined;
+  const met = new Set<unknown>();
   while (cursor && open.size > 0) {
+    const id: unknown = cursor.configurable?.checkpoint_id;
+    if (met.has(id)) throw damaged(`checkpoint ${id} is its own ancestor`);
+    met.add(id);
     const tuple = await saver.getTuple(cursor);
     if (!tuple) break;
     for (const write of byTask(tuple.pendingWrites ?? []).reverse())

@@ -4,15 +4,17 @@ import type { PruneQuery } from "../home/home.ts";
 import type { PruneOptions } from "../threads/threads.ts";
 import { checkedId } from "./ids.ts";
 
-const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes"]);
+const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes", "erase"]);
 
 export function pruneQuery(options: PruneOptions, now: number): PruneQuery {
   for (const key of Object.keys(options ?? {}))
     if (!KNOWN.has(key)) throw new DeepwrightError("UNKNOWN_OPTION", `prune has no option '${key}'.`);
-  const { threadId, keepLatest, olderThan, maxBytes } = options ?? {};
-  if (keepLatest === undefined && olderThan === undefined && maxBytes === undefined)
+  const { threadId, keepLatest, olderThan, maxBytes, erase } = options ?? {};
+  if (erase !== undefined && typeof erase !== "boolean")
+    throw new DeepwrightError("INVALID_OPTION", "erase must be true or false.");
+  if (keepLatest === undefined && olderThan === undefined && maxBytes === undefined && !erase)
     throw new DeepwrightError("INVALID_OPTION", "prune needs to know what to remove.", {
-      hint: "Give keepLatest, olderThan or maxBytes.",
+      hint: "Give keepLatest, olderThan, maxBytes or erase.",
     });
   if (keepLatest !== undefined && !(Number.isInteger(keepLatest) && keepLatest >= 1))
     throw new DeepwrightError("INVALID_OPTION", "keepLatest must be a whole number of at least 1.");

@@ -10,12 +10,16 @@ import { DeepwrightError } from "deepwright/errors";
 import type { Decoder } from "../content/decode.ts";
 import type { Encoder } from "../content/encode.ts";
 import { Handle, KIND } from "../content/handle.ts";
+import { isPlainObject } from "../content/inert.ts";
 import { setOwn } from "../content/set-own.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
+import { damaged, readStored } from "../home/damaged.ts";
 
 export const FORMAT = 1;
 export const FIXED_REFS = 2;
 const DELTA_MARK = "D";
+/** The last moment a Date can tell. */
+const LAST_MOMENT = 8.64e15;
 
 /** Everything of a checkpoint that is names. */
 interface Shape {
@@ -48,12 +52,12 @@ export function encodeCheckpoint(
     ...Object.values(versions),
     ...Object.values(seen).flatMap((channels) => Object.values(channels)),
   ];
-  const { step, ...lasting } = (metadata ?? {}) as Record<string, unknown>;
+  const [step, lasting] = withoutStep((metadata ?? {}) as Record<string, unknown>);
   const encoded = encoder.encode([
     ...Object.entries(values).map(([channel, value]) => ({ value, key: `${namespace}\0${channel}` })),
     ...rest.map((key) => ({ value: (checkpoint as unknown as Record<string, unknown>)[key] })),
   ]);
-  const head = [timeOf(ts), step ?? null, ...versionNumbers(flat)];
+  const head = [timeOf(ts), step, ...versionNumbers(flat)];
   const body = `${JSON.stringify(head).slice(0, -1)},${encoded.text}]`;
   return {
     refs: [
@@ -63,6 +67,13 @@ export function encodeCheckpoint(
     ],
     body: hasDeltas(metadata) ? DELTA_MARK + body : body,
   };
+}
+
+/** The number goes into the row, so that the rest is the same at every step. Any other step stays where it is. */
+function withoutStep(metadata: Record<string, unknown>): [number | null, Record<string, unknown>] {
+  if (!Number.isSafeInteger(metadata.step)) return [null, metadata];
+  const { step, ...lasting } = metadata;
+  return [step as number, lasting];
 }
 
 interface KnownShape {
@@ -147,6 +158,8 @@ export function headRefs({ refs }: Row): readonly number[] {
 /** What a newer version wrote must not be taken for something else. */
 function shapeOf(decoder: Decoder, row: Row): Shape {
   const shape = decoder.value(row.refs[0] as number) as Shape;
+  if (!isRecord(shape) || typeof shape.f !== "number")
+    throw damaged(`checkpoint ${row.id} has no names of channels`);
   if (shape.f <= FORMAT) return shape;
   throw new DeepwrightError(
     "STORAGE_TOO_NEW",
@@ -159,13 +172,18 @@ export function decodeMetadata(decoder: Decoder, row: Row): CheckpointMetadata |
   shapeOf(decoder, row);
   const lasting = decoder.value(row.refs[1] as number) as Record<string, unknown> | null;
   if (lasting === null) return undefined;
-  const [, step] = parseBody(row.body);
+  if (!isRecord(lasting)) throw damaged(`checkpoint ${row.id} has no metadata`);
+  const [, step] = parseBody(row);
   return (step === null ? lasting : { ...lasting, step }) as unknown as CheckpointMetadata;
 }
 
 export function decodeCheckpoint(decoder: Decoder, row: Row): DecodedCheckpoint {
+  return readStored(`checkpoint ${row.id}`, () => decodeWhole(decoder, row));
+}
+
+function decodeWhole(decoder: Decoder, row: Row): DecodedCheckpoint {
   const shape = shapeOf(decoder, row);
-  const [time, , newest, numbers, contents] = parseBody(row.body);
+  const [time, , newest, numbers, contents] = parseBody(row);
   const versions = newest === null ? numbers : numbers.map((distance) => newest - (distance as number));
   const refs = row.refs.slice(FIXED_REFS);
   const values = contents.map((content) => decoder.json(content, refs));
@@ -175,6 +193,9 @@ export function decodeCheckpoint(decoder: Decoder, row: Row): DecodedCheckpoint 
     setOwn(seen, node, zip(channels, versions.slice(place, place + channels.length)));
     place += channels.length;
   }
+  const { rest = [] } = shape;
+  if (place !== versions.length || shape.values.length + rest.length !== values.length)
+    throw damaged(`checkpoint ${row.id} has other channels than names of them`);
   const checkpoint = {
     v: shape.v,
     id: row.id,
@@ -182,7 +203,7 @@ export function decodeCheckpoint(decoder: Decoder, row: Row): DecodedCheckpoint 
     channel_values: zip(shape.values, values),
     channel_versions: zip(shape.versions, versions) as ChannelVersions,
     versions_seen: seen,
-    ...zip(shape.rest ?? [], values.slice(shape.values.length)),
+    ...zip(rest, values.slice(shape.values.length)),
   };
   return { checkpoint, metadata: decodeMetadata(decoder, row) };
 }
@@ -190,7 +211,7 @@ export function decodeCheckpoint(decoder: Decoder, row: Row): DecodedCheckpoint 
 /** The channels a checkpoint has values of, with their versions. */
 export function storedVersions(decoder: Decoder, row: Row): [string, number | string | undefined][] {
   const shape = shapeOf(decoder, row);
-  const [, , newest, numbers] = parseBody(row.body);
+  const [, , newest, numbers] = parseBody(row);
   const versions = new Map(
     shape.versions.map((channel, i) => {
       const number = numbers[i];
@@ -200,8 +221,35 @@ export function storedVersions(decoder: Decoder, row: Row): [string, number | st
   return shape.values.map((channel) => [channel, versions.get(channel)]);
 }
 
-function parseBody(body: string): Body {
-  return JSON.parse(body.startsWith(DELTA_MARK) ? body.slice(DELTA_MARK.length) : body) as Body;
+/** Throws STORAGE_CORRUPT for what no checkpoint looks like. */
+export function parseBody({ id, body }: Row): Body {
+  const json = readStored(`checkpoint ${id}`, () =>
+    JSON.parse(body.startsWith(DELTA_MARK) ? body.slice(DELTA_MARK.length) : body),
+  ) as Body;
+  if (Array.isArray(json) && isTime(json[0]) && isNewest(json[2]) && Array.isArray(json[4]))
+    if (Array.isArray(json[3]) && json[3].every(json[2] === null ? isVersion : Number.isSafeInteger))
+      return json;
+  throw damaged(`checkpoint ${id} is not a whole one`);
+}
+
+function isTime(time: unknown): boolean {
+  return (
+    time === null ||
+    typeof time === "string" ||
+    (Number.isSafeInteger(time) && Math.abs(time as number) <= LAST_MOMENT)
+  );
+}
+
+function isNewest(version: unknown): boolean {
+  return version === null || Number.isSafeInteger(version);
+}
+
+function isVersion(version: unknown): boolean {
+  return version === null || typeof version === "string" || typeof version === "number";
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlainObject(value);
 }
 
 function zip(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {

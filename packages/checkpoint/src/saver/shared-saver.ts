@@ -14,6 +14,7 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { DeepwrightError } from "deepwright/errors";
 import { Decoder } from "../content/decode.ts";
 import { Encoder } from "../content/encode.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
@@ -204,7 +205,15 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
 
   /** Removes old checkpoints and returns their space. The newest state of every thread stays as it is. */
   async prune(options: PruneOptions): Promise<PruneResult> {
-    return this.home.prune(pruneQuery(options, Date.now()));
+    const query = pruneQuery(options, Date.now());
+    if (!options.erase) return this.home.prune(query);
+    if (!this.home.erase)
+      throw new DeepwrightError("NOT_SUPPORTED", "This database is not erased from here.", {
+        hint: "Use its own tools, such as VACUUM FULL.",
+      });
+    const result = await this.home.prune(query);
+    await this.home.erase();
+    return result;
   }
 
   async claimThread(threadId: string, options: ClaimOptions): Promise<ThreadClaim> {

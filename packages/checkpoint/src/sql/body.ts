@@ -1,6 +1,8 @@
 /** An object's body as a column. */
+import { damaged } from "../home/damaged.ts";
 import type { StoredObject } from "../home/home.ts";
 import { decodeHead } from "../home/refs.ts";
+import { bytesIn, integerIn } from "./columns.ts";
 import type { SqlColumn, SqlRow } from "./sql.ts";
 
 const encoder = new TextEncoder();
@@ -11,13 +13,14 @@ export function bytesOfBody(body: string | Uint8Array): Uint8Array {
 }
 
 export function objectOf(row: SqlRow): StoredObject {
-  const { kind, text, refs } = decodeHead(row.head as Uint8Array);
-  return { id: row.id as number, kind, refs, body: bodyOf(row.body ?? null, text) };
+  const { kind, text, refs } = decodeHead(bytesIn(row, "head"));
+  return { id: integerIn(row, "id"), kind, refs, body: bodyOf(row.body ?? null, text) };
 }
 
 /** Drivers may hand out an empty blob as null. */
 function bodyOf(column: SqlColumn, text: boolean): string | Uint8Array {
   if (typeof column === "string") return column;
-  const bytes = (column as Uint8Array | null) ?? new Uint8Array(0);
+  const bytes = column ?? new Uint8Array(0);
+  if (!(bytes instanceof Uint8Array)) throw damaged("the body of an object is a number");
   return text ? decoder.decode(bytes) : bytes;
 }

@@ -1,6 +1,8 @@
 /** Rows of checkpoints and the writes on them. */
+import { damaged } from "../home/damaged.ts";
 import type { CheckpointRow, RowQuery, TupleRows, WritesRow } from "../home/home.ts";
 import { decodeRefs, encodeRefs } from "../home/refs.ts";
+import { bytesIn, countIn, integerIn, optional, textIn } from "./columns.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { packId, unpackId } from "./ids.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
@@ -51,7 +53,25 @@ export async function readTuple(
       ORDER BY c.id DESC LIMIT 1`,
     values,
   );
+  if (rows.length === 0 && namespace === "" && checkpointId === undefined) await checkIsNew(work, threadId);
   return (await withWrites(work, rows))[0];
+}
+
+/** Without its checkpoints a thread must not begin anew. Threads without a namespace "" are told by their count. */
+async function checkIsNew({ session }: Work, threadId: string): Promise<void> {
+  const spaces = await session.all(
+    `SELECT t.checkpoint_count, s.namespace, (SELECT COUNT(*) FROM dw_checkpoints c WHERE c.space = s.id) AS present
+      FROM dw_threads t LEFT JOIN dw_spaces s ON s.thread = t.id WHERE t.thread_id = $1`,
+    [threadId],
+  );
+  let present = 0;
+  for (const row of spaces) {
+    optional(row, "namespace", textIn);
+    present += Number(row.present);
+  }
+  const [first] = spaces;
+  if (first && countIn(first, "checkpoint_count") > present)
+    throw damaged(`checkpoints of the thread "${threadId}" are missing`);
 }
 
 export async function listRows(work: Work, query: RowQuery): Promise<TupleRows[]> {
@@ -63,7 +83,18 @@ export async function listRows(work: Work, query: RowQuery): Promise<TupleRows[]
     `${JOINED}${where} ORDER BY t.thread_id, s.namespace, c.id DESC LIMIT $${values.length}`,
     values,
   );
-  return withWrites(work, rows);
+  const found = await withWrites(work, rows);
+  if (query.after && found[0]) checkFollows(query.after, found[0].checkpoint);
+  return found;
+}
+
+/** Names that are no text come back as another text, and the list would begin again and again. */
+function checkFollows(after: NonNullable<RowQuery["after"]>, row: CheckpointRow): void {
+  const order =
+    Buffer.compare(Buffer.from(row.threadId), Buffer.from(after.threadId)) ||
+    Buffer.compare(Buffer.from(row.namespace), Buffer.from(after.namespace)) ||
+    Buffer.compare(packId(after.id), packId(row.id));
+  if (order <= 0) throw damaged(`the checkpoints of the thread "${row.threadId}" have no order`);
 }
 
 /** The conditions about `after` begin with one an index answers; the rest only trims its first rows. */
@@ -85,10 +116,10 @@ function conditionsOf(query: RowQuery, bind: (value: SqlValue) => string): strin
 }
 
 async function withWrites({ session, dialect }: Work, rows: readonly SqlRow[]): Promise<TupleRows[]> {
-  const keys = rows.map((row) => ({ space: row.space as number, id: row.id as Uint8Array }));
+  const keys = rows.map((row) => ({ space: integerIn(row, "space"), id: bytesIn(row, "id") }));
   const written = new Map(keys.map((key) => [nameOf(key), [] as WritesRow[]]));
   for (const row of await dialect.writesOf(session, keys)) {
-    const key = { space: row.space as number, id: row.checkpoint as Uint8Array };
+    const key = { space: integerIn(row, "space"), id: bytesIn(row, "checkpoint") };
     written.get(nameOf(key))?.push(writesOf(row));
   }
   return rows.map((row, index) => ({
@@ -103,16 +134,16 @@ function nameOf({ space, id }: CheckpointKey): string {
 
 function checkpointOf(row: SqlRow): CheckpointRow {
   return {
-    threadId: row.thread_id as string,
-    namespace: row.namespace as string,
-    id: unpackId(row.id as Uint8Array),
-    parent: optionalId(row.parent as Uint8Array | null),
-    root: optionalId(row.root as Uint8Array | null),
-    refs: decodeRefs(row.refs as Uint8Array | null),
-    body: row.body as string,
+    threadId: textIn(row, "thread_id"),
+    namespace: textIn(row, "namespace"),
+    id: unpackId(bytesIn(row, "id")),
+    parent: optional(row, "parent", idIn),
+    root: optional(row, "root", idIn),
+    refs: decodeRefs(optional(row, "refs", bytesIn) ?? null),
+    body: textIn(row, "body"),
   };
 }
 
-function optionalId(packed: Uint8Array | null): string | undefined {
-  return packed === null ? undefined : unpackId(packed);
+function idIn(row: SqlRow, column: string): string {
+  return unpackId(bytesIn(row, column));
 }

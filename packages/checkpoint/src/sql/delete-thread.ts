@@ -1,12 +1,14 @@
 import { checkClaim } from "./claims.ts";
+import { integerIn } from "./columns.ts";
+import type { SqlRow } from "./sql.ts";
 import { beginSweep, giveUp } from "./sweep.ts";
 import { lockThread } from "./threads.ts";
 import type { Work } from "./work.ts";
 
-/** A thread that is not there is deleted already. */
+/** A thread that is not there is deleted already. One that is damaged can be deleted. */
 export async function deleteThread(work: Work, threadId: string, fence: number | undefined): Promise<void> {
   await beginSweep(work);
-  const thread = await lockThread(work, threadId);
+  const thread = await lockThread(work, threadId, "", numberOrZero);
   if (thread === undefined) return;
   checkClaim(thread, fence);
   const { session } = work;
@@ -19,10 +21,14 @@ export async function deleteThread(work: Work, threadId: string, fence: number |
   const owned = await session.all("SELECT id FROM dw_objects WHERE owner = $1", [thread.id]);
   await giveUp(
     work,
-    owned.map((row) => row.id as number),
+    owned.map((row) => integerIn(row, "id")),
   );
   await session.run("DELETE FROM dw_threads WHERE id = $1", [thread.id]);
   await raiseSeed(work, Math.max(thread.epoch, thread.claim.fence));
+}
+
+function numberOrZero(row: SqlRow, column: string): number {
+  return Number.isSafeInteger(row[column]) ? (row[column] as number) : 0;
 }
 
 /**

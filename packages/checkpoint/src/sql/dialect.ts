@@ -26,6 +26,8 @@ export interface Dialect {
   readonly lockSchema: string | undefined;
   /** Bytes of our tables on disk; `undefined` where a file tells. */
   readonly sizeQuery: string | undefined;
+  /** SQL for "holds text"; a column of SQLite may hold anything. */
+  isText(column: string): string;
   /** SQL for "is one of the numbers bound there by `list`". */
   among(placeholder: string): string;
   list(numbers: readonly number[]): SqlValue;

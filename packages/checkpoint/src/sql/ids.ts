@@ -4,17 +4,19 @@
  * Order of bytes is order of text among UUIDs and among other ids; other ids sort after UUIDs.
  */
 import { DeepwrightError } from "deepwright/errors";
+import { damaged, readStored } from "../home/damaged.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** With the `u` flag only halves without their other half match. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const OTHER = 0xff;
+const UUID_BYTES = 16;
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-const texts = new TextDecoder("utf-8", { ignoreBOM: true });
+const texts = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 const bytesOfText = new TextEncoder();
 
 export function packId(id: string): Uint8Array {
-  if (UUID.test(id) && !id.startsWith("ff")) return packUuid(id);
+  if (isPackedUuid(id)) return packUuid(id);
   checkId(id, "An id");
   const text = bytesOfText.encode(id);
   const packed = new Uint8Array(text.length + 1);
@@ -23,14 +25,26 @@ export function packId(id: string): Uint8Array {
   return packed;
 }
 
+/** Throws for what `packId` never makes: another text would be looked up under other bytes. */
 export function unpackId(packed: Uint8Array): string {
-  if (packed[0] === OTHER) return texts.decode(packed.subarray(1));
+  if (packed[0] === OTHER) return unpackOther(packed);
+  if (packed.length !== UUID_BYTES) throw damaged(`an id has ${packed.length} bytes`);
   let id = "";
   for (let index = 0; index < packed.length; index++) {
     if (index === 4 || index === 6 || index === 8 || index === 10) id += "-";
     id += DIGITS[packed[index] as number];
   }
   return id;
+}
+
+function unpackOther(packed: Uint8Array): string {
+  const id = readStored("an id", () => texts.decode(packed.subarray(1)));
+  if (isPackedUuid(id) || id.includes("\0")) throw damaged("an id is stored as no id is");
+  return id;
+}
+
+function isPackedUuid(id: string): boolean {
+  return UUID.test(id) && !id.startsWith("ff");
 }
 
 /** Databases cut text at NUL and replace lone surrogates, which would make two ids one. */
@@ -47,7 +61,7 @@ export function plainText(text: string): string {
 }
 
 function packUuid(id: string): Uint8Array {
-  const packed = new Uint8Array(16);
+  const packed = new Uint8Array(UUID_BYTES);
   let index = 0;
   for (let position = 0; position < 36; position += 2) {
     if (id.charCodeAt(position) === 45) position++;

@@ -1,5 +1,6 @@
 /** Files outside the state as they were before a run changed them. */
 import type { ImageRow, NewImage } from "../home/home.ts";
+import { bytesIn, integerIn, momentIn, optional, textIn } from "./columns.ts";
 import { checkId, packId, unpackId } from "./ids.ts";
 import type { Work } from "./work.ts";
 
@@ -35,12 +36,12 @@ export async function listImages({ session }: Work, threadId: string): Promise<I
     [threadId],
   );
   return rows.map((row) => ({
-    sequence: row.sequence as number,
-    checkpointId: unpackId(row.checkpoint as Uint8Array),
-    place: row.place as string,
-    path: row.path as string,
-    before: (row.before_ref as number | null) ?? undefined,
-    after: (row.after_ref as number | null) ?? undefined,
-    at: row.stored_at as number,
+    sequence: integerIn(row, "sequence"),
+    checkpointId: unpackId(bytesIn(row, "checkpoint")),
+    place: textIn(row, "place"),
+    path: textIn(row, "path"),
+    before: optional(row, "before_ref", integerIn),
+    after: optional(row, "after_ref", integerIn),
+    at: momentIn(row, "stored_at"),
   }));
 }

@@ -1,6 +1,10 @@
 /** Content under its hash, and which threads hold it. */
+import { contentHash } from "../home/content-hash.ts";
+import { damaged } from "../home/damaged.ts";
 import type { NewObject, StoredObject } from "../home/home.ts";
 import { objectOf } from "./body.ts";
+import { bytesIn, integerIn } from "./columns.ts";
+import type { SqlRow } from "./sql.ts";
 import type { Work } from "./work.ts";
 
 /** Stores what is new and makes the thread a sharer of what others own. Ids in the order of the objects. */
@@ -35,24 +39,28 @@ export async function holdsAll(
   return row?.held === ids.size;
 }
 
-/** Level by level; objects that are gone are left out. */
+interface Hashed {
+  readonly hash: string;
+}
+
+/** Level by level; of `ids` those that are gone are left out. Every object is checked against its hash. */
 export async function loadObjects(
-  { session, dialect }: Work,
+  work: Work,
   ids: readonly number[],
   known: readonly number[],
 ): Promise<readonly StoredObject[]> {
   const seen = new Set(known);
   const loaded: StoredObject[] = [];
+  const hashes = new Map<number, Hashed>();
   let wanted = [...new Set(ids)].filter((id) => !seen.has(id));
   for (const id of wanted) seen.add(id);
   while (wanted.length > 0) {
-    const rows = await session.all(`SELECT id, head, body FROM dw_objects WHERE id ${dialect.among("$1")}`, [
-      dialect.list(wanted),
-    ]);
+    const rows = await rowsOf(work, "id, hash, head, body", wanted);
     wanted = [];
     for (const row of rows) {
       const object = objectOf(row);
       loaded.push(object);
+      hashes.set(object.id, hashOf(row));
       for (const ref of object.refs) {
         if (seen.has(ref)) continue;
         seen.add(ref);
@@ -60,5 +68,36 @@ export async function loadObjects(
       }
     }
   }
+  const elsewhere = new Set(loaded.flatMap(({ refs }) => refs.filter((ref) => !hashes.has(ref))));
+  if (elsewhere.size > 0)
+    for (const row of await rowsOf(work, "id, hash", [...elsewhere]))
+      hashes.set(integerIn(row, "id"), hashOf(row));
+  for (const object of loaded) checkContent(object, hashes);
   return loaded;
+}
+
+async function rowsOf(
+  { session, dialect }: Work,
+  columns: string,
+  ids: readonly number[],
+): Promise<SqlRow[]> {
+  return session.all(`SELECT ${columns} FROM dw_objects WHERE id ${dialect.among("$1")}`, [
+    dialect.list(ids),
+  ]);
+}
+
+function hashOf(row: SqlRow): Hashed {
+  const { buffer, byteOffset, byteLength } = bytesIn(row, "hash");
+  return { hash: Buffer.from(buffer, byteOffset, byteLength).toString("hex") };
+}
+
+/** The hash covers the content of all references: whatever leads back to itself cannot match. */
+function checkContent({ id, kind, refs, body }: StoredObject, hashes: ReadonlyMap<number, Hashed>): void {
+  const hashed = refs.map((ref) => {
+    const found = hashes.get(ref);
+    if (found === undefined) throw damaged(`object ${id} refers to object ${ref}, which is missing`);
+    return found;
+  });
+  if (contentHash(kind, hashed, body) !== hashes.get(id)?.hash)
+    throw damaged(`object ${id} does not match its hash`);
 }

@@ -27,6 +27,7 @@ export const postgresDialect: Dialect = {
     "SELECT CAST(COALESCE(SUM(pg_total_relation_size(c.oid)), 0) AS BIGINT) AS size FROM pg_class c " +
     "JOIN pg_namespace n ON n.oid = c.relnamespace " +
     "WHERE n.nspname = current_schema() AND c.relkind = 'r' AND c.relname LIKE 'dw\\_%'",
+  isText: () => "TRUE",
   among: (placeholder) => `= ANY (CAST(${placeholder} AS BIGINT[]))`,
   list: (numbers) => numbers,
   storeObjects,

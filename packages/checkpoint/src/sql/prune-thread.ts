@@ -2,6 +2,7 @@
 import type { PruneResult } from "../home/home.ts";
 import { type PrunableRow, type PruneRule, planPrune } from "../home/prune-plan.ts";
 import { decodeHead, decodeRefs } from "../home/refs.ts";
+import { bytesIn, integerIn, optional, textIn } from "./columns.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { unpackId } from "./ids.ts";
 import type { SqlRow } from "./sql.ts";
@@ -55,12 +56,12 @@ async function candidates({ session }: Work, thread: number): Promise<Candidate[
     [thread],
   );
   return rows.map((row) => ({
-    namespace: row.namespace as string,
-    id: unpackId(row.id as Uint8Array),
-    root: row.root === null ? undefined : unpackId(row.root as Uint8Array),
-    storedAt: row.stored_at as number,
+    namespace: textIn(row, "namespace"),
+    id: unpackId(bytesIn(row, "id")),
+    root: optional(row, "root", (_, column) => unpackId(bytesIn(row, column))),
+    storedAt: integerIn(row, "stored_at"),
     needsAncestors: row.mark === "D",
-    key: { space: row.space as number, id: row.id as Uint8Array },
+    key: { space: integerIn(row, "space"), id: bytesIn(row, "id") },
     bytes: Number(row.bytes),
   }));
 }
@@ -76,9 +77,9 @@ async function goingImages(
     thread,
   ]);
   const goes = (row: SqlRow) =>
-    (rule.olderThan !== undefined && (row.stored_at as number) < rule.olderThan) ||
-    goneCheckpoints.has(unpackId(row.checkpoint as Uint8Array));
-  return rows.filter(goes).map((row) => row.sequence as number);
+    (rule.olderThan !== undefined && integerIn(row, "stored_at") < rule.olderThan) ||
+    goneCheckpoints.has(unpackId(bytesIn(row, "checkpoint")));
+  return rows.filter(goes).map((row) => integerIn(row, "sequence"));
 }
 
 /** Objects of the thread that none of its rows leads to are given up. */
@@ -113,12 +114,14 @@ async function rootRefs({ session }: Work, thread: number): Promise<number[]> {
     [thread],
   );
   const images = await session.all("SELECT before_ref, after_ref FROM dw_images WHERE thread = $1", [thread]);
-  const ofImages = images.flatMap((row) => [row.before_ref, row.after_ref]).filter((ref) => ref !== null);
-  return [...rows.flatMap((row) => decodeRefs(row.refs as Uint8Array)), ...(ofImages as number[])];
+  const ofImages = images
+    .flatMap((row) => [optional(row, "before_ref", integerIn), optional(row, "after_ref", integerIn)])
+    .filter((ref) => ref !== undefined);
+  return [...rows.flatMap((row) => decodeRefs(bytesIn(row, "refs"))), ...ofImages];
 }
 
 function reachable(roots: readonly number[], held: readonly SqlRow[]): Set<number> {
-  const heads = new Map(held.map((row) => [row.id as number, row.head as Uint8Array]));
+  const heads = new Map(held.map((row) => [integerIn(row, "id"), bytesIn(row, "head")]));
   const reached = new Set<number>();
   const waiting = [...roots];
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {

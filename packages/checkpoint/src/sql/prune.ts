@@ -1,4 +1,6 @@
 /** Making room, by age, by number or by size. */
+import { DeepwrightError } from "deepwright/errors";
+import { damaged } from "../home/damaged.ts";
 import type { PruneQuery, PruneResult } from "../home/home.ts";
 import { NOTHING_PRUNED, pruneThread } from "./prune-thread.ts";
 import type { Work } from "./work.ts";
@@ -44,14 +46,32 @@ async function pruneThreads(
   rule: Pick<PruneQuery, "keepLatest" | "olderThan">,
 ): Promise<PruneResult> {
   let result = NOTHING_PRUNED;
-  for (const name of names) result = sum(result, await transaction((work) => pruneThread(work, name, rule)));
+  let damage: DeepwrightError | undefined;
+  for (const name of names) {
+    try {
+      result = sum(result, await transaction((work) => pruneThread(work, name, rule)));
+    } catch (error) {
+      if (!(error instanceof DeepwrightError && error.code === "STORAGE_CORRUPT")) throw error;
+      damage ??= damaged(`the thread "${name}" cannot be pruned; the others are`, error);
+    }
+  }
+  if (damage) throw damage;
   return result;
 }
 
 async function threadNames({ session }: Work, threadId: string | undefined): Promise<string[]> {
   if (threadId !== undefined) return [threadId];
   const rows = await session.all("SELECT thread_id FROM dw_threads ORDER BY thread_id");
-  return rows.map((row) => row.thread_id as string);
+  return rows.map((row) => row.thread_id).filter(isName);
+}
+
+/** A thread without a name cannot be pruned. */
+function isName(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isMoment(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 /** Checkpoints and images, each by the moment it was stored, oldest first. */
@@ -63,7 +83,7 @@ async function storedMoments({ session }: Work, threadId: string | undefined): P
       ORDER BY stored_at`,
     threadId === undefined ? [] : [threadId],
   );
-  return rows.map((row) => row.stored_at as number);
+  return rows.map((row) => row.stored_at).filter(isMoment);
 }
 
 async function threadsWithOlder(
@@ -79,7 +99,7 @@ async function threadsWithOlder(
       OR EXISTS (SELECT 1 FROM dw_images i WHERE i.thread = t.id AND i.stored_at < $1)`,
     [moment],
   );
-  return rows.map((row) => row.thread_id as string);
+  return rows.map((row) => row.thread_id).filter(isName);
 }
 
 /** Of one thread: of the objects it owns and of its rows. */

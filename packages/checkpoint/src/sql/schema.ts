@@ -1,5 +1,6 @@
 /** Tables and how older ones become newer ones. */
 import { DeepwrightError } from "deepwright/errors";
+import { countIn } from "./columns.ts";
 import type { ColumnTypes, Dialect } from "./dialect.ts";
 import type { Sql, SqlSession } from "./sql.ts";
 
@@ -46,7 +47,7 @@ async function versionOf(session: SqlSession, dialect: Sql["dialect"], part: str
         );
   if (tables.length === 0) return 0;
   const [row] = await session.all("SELECT value FROM dw_meta WHERE name = $1", [versionName(part)]);
-  return row ? (row.value as number) : 0;
+  return row ? countIn(row, "value") : 0;
 }
 
 function versionName(part: string): string {

@@ -36,11 +36,13 @@ export class SqlHome implements Home {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
   readonly backup: ((path: string) => Promise<void>) | undefined;
+  readonly erase: (() => Promise<void>) | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
     this.#dialect = sql.dialect === "sqlite" ? sqliteDialect : postgresDialect;
     this.backup = sql.backup?.bind(sql);
+    this.erase = sql.erase?.bind(sql);
   }
 
   /** Makes or updates the tables. Everything else expects them. */

@@ -24,6 +24,8 @@ export interface Sql {
   readonly bytesWritten: number;
   /** Gives the space of deleted rows back to the file system; absent where the database does so itself. */
   reclaim?(): Promise<void>;
+  /** Leaves nothing of deleted rows in the files; absent where the database has its own tools. */
+  erase?(): Promise<void>;
   /** Bytes on disk; absent where a query tells. */
   size?(): Promise<number>;
   /** A consistent copy in a new file; absent where the database has its own tools. */

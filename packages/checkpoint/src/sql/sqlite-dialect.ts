@@ -22,6 +22,7 @@ export const sqliteDialect: Dialect = {
   lockSweep: undefined,
   lockSchema: undefined,
   sizeQuery: undefined,
+  isText: (column) => `typeof(${column}) = 'text'`,
   among: (placeholder) => `IN (SELECT value FROM json_each(${placeholder}))`,
   list: (numbers) => JSON.stringify(numbers),
   storeObjects,

@@ -1,6 +1,8 @@
 /** The small row of facts a thread has. */
 import { DeepwrightError } from "deepwright/errors";
+import { damaged } from "../home/damaged.ts";
 import type { FactChanges, ThreadFacts, ThreadQuery } from "../home/home.ts";
+import { countIn, integerIn, LAST_MOMENT, momentIn, optional, textIn } from "./columns.ts";
 import { checkId, plainText } from "./ids.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Work } from "./work.ts";
@@ -35,10 +37,12 @@ const FACT_COLUMNS = {
 const LISTED =
   "thread_id, title, first_prompt, message_count, checkpoint_count, model, cwd, created_at, updated_at";
 
+/** `number` reads epoch, fence and counts. */
 export async function lockThread(
   { session, dialect }: Work,
   threadId: string,
   namespace = "",
+  number = integerIn,
 ): Promise<ThreadRecord | undefined> {
   const [row] = await session.all(
     `SELECT t.id, t.epoch, t.checkpoint_count, t.claim_holder, t.claim_fence,
@@ -48,7 +52,7 @@ export async function lockThread(
       WHERE t.thread_id = $1${dialect.lockThread}`,
     [checkId(threadId, "A thread id"), checkId(namespace, "A namespace")],
   );
-  return row === undefined ? undefined : recordOf(threadId, row);
+  return row === undefined ? undefined : recordOf(threadId, row, number);
 }
 
 /** The thread's row, made if there is none. Without checkpoints a thread is not listed. */
@@ -65,30 +69,36 @@ export async function lockOrCreateThread(
       SELECT $1, m.value + 1, m.value + 1, CAST($2 AS BIGINT), CAST($2 AS BIGINT) FROM dw_meta m WHERE m.name = 'seed'`,
     [threadId, now],
   );
-  return (await lockThread(work, threadId, namespace)) as ThreadRecord;
+  const made = await lockThread(work, threadId, namespace);
+  if (made === undefined) throw damaged("the table dw_meta has no row 'seed'");
+  return made;
 }
 
-function recordOf(threadId: string, row: SqlRow): ThreadRecord {
-  const holder = (row.claim_holder as string | null) ?? undefined;
+function recordOf(threadId: string, row: SqlRow, number: typeof integerIn): ThreadRecord {
+  const holder = textOrNothing(row.claim_holder);
   return {
-    id: row.id as number,
+    id: integerIn(row, "id"),
     threadId,
-    epoch: row.epoch as number,
-    checkpointCount: row.checkpoint_count as number,
+    epoch: number(row, "epoch"),
+    checkpointCount: number(row, "checkpoint_count"),
     claim: {
       holder,
-      fence: row.claim_fence as number,
-      remaining: holder === undefined ? 0 : Math.max(0, row.claim_remaining as number),
+      fence: number(row, "claim_fence"),
+      remaining: holder === undefined ? 0 : Math.max(0, number(row, "claim_remaining")),
     },
-    space: (row.space as number | null) ?? undefined,
+    space: optional(row, "space", integerIn),
     facts: {
-      title: (row.title as string | null) ?? undefined,
-      firstPrompt: (row.first_prompt as string | null) ?? undefined,
-      messageCount: row.message_count as number,
-      model: (row.model as string | null) ?? undefined,
-      cwd: (row.cwd as string | null) ?? undefined,
+      title: textOrNothing(row.title),
+      firstPrompt: textOrNothing(row.first_prompt),
+      messageCount: Number(row.message_count),
+      model: textOrNothing(row.model),
+      cwd: textOrNothing(row.cwd),
     },
   };
+}
+
+function textOrNothing(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 export interface ThreadChanges {
@@ -146,22 +156,27 @@ export function threadNotFound(threadId: string): DeepwrightError {
 
 export async function epochOf({ session }: Work, threadId: string): Promise<number> {
   const [row] = await session.all("SELECT epoch FROM dw_threads WHERE thread_id = $1", [threadId]);
-  return row === undefined ? 0 : (row.epoch as number);
+  return row === undefined ? 0 : integerIn(row, "epoch");
 }
 
 export async function factsOf({ session }: Work, threadId: string): Promise<ThreadFacts | undefined> {
-  const [row] = await session.all(
-    `SELECT ${LISTED} FROM dw_threads WHERE thread_id = $1 AND checkpoint_count > 0`,
-    [threadId],
-  );
-  return row === undefined ? undefined : threadFacts(row);
+  const [row] = await session.all(`SELECT ${LISTED} FROM dw_threads WHERE thread_id = $1`, [threadId]);
+  const facts = row && threadFacts(row);
+  return facts?.checkpointCount === 0 ? undefined : facts;
 }
 
-/** Walks an index from where the last page ended, so a page costs the same wherever it is. */
-export async function listThreads({ session }: Work, query: ThreadQuery): Promise<ThreadFacts[]> {
-  const conditions = ["checkpoint_count > 0"];
+/**
+ * Walks an index from where the last page ended, so a page costs the same wherever it is. A thread without a
+ * name or a time has no place in the order and is left out; of one that is damaged otherwise, the rest is told.
+ */
+export async function listThreads({ session, dialect }: Work, query: ThreadQuery): Promise<ThreadFacts[]> {
   const values: SqlValue[] = [];
   const bind = (value: SqlValue) => `$${values.push(value)}`;
+  const conditions = [
+    "checkpoint_count > 0",
+    `updated_at BETWEEN 0 AND ${LAST_MOMENT}`,
+    dialect.isText("thread_id"),
+  ];
   if (query.cwd !== undefined) conditions.push(`cwd = ${bind(query.cwd)}`);
   if (query.after !== undefined) {
     const moment = bind(query.after.updatedAt);
@@ -173,19 +188,35 @@ export async function listThreads({ session }: Work, query: ThreadQuery): Promis
       ORDER BY updated_at DESC, thread_id LIMIT ${bind(query.limit)}`,
     values,
   );
-  return rows.map(threadFacts);
+  const listed = rows.map(listedFacts);
+  if (query.after && listed[0]?.threadId === query.after.threadId)
+    throw damaged("the threads in the list have no order");
+  return listed;
+}
+
+function listedFacts(row: SqlRow): ThreadFacts {
+  const readable = { ...row };
+  for (const column of ["title", "first_prompt", "model", "cwd"])
+    if (typeof row[column] !== "string") readable[column] = null;
+  for (const column of ["message_count", "checkpoint_count", "created_at"])
+    if (!isCount(row[column])) readable[column] = 0;
+  return threadFacts(readable);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LAST_MOMENT;
 }
 
 function threadFacts(row: SqlRow): ThreadFacts {
   return {
-    threadId: row.thread_id as string,
-    title: (row.title as string | null) ?? undefined,
-    firstPrompt: (row.first_prompt as string | null) ?? undefined,
-    messageCount: row.message_count as number,
-    checkpointCount: row.checkpoint_count as number,
-    model: (row.model as string | null) ?? undefined,
-    cwd: (row.cwd as string | null) ?? undefined,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
+    threadId: textIn(row, "thread_id"),
+    title: optional(row, "title", textIn),
+    firstPrompt: optional(row, "first_prompt", textIn),
+    messageCount: countIn(row, "message_count"),
+    checkpointCount: countIn(row, "checkpoint_count"),
+    model: optional(row, "model", textIn),
+    cwd: optional(row, "cwd", textIn),
+    createdAt: momentIn(row, "created_at"),
+    updatedAt: momentIn(row, "updated_at"),
   };
 }

@@ -1,6 +1,8 @@
 /** All that one task wrote on a checkpoint, as one row. */
+import { damaged, readStored } from "../home/damaged.ts";
 import type { WriteEntry, WritesRow } from "../home/home.ts";
 import { decodeRefs, encodeRefs } from "../home/refs.ts";
+import { bytesIn, optional, textIn } from "./columns.ts";
 import { packId, unpackId } from "./ids.ts";
 import type { SqlRow } from "./sql.ts";
 import type { Work } from "./work.ts";
@@ -60,23 +62,35 @@ export function encodeEntries(entries: readonly WriteEntry[]): Columns {
   };
 }
 
+type Line = readonly [index: number, channel: string, length: number, refs: number];
+
 export function decodeEntries(row: SqlRow): WriteEntry[] {
-  const text = row.body as string;
-  const refs = decodeRefs(row.refs as Uint8Array | null);
+  const text = textIn(row, "body");
+  const refs = decodeRefs(optional(row, "refs", bytesIn) ?? null);
   const end = text.indexOf("\n");
-  const line = JSON.parse(text.slice(0, end)) as [number, string, number, number][];
+  const line = readStored("a task's writes", () => JSON.parse(text.slice(0, end))) as readonly Line[];
+  if (!Array.isArray(line) || !line.every(isLine)) throw damaged("a task's writes have no list of entries");
   let position = end + 1;
   let nextRef = 0;
-  return line.map(([index, channel, length, count]) => {
+  const entries = line.map(([index, channel, length, count]) => {
     const body = text.slice(position, position + length);
     position += length;
     nextRef += count;
     return { index, channel, body, refs: refs.slice(nextRef - count, nextRef) };
   });
+  if (position !== text.length || nextRef !== refs.length) throw damaged("a task's writes are cut off");
+  return entries;
+}
+
+function isLine(line: unknown): boolean {
+  if (!Array.isArray(line)) return false;
+  const [index, channel, length, count] = line as unknown[];
+  const isLength = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+  return Number.isSafeInteger(index) && typeof channel === "string" && isLength(length) && isLength(count);
 }
 
 export function writesOf(row: SqlRow): WritesRow {
-  return { taskId: unpackId(row.task as Uint8Array), entries: decodeEntries(row) };
+  return { taskId: unpackId(bytesIn(row, "task")), entries: decodeEntries(row) };
 }
 
 function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {

@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 export interface Statement {
   run(...params: unknown[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
   all(...params: unknown[]): unknown[];
+  /** Without it, reading an integer that no JavaScript number holds throws. */
+  setReadBigInts(on: boolean): void;
 }
 
 export interface Database {

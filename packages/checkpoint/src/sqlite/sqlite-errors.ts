@@ -23,8 +23,19 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
+/** As SQLite says it: somebody still reads what is in the log. */
+export function stillRead(): Error {
+  return Object.assign(new Error("the log is being read"), { errcode: BUSY });
+}
+
 export function isFull(error: unknown): boolean {
   return (resultCode(error) & 0xff) === FULL;
+}
+
+/** Whether a driver read an integer that no JavaScript number holds: Node's, or the package. */
+export function isTooLarge(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === "ERR_OUT_OF_RANGE" || String(message).includes("too large to be represented");
 }
 
 /** A typed error for what the caller can do something about; anything else as it is. */

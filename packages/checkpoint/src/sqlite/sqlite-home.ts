@@ -110,6 +110,10 @@ export class SqliteHome implements Home {
     return this.#call("size");
   }
 
+  erase(): Promise<void> {
+    return this.#call("erase");
+  }
+
   backup(path: string): Promise<void> {
     return this.#call("backup", resolve(path));
   }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeepwrightError } from "deepwright/errors";
+import { damaged } from "../home/damaged.ts";
 import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
 import { backupTo } from "./backup.ts";
 import { checkPages, fileBytes, IN_MEMORY, needsCheck, prepareFile } from "./database-file.ts";
 import { type Database, openDatabase, type Statement } from "./driver.ts";
-import { isBusy, isFull, storageError } from "./sqlite-errors.ts";
+import { isBusy, isFull, isTooLarge, stillRead, storageError } from "./sqlite-errors.ts";
 
 export interface SqliteOptions {
   /** Seconds to wait for other processes that hold the file. Default 30. */
@@ -70,7 +71,7 @@ export class SqliteSql implements Sql, SqlSession {
 
   all(sql: string, params: readonly SqlValue[] = []): SqlRow[] {
     const { statement, writes } = this.#prepare(sql);
-    const rows = statement.all(...bound(params)) as SqlRow[];
+    const rows = allRows(statement, bound(params), /^\s*SELECT/i.test(sql));
     if (writes) this.#count(params);
     return rows;
   }
@@ -89,21 +90,33 @@ export class SqliteSql implements Sql, SqlSession {
     return Number(lastInsertRowid);
   }
 
-  /** Needs the file to itself and some space for a while; without them the next one does it. */
+  /**
+   * Also empties the log, which has the pages as they were before. Needs the file to itself and some space for a
+   * while; without them the next one does it.
+   */
   reclaim(): Promise<void> {
     return this.#inTurn(async () => {
       try {
         this.#database.exec("PRAGMA incremental_vacuum");
+        emptyLog(this.#database);
       } catch (error) {
         if (!isBusy(error) && !isFull(error)) throw error;
       }
     });
   }
 
-  /** Also empties the log, as far as readers of other processes allow. */
+  /**
+   * SQLite leaves copies of rows in unused parts of pages when it divides a page, secure_delete or not: only writing
+   * the file anew leaves none.
+   */
+  erase(): Promise<void> {
+    return this.#inTurn(() => whileBusy(this.#busyMs, () => rewrite(this.#database)));
+  }
+
+  /** Also empties the log. */
   size(): Promise<number> {
     return this.#inTurn(async () => {
-      this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
+      emptyLog(this.#database);
       if (this.path === IN_MEMORY) return pageBytes(this.#database);
       return fileBytes(this.path) + fileBytes(`${this.path}-wal`);
     });
@@ -187,6 +200,8 @@ function connect(path: string, timeout: number): Database {
     database.exec("PRAGMA synchronous = FULL");
     // Without it macOS leaves what was synced in the cache of the disk. Elsewhere it means nothing.
     database.exec("PRAGMA fullfsync = ON");
+    // Deleted rows are overwritten with zeros. A delete takes twice as long, other writes as long as without.
+    database.exec("PRAGMA secure_delete = ON");
     database.exec("PRAGMA journal_size_limit = 8388608");
     database.exec("PRAGMA cache_size = -8192");
     database.exec("PRAGMA temp_store = MEMORY");
@@ -196,6 +211,46 @@ function connect(path: string, timeout: number): Database {
     database.close();
     throw error;
   }
+}
+
+/** As far as readers of other processes allow; says whether it is empty. */
+function emptyLog(database: Database): boolean {
+  const [row] = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all() as { busy: number }[];
+  return row?.busy === 0;
+}
+
+function rewrite(database: Database): void {
+  // The new file would be in memory as a whole.
+  database.exec("PRAGMA temp_store = FILE");
+  try {
+    database.exec("VACUUM");
+  } finally {
+    database.exec("PRAGMA temp_store = MEMORY");
+  }
+  if (!emptyLog(database)) throw stillRead();
+}
+
+/** Of a row somebody edited, a number may be too large for the driver: then it is read as a bigint. */
+function allRows(statement: Statement, params: readonly SqlValue[], mayRepeat: boolean): SqlRow[] {
+  try {
+    return statement.all(...params) as SqlRow[];
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    if (!mayRepeat) throw damaged("a number is too large");
+  }
+  statement.setReadBigInts(true);
+  try {
+    return (statement.all(...params) as SqlRow[]).map(withNumbers);
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
+
+function withNumbers(row: SqlRow): SqlRow {
+  const isNumber = (value: unknown) => typeof value === "bigint" && Number.isSafeInteger(Number(value));
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [column, isNumber(value) ? Number(value) : value]),
+  );
 }
 
 /** SQLite ends a text at NUL, silently; that would make two keys one. */

@@ -8,6 +8,7 @@ import {
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
 import { DeepwrightError } from "deepwright/errors";
+import { readStored } from "../home/damaged.ts";
 import { checkOptions } from "../home/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
 import { checkedStart, decodeNamespace, encodePrefix } from "./namespace.ts";
@@ -206,7 +207,7 @@ function decodeResult(operation: StoreOperation, result: StoreResult): unknown {
 
 function decodeItem({ namespace, key, body, createdAt, updatedAt }: StoredItem): Item {
   return {
-    value: JSON.parse(body),
+    value: readStored(`the value of the item "${key}"`, () => JSON.parse(body)),
     key,
     namespace: decodeNamespace(namespace),
     createdAt: new Date(createdAt),

@@ -1,3 +1,4 @@
+import { momentIn, textIn } from "../sql/columns.ts";
 import type { SqlSession, SqlValue } from "../sql/sql.ts";
 import type { ListKeys, StoredKey } from "./store-service.ts";
 
@@ -17,9 +18,9 @@ export async function listKeys(
     params,
   );
   return rows.map((row) => ({
-    key: row.item_key as string,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
+    key: textIn(row, "item_key"),
+    createdAt: momentIn(row, "created_at"),
+    updatedAt: momentIn(row, "updated_at"),
   }));
 }
 

@@ -1,5 +1,7 @@
+import { damaged } from "../home/damaged.ts";
+import { textIn } from "../sql/columns.ts";
 import type { SqlSession, SqlValue } from "../sql/sql.ts";
-import { decodeNamespace, endOfPrefix } from "./namespace.ts";
+import { checkedNamespace, decodeNamespace, endOfPrefix } from "./namespace.ts";
 import type { ListNamespaces, NamespaceMatch } from "./store-service.ts";
 
 const PAGE = 500;
@@ -15,6 +17,7 @@ export async function listNamespaces(
   let after = "";
   while (found.length < offset + limit) {
     const page = await readPage(session, prefix, after, now);
+    if (page[0] === after) throw damaged("the namespaces of the store have no order");
     for (const namespace of page) {
       after = namespace;
       const parts = decodeNamespace(namespace);
@@ -40,7 +43,7 @@ async function readPage(session: SqlSession, prefix: string, after: string, now:
        GROUP BY namespace ORDER BY namespace LIMIT ${PAGE}`,
     params,
   );
-  return rows.map((row) => row.namespace as string);
+  return rows.map((row) => checkedNamespace(textIn(row, "namespace")));
 }
 
 /** The longest beginning that every match demands literally. */

@@ -4,6 +4,7 @@
  * with its text.
  */
 import { DeepwrightError } from "deepwright/errors";
+import { damaged } from "../home/damaged.ts";
 
 /** The longest namespace or key: what an index of Postgres holds of both together. */
 const MAX_BYTES = 1_000;
@@ -39,6 +40,12 @@ export function encodePrefix(namespace: readonly string[]): string {
 
 export function decodeNamespace(encoded: string): string[] {
   return encoded.split(".").slice(0, -1);
+}
+
+/** A stored one, which somebody may have edited: another would have no place in the order of lists. */
+export function checkedNamespace(encoded: string): string {
+  if (encoded.endsWith(".") && decodeNamespace(encoded).every((part) => part !== "")) return encoded;
+  throw damaged("a namespace of the store is no list of parts");
 }
 
 /** The first text after everything that begins with this one; `/` follows the period. */

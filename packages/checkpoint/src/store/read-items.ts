@@ -1,8 +1,10 @@
 /** Getting and searching items: in the order of their namespaces, then of their first put. */
+import { damaged, readStored } from "../home/damaged.ts";
+import { bytesIn, integerIn, momentIn, optional, textIn } from "../sql/columns.ts";
 import type { SqlRow, SqlValue } from "../sql/sql.ts";
 import type { Work } from "../sql/work.ts";
 import { matches } from "./filter.ts";
-import { endOfPrefix } from "./namespace.ts";
+import { checkedNamespace, endOfPrefix } from "./namespace.ts";
 import type { GetItem, SearchItems, StoredItem } from "./store-service.ts";
 import { similarity, vectorOfBytes } from "./vectors.ts";
 
@@ -68,7 +70,7 @@ async function* matching(
 ): AsyncGenerator<ItemRow> {
   for await (const rows of pages(work, ITEM, VALUES, prefix, now)) {
     for (const row of rows) {
-      if (matches(JSON.parse(row.body as string), conditions)) yield itemOf(row);
+      if (matches(valueIn(row), conditions)) yield itemOf(row);
     }
   }
 }
@@ -89,17 +91,15 @@ async function nearest(
     search.prefix,
     now,
   )) {
-    const candidates = rows.filter(
-      (row) => !filtered || matches(JSON.parse(row.body as string), search.conditions),
-    );
+    const candidates = rows.filter((row) => !filtered || matches(valueIn(row), search.conditions));
     const scores = await scoresOf(
       work,
-      candidates.map((row) => row.id as number),
+      candidates.map((row) => integerIn(row, "id")),
       wanted,
     );
     for (const row of candidates) {
-      const id = row.id as number;
-      scored.push({ id, namespace: row.namespace as string, score: scores.get(id) });
+      const id = integerIn(row, "id");
+      scored.push({ id, namespace: namespaceIn(row), score: scores.get(id) });
     }
   }
   scored.sort((a, b) => (b.score ?? -2) - (a.score ?? -2));
@@ -119,9 +119,9 @@ async function scoresOf(
     [dialect.list(ids)],
   );
   for (const row of rows) {
-    const vector = vectorOfBytes(row.vector as Uint8Array);
+    const vector = vectorOfBytes(bytesIn(row, "vector"));
     if (vector.length !== wanted.length) continue;
-    const id = row.item as number;
+    const id = integerIn(row, "item");
     best.set(id, Math.max(best.get(id) ?? -1, similarity(wanted, vector)));
   }
   return best;
@@ -132,8 +132,12 @@ async function loadScored({ session, dialect }: Work, scored: readonly Scored[])
   const rows = await session.all(`SELECT ${ITEM} FROM ${VALUES} WHERE i.id ${dialect.among("$1")}`, [
     dialect.list(scored.map(({ id }) => id)),
   ]);
-  const items = new Map(rows.map((row) => [row.id as number, itemOf(row)]));
-  return scored.map(({ id, score }) => ({ ...(items.get(id) as ItemRow), score }));
+  const items = new Map(rows.map((row) => [integerIn(row, "id"), itemOf(row)]));
+  return scored.map(({ id, score }) => {
+    const item = items.get(id);
+    if (!item) throw damaged(`the item ${id} of the store has no value`);
+    return { ...item, score };
+  });
 }
 
 async function* pages(
@@ -149,7 +153,9 @@ async function* pages(
     yield rows;
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) return;
-    after = { id: last.id as number, namespace: last.namespace as string };
+    const place = { id: integerIn(last, "id"), namespace: namespaceIn(last) };
+    if (after?.id === place.id) throw damaged(`the items of the store after ${place.id} have no order`);
+    after = place;
   }
 }
 
@@ -172,12 +178,20 @@ async function readPage({ session }: Work, columns: string, tables: string, page
 
 function itemOf(row: SqlRow): ItemRow {
   return {
-    id: row.id as number,
-    namespace: row.namespace as string,
-    key: row.item_key as string,
-    body: row.body as string,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    ttl: row.ttl as number | null,
+    id: integerIn(row, "id"),
+    namespace: namespaceIn(row),
+    key: textIn(row, "item_key"),
+    body: textIn(row, "body"),
+    createdAt: momentIn(row, "created_at"),
+    updatedAt: momentIn(row, "updated_at"),
+    ttl: optional(row, "ttl", integerIn) ?? null,
   };
+}
+
+function namespaceIn(row: SqlRow): string {
+  return checkedNamespace(textIn(row, "namespace"));
+}
+
+function valueIn(row: SqlRow): unknown {
+  return readStored(`the value of the item "${row.item_key}"`, () => JSON.parse(textIn(row, "body")));
 }

@@ -1,8 +1,19 @@
 /** Writes a thread as lines of text. */
 import { DeepwrightError } from "deepwright/errors";
 import { contentHash } from "../content/handle.ts";
-import type { CheckpointRow, Home, ImageRow, StoredObject, TupleRows, WritesRow } from "../home/home.ts";
+import { damaged, readStored } from "../home/damaged.ts";
+import type {
+  CheckpointRow,
+  Home,
+  ImageRow,
+  StoredObject,
+  ThreadFacts,
+  TupleRows,
+  WritesRow,
+} from "../home/home.ts";
+import { FIXED_REFS, parseBody } from "../saver/record.ts";
 import { threadNotFound } from "./lineage.ts";
+import { placesIn } from "./reads.ts";
 import {
   type BodyLine,
   FORMAT_NAME,
@@ -23,7 +34,18 @@ interface Written {
 export async function* exportThread(home: Home, threadId: string): AsyncGenerator<string> {
   const found = await home.thread(threadId);
   if (!found) throw threadNotFound(threadId);
-  const { title, firstPrompt, messageCount, model, cwd, updatedAt } = found;
+  const epoch = await home.epochOf(threadId);
+  try {
+    yield* linesOf(home, found);
+  } catch (error) {
+    // Only a prune makes content go, and it begins an epoch.
+    if (!(error instanceof MissingContent) || (await home.epochOf(threadId)) !== epoch) throw error;
+    throw damaged(`content of the thread "${threadId}" is missing`, error);
+  }
+}
+
+async function* linesOf(home: Home, found: ThreadFacts): AsyncGenerator<string> {
+  const { threadId, title, firstPrompt, messageCount, model, cwd, updatedAt, checkpointCount } = found;
   const facts = { title, firstPrompt, messageCount, model, cwd, updatedAt };
   const header: HeaderLine = { format: FORMAT_NAME, version: FORMAT_VERSION, threadId, facts };
   yield lineOf(header);
@@ -35,6 +57,7 @@ export async function* exportThread(home: Home, threadId: string): AsyncGenerato
     yield* objectLines(home, page.flatMap(refsOf), written);
     for (const rows of page) yield* rowLines(rows, written);
   }
+  if (written.counts.checkpoints < checkpointCount) throw new MissingContent();
   const images = await home.listImages(threadId);
   for (const image of images) {
     yield* objectLines(home, imageRefs(image), written);
@@ -116,9 +139,15 @@ function* childrenFirst(
 function entryOf(id: number, { numbers }: Written): { readonly number: number; readonly hash: string } {
   const entry = numbers.get(id);
   if (entry) return entry;
-  throw new DeepwrightError("STORAGE_BUSY", "The thread was pruned or deleted while it was exported.", {
-    hint: "Export it again.",
-  });
+  throw new MissingContent();
+}
+
+class MissingContent extends DeepwrightError {
+  constructor() {
+    super("STORAGE_BUSY", "The thread was pruned or deleted while it was exported.", {
+      hint: "Export it again.",
+    });
+  }
 }
 
 function* rowLines({ checkpoint, writes }: TupleRows, written: Written): Generator<string> {
@@ -131,9 +160,17 @@ function* rowLines({ checkpoint, writes }: TupleRows, written: Written): Generat
 }
 
 function checkpointLine(row: CheckpointRow, written: Written): string {
+  parseBody(row);
+  checkPlaces(row.body, row.refs.length - FIXED_REFS, row.id);
   const { namespace, id, parent, root, body } = row;
   const refs = row.refs.map((ref) => entryOf(ref, written).number);
   return lineOf({ type: "checkpoint", namespace, id, parent, root, refs, body });
+}
+
+/** A file must not be written that cannot be read again. */
+function checkPlaces(body: string, refs: number, checkpointId: string): void {
+  if (placesIn(body).some((place) => place >= refs))
+    throw damaged(`a value of checkpoint ${checkpointId} refers to nothing`);
 }
 
 function writesLine(
@@ -141,6 +178,10 @@ function writesLine(
   { taskId, entries }: WritesRow,
   written: Written,
 ): string {
+  for (const { body, refs } of entries) {
+    readStored(`a write on checkpoint ${id}`, () => JSON.parse(body));
+    checkPlaces(body, refs.length, id);
+  }
   return lineOf({
     type: "writes",
     namespace,

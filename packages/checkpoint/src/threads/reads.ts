@@ -38,8 +38,8 @@ export class Reads {
   }
 }
 
-/** In the order of the text. Bodies that are no JSON have none. */
-function placesIn(body: string): number[] {
+/** The numbers of references, in the order of the text. Bodies that are no JSON have none. */
+export function placesIn(body: string): number[] {
   if (!body.includes("$") && !body.includes("\\u")) return [];
   try {
     const canonical = JSON.stringify(JSON.parse(body.replace(/^D/, "")));

@@ -1,6 +1,14 @@
 /** Which files two states differ in, told by the objects they are stored in. */
 import { KIND } from "../content/handle.ts";
-import { identityOf, type StateReader, type StoredState, type StoredValue, soleRef } from "./stored-state.ts";
+import {
+  identityOf,
+  jsonListOf,
+  jsonOf,
+  type StateReader,
+  type StoredState,
+  type StoredValue,
+  soleRef,
+} from "./stored-state.ts";
 
 export const FILES = "files";
 
@@ -67,11 +75,10 @@ function entriesOf(reader: StateReader, leaves: readonly (StoredValue | number)[
 
 function leafEntries(reader: StateReader, id: number): [string, StoredValue][] {
   const object = reader.object(id);
-  if (object?.kind === KIND.value)
-    return inlineEntries({ json: JSON.parse(object.body as string), refs: object.refs });
+  if (object?.kind === KIND.value) return inlineEntries({ json: jsonOf(object), refs: object.refs });
   if (object?.kind !== KIND.map) return [];
   const { refs } = object;
-  const json = JSON.parse(object.body as string) as [string[], unknown[]] | string[];
+  const json = jsonListOf(object) as [string[], unknown[]] | string[];
   if (!Array.isArray(json[0]))
     return (json as string[]).map((path, i) => [path, { json: { $: 0 }, refs: [refs[i] as number] }]);
   const values = json[1] as unknown[];
@@ -95,7 +102,7 @@ function contentIdentity(reader: StateReader, file: StoredValue): string {
 function dataOf(reader: StateReader, file: StoredValue): StoredValue {
   const id = soleRef(file);
   const object = id === undefined ? undefined : reader.object(id);
-  return object?.kind === KIND.value ? { json: JSON.parse(object.body as string), refs: object.refs } : file;
+  return object?.kind === KIND.value ? { json: jsonOf(object), refs: object.refs } : file;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

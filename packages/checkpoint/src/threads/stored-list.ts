@@ -1,6 +1,6 @@
 /** Length and single elements of a stored list, without reading the others. */
 import { KIND } from "../content/handle.ts";
-import { type StateReader, type StoredValue, soleRef } from "./stored-state.ts";
+import { jsonListOf, type StateReader, type StoredValue, soleRef } from "./stored-state.ts";
 
 /** 0 for what is no list. */
 export function listLength(reader: StateReader, value: StoredValue | undefined): number {
@@ -15,7 +15,7 @@ function objectLength(reader: StateReader, id: number): number {
   if (object?.kind === KIND.lists)
     return object.refs.reduce((sum, ref) => sum + objectLength(reader, ref), 0);
   if (object?.kind !== KIND.list) return 0;
-  return object.body === "" ? object.refs.length : (JSON.parse(object.body as string) as unknown[]).length;
+  return object.body === "" ? object.refs.length : jsonListOf(object).length;
 }
 
 /** The value of the element; `undefined` where there is none. */
@@ -42,6 +42,6 @@ function objectElement(reader: StateReader, id: number, index: number): unknown 
     const ref = object.refs[index];
     return ref === undefined ? undefined : reader.buildObject(ref);
   }
-  const list = JSON.parse(object.body as string) as unknown[];
+  const list = jsonListOf(object);
   return index < list.length ? reader.build({ json: list[index], refs: object.refs }) : undefined;
 }

@@ -6,6 +6,7 @@
  */
 import { Decoder } from "../content/decode.ts";
 import { KIND } from "../content/handle.ts";
+import { damaged, readStored } from "../home/damaged.ts";
 import type { CheckpointRow, Home, StoredObject } from "../home/home.ts";
 import { decodeCheckpoint, headRefs } from "../saver/record.ts";
 
@@ -114,10 +115,24 @@ function beginning(object: StoredObject): StoredObject {
   }
 }
 
+/** The JSON an object consists of. */
+export function jsonOf({ id, body }: StoredObject): unknown {
+  return readStored(`object ${id}`, () => JSON.parse(body as string));
+}
+
+export function jsonListOf(object: StoredObject): unknown[] {
+  const json = jsonOf(object);
+  if (Array.isArray(json)) return json;
+  throw damaged(`object ${object.id} is no list`);
+}
+
 /** The object a value consists of, if it is one alone. */
 export function soleRef({ json, refs }: StoredValue): number | undefined {
   const place = typeof json === "object" && json !== null ? (json as { $?: unknown }).$ : undefined;
-  return typeof place === "number" ? refs[place] : undefined;
+  if (typeof place !== "number") return undefined;
+  const id = refs[place];
+  if (id === undefined) throw damaged(`a value refers to content ${place} of ${refs.length}`);
+  return id;
 }
 
 function usedRefs(value: StoredValue): number[] {

@@ -86,6 +86,11 @@ export interface PruneOptions {
   /** A moment, or an age in seconds. */
   readonly olderThan?: Date | number;
   readonly maxBytes?: number;
+  /**
+   * Also rewrites the file of the database, so that nothing of what was ever deleted is left in it. Takes as long as
+   * a copy of the file, and its size in free space. SQLite only; Postgres has `VACUUM FULL`.
+   */
+  readonly erase?: boolean;
 }
 
 /** `step` is a number of `show`, or a checkpoint id. */

@@ -138,23 +138,33 @@ export const remove: Action = async (context, given) => {
 };
 
 export const prune: Action = async (context) => {
-  const { keepLatest, olderThan, maxBytes, thread } = context.options;
+  const { keepLatest, olderThan, maxBytes, thread, erase } = context.options;
   const wanted = {
     ...(keepLatest === undefined ? {} : { keepLatest: wholeNumber(keepLatest, "--keep-latest") }),
     ...(olderThan === undefined ? {} : { olderThan: ageOf(olderThan, "--older-than") }),
     ...(maxBytes === undefined ? {} : { maxBytes: sizeOf(maxBytes, "--max-bytes") }),
   };
-  if (Object.keys(wanted).length === 0)
-    throw usageError("There is nothing said to prune.", "Give --keep-latest, --older-than or --max-bytes.");
+  const isPrune = Object.keys(wanted).length > 0;
+  if (!isPrune && !erase)
+    throw usageError(
+      "There is nothing said to prune.",
+      "Give --keep-latest, --older-than, --max-bytes or --erase.",
+    );
   const threads = await context.threads();
   const only = thread === undefined ? {} : { threadId: await context.find(thread) };
   const where = thread === undefined ? "all threads" : `the thread ${shortId(only.threadId ?? "")}`;
-  if (!(await context.allowed(`Remove old steps of ${where}? They cannot be rewound to afterwards.`))) return;
+  const question = isPrune
+    ? `Remove old steps of ${where}? They cannot be rewound to afterwards.`
+    : "Rewrite the file of the database? It takes a while and as much free space as the file has.";
+  if (!(await context.allowed(question))) return;
   context.progress.show("Pruning…");
-  const result = await threads.prune({ ...wanted, ...only });
+  const result = await threads.prune({ ...wanted, ...only, ...(erase ? { erase } : {}) });
   context.progress.end();
   context.print(result, [
-    `Removed ${count(result.checkpoints, "step")}: ${bytes(result.bytes)} of content freed.`,
+    ...(isPrune
+      ? [`Removed ${count(result.checkpoints, "step")}: ${bytes(result.bytes)} of content freed.`]
+      : []),
+    ...(erase ? ["Rewrote the file: nothing of what was deleted is left in it."] : []),
   ]);
 };
 

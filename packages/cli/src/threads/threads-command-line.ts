@@ -21,6 +21,7 @@ export interface RawThreadsOptions {
   readonly keepLatest?: string;
   readonly olderThan?: string;
   readonly maxBytes?: string;
+  readonly erase?: boolean;
 }
 
 export type ThreadsAction =
@@ -89,6 +90,7 @@ function addChanging(add: Add): void {
     .option("--older-than <age>", "steps older than this go: 30d, 12h, 90m")
     .option("--max-bytes <size>", "the oldest steps go until all content is at most this: 500m, 1g")
     .option("--thread <thread>", "of this thread only")
+    .option("--erase", "rewrite the file: nothing of what was deleted stays in it")
     .option("-y, --yes", "do not ask");
 }
 

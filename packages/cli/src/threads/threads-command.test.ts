@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -59,7 +60,7 @@ describe("deepwright threads", () => {
       "A database of the kind 'mysql' is not known",
     ],
     ["a limit that is none", ["list", "--limit", "many"], "--limit must be a whole number"],
-    ["nothing to prune", ["prune", "--yes"], "Give --keep-latest, --older-than or --max-bytes."],
+    ["nothing to prune", ["prune", "--yes"], "Give --keep-latest, --older-than, --max-bytes or --erase."],
     ["an age that is none", ["prune", "--older-than", "old"], "--older-than must be an age such as 30d"],
     ["a file that is not there", ["import", "none.jsonl"], "'none.jsonl' cannot be read: ENOENT"],
   ])("%s is wrong usage: 2, with nothing on stdout", async (_, args, message) => {
@@ -84,6 +85,18 @@ describe("deepwright threads", () => {
     await writeFile(cutFile, cut.slice(0, cut.length / 2));
     expect((await threads("import", cutFile, "--as", "cut")).code).toBe(2);
     expect(JSON.parse((await threads("list", "--json")).stdout).threads).toHaveLength(1);
+  });
+
+  it("erases what was deleted from the bytes of the file", async () => {
+    const { cwd, id } = await withThread();
+    const threads = (...args: string[]) => threadsIn(homeOf(cwd), args);
+    const bytes = () => readFileSync(join(homeOf(cwd), "state.db"), "latin1");
+    expect(bytes()).toContain("Look around");
+    expect((await threads("delete", id, "--yes")).code).toBe(0);
+    const erased = await threads("prune", "--erase", "--yes");
+    expect(erased.stdout).toBe("Rewrote the file: nothing of what was deleted is left in it.\n");
+    expect(bytes()).not.toContain(id);
+    expect(bytes()).not.toContain("Look around");
   });
 
   it("renames, copies, prunes, backs up and moves", async () => {
