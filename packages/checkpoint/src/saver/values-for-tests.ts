@@ -116,6 +116,16 @@ export const LOOK_ALIKES: readonly unknown[] = [
   { type: "Buffer", data: [1, 2] },
   { type: "human", content: "not a message" },
   { lg_name: "Send", node: "n", args: {} },
+  { lg_name: "DeltaSnapshot", value: 1, more: 2 },
+  { lg_name: "Command", update: { files: null }, lc_direct_tool_output: true },
+  { lg_name: "Overwrite", value: [1] },
+  { lg_name: "AsyncBatchedStore", store: {} },
+  { $: 1, ["long key ".repeat(200)]: 2 },
+  { $: { $: 2, ["k".repeat(1_024)]: [3] } },
+  { $: ["S", 1] },
+  { __type__: "Map", value: [] },
+  { toJSON: 1, constructor: 2, hasOwnProperty: 3 },
+  JSON.parse('{"__proto__": {"$": 0}, "$": 1}'),
 ];
 
 const small = fc.oneof(
