@@ -98,12 +98,10 @@ async function oneRound(site: Site, random: Random): Promise<string[]> {
   const open = (key: string): Promise<OpenedSandbox> => provider.open({ key, env: {} });
   const first = await open("first");
   const stop = new AbortController();
-  const exchange = first.sandbox
-    .execute(exchanging(site.outside, 1 + Math.floor(random.below(2 ** 31))), {
-      timeout: 60,
-      signal: stop.signal,
-    })
-    .catch(() => undefined);
+  const command = exchanging(site.outside, 1 + Math.floor(random.below(2 ** 31)));
+  const exchange = Promise.resolve(
+    first.sandbox.execute(command, { timeout: 60, signal: stop.signal }),
+  ).catch(() => undefined);
   while (!existsSync(join(site.workspace, READY))) await sleep(5);
   const second = await open("second").catch((error: Error) => error);
   try {
