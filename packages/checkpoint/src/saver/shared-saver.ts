@@ -101,7 +101,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     const isWhole =
       parent !== undefined ||
       !newVersions ||
-      Object.keys(given.channel_versions).every((name) => name in newVersions);
+      Object.keys(given.channel_versions).every((name) => Object.hasOwn(newVersions, name));
     const ahead = this.looking.get(threadId);
     if (ahead) await ahead;
     const checkpoint = isWhole

@@ -15,7 +15,9 @@ export async function neverStored(
   newVersions: ChannelVersions,
 ): Promise<ReadonlySet<string>> {
   const open = new Set(
-    Object.keys(values).filter((channel) => versions[channel] !== undefined && !(channel in newVersions)),
+    Object.keys(values).filter(
+      (channel) => versions[channel] !== undefined && !Object.hasOwn(newVersions, channel),
+    ),
   );
   let after: { threadId: string; namespace: string; id: string } | undefined;
   while (open.size > 0) {

@@ -99,7 +99,8 @@ export class LineReader {
 
   body(line: string): BodyLine {
     const value = this.parsed(line);
-    const check = CHECKS[String(value.type)];
+    const type = String(value.type);
+    const check = Object.hasOwn(CHECKS, type) ? CHECKS[type] : undefined;
     if (!check) throw this.invalid("is of a kind this version does not know");
     try {
       this.check(check(value), `is not a whole ${String(value.type)}`);

@@ -21,17 +21,19 @@ export function failureWords(
 export const BUSY_HINT = "Wait for it to end, or start a new thread by leaving out --thread.";
 
 /** What the library advises is for programs; this is for the person at the terminal. */
-const LIBRARY_HINTS: Readonly<Record<string, string>> = {
-  THREAD_BUSY: BUSY_HINT,
-  CLAIM_LOST: "What this run did before is kept; go on with --thread.",
-  PRICE_UNKNOWN: "Limit it with --max-tokens or --max-steps in place of --max-cost.",
-  NOTHING_TO_RESUME: "Somebody else has answered, or given the thread another task.",
-  INVALID_RESUME: "Somebody else has answered; look at the thread again with --thread.",
-};
+const LIBRARY_HINTS: ReadonlyMap<unknown, string> = new Map(
+  Object.entries({
+    THREAD_BUSY: BUSY_HINT,
+    CLAIM_LOST: "What this run did before is kept; go on with --thread.",
+    PRICE_UNKNOWN: "Limit it with --max-tokens or --max-steps in place of --max-cost.",
+    NOTHING_TO_RESUME: "Somebody else has answered, or given the thread another task.",
+    INVALID_RESUME: "Somebody else has answered; look at the thread again with --thread.",
+  }),
+);
 
 function reasonOf(error: unknown): string {
   const { code, hint, message } = (error ?? {}) as { code?: unknown; hint?: unknown; message?: unknown };
-  if (typeof hint === "string" && typeof message === "string" && String(code) in LIBRARY_HINTS)
+  if (typeof hint === "string" && typeof message === "string" && LIBRARY_HINTS.has(code))
     return message.replace(hint, "").trim();
   const status = statusOf(error);
   const words = error instanceof Error ? error.message || error.name : String(error);
@@ -55,7 +57,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 
 function hintFor(error: unknown, choice: ModelChoice | undefined): string | undefined {
   if (error instanceof CommandError) return error.hint;
-  const told = LIBRARY_HINTS[String((error as { code?: unknown } | null)?.code)];
+  const told = LIBRARY_HINTS.get((error as { code?: unknown } | null)?.code);
   if (told !== undefined) return told;
   const key = choice?.kind === "provider" ? choice.keyName : undefined;
   switch (statusOf(error)) {

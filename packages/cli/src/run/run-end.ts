@@ -39,7 +39,7 @@ export function endWords(end: RunEnd, failure = "", denied = 0): string {
   const { kind, detail } = end.outcome;
   if (kind === "done" && denied > 0)
     return `done, but ${count(denied, "call was", "calls were")} denied: nobody was here to approve`;
-  const words = OUTCOME_WORDS[kind] ?? kind;
+  const words = OUTCOME_WORDS.get(kind) ?? kind;
   if (!detail || kind === "done") return words;
   return kind === "loop" ? `stopped: ${detail}` : `${words}: ${detail}`;
 }
@@ -51,15 +51,15 @@ const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   closed: "stopped: nobody reads the output any more",
 };
 
-const OUTCOME_WORDS: Readonly<Record<string, string>> = {
-  done: "done",
-  length: "stopped at a limit",
-  budget: "stopped at the budget",
-  loop: "stopped: the agent went in circles",
-  content_filter: "failed: the provider's filter stopped the reply",
-  refusal: "failed: the model declined",
-  empty: "failed: the model gave no answer",
-};
+const OUTCOME_WORDS: ReadonlyMap<string, string> = new Map([
+  ["done", "done"],
+  ["length", "stopped at a limit"],
+  ["budget", "stopped at the budget"],
+  ["loop", "stopped: the agent went in circles"],
+  ["content_filter", "failed: the provider's filter stopped the reply"],
+  ["refusal", "failed: the model declined"],
+  ["empty", "failed: the model gave no answer"],
+]);
 
 /** `3.2 s · 4 tool calls · 1,234 tokens in, 56 out`, as far as known. */
 export function figures(milliseconds: number, { toolCalls, usage }: Ledger): string {

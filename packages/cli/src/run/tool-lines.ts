@@ -3,13 +3,15 @@ import { count } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
 /** The argument that says best what a call is about, by tool; others show their first short one. */
-const TELLING: Readonly<Record<string, readonly string[]>> = {
-  ls: ["path"],
-  glob: ["pattern", "path"],
-  grep: ["pattern", "path", "glob"],
-  task: ["subagent_type", "description"],
-  execute: ["command"],
-};
+const TELLING: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    ls: ["path"],
+    glob: ["pattern", "path"],
+    grep: ["pattern", "path", "glob"],
+    task: ["subagent_type", "description"],
+    execute: ["command"],
+  }),
+);
 const PATHS = ["file_path", "path"];
 
 /** `read_file /src/x.ts`. */
@@ -19,7 +21,7 @@ export function callLine(name: string, args: unknown, width: number): string {
 }
 
 function argumentWords(name: string, args: Record<string, unknown>): string {
-  const telling = TELLING[name] ?? PATHS.filter((key) => key in args);
+  const telling = TELLING.get(name) ?? PATHS.filter((key) => key in args);
   const values = telling.map((key) => args[key]).filter((value) => value !== undefined && value !== "");
   if (values.length > 0) return values.map(shown).join(" ");
   const [first] = Object.values(args);
@@ -40,13 +42,17 @@ export function resultLine(text: string, width: number): string {
   return `${first}${size}`;
 }
 
-const MARKS: Readonly<Record<string, string>> = { pending: "☐", in_progress: "◐", completed: "☑" };
+const MARKS: ReadonlyMap<unknown, string> = new Map([
+  ["pending", "☐"],
+  ["in_progress", "◐"],
+  ["completed", "☑"],
+]);
 
 /** The todo list, one line each; what is no list of todos gives none. */
 export function todoLines(todos: unknown, width: number): readonly string[] {
   if (!Array.isArray(todos)) return [];
   return todos.map((todo: { content?: unknown; status?: unknown } | null) => {
-    const mark = MARKS[String(todo?.status)] ?? "☐";
+    const mark = MARKS.get(todo?.status) ?? "☐";
     return safeLine(`${mark} ${String(todo?.content ?? "")}`, width);
   });
 }

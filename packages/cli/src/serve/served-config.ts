@@ -108,7 +108,7 @@ async function graphsOf(path: string): Promise<ServedConfig> {
   if (!isRecord(config) || !isRecord(config.graphs))
     throw usageError(`${name} has no graphs.`, 'It needs { "graphs": { "name": "./file.ts:export" } }.');
   await loadEnvironment(config.env, path);
-  const agents: Record<string, AgentSource> = {};
+  const agents = new Map<string, AgentSource>();
   for (const [graph, given] of Object.entries(config.graphs)) {
     const place = isRecord(given) ? given.path : given;
     const [, file, exported] = /^(.+):([\p{L}_$][\p{L}\p{N}_$]*)$/u.exec(String(place)) ?? [];
@@ -121,11 +121,11 @@ async function graphsOf(path: string): Promise<ServedConfig> {
     if (source === undefined)
       throw usageError(`${safeLine(file)} has no export '${exported}', which ${name} names.`);
     checkSource(source, graph, name);
-    agents[graph] = source;
+    agents.set(graph, source);
   }
   const ignored = Object.keys(config).filter((key) => !FOR_OTHERS.has(key));
   const warnings = ignored.length > 0 ? [`Not used of ${name}: ${safeLine(ignored.join(", "), 200)}`] : [];
-  return { options: { agents }, warnings };
+  return { options: { agents: Object.fromEntries(agents) }, warnings };
 }
 
 function parsed(text: string, name: string): unknown {

@@ -66,12 +66,12 @@ function directoryText(cwd: string | undefined): string {
   return safeLine(short, MOST_DIRECTORY);
 }
 
-const SOURCES: Readonly<Record<string, string>> = {
-  input: "input",
-  loop: "agent",
-  update: "edit",
-  fork: "rewind",
-};
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ["input", "input"],
+  ["loop", "agent"],
+  ["update", "edit"],
+  ["fork", "rewind"],
+]);
 
 export function detailLines(details: ThreadDetails): string[] {
   const facts: [string, string | undefined][] = [
@@ -104,7 +104,7 @@ function stepLines({ steps }: ThreadDetails): string[] {
   const rows = steps.map(({ step, at, source, messageCount, changedFiles, summary }) => [
     String(step),
     timeText(at),
-    SOURCES[source] ?? safeLine(source, 10),
+    SOURCES.get(source) ?? safeLine(source, 10),
     String(messageCount),
     [filesText(changedFiles.filter((path) => !isPutAside(path))), safeLine(summary, MOST_TITLE)]
       .filter((part) => part !== "")

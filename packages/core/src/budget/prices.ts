@@ -1,4 +1,5 @@
 /** What models cost: list prices as data, in dollars for a million tokens. Prices change; what a caller states counts first. */
+import { ownValue } from "../text/own-value.ts";
 
 /** Dollars for a million tokens. */
 export interface ModelPrice {
@@ -107,7 +108,7 @@ const SAME_MODEL = /^(?:[-@:](?:\d{3,}|latest|preview|v\d|thinking).*|\[1m\])?$/
  * (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`); undefined when it is not known.
  */
 export function priceOf(name: string, stated: ModelPrices = {}): ModelPrice | undefined {
-  return stated[name] ?? named(name, stated) ?? named(name, MODEL_PRICES);
+  return ownValue(stated, name) ?? named(name, stated) ?? named(name, MODEL_PRICES);
 }
 
 function named(name: string, prices: ModelPrices): ModelPrice | undefined {

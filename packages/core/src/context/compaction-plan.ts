@@ -4,6 +4,7 @@ import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import { isReminder } from "../loop/reminders.ts";
 import type { RequestView } from "../loop/stages.ts";
+import { ownValue } from "../text/own-value.ts";
 import { type Budget, summaryAllowance } from "./budget.ts";
 import { requestTokens } from "./compaction-request.ts";
 import type { Compaction, Sight } from "./compaction-state.ts";
@@ -154,7 +155,7 @@ function shrinkTail(kept: Messages, room: number, { view, state, limit }: PlanRe
 }
 
 function clipped(message: BaseMessage, clips: Readonly<Record<string, Clip>>): BaseMessage {
-  const clip = clips[message.id ?? ""];
+  const clip = ownValue(clips, message.id ?? "");
   return clip === undefined ? message : clipMessage(message, clip);
 }
 
@@ -187,7 +188,7 @@ function clipsFor(messages: Messages, room: number, request: ClipRequest): Recor
   for (const [i, message] of clippable.entries()) {
     const id = message.id as string;
     const size = sizes[i] as number;
-    const old = known[id];
+    const old = ownValue(known, id);
     const text = textOf(message).length;
     const characters = size > level ? Math.floor((text * Math.max(level - OVERHEAD, 10)) / size) : text;
     const isBare = old?.withoutMedia === true || (step.withoutMedia && hasMedia(message));

@@ -8,6 +8,7 @@ import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/mes
 import { COMPACTION } from "../backends/harness-areas.ts";
 import { type Messages, positionOfId } from "../loop/messages.ts";
 import type { RequestView, StageTask } from "../loop/stages.ts";
+import { ownValue } from "../text/own-value.ts";
 import type { KeptRequest } from "./compaction-request.ts";
 import { type ArgumentLimit, type Clip, clipMessage, shortenArguments } from "./shorten.ts";
 import { SUMMARY_SOURCE } from "./summarize.ts";
@@ -120,7 +121,7 @@ function presented(
   return messages.map((message) => {
     const short = within ? shortenArguments(message, limit) : message;
     if (message.id === shortenedThrough) within = false;
-    const clip = clips?.[message.id ?? ""];
+    const clip = clips && ownValue(clips, message.id ?? "");
     return clip === undefined ? short : clipMessage(short, clip);
   });
 }
@@ -130,8 +131,9 @@ export function clipsAmong(
   clips: Readonly<Record<string, Clip>>,
   messages: readonly BaseMessage[],
 ): Record<string, Clip> | undefined {
-  const seen = messages.flatMap(({ id }) =>
-    id !== undefined && clips[id] ? [[id, clips[id]] as const] : [],
-  );
+  const seen = messages.flatMap(({ id = "" }) => {
+    const clip = ownValue(clips, id);
+    return clip ? [[id, clip] as const] : [];
+  });
   return seen.length === 0 ? undefined : Object.fromEntries(seen);
 }

@@ -5,6 +5,7 @@ import { StateBackend } from "../backends/state.ts";
 import { type Messages, newId } from "../loop/messages.ts";
 import type { ChatModel, ModelSource } from "../loop/model-source.ts";
 import type { RequestView, StageTask } from "../loop/stages.ts";
+import { ownValue } from "../text/own-value.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Budget, Size } from "./budget.ts";
 import type { Plan } from "./compaction-plan.ts";
@@ -189,7 +190,7 @@ async function withPaths(
   const result: Record<string, Clip> = { ...clips };
   if (!canRead(view)) return result;
   for (const message of view.valid.slice(-plan.kept.length)) {
-    const clip = clips[message.id ?? ""];
+    const clip = ownValue(clips, message.id ?? "");
     if (clip === undefined || clip.path !== undefined || !ToolMessage.isInstance(message)) continue;
     const text = textOf(message);
     if (text.length <= clip.characters) continue;

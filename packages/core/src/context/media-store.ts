@@ -4,6 +4,7 @@ import { REFERENCE } from "../loop/request-media-block.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { decodeBase64, encodeBase64 } from "../text/base64.ts";
 import { isTextType, mimeTypeOfName } from "../text/mime.ts";
+import { ownValue } from "../text/own-value.ts";
 import { areaPath, asHarness } from "./areas.ts";
 import { handOnFiles } from "./hand-on.ts";
 
@@ -118,5 +119,5 @@ function extensionOf({
   const own = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
   if (/^[a-z0-9]{1,8}$/.test(own) && mimeTypeOfName(filename) === mimeType) return own;
   const subtype = mimeType.slice(mimeType.indexOf("/") + 1).replace(/^x-/, "");
-  return EXTENSIONS[mimeType] ?? (/^[a-z0-9]{1,8}$/.test(subtype) ? subtype : "bin");
+  return ownValue(EXTENSIONS, mimeType) ?? (/^[a-z0-9]{1,8}$/.test(subtype) ? subtype : "bin");
 }

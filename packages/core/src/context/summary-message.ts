@@ -1,4 +1,6 @@
 /** The words that stand for the removed part of a conversation. */
+
+import { ownValue } from "../text/own-value.ts";
 import type { KeptRequest } from "./compaction-request.ts";
 import { clipToTokens } from "./summarize.ts";
 
@@ -86,7 +88,7 @@ const BOXES: Readonly<Record<string, string>> = { completed: "[x]", in_progress:
 function todoWords(value: unknown): string {
   if (!Array.isArray(value) || value.length === 0) return "";
   const lines = (value as { content?: unknown; status?: unknown }[]).map(
-    ({ content, status }) => `- ${BOXES[String(status)] ?? "[ ]"} ${String(content ?? "")}`,
+    ({ content, status }) => `- ${ownValue(BOXES, String(status)) ?? "[ ]"} ${String(content ?? "")}`,
   );
   return ["Your todo list now ([x] done, [~] in progress):", ...lines].join("\n");
 }

@@ -6,6 +6,7 @@
 import { isMediaBlock, type MediaMetadata } from "../loop/request-media-block.ts";
 import { decodeBase64, decodedLength } from "../text/base64.ts";
 import { mimeTypeOfBytes } from "../text/mime.ts";
+import { ownValue } from "../text/own-value.ts";
 import { type PictureSize, pictureSize } from "../text/picture-size.ts";
 import { payloadOf } from "./media-payload.ts";
 
@@ -56,7 +57,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 function kindOf(block: Block, mimeType: string | undefined): Kind | undefined {
-  const declared = KINDS[String(block.type ?? "")];
+  const declared = ownValue(KINDS, String(block.type ?? ""));
   if (declared === undefined && mimeType === undefined) return undefined;
   if (declared !== undefined && declared !== "file") return declared;
   const said = mimeType ?? (typeof block.mimeType === "string" ? block.mimeType : "");

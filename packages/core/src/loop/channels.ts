@@ -82,7 +82,10 @@ export function buildState(
 ): StateShape {
   const fields = new Map<string, Field>();
   for (const schema of schemas)
-    for (const [key, field] of fieldsOf(schema)) if (!fields.has(key)) fields.set(key, field);
+    for (const [key, field] of fieldsOf(schema)) {
+      if (key in Object.prototype) throw unusableKey(key);
+      if (!fields.has(key)) fields.set(key, field);
+    }
   for (const reserved of RESERVED) fields.delete(reserved);
   const publicKeys = [...fields.keys()].filter((key) => !key.startsWith("_"));
   const channels: Record<string, BaseChannel> = { messages: messagesChannel };
@@ -108,9 +111,9 @@ async function validateValues(
   fields: ReadonlyMap<string, Field>,
   values: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const result: Record<string, unknown> = {};
+  const result: [string, unknown][] = [];
   for (const [key, value] of Object.entries(values)) {
-    if (key === "messages") result.messages = inputMessages(value);
+    if (key === "messages") result.push([key, inputMessages(value)]);
     else {
       const checked = await fields.get(key)?.validate?.(value);
       if (checked && "problem" in checked)
@@ -118,10 +121,10 @@ async function validateValues(
           "INVALID_INPUT",
           `The value given for '${key}' is not valid: ${checked.problem}.`,
         );
-      result[key] = checked ? checked.value : value;
+      result.push([key, checked ? checked.value : value]);
     }
   }
-  return result;
+  return Object.fromEntries(result);
 }
 
 function inputMessages(value: unknown): unknown {
@@ -163,6 +166,14 @@ function readFields(schema: object): (readonly [string, Field])[] {
 
 function ownOr(given: unknown, field: Field): Field {
   return (given as { [NOT_FOR_CALLERS]?: boolean })[NOT_FOR_CALLERS] ? { ...field, isOwn: true } : field;
+}
+
+/** The engine looks keys up in plain objects. */
+function unusableKey(key: string): ConfigurationError {
+  return new ConfigurationError(
+    "INVALID_OPTION",
+    `A stateSchema cannot have the key '${key}', which every object has.`,
+  );
 }
 
 function notASchema(): ConfigurationError {

@@ -1,5 +1,6 @@
 /** What a model takes of pictures, sounds, films and PDFs, and where in a request. */
 
+import { ownValue } from "../text/own-value.ts";
 import { type ChatModel, innermostModel } from "./model-source.ts";
 import type { MediaBlock } from "./request-media-block.ts";
 
@@ -94,7 +95,7 @@ const WIRE_TYPES: Readonly<Record<string, string>> = {
 };
 
 export function wireType(mimeType: string): string {
-  return WIRE_TYPES[mimeType] ?? mimeType;
+  return ownValue(WIRE_TYPES, mimeType) ?? mimeType;
 }
 
 /** Where this block would stand if nothing but its type counted. */

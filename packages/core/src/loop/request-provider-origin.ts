@@ -1,5 +1,6 @@
 /** Whose form an assistant message has, and whose form a model reads. */
 import type { AIMessage } from "@langchain/core/messages";
+import { ownValue } from "../text/own-value.ts";
 import type { ChatModel } from "./model-source.ts";
 
 /**
@@ -39,7 +40,7 @@ const READERS: Readonly<Record<Origin, readonly (string | undefined)[]>> = {
 
 export function canRead({ dialect, names }: Target, origin: Origin): boolean {
   if (origin === "plain") return true;
-  const readers = READERS[origin];
+  const readers = ownValue(READERS, origin);
   if (readers !== undefined) return readers.includes(dialect);
   return dialect === undefined || names.includes(letters(origin));
 }
@@ -170,7 +171,7 @@ function originOfContent(message: AIMessage): Origin {
   if (typeof content === "string") return "plain";
   const kinds = content.map(({ type }) => type ?? "");
   for (const kind of kinds) {
-    const origin = KINDS[kind] ?? (kind.endsWith("_tool_result") ? "anthropic" : undefined);
+    const origin = ownValue(KINDS, kind) ?? (kind.endsWith("_tool_result") ? "anthropic" : undefined);
     if (origin !== undefined) return origin;
   }
   if (kinds.every((kind) => PLAIN.has(kind))) return "plain";

@@ -7,6 +7,7 @@ import { TimedOut } from "../loop/limits.ts";
 import { modelKeyOf } from "../loop/model-key.ts";
 import { type ChatModel, innermostModel } from "../loop/model-source.ts";
 import { stopReason } from "../loop/outcome.ts";
+import { ownValue } from "../text/own-value.ts";
 
 /** Names of the conventions, by the names of `initChatModel`. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -27,7 +28,7 @@ export interface ModelNames {
 
 export function modelNames(model: unknown): ModelNames {
   const { provider, model: name } = modelKeyOf(model);
-  return { provider: PROVIDERS[provider] ?? provider, model: name };
+  return { provider: ownValue(PROVIDERS, provider) ?? provider, model: name };
 }
 
 /** Absent and empty values are left out. */

@@ -1,4 +1,5 @@
 /** Width and height of a picture, from the first bytes of its file. */
+import { ownValue } from "./own-value.ts";
 
 export interface PictureSize {
   /** Pixels. */
@@ -9,7 +10,7 @@ export interface PictureSize {
 
 /** Undefined where the format is another one, or its head is not what it should be. */
 export function pictureSize(bytes: Uint8Array, mimeType: string): PictureSize | undefined {
-  const reader = READERS[mimeType];
+  const reader = ownValue(READERS, mimeType);
   if (reader === undefined || bytes.length < 30) return undefined;
   const size = reader(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;

@@ -24,7 +24,7 @@ export function filled<Value>(
     if (typeof one === "string")
       return one.replace(VARIABLE, (_, name: string, otherwise?: string) => {
         // As in a shell, one that is empty counts as missing where there is a default.
-        const set = environment[name];
+        const set = Object.hasOwn(environment, name) ? environment[name] : undefined;
         if (set !== undefined && !(set === "" && otherwise !== undefined)) return set;
         if (otherwise === undefined) missing.add(name);
         return otherwise ?? "";

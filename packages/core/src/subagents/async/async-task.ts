@@ -2,6 +2,7 @@
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
 import { NOT_FOR_CALLERS } from "../../loop/channels.ts";
+import { ownValue } from "../../text/own-value.ts";
 
 /**
  * pending → running → success | error | cancelled, and running → updated → running. `timeout` and `interrupted` come
@@ -61,7 +62,7 @@ export function isLive(status: AsyncTaskStatus): boolean {
 export function mergeAsyncTasks(known: AsyncTasks | undefined, news: AsyncTasks | undefined): AsyncTasks {
   if (news === undefined || news === null) return known ?? {};
   const merged: Record<string, AsyncTask> = { ...known };
-  for (const [id, task] of Object.entries(news)) merged[id] = newer(merged[id], task);
+  for (const [id, task] of Object.entries(news)) merged[id] = newer(ownValue(merged, id), task);
   return merged;
 }
 

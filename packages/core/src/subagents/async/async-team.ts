@@ -2,6 +2,7 @@
 import { treeOf } from "../../backends/run-tree.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { failureWords } from "../../loop/failure-words.ts";
+import { ownValue } from "../../text/own-value.ts";
 import type { AsyncSubAgent } from "../spec.ts";
 import { transportFor } from "./async-spec.ts";
 import { ASYNC_TASK_STATUSES, type AsyncTask, type AsyncTasks, isLive, isOver } from "./async-task.ts";
@@ -124,7 +125,7 @@ export class AsyncTeam {
     if (wanted !== undefined && !(ASYNC_TASK_STATUSES as readonly string[]).includes(wanted))
       return refused(unknownStatus(wanted, [...ASYNC_TASK_STATUSES, "all"]));
     const tasks = await Promise.all(Object.values(call.tasks).map((task) => this.#refreshed(task, call)));
-    const changed = tasks.filter((task) => task !== call.tasks[task.taskId]);
+    const changed = tasks.filter((task) => task !== ownValue(call.tasks, task.taskId));
     const shown = tasks.filter(({ status }) => wanted === undefined || status === wanted);
     const update = Object.fromEntries(changed.map((task) => [task.taskId, task]));
     return { text: listed(shown, wanted), ...(changed.length > 0 && { tasks: update }) };
@@ -172,7 +173,7 @@ export class AsyncTeam {
     call: TeamCall,
     work: (task: AsyncTask, transport: AsyncTransport) => Promise<Answer>,
   ): Promise<Answer> {
-    const task = Object.hasOwn(call.tasks, id) ? call.tasks[id] : undefined;
+    const task = ownValue(call.tasks, id);
     if (task === undefined) return Promise.resolve(refused(unknownTask(id, Object.values(call.tasks))));
     const transport = this.#transport(task.agentName, call);
     if (transport === undefined) return Promise.resolve(refused(agentGone(task, this.#names())));

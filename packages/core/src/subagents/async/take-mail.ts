@@ -1,6 +1,7 @@
 /** Brings the ends of background tasks into the thread that started them, each once. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { treeOf } from "../../backends/run-tree.ts";
+import { ownValue } from "../../text/own-value.ts";
 import { type AsyncTask, isLive, isOver, tasksIn } from "./async-task.ts";
 import { type AsyncTeam, threadOf } from "./async-team.ts";
 import { mailboxOf } from "./host.ts";
@@ -29,7 +30,9 @@ export async function takeMail(
   const mail = await mailbox.unread(threadId);
   if (mail.length === 0) return undefined;
   const ids = idsIn(state);
-  const fresh = mail.filter((message) => !ids.has(message.id) && isNews(tasks[message.taskId], message));
+  const fresh = mail.filter(
+    (message) => !ids.has(message.id) && isNews(ownValue(tasks, message.taskId), message),
+  );
   const told = mail.filter((message) => !fresh.includes(message)).map(({ id }) => id);
   if (told.length > 0) await mailbox.acknowledge(threadId, told);
   if (fresh.length === 0) return undefined;
@@ -42,7 +45,9 @@ export async function acknowledgeMail(state: State, configurable: Configurable):
   if (threadId === undefined) return;
   const tasks = tasksIn(state);
   const mailbox = mailboxOf(configurable);
-  const told = (await mailbox.unread(threadId)).filter((message) => isTold(tasks[message.taskId], message));
+  const told = (await mailbox.unread(threadId)).filter((message) =>
+    isTold(ownValue(tasks, message.taskId), message),
+  );
   if (told.length > 0)
     await mailbox.acknowledge(
       threadId,
@@ -57,7 +62,7 @@ function ownThread(configurable: Configurable): string | undefined {
 
 /** Whether a thread in this state does not know of it yet: for hosts that begin a run to tell it. */
 export function isTaskNews(state: State, message: MailboxMessage): boolean {
-  return isNews(tasksIn(state)[message.taskId], message) && !idsIn(state).has(message.id);
+  return isNews(ownValue(tasksIn(state), message.taskId), message) && !idsIn(state).has(message.id);
 }
 
 /** One that tells of its end itself may have put the message there. */
@@ -78,7 +83,7 @@ function isTold(task: AsyncTask | undefined, { runId, status }: MailboxMessage):
 function noted(mail: readonly MailboxMessage[], tasks: Readonly<Record<string, AsyncTask>>): State {
   const news: Record<string, AsyncTask> = {};
   for (const { taskId, runId, status } of mail) {
-    const task = tasks[taskId];
+    const task = ownValue(tasks, taskId);
     if (task !== undefined) news[taskId] = { ...task, status, toldRunId: runId };
   }
   return news;
