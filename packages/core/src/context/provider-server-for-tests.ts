@@ -112,8 +112,10 @@ class Desk {
       return sendJson(response, answer.status, answer.body ?? {}, answer.headers);
     if (answer.fate === "silent") return;
     if (answer.fate === "reset") return void response.destroy();
+    const reply = this.reply(request, answer, counted);
+    if (answer.raw !== undefined) return sendRaw(seen, reply, response, answer);
     if (answer.fate === undefined) this.turn += 1;
-    this.send(seen, this.reply(request, answer, counted), response, answer.fate);
+    this.send(seen, reply, response, answer.fate);
   }
 
   cachedShare(): number {
@@ -153,6 +155,19 @@ class Desk {
     for (const piece of WIRES[api].streamed(reply)) response.write(piece);
     response.end();
   }
+}
+
+function sendRaw(
+  { api, stream }: ReadRequest,
+  reply: Reply,
+  response: ServerResponse,
+  { raw, contentType }: ProviderAnswer,
+): void {
+  const pieces = stream ? WIRES[api].streamed(reply) : [JSON.stringify(WIRES[api].whole(reply))];
+  const usual = stream ? "text/event-stream" : "application/json";
+  const body = raw?.(pieces);
+  response.writeHead(200, { "content-type": contentType ?? usual });
+  response.end(body);
 }
 
 function trickle(response: ServerResponse, text: string, size: number = Math.ceil(text.length / 12)): void {

@@ -15,6 +15,10 @@ export interface ProviderAnswer {
    * comes, and then nothing, or the end of the connection. "slow": it comes in a dozen pieces, 150 ms apart.
    */
   readonly fate?: "reset" | "silent" | "stalled" | "broken" | "slow";
+  /** The body in place of the sound one, made from its pieces; a whole reply is one piece. The status is 200. */
+  readonly raw?: (pieces: readonly string[]) => string | Uint8Array;
+  /** Goes with `raw`. */
+  readonly contentType?: string;
 }
 
 /** An answer with what the server adds. */

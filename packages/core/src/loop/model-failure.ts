@@ -4,6 +4,8 @@
  * Clients agree on little: some give a status, some a word, some only a sentence. A request that was too long is not
  * told apart here: who shortens requests knows those words.
  */
+
+import { ownValue } from "../text/own-value.ts";
 import { retryAfterIn } from "./retry-after.ts";
 
 export type FailureKind =
@@ -15,7 +17,7 @@ export type FailureKind =
   | "server"
   /** No connection: refused, reset, no such host. */
   | "network"
-  /** The reply broke off on the way. */
+  /** The reply broke off on the way, or cannot be read. */
   | "cut"
   | "timeout"
   /** The key was refused. */
@@ -84,12 +86,13 @@ function statusOf({ status, statusCode, $metadata: metadata }: Link): number | u
 
 function kindOf(links: readonly Link[], status: number | undefined): FailureKind {
   if (links.some(isAbort)) return "aborted";
-  const named = links.flatMap(namesIn).find((name) => name in KIND_OF_NAME);
+  const named = links.flatMap(namesIn).find((name) => Object.hasOwn(KIND_OF_NAME, name));
+  if (status === undefined && links.some((link) => link instanceof SyntaxError)) return "cut";
   const words = links.map(({ message }) => (typeof message === "string" ? message : "")).join("\n");
   if (status === undefined) return KIND_OF_NAME[named ?? ""] ?? kindOfWords(words);
   const ofStatus = kindOfStatus(status);
   if (ofStatus === "rate") return isUsedUp(links, words, named) ? "quota" : "rate";
-  if (ofStatus === "invalid" && named !== undefined) return REFUSED_AS[named] ?? ofStatus;
+  if (ofStatus === "invalid" && named !== undefined) return ownValue(REFUSED_AS, named) ?? ofStatus;
   return ofStatus;
 }
 
@@ -160,7 +163,7 @@ function namesIn({ code, type, name, status, lc_error_code: own, errorDetails }:
 }
 
 const CUT_WORDS =
-  /premature close|socket hang up|^terminated$|other side closed|stream (?:was )?(?:cut|ended|closed) |error reading from the stream|failed to parse stream|received empty response|no chunks returned/im;
+  /premature close|socket hang up|^terminated$|other side closed|stream (?:was )?(?:cut|ended|closed) |error reading from the stream|failed to parse stream|error parsing json response|received empty response|no chunks returned|model returned no content/im;
 const NETWORK_WORDS = /connection error|fetch failed|network ?error|error fetching from|failed to fetch/i;
 const TIMEOUT_WORDS = /timed? ?out/i;
 

@@ -197,7 +197,8 @@ function uniqueIds(calls: Draft[], isTaken: (callId: string) => boolean): Call[]
   const used = new Set<string>();
   return calls.map((call) => {
     const wanted = call.id ?? "";
-    const usable = CALL_ID.test(wanted) && !used.has(wanted) && !isTaken(wanted);
+    const usable =
+      typeof wanted === "string" && CALL_ID.test(wanted) && !used.has(wanted) && !isTaken(wanted);
     const id = usable ? wanted : `call_${newId().replaceAll("-", "")}`;
     used.add(id);
     return { ...call, id };

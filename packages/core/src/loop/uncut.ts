@@ -4,6 +4,8 @@ import { ChatPromptValue } from "@langchain/core/prompt_values";
 import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { checkClaim } from "./claim.ts";
+import { checkedClient } from "./failures/checked-client.ts";
+import { ofReading, UnreadableReply } from "./failures/unreadable-reply.ts";
 import type { BoundModel } from "./model-source.ts";
 import { observedAsk } from "./observed.ts";
 import type { Attempt } from "./stages.ts";
@@ -22,6 +24,7 @@ export async function invokeUncut(
   watch?: Attempt,
 ): Promise<AIMessage> {
   const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
+  const client = checkedClient(model);
   const watched = watch === undefined ? config : { ...config, signal: watch.signal };
   for (let attempt = 1; ; attempt += 1) {
     await checkClaim(config);
@@ -29,11 +32,12 @@ export async function invokeUncut(
       return await observedAsk({ model, messages, signal: watched.signal }, config, () =>
         withStopInfo(
           watched,
-          (heard) => model.invoke(input, heard) as Promise<AIMessage>,
+          (heard) => (client ?? model).invoke(input, heard) as Promise<AIMessage>,
           watch?.heard.bind(watch),
         ),
       );
-    } catch (error) {
+    } catch (thrown) {
+      const error = client === undefined || config.signal?.aborted ? thrown : ofReading(thrown);
       if (watch !== undefined || config.signal?.aborted || !wasCut(error)) throw error;
       if (attempt === ATTEMPTS)
         throw new DeepwrightError(
@@ -60,6 +64,7 @@ function isChatModel(model: BoundModel): boolean {
 function wasCut(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, status } = cause as { code?: unknown; status?: unknown };
+    if (cause instanceof UnreadableReply || cause instanceof SyntaxError) return true;
     if (typeof status === "number") return false;
     if (CUT_CODES.has(String(code)) || CUT_WORDS.test(cause.message)) return true;
   }
