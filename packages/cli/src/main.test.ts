@@ -247,3 +247,11 @@ describe("output that is no terminal", () => {
     expect(result.stdout).toBe("Hello \\x1b[31mred\\x1b[0m \\x9b2J\\rover\\u202e\n");
   });
 });
+
+it("an error that ends the program shows no value of a secret variable", async () => {
+  const env = { SOME_TOKEN: "token-value-4711" };
+  const args = ["mcp", "list", "--in", "/nowhere/token-value-4711"];
+  const { code, all } = await runBinary(args, { cwd: await directoryWith({}), env });
+  expect([code, all]).toEqual([2, expect.stringContaining("/nowhere/[SOME_TOKEN]")]);
+  expect(all).not.toContain("4711");
+});

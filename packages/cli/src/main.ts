@@ -30,9 +30,11 @@ const code = await commandLine(process.argv.slice(2), {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);
   },
-}).catch((error: unknown) => {
+}).catch(async (error: unknown) => {
+  const { withoutSecrets } = await import("deepwright/secrets");
   const { message, hint } = error instanceof CommandError ? error : { message: String(error), hint: "" };
-  process.stderr.write(`deepwright: ${safeText([message, hint].filter(Boolean).join(" "))}\n`);
+  const words = withoutSecrets([message, hint].filter(Boolean).join(" "));
+  process.stderr.write(`deepwright: ${safeText(words)}\n`);
   return error instanceof CommandError ? error.exitCode : EXIT.failed;
 });
 

@@ -5,6 +5,7 @@ import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { StreamPart } from "../loop/agent-graph.ts";
 import type { Outcome } from "../loop/outcome.ts";
+import { withoutSecrets } from "../secrets.ts";
 import {
   type ConversationClaim,
   type ConversationFacts,
@@ -272,5 +273,5 @@ async function restore(
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return withoutSecrets(error instanceof Error ? error.message : String(error));
 }

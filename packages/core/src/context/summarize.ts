@@ -12,6 +12,7 @@ import type { TaskConfig } from "../engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import { observedAsk } from "../loop/observed.ts";
+import { withoutSecrets } from "../secrets.ts";
 import { estimateTokens } from "../tokens.ts";
 import { ASSUMED_WINDOW } from "./budget.ts";
 import { digestOf } from "./digest.ts";
@@ -89,7 +90,7 @@ export async function summarize(request: SummaryRequest): Promise<Summary> {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return withoutSecrets(error instanceof Error ? error.message : String(error));
 }
 
 /** As the plain estimate counts. */

@@ -9,6 +9,7 @@ import { putInOrder, withGrowingIds } from "../engine-checkpoints.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { Rules } from "../permissions/rules.ts";
 import { claimSettings, type ThreadClaimOptions } from "./claim.ts";
+import { rethrowSafely } from "./failures/safe-failure.ts";
 import { withoutForeignMarks } from "./foreign-marks.ts";
 import { inTree } from "./in-tree.ts";
 import { linkedSignal } from "./linked-signal.ts";
@@ -335,7 +336,7 @@ export function attachNodes(graph: AgentGraph): void {
 
 function replaceNode(slot: EngineNode, node: LoopNode): void {
   const body: { invoke: LoopNode["run"] } = {
-    invoke: (input, config) => observedNode(config, node.run(input, config)),
+    invoke: (input, config) => observedNode(config, node.run(input, config).catch(rethrowSafely)),
   };
   const writer = { invoke: node.update };
   slot.getNode = () => body;

@@ -2,6 +2,7 @@
 import { ToolInputParsingException } from "@langchain/core/tools";
 import { Validator } from "@langchain/core/utils/json_schema";
 import { isInteropZodSchema } from "@langchain/core/utils/types";
+import { withoutSecrets } from "../secrets.ts";
 
 const MAX_LENGTH = 4_000;
 
@@ -13,7 +14,7 @@ export function failureWords(
   args: unknown,
 ): string {
   if (error instanceof ToolInputParsingException) return argumentWords(error, tool, args);
-  return `Error: ${shorten(hideHost(hideOwnPaths(reason(error), error)))}`;
+  return `Error: ${shorten(hideHost(hideOwnPaths(withoutSecrets(reason(error)), error)))}`;
 }
 
 /** Anything can be thrown, also what has no text and what throws again when it is looked at. */
@@ -49,7 +50,7 @@ function argumentWords(error: Error, tool: { name: string; schema?: unknown }, a
   const detail = isInteropZodSchema(tool.schema)
     ? zodDetail(error.message)
     : jsonSchemaDetail(tool.schema, args) || error.message;
-  return `Error: The arguments for tool '${tool.name}' are not valid:\n${shorten(detail)}\nCorrect them and call it again.`;
+  return `Error: The arguments for tool '${tool.name}' are not valid:\n${shorten(withoutSecrets(detail))}\nCorrect them and call it again.`;
 }
 
 /** LangChain appends the field-level report after a heading of its own. */

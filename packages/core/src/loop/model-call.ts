@@ -9,7 +9,7 @@ import { throwIfClaimLost } from "./claim.ts";
 import { type AnyTool, type Loop, stateView } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import { withoutOwnRetries } from "./model-client.ts";
-import { bindTools, type ChatModel, instanceOf, sameItems } from "./model-source.ts";
+import { bindTools, type ChatModel, holdKeys, instanceOf, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
 import type { Outcome } from "./outcome.ts";
 import { renderer } from "./render.ts";
@@ -319,6 +319,7 @@ async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessa
   let next: Ask = (outgoing) => {
     sent = outgoing;
     call.asked = outgoing.model;
+    holdKeys(outgoing.model);
     const { model, settings } = outgoing.attempt === undefined ? outgoing : withoutOwnRetries(outgoing);
     const bound = bindTools(model, outgoing.tools as readonly AnyTool[], settings);
     return invokeUncut(bound, [...outgoing.messages], config, outgoing.attempt);

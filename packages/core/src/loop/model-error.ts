@@ -1,5 +1,6 @@
 /** The error of a model that did not answer, for the caller: what happened, how often, and when to come back. */
 import { DeepwrightError, type ErrorCode } from "../errors.ts";
+import { withoutSecrets } from "../secrets.ts";
 import type { FailureKind, JudgedError, ModelFailure } from "./model-failure.ts";
 
 export interface ModelErrorFacts {
@@ -61,7 +62,7 @@ const KINDS: Partial<Readonly<Record<FailureKind, KindWords>>> = {
   },
   server: { code: "MODEL_UNAVAILABLE", says: "failed", hint: RESUME },
   network: { code: "MODEL_UNAVAILABLE", says: "could not be reached", hint: RESUME },
-  cut: { code: "MODEL_CUT_OFF", says: "broke off its reply", hint: RESUME },
+  cut: { code: "MODEL_CUT_OFF", says: "broke off its reply, or sent one that cannot be read", hint: RESUME },
   timeout: { code: "MODEL_TIMEOUT", says: "did not answer in time", hint: RESUME },
   auth: { code: "MODEL_AUTH", says: "refused the key", hint: `Check the key of the provider. ${RESUME}` },
   missing: {
@@ -80,7 +81,9 @@ const LONGEST_REASON = 500;
 
 function reason(cause: unknown): string {
   const words = cause instanceof Error ? cause.message || cause.name : String(cause);
-  const short = words.replace(/\s*\n+\s*Troubleshooting URL:[^\n]*\n*/g, "").trim();
+  const short = withoutSecrets(words)
+    .replace(/\s*\n+\s*Troubleshooting URL:[^\n]*\n*/g, "")
+    .trim();
   const cut = short.length > LONGEST_REASON ? `${short.slice(0, LONGEST_REASON)}…` : short;
   return /[.!?…]$/.test(cut) ? cut : `${cut}.`;
 }

@@ -2,6 +2,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { type RunnableBinding, RunnableBinding as RunnableBindingClass } from "@langchain/core/runnables";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { fieldSecrets, holdSecrets } from "../secrets.ts";
+import { ownValue } from "../text/own-value.ts";
 import type { AnyTool } from "./loop.ts";
 import { providerOptionsFor } from "./provider-options.ts";
 
@@ -163,7 +165,7 @@ const PACKAGES: Record<string, string> = {
 function installHint(name: string, cause: Error): string | undefined {
   const provider = name.split(":", 1)[0] ?? "";
   if (!/import|install|find (module|package)/i.test(cause.message)) return undefined;
-  return `Install its provider: npm install ${PACKAGES[provider] ?? `@langchain/${provider}`}`;
+  return `Install its provider: npm install ${ownValue(PACKAGES, provider) ?? `@langchain/${provider}`}`;
 }
 
 type Configurable = BaseChatModel & {
@@ -197,6 +199,16 @@ const OF_ENGINE = /^(?:__|thread_id$|run_id$|checkpoint_)/;
 export function innermostModel(model: ChatModel): ChatModel {
   const { bound } = model as { bound?: ChatModel };
   return bound === undefined ? model : innermostModel(bound);
+}
+
+const withHeldKeys = new WeakSet<ChatModel>();
+
+/** A key need not be in the environment: clients are given theirs. It is held while the client is in use. */
+export function holdKeys(model: ChatModel): void {
+  const client = innermostModel(model);
+  if (withHeldKeys.has(client)) return;
+  withHeldKeys.add(client);
+  holdSecrets(client, fieldSecrets(client));
 }
 
 interface Binding {

@@ -1,5 +1,6 @@
 /** The one result of a call, whatever message a tool or a middleware made of it. */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { withoutSecretsInFailure } from "./failures/safe-failure.ts";
 import { unmarked } from "./foreign-marks.ts";
 import { isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
 
@@ -16,7 +17,7 @@ export function resultFor(
   turn: AIMessage,
   history: Messages,
 ): ToolMessage {
-  const given = unmarked(returned);
+  const given = withoutSecretsInFailure(unmarked(returned));
   const isFree = claimId(turn, call.id, given.id) && !isMessageIdTaken(history, given.id);
   if (isFree && given.tool_call_id === call.id && given.name !== undefined) return withId(given);
   const { content, status, artifact, metadata, additional_kwargs, response_metadata } = given;

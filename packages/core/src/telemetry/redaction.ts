@@ -1,17 +1,13 @@
 /** What may be said in a span: keys of the environment and of the models asked are struck out of every text. */
-import { withoutSecrets } from "../secrets.ts";
+import { secretsIn, withoutSecrets } from "../secrets.ts";
 
 export type Redact = (text: string) => string;
 
 type Variables = Record<string, string>;
 
-const SECRET_FIELD = /(?:api_?key|(?:access|auth|bearer)_?token|secret|password|credential)/i;
-const MIN_SECRET_LENGTH = 6;
-
-/** One for all the runs of a tree: what was learned of one model is struck out everywhere. */
+/** One for all the runs of a tree. */
 export class Redaction {
   readonly #secrets: Variables;
-  readonly #learned = new WeakSet<object>();
   readonly #own: readonly Redact[];
 
   constructor(own: readonly Redact[] = [], secrets: Variables = environmentSecrets()) {
@@ -25,17 +21,8 @@ export class Redaction {
     return new Redaction([...this.#own, redact], this.#secrets);
   }
 
-  /** A key need not be in the environment: clients are given theirs. */
-  learn(client: object): void {
-    if (this.#learned.has(client)) return;
-    this.#learned.add(client);
-    for (const [name, value] of Object.entries(client))
-      if (typeof value === "string" && value.length >= MIN_SECRET_LENGTH && SECRET_FIELD.test(name))
-        this.#secrets[`KEY ${name} ${Object.keys(this.#secrets).length}`] = value;
-  }
-
   /** Without secrets; for what is no content. */
-  readonly withoutKeys: Redact = (text) => withoutSecrets(text, this.#secrets).replace(LEARNED, "[$1]");
+  readonly withoutKeys: Redact = (text) => withoutSecrets(text, this.#secrets);
 
   /** What people, models and tools said: the user's rules hold for it, too. A rule that fails hides the text. */
   readonly content: Redact = (text) => {
@@ -66,7 +53,6 @@ export class Redaction {
 }
 
 const NOT_SHOWN = "[not shown]";
-const LEARNED = /\[KEY (\w+) \d+\]/g;
 
 function kept(redact: Redact, text: string): string {
   try {
@@ -76,15 +62,11 @@ function kept(redact: Redact, text: string): string {
   }
 }
 
-/**
- * Only the variables that are struck out at all: an environment is long, and texts are many. The longest come first:
- * one may begin with another.
- */
+/** Only the variables that hold secrets: an environment is long, and texts are many. */
 function environmentSecrets(): Variables {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const secret = Object.entries(process?.env ?? {}).filter(
-    ([name, value]) => value !== undefined && withoutSecrets(value, { [name]: value }) !== value,
-  );
-  secret.sort(([, one = ""], [, other = ""]) => other.length - one.length);
-  return Object.fromEntries(secret) as Variables;
+  const names = new Set(secretsIn(process?.env ?? {}).map(([name]) => name));
+  return Object.fromEntries(
+    Object.entries(process?.env ?? {}).filter(([name]) => names.has(name)),
+  ) as Variables;
 }

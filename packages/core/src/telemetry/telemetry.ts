@@ -14,7 +14,7 @@ import {
 } from "@opentelemetry/api";
 import { withTree } from "../backends/run-tree.ts";
 import type { TaskConfig } from "../engine.ts";
-import { type ChatModel, innermostModel } from "../loop/model-source.ts";
+import { type ChatModel, holdKeys } from "../loop/model-source.ts";
 import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/observed.ts";
 import type { Outcome } from "../loop/outcome.ts";
 import { chatAttributes, type ModelNames, modelNames, present, requestAttributes } from "./attributes.ts";
@@ -96,7 +96,7 @@ export class Telemetry implements RunObserver {
     config: TaskConfig,
     ask: () => Promise<AIMessage>,
   ): Promise<AIMessage> {
-    this.#redaction.learn(innermostModel(model as ChatModel));
+    holdKeys(model as ChatModel);
     const names = modelNames(model);
     const { record, context: own } = this.beginAsk(names, requestAttributes(model), messages);
     const forget = record.endsWith(signal, config.signal);

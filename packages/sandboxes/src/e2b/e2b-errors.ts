@@ -1,6 +1,12 @@
 /** Failures of E2B's SDK as our errors. */
 import { SandboxError } from "deepwright";
-import { isNotFound, type VendorContext, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+import {
+  holdKeys,
+  isNotFound,
+  type VendorContext,
+  vendorCall,
+  vendorError,
+} from "../remote/vendor-errors.ts";
 
 const KEY_HINT = "Set E2B_API_KEY, or pass apiKey.";
 
@@ -19,6 +25,7 @@ export class E2bCalls {
 
   constructor(apiKey: string | undefined) {
     this.#apiKey = apiKey;
+    holdKeys(this, [apiKey]);
   }
 
   /** Runs a call of the SDK; its failure is thrown as ours. `action` completes "E2B could not …". */

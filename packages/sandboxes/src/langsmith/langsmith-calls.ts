@@ -1,6 +1,6 @@
 /** Calls of LangSmith's SDK, with their failures as ours. */
 import type { SandboxError } from "deepwright";
-import { statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+import { holdKeys, statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
 
 /** The SDK tells by the class what the service told by a status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
@@ -21,6 +21,7 @@ export class LangSmithCalls {
 
   constructor(secrets: readonly (string | undefined)[]) {
     this.#secrets = secrets;
+    holdKeys(this, secrets);
   }
 
   /** Of a sandbox that is there. */

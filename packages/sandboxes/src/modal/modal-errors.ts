@@ -1,6 +1,12 @@
 /** Failures of Modal's SDK as our errors. */
 import { SandboxError } from "deepwright";
-import { isNotFound, type VendorContext, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+import {
+  holdKeys,
+  isNotFound,
+  type VendorContext,
+  vendorCall,
+  vendorError,
+} from "../remote/vendor-errors.ts";
 
 const KEY_HINT =
   "Set MODAL_TOKEN_ID and MODAL_TOKEN_SECRET, run 'modal token new', or pass tokenId and tokenSecret.";
@@ -20,6 +26,7 @@ export class ModalCalls {
 
   constructor(secrets: readonly (string | undefined)[]) {
     this.#secrets = secrets;
+    holdKeys(this, secrets);
   }
 
   /** Runs a call of the SDK; its failure is thrown as ours. `action` completes "Modal could not …". */

@@ -1,6 +1,6 @@
 /** Calls of a vendor's SDK, with their failures as ours. */
 import type { SandboxError } from "deepwright";
-import { vendorCall, vendorError } from "./vendor-errors.ts";
+import { holdKeys, vendorCall, vendorError } from "./vendor-errors.ts";
 
 export interface Vendor {
   /** As in an error: `Daytona`. */
@@ -17,6 +17,7 @@ export class VendorCalls {
   constructor(vendor: Vendor, secrets: readonly (string | undefined)[]) {
     this.#vendor = vendor;
     this.#secrets = secrets;
+    holdKeys(this, secrets);
   }
 
   /** Of a sandbox that is there. */

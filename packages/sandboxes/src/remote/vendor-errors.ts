@@ -1,5 +1,6 @@
 /** Failures of a vendor's service as our errors: a code, what the reader can do, and no key of anyone. */
 import { SandboxError, type SandboxErrorCode } from "deepwright";
+import { holdSecrets } from "deepwright/secrets";
 
 export interface VendorContext {
   /** As people write it: `Daytona`. */
@@ -12,6 +13,14 @@ export interface VendorContext {
   readonly aboutSandbox?: boolean;
   /** Never shown: keys and tokens in use. */
   readonly secrets?: readonly (string | undefined)[];
+}
+
+/** Errors of any kind are without these keys for as long as their owner is in use. */
+export function holdKeys(owner: object, keys: readonly (string | undefined)[]): void {
+  holdSecrets(
+    owner,
+    keys.flatMap((key) => (key ? [["sandbox key", key] as const] : [])),
+  );
 }
 
 const NETWORK_CODES =

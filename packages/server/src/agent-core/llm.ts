@@ -1,6 +1,7 @@
 /** The chat model of an app, made of what its user has set. */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { ConfigurationError, DeepwrightError, getProviderProfile } from "deepwright";
+import { withoutSecrets } from "deepwright/secrets";
 
 /** null means absent. */
 export interface LlmSettings {
@@ -34,7 +35,7 @@ export async function buildLlm(settings: LlmSettings): Promise<BaseChatModel> {
     // Making the real one now tells what is missing.
     return (await standIn._getModelInstance?.()) ?? standIn;
   } catch (cause) {
-    const message = withoutKey((cause as Error).message, settings.apiKey);
+    const message = withoutKey(withoutSecrets((cause as Error).message), settings.apiKey);
     throw new DeepwrightError("MODEL_NOT_AVAILABLE", `The model '${name}' cannot be used: ${message}`);
   }
 }

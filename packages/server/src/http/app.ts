@@ -1,6 +1,7 @@
 /** The server as a function from requests to answers. */
 import { setMaxListeners } from "node:events";
 import { ConfigurationError } from "deepwright";
+import { addressSecrets, holdSecrets, releaseSecrets, withoutSecrets } from "deepwright/secrets";
 import { Hono } from "hono";
 import { loadAll } from "../agents/load-all.ts";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
@@ -89,6 +90,9 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   const { authenticate } = options;
   const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
   const places = await openPlaces(options);
+  const secrets = {};
+  if (token) holdSecrets(secrets, [["server token", token]]);
+  if (places.postgres) holdSecrets(secrets, addressSecrets("database password", places.postgres));
   const closing = new AbortController();
   // Every open answer listens.
   setMaxListeners(0, closing.signal);
@@ -113,11 +117,13 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
           await services.runs.close({ limitMs: options.drainMs ?? DRAIN_MS });
           services.agents.close();
           await places.close();
+          releaseSecrets(secrets);
         })();
         return closed;
       },
     };
   } catch (error) {
+    releaseSecrets(secrets);
     await places.close();
     throw error;
   }
@@ -219,5 +225,5 @@ function checkedToken(token: string): string {
 }
 
 function report(error: unknown): void {
-  console.error("deepwright:", (error as Error | null)?.message ?? error);
+  console.error("deepwright:", withoutSecrets(String((error as Error | null)?.message ?? error)));
 }

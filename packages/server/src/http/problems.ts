@@ -1,6 +1,7 @@
 /** Errors as clients see them: a stable code, a sentence, never a path of this machine, a stack or a secret. */
 import { PROBLEM_STATUS, type Problem as ProblemBody, type ProblemCode } from "@deepwright/protocol";
 import { DeepwrightError, type ErrorCode } from "deepwright";
+import { withoutSecrets } from "deepwright/secrets";
 import { ZodError } from "zod";
 import { ServiceError } from "../runs/service-error.ts";
 
@@ -49,7 +50,7 @@ const CODES: Partial<Record<ErrorCode, ProblemCode>> = {
 /** What the client is told. Whatever nobody foresaw is `INTERNAL`: its words may hold anything. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof ServiceError) return new Problem(error.code, error.message);
+  if (error instanceof ServiceError) return new Problem(error.code, withoutSecrets(error.message));
   if (error instanceof ZodError) return invalidShape(error);
   // What LangGraph says of an update that does not fit the graph.
   if ((error as Error | null)?.name === "InvalidUpdateError")
@@ -59,7 +60,7 @@ export function problemOf(error: unknown): Problem {
   const code = error instanceof DeepwrightError ? CODES[error.code] : undefined;
   if (code === "UNAVAILABLE")
     return new Problem(code, "The database is not available now.", { headers: { "retry-after": "1" } });
-  if (code !== undefined) return new Problem(code, withoutPlaces((error as Error).message));
+  if (code !== undefined) return new Problem(code, withoutPlaces(withoutSecrets((error as Error).message)));
   return new Problem("INTERNAL", "The server failed; its log says why.");
 }
 

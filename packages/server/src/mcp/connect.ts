@@ -1,15 +1,26 @@
 /** One connection to one server, as its definition says. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  addressSecrets,
+  headerSecrets,
+  holdSecrets,
+  redactError,
+  type Secret,
+  secretsIn,
+  withoutSecrets,
+} from "deepwright/secrets";
 import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
 import { loadSdk, loadSse } from "./load-mcp.ts";
 import { programOf } from "./program.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import { filled } from "./variables.ts";
+import { filled, variablesIn } from "./variables.ts";
 import { visibleLine } from "./visible-text.ts";
 
 export interface ConnectRequest {
+  /** Holds the secrets of the definition, and releases them when it is closed. */
+  readonly owner: object;
   /** Trusted, variables not filled in. */
   readonly definition: StdioDefinition | HttpDefinition;
   readonly directory: string;
@@ -47,6 +58,9 @@ export async function connect(request: ConnectRequest): Promise<Connected> {
   const { definition, directory, environment, startTimeout, signal } = request;
   signal.throwIfAborted();
   const whole = filled(definition, environment);
+  const named = variablesIn(definition).filter((name) => Object.hasOwn(environment, name));
+  const read = Object.fromEntries(named.map((name) => [name, environment[name]]));
+  holdSecrets(request.owner, [...definitionSecrets(whole), ...secretsIn(read)]);
   const client = new sdk.Client(
     { name: "deepwright", version: "0.1.0" },
     { capabilities: {}, jsonSchemaValidator: TAKES_ALL },
@@ -63,7 +77,7 @@ export async function connect(request: ConnectRequest): Promise<Connected> {
   };
   let isOver = false;
   client.onclose = () => {
-    if (!isOver) request.onClose(visibleLine(stdio?.complaint() ?? "", MOST_WORDS));
+    if (!isOver) request.onClose(visibleLine(withoutSecrets(stdio?.complaint() ?? ""), MOST_WORDS));
     isOver = true;
   };
   client.onerror = () => request.onTrouble();
@@ -91,6 +105,17 @@ async function httpTransport(
   return new sdk.StreamableHTTPClientTransport(new URL(url), options) as Transport;
 }
 
+/** Values that the server is sent or started with, and repeats in its errors. */
+function definitionSecrets(definition: StdioDefinition | HttpDefinition): readonly Secret[] {
+  if ("command" in definition) return secretsIn(definition.env ?? {});
+  const { searchParams } = URL.canParse(definition.url) ? new URL(definition.url) : new URL("http://x");
+  return [
+    ...headerSecrets(definition.headers ?? {}),
+    ...addressSecrets("password", definition.url),
+    ...secretsIn(Object.fromEntries(searchParams)),
+  ];
+}
+
 const MOST_WORDS = 1_000;
 
 /** With the last words of the program, where it is one. */
@@ -98,5 +123,6 @@ function failure(error: unknown, complaint: string | undefined): Error {
   const { message = String(error), cause } = (error ?? {}) as Error;
   const inner = cause instanceof Error ? ` (${cause.message})` : "";
   const said = complaint ? ` It said: ${complaint}` : "";
-  return new Error(visibleLine(`${message}${inner}${said}`, MOST_WORDS), { cause: error });
+  const words = withoutSecrets(`${message}${inner}${said}`);
+  return new Error(visibleLine(words, MOST_WORDS), { cause: redactError(error) });
 }

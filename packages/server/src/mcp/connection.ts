@@ -4,6 +4,7 @@
  * Whatever happens to it, a call is answered within its time, and nobody else waits.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { redactError, releaseSecrets, withoutSecrets } from "deepwright/secrets";
 import { type Connected, connect } from "./connect.ts";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
 import type { McpNoticeCode } from "./notices.ts";
@@ -104,6 +105,7 @@ class SupervisedConnection implements Connection {
     await this.current?.close();
     await starting?.then(({ close }) => close()).catch(() => {});
     this.current = undefined;
+    releaseSecrets(this);
   }
 
   private async ask<Answer>(
@@ -136,9 +138,9 @@ class SupervisedConnection implements Connection {
   }
 
   private failure(error: unknown): Error {
-    if (isAnswer(error)) return error as Error;
+    if (isAnswer(error)) return redactError(error as Error);
     return new Error(`The MCP server '${this.name}' was lost during the call: ${wordsOf(error)}`, {
-      cause: error,
+      cause: redactError(error),
     });
   }
 
@@ -175,6 +177,7 @@ class SupervisedConnection implements Connection {
     let connected: Connected | undefined;
     try {
       connected = await connect({
+        owner: this,
         definition,
         directory,
         environment,
@@ -288,7 +291,7 @@ function wasNotTaken(error: unknown): boolean {
 }
 
 function wordsOf(error: unknown): string {
-  return visibleLine((error as Error | null)?.message ?? String(error), 1_000);
+  return visibleLine(withoutSecrets((error as Error | null)?.message ?? String(error)), 1_000);
 }
 
 async function inTime<Value>(work: Promise<Value>, until: AbortSignal): Promise<Value> {

@@ -1,6 +1,7 @@
 /** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
 import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { withoutSecrets } from "deepwright/secrets";
 import type { AgentRegistry } from "../agents/registry.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -129,7 +130,8 @@ export function createRunService(options: RunServiceOptions): RunService {
   const { records, registry, saver, queue } = options;
   const environment = options.environment ?? process.env;
   const onError =
-    options.onError ?? ((error) => console.error("deepwright:", (error as Error)?.message ?? error));
+    options.onError ??
+    ((error) => console.error("deepwright:", withoutSecrets(String((error as Error)?.message ?? error))));
   const wireJson = options.wireJson ?? createWireJson(environment);
   const webhooks = createWebhooks(options.webhooks);
   const hooks = createHookSender({

@@ -1,5 +1,5 @@
 /** Whatever a graph emits as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
-import { secretsIn } from "deepwright/secrets";
+import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
 
 interface MessageObject {
   getType(): string;
@@ -12,16 +12,19 @@ export type WireJson = (value: unknown, options?: { readonly pieces?: boolean })
 /** Keys of a config that only mean something inside the engine. */
 const ENGINE_KEY = /^__(?:pregel|deepwright|lg)_/;
 
-/** `environment` is read once: what its secret variables hold is struck out of every text. */
+/** The values of secret variables (`environment` is read once) and of configured secrets are struck out of every text. */
 export function createWireJson(environment: Readonly<Record<string, string | undefined>>): WireJson {
-  const secrets = secretsIn(environment).map(
-    ([name, value]) => [JSON.stringify(value).slice(1, -1), `[${name}]`] as const,
-  );
+  const secrets = secretsIn(environment).map(spelledInJson);
   return (value, { pieces = false } = {}) => {
     let text = stringify(value, pieces ? plainWithPieces : plain);
-    for (const [secret, label] of secrets) if (text.includes(secret)) text = text.replaceAll(secret, label);
+    for (const [label, secret] of [...secrets, ...heldSecrets().map(spelledInJson)])
+      if (text.includes(secret)) text = text.replaceAll(secret, `[${label}]`);
     return text;
   };
+}
+
+function spelledInJson([label, value]: Secret): Secret {
+  return [label, JSON.stringify(value).slice(1, -1)];
 }
 
 type Replacer = (this: unknown, name: string, made: unknown) => unknown;

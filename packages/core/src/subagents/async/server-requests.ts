@@ -1,5 +1,6 @@
 /** JSON requests to one server: bounded in time and size, to that origin only. */
 import { DeepwrightError } from "../../errors.ts";
+import { headerSecrets, holdSecrets, withoutSecrets } from "../../secrets.ts";
 
 /** Seconds for one request with its answer. */
 const TIMEOUT = 30;
@@ -18,7 +19,7 @@ export type Server = (request: ServerRequest) => Promise<unknown>;
 
 /** Failures are thrown with the code ASYNC_TASK_FAILED; an abort by the caller's signal with its reason. */
 export function serverAt(base: string, headers: Readonly<Record<string, string>>): Server {
-  return async ({ method, path, body, headers: more, signal }) => {
+  const server: Server = async ({ method, path, body, headers: more, signal }) => {
     const limit = AbortSignal.timeout(TIMEOUT * 1_000);
     try {
       const response = await fetch(`${base}${path}`, {
@@ -41,6 +42,8 @@ export function serverAt(base: string, headers: Readonly<Record<string, string>>
       throw failed(limit.aborted ? `did not answer within ${TIMEOUT} s` : "cannot be reached", error);
     }
   };
+  holdSecrets(server, headerSecrets(headers));
+  return server;
 }
 
 async function answerOf(response: Response): Promise<unknown> {
@@ -83,7 +86,7 @@ function detailIn(text: string): string {
   try {
     const { detail, message, error } = JSON.parse(text) as Record<string, unknown>;
     const words = [detail, message, error].find((word) => typeof word === "string");
-    return words === undefined ? "" : `: ${String(words).slice(0, DETAIL_LENGTH)}`;
+    return words === undefined ? "" : `: ${withoutSecrets(String(words)).slice(0, DETAIL_LENGTH)}`;
   } catch {
     return "";
   }
