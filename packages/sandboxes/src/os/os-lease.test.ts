@@ -40,6 +40,7 @@ describe("osSandbox", () => {
     [{ limits: { memoryMb: 0 } }, /memoryMb/],
     [{ workingDirectory: "/usr/x" }, /workingDirectory/],
     [{ workingDirectory: "relative" }, /workingDirectory/],
+    [{ workingDirectory: "/home/agent/work" }, /workingDirectory/],
     [{ hidden: ["a"] }, /needs rootDir/],
     [{ rootDir: "/tmp", hidden: ["../a"] }, /hidden/],
     [{ visible: ["a"] }, /absolute/],

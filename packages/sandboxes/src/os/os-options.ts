@@ -193,13 +193,16 @@ const TAKEN = [
   "tmp",
   "var",
   "run",
+  // A link into the directory for temporary files, where commands could exchange it.
+  "home/agent",
 ];
 
 function checkedPlace(path: string): string {
   const names = path.split("/");
   const isClean =
     path.startsWith("/") && names.length > 1 && names.slice(1).every((name) => /^[\w.-]+$/.test(name));
-  if (!isClean || names.includes("..") || names.includes(".") || TAKEN.includes(names[1] ?? ""))
+  const isTaken = TAKEN.some((name) => `${path}/`.startsWith(`/${name}/`));
+  if (!isClean || names.includes("..") || names.includes(".") || isTaken)
     throw invalid(`workingDirectory must be an absolute path outside /${TAKEN.join(", /")}, got "${path}".`);
   return path;
 }

@@ -2,6 +2,7 @@
 import type { Scenario } from "../../../checkpoint/src/chaos/scenarios.ts";
 import { killedWorkers } from "./killed-workers.ts";
 import { bundleServer } from "./program.ts";
+import { racedSandboxes } from "./raced-sandboxes.ts";
 
 export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
@@ -32,5 +33,12 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         blows: [],
         outageMs: 0,
       }),
+  },
+  {
+    name: "sandbox-race",
+    says: "SB-13: sandboxes whose directories are exchanged for links that lead out, for 60 s each",
+    minutes: 2.5,
+    platform: "linux",
+    run: (site) => racedSandboxes(site, { seconds: 60 }),
   },
 ];
