@@ -14,6 +14,7 @@ import { describeValue } from "../saver/describe-for-tests.ts";
 import { holds } from "../saver/property-for-tests.ts";
 import { SharedMemorySaver } from "../saver/shared-memory-saver.ts";
 import { SharedSaver } from "../saver/shared-saver.ts";
+import { LOOK_ALIKES } from "../saver/values-for-tests.ts";
 import { SqliteSaver } from "../sqlite/index.ts";
 import { scratchFile } from "../sqlite/scratch-for-tests.ts";
 import { PostgresStore } from "../store/postgres-store.ts";
@@ -125,59 +126,68 @@ describe.each(Object.entries(PLACES))("any JSON in %s", (_, open) => {
   /** A saver that has not seen the thread. */
   const fresh = (): SharedSaver => new SharedSaver(place.saver.home);
 
+  async function checkAgent(json: JsonValue): Promise<void> {
+    threads += 1;
+    const given: unknown[] = [];
+    const thread = `thread-${threads}`;
+    const config = { configurable: { thread_id: thread } };
+    const agent = agentOn(place.saver, json, given);
+    const input = new HumanMessage({ content: "Begin.", additional_kwargs: { value: json } });
+    await agent.invoke({ messages: [input], note: { value: json } } as never, config);
+    const text = JSON.stringify(json);
+    const waiting = {
+      args: [json, json, json],
+      artifact: json,
+      content: json,
+      answer: answerOf(json),
+      file: text,
+      todo: text,
+      note: json,
+      message: json,
+      interrupts: [json],
+    };
+    const reloaded = agentOn(fresh(), json, given);
+    expect(describeValue(await placesOf(reloaded, thread))).toBe(describeValue(waiting));
+    await reloaded.invoke(new Command({ resume: { value: json } }), config);
+    expect(describeValue(given)).toBe(describeValue([json, { value: json }]));
+    await reloaded.updateState(config, { note: { value: [json] } } as never);
+    const last = await placesOf(agentOn(fresh(), json, []), thread);
+    expect(describeValue(last.note)).toBe(describeValue([json]));
+  }
+
+  async function checkMetadata(json: JsonValue, step: JsonValue): Promise<void> {
+    const own = typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
+    const metadata = { ...own, source: "update", parents: {}, value: json, step } as never;
+    const checkpoint = emptyCheckpoint();
+    const config = { configurable: { thread_id: "metadata", checkpoint_ns: "" } };
+    await place.saver.put(config, checkpoint, metadata);
+    const at = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
+    const found = (await fresh().getTuple(at))?.metadata;
+    expect(describeValue(sorted(found))).toBe(describeValue(sorted(metadata)));
+  }
+
+  async function checkStore(value: JsonValue): Promise<void> {
+    await place.store.put(["any"], "key", { value });
+    expect(describeValue((await place.store.get(["any"], "key"))?.value)).toBe(describeValue({ value }));
+    const [found] = await place.store.search(["any"]);
+    expect(describeValue(found?.value)).toBe(describeValue({ value }));
+  }
+
   test("comes back from args, results, artifacts, files, todos, states and interrupts", async () => {
-    const property = fc.asyncProperty(anyJson, async (json) => {
-      threads += 1;
-      const given: unknown[] = [];
-      const thread = `thread-${threads}`;
-      const config = { configurable: { thread_id: thread } };
-      const agent = agentOn(place.saver, json, given);
-      const input = new HumanMessage({ content: "Begin.", additional_kwargs: { value: json } });
-      await agent.invoke({ messages: [input], note: { value: json } } as never, config);
-      const text = JSON.stringify(json);
-      const waiting = {
-        args: [json, json, json],
-        artifact: json,
-        content: json,
-        answer: answerOf(json),
-        file: text,
-        todo: text,
-        note: json,
-        message: json,
-        interrupts: [json],
-      };
-      const reloaded = agentOn(fresh(), json, given);
-      expect(describeValue(await placesOf(reloaded, thread))).toBe(describeValue(waiting));
-      await reloaded.invoke(new Command({ resume: { value: json } }), config);
-      expect(describeValue(given)).toBe(describeValue([json, { value: json }]));
-      await reloaded.updateState(config, { note: { value: [json] } } as never);
-      const last = await placesOf(agentOn(fresh(), json, []), thread);
-      expect(describeValue(last.note)).toBe(describeValue([json]));
-    });
-    await holds(property, 60);
+    await holds(fc.asyncProperty(anyJson, checkAgent), 60);
   });
 
-  test("comes back from metadata, whatever its keys are", async () => {
-    const property = fc.asyncProperty(anyJson, anyJson, async (json, step) => {
-      const own = typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
-      const metadata = { ...own, source: "update", parents: {}, value: json, step } as never;
-      const checkpoint = emptyCheckpoint();
-      const config = { configurable: { thread_id: "metadata", checkpoint_ns: "" } };
-      await place.saver.put(config, checkpoint, metadata);
-      const at = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
-      const found = (await fresh().getTuple(at))?.metadata;
-      expect(describeValue(sorted(found))).toBe(describeValue(sorted(metadata)));
-    });
-    await holds(property, 100);
+  test("comes back from metadata, whatever its keys are, and from the store", async () => {
+    await holds(fc.asyncProperty(anyJson, anyJson, checkMetadata), 100);
+    await holds(fc.asyncProperty(anyJson, checkStore), 100);
   });
 
-  test("comes back from the store", async () => {
-    const property = fc.asyncProperty(anyJson, async (value) => {
-      await place.store.put(["any"], "key", { value });
-      expect(describeValue((await place.store.get(["any"], "key"))?.value)).toBe(describeValue({ value }));
-      const [found] = await place.store.search(["any"]);
-      expect(describeValue(found?.value)).toBe(describeValue({ value }));
-    });
-    await holds(property, 150);
+  test("comes back if it looks like a mark", async () => {
+    const marks = LOOK_ALIKES as readonly JsonValue[];
+    for (const json of [[...marks], ...marks.filter((mark) => JSON.stringify(mark).includes("lg_name"))])
+      await checkAgent(json);
+    for (const json of marks) await checkMetadata(json, json);
+    for (const step of [null, "1", 1.5, [], {}]) await checkMetadata({}, step);
+    for (const json of marks) await checkStore(json);
   });
 });
