@@ -108,4 +108,9 @@ describe("a value as inert JSON", () => {
     circle.self = { circle };
     expect(trip(circle)).toEqual({ twice: [{ x: 1 }, { x: 1 }], self: { circle: "[Circular]" } });
   });
+
+  test("keys that an earlier version kept as objects of their own are read", () => {
+    const read = readInert('{"$":["o",[[{"$":0},1],["$",2]]]}', () => "a long key");
+    expect(read).toEqual({ "a long key": 1, $: 2 });
+  });
 });

@@ -19,7 +19,7 @@ const TABLES = [
   "dw_images",
 ];
 
-/** The code that notices is SQLite's, too. */
+/** Both databases share the checks; the full table runs in the long form. */
 const SOME = WRONG_VALUES.filter((_, place) => place % sized(4, 1) === 0);
 
 afterAll(() => database.drop());

@@ -92,8 +92,8 @@ const leaf: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.float64Array({ maxLength: 4 }) },
 );
 
-/** Data that looks like marks of ours, of LangChain's and of LangGraph's. */
-export const LOOK_ALIKES: readonly unknown[] = [
+/** Stored in the files of format 1, which never change. */
+export const FIRST_LOOK_ALIKES: readonly unknown[] = [
   { $: 0 },
   { $: 99_999 },
   { $: ["c", "ai", {}] },
@@ -116,6 +116,11 @@ export const LOOK_ALIKES: readonly unknown[] = [
   { type: "Buffer", data: [1, 2] },
   { type: "human", content: "not a message" },
   { lg_name: "Send", node: "n", args: {} },
+];
+
+/** Data that looks like marks of ours, of LangChain's and of LangGraph's. */
+export const LOOK_ALIKES: readonly unknown[] = [
+  ...FIRST_LOOK_ALIKES,
   { lg_name: "DeltaSnapshot", value: 1, more: 2 },
   { lg_name: "Command", update: { files: null }, lc_direct_tool_output: true },
   { lg_name: "Overwrite", value: [1] },
