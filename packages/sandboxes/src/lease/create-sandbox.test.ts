@@ -247,6 +247,7 @@ describe("the two tiers", () => {
       [
         ...[
           "append",
+          "closesPaths",
           "commandNote",
           "constructor",
           "delete",

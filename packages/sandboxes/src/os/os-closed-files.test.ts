@@ -63,7 +63,7 @@ describe.each([
     expect(await files.delete?.(`${base}/secret`)).toMatchObject(REFUSED);
     expect(await files.ls(`${base}/link`)).toMatchObject(REFUSED);
     const names = (await files.ls(base || "/")).files?.map(({ path }) => path);
-    expect(names).toEqual([`${base}/link/`, `${base}/policies/`, `${base}/src/`]);
+    expect(names).toEqual([`${base}/link`, `${base}/policies/`, `${base}/src/`]);
     const found = (await files.glob("**/*", base || "/")).files?.map(({ path }) => path);
     expect(found?.sort()).toEqual([`${base}/policies/rule.md`, `${base}/src/a.txt`]);
     const { matches } = await files.grep("needle", base || "/");
