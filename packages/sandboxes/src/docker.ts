@@ -47,10 +47,11 @@ function leased(settings: DockerSettings): SandboxProvider {
       request.signal?.throwIfAborted();
       const connected = await engine();
       const user = await commandUser(connected, settings, request.signal);
-      const id = await makeContainer(connected, settings, request, user);
+      const { id, mounted } = await makeContainer(connected, settings, request, user);
       const opened = hold(connected, settings, request, { id, user, ttl: request.ttl ?? settings.ttl });
       if (settings.workspace === undefined || settings.workspace.readOnly) return opened;
       try {
+        await opened.sandbox.checkMounts(mounted);
         await opened.sandbox.checkWritable(user.isRootless);
         return opened;
       } catch (error) {

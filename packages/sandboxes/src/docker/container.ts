@@ -75,19 +75,26 @@ function hostConfig({ limits, network, readOnlyRoot, workspace }: DockerSettings
   };
 }
 
-/** The id of a container that runs. When it cannot be had nothing is left of it. */
+export interface MadeContainer {
+  readonly id: string;
+  /** How many things of the workspace are mounted in it. */
+  readonly mounted: number;
+}
+
+/** A container that runs. When it cannot be had nothing is left of it. */
 export async function makeContainer(
   engine: Engine,
   settings: DockerSettings,
   request: OpenRequest,
   user: CommandUser,
-): Promise<string> {
+): Promise<MadeContainer> {
   const { signal } = request;
   const spec = containerSpec(settings, request, user);
   await ensureImage(engine, settings, signal);
   signal?.throwIfAborted();
   try {
-    return await startContainer(engine, settings, spec, user, signal);
+    const id = await startContainer(engine, settings, spec, user, signal);
+    return { id, mounted: (spec.HostConfig?.Mounts?.length ?? 1) - 1 };
   } catch (error) {
     await removeBegun(engine, spec.name as string, error);
     throw error;

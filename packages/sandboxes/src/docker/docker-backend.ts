@@ -18,6 +18,7 @@ import {
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
+import { checkMounts } from "./check-mounts.ts";
 import { type ContainerCalls, openCalls } from "./container-calls.ts";
 import type { Engine } from "./engine.ts";
 import type { RunningExec } from "./exec.ts";
@@ -91,6 +92,17 @@ export class DockerBackend extends BaseSandbox {
       `The container has no directory '${workingDirectory}' for commands to start in. Make it there, or name another with \`workingDirectory\`.`,
       "SANDBOX_UNAVAILABLE",
     );
+  }
+
+  /** Throws unless so many things of the workspace are mounted in it, and nothing else. */
+  async checkMounts(count: number): Promise<void> {
+    if (count === 0) return;
+    const { output } = await this.#calls.run({
+      argv: ["/bin/sh", "-c", "cat /proc/self/mountinfo"],
+      workingDirectory: "/",
+      env: { [CALL_VARIABLE]: "check" },
+    });
+    checkMounts(output.toString("latin1"), this.workingDirectory, count);
   }
 
   /** Throws when its user cannot write to the working directory. */

@@ -1,0 +1,33 @@
+/**
+ * Whether an engine has mounted what it was asked for.
+ *
+ * Engines take names, and another container on the same directory can exchange one for a link in the meantime. A mount
+ * cannot be exchanged any more, and the kernel says what it is of, so it is looked at before any command runs.
+ */
+import { SandboxError } from "deepwright";
+
+interface Mount {
+  readonly device: string;
+  /** What is mounted, in its file system. */
+  readonly root: string;
+  readonly place: string;
+}
+
+/** `text` is `/proc/self/mountinfo` in the container. Throws unless `count` things of the workspace are mounted in it. */
+export function checkMounts(text: string, workspace: string, count: number): void {
+  const mounts = text.split("\n").map(mountOf);
+  const top = mounts.findLast(({ place }) => place === workspace);
+  const below = mounts.filter(({ place }) => place.startsWith(`${workspace}/`));
+  const isOwn = ({ device, root }: Mount): boolean =>
+    device === top?.device && root.startsWith(top.root === "/" ? "/" : `${top.root}/`);
+  if (top !== undefined && below.length === count && below.every(isOwn)) return;
+  throw new SandboxError(
+    "The container cannot be used: files that steer other programs were exchanged while they were mounted, or lie on another file system than the workspace.",
+    "SANDBOX_UNAVAILABLE",
+  );
+}
+
+function mountOf(line: string): Mount {
+  const [, , device = "", root = "", place = ""] = line.split(" ");
+  return { device, root, place };
+}
