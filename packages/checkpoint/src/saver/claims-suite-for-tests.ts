@@ -115,6 +115,22 @@ export function claimsSuite({ open }: Subject): void {
       await other.deleteThread(thread);
     });
 
+    test("a thread is deleted under its claim, unless another has claimed it since", async () => {
+      const thread = newThread();
+      const first = await saver.claimThread(thread, { mode: "refuse" });
+      await put(saver, thread, first);
+      await first.release();
+      const second = await other.claimThread(thread, { mode: "refuse" });
+      await second.release();
+      await expect(saver.deleteThread(thread, first)).rejects.toMatchObject(LOST);
+      const third = await other.claimThread(thread, { mode: "refuse" });
+      const elsewhere = await saver.claimThread(newThread(), { mode: "refuse" });
+      await expect(saver.deleteThread(thread, elsewhere)).rejects.toMatchObject(BUSY);
+      await other.deleteThread(thread, third);
+      expect(await saver.getTuple({ configurable: { thread_id: thread } })).toBeUndefined();
+      await Promise.all([third.release(), elsewhere.release()]);
+    });
+
     test("a claim of another thread opens nothing", async () => {
       const thread = newThread();
       const claim = await saver.claimThread(thread, { mode: "refuse" });

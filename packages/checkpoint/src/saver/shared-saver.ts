@@ -188,11 +188,14 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
    * THREAD_BUSY under the claim of another; a claim of one's own goes with the thread, and CLAIM_LOST is thrown when
    * somebody else has claimed the thread since.
    */
-  override async deleteThread(threadId: string, claim?: Pick<ThreadClaim, "fence">): Promise<void> {
+  override async deleteThread(
+    threadId: string,
+    claim?: Pick<ThreadClaim, "threadId" | "fence">,
+  ): Promise<void> {
     checkedId("thread_id", threadId);
     await this.writers.get(threadId)?.idle();
     this.writers.delete(threadId);
-    await this.home.deleteThread(threadId, claim?.fence);
+    await this.home.deleteThread(threadId, claim?.threadId === threadId ? claim.fence : undefined);
   }
 
   /** A thread under another name: nothing is copied but references. */

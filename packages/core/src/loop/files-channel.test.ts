@@ -1,6 +1,8 @@
-import { Overwrite } from "@langchain/langgraph";
+import { MemorySaver, Overwrite } from "@langchain/langgraph";
 import { expect, test } from "vitest";
+import { createDeepAgent } from "../agent.ts";
 import { isMadeByLoop, returnCount, stampOf } from "../channel-values.ts";
+import { say, scriptedModel } from "../testing/index.ts";
 import { buildState } from "./channels.ts";
 import { FilesChannel } from "./files-channel.ts";
 
@@ -42,3 +44,26 @@ test("agents keep their files in it", async () => {
   const { channels } = buildState([createFilesystemMiddleware().stateSchema]);
   expect(channels.files).toBeInstanceOf(FilesChannel);
 });
+
+test.each(["/../x", "~/x", "C:\\x", "/a.", "/"])(
+  "input with the path '%s' is refused before anything is stored",
+  async (path) => {
+    const model = scriptedModel([say("fine")]);
+    const agent = createDeepAgent({ model, checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: "t" } };
+    const messages = [{ role: "user", content: "hi" }];
+    for (const data of [{ content: "x" }, null])
+      await expect(
+        agent.invoke({ messages, files: { [path]: data } } as never, config),
+      ).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringContaining("'files'"),
+      });
+    await expect(
+      agent.graph.updateState(config, { files: { [path]: { content: "x" } } } as never),
+    ).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect((await agent.graph.getState(config)).values).toEqual({});
+    await agent.invoke({ messages } as never, config);
+    expect((await agent.graph.getState(config)).values.messages).toHaveLength(2);
+  },
+);

@@ -112,6 +112,24 @@ describe("keys", () => {
     expect((await (await named(runOf("c"))).execute("echo $((6 * 7))")).output).toBe("42\n");
   });
 
+  test.each(["thread", "assistant"] as const)(
+    "two tenants never share one, whatever their ids: scope %s",
+    async (scope) => {
+      const provider = testProvider();
+      await using source = createSandbox({ provider, scope });
+      const run = (tenant?: string) =>
+        source({
+          state: {},
+          serverInfo: { assistantId: "helper", ...(tenant && { tenant }) },
+          config: { configurable: { thread_id: "a" } },
+        } as never);
+      await (await run("alice")).execute("echo secret > note");
+      expect((await (await run("alice")).execute("cat note")).output).toBe("secret\n");
+      for (const tenant of ["bob", undefined])
+        expect((await (await run(tenant)).execute("cat note")).exitCode).toBe(1);
+    },
+  );
+
   test("a name tells sandboxes of one thread apart, and keys are fit for labels", async () => {
     const provider = testProvider();
     for (const name of ["first", "second", undefined]) {

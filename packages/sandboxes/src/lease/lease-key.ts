@@ -5,12 +5,16 @@ import type { Settings } from "./options.ts";
 
 type Owner = Pick<Settings, "scope" | "name">;
 
-/** Throws INVALID_INPUT for a run that belongs to no thread or assistant: nobody gets what is another's. */
+/**
+ * Throws INVALID_INPUT for a run that belongs to no thread or assistant: nobody gets what is another's. On a server that
+ * tells its users apart each has sandboxes of their own, also under an id of a thread that another had before.
+ */
 export function keyOfRun(owner: Owner, { config, serverInfo }: BackendRuntime): string {
-  if (owner.scope === "assistant") return keyOfAssistant(owner, serverInfo?.assistantId);
+  const { assistantId, tenant } = serverInfo ?? {};
+  if (owner.scope === "assistant") return keyOfAssistant(owner, assistantId, tenant);
   const { configurable } = (config ?? {}) as { readonly configurable?: Record<string, unknown> };
   const thread = configurable?.thread_id;
-  if (thread !== undefined && thread !== null && thread !== "") return keyFor(owner, String(thread));
+  if (thread !== undefined && thread !== null && thread !== "") return keyFor(owner, String(thread), tenant);
   throw new DeepwrightError(
     "INVALID_INPUT",
     "The sandbox of this agent belongs to a thread, and this run has none.",
@@ -26,8 +30,8 @@ export function keyOfLease(owner: Owner, given: string | undefined): string {
   return given === undefined ? `own-${randomBytes(16).toString("hex")}` : keyFor(owner, given);
 }
 
-function keyOfAssistant(owner: Owner, assistant: string | undefined): string {
-  if (assistant !== undefined || owner.name !== undefined) return keyFor(owner, assistant ?? "");
+function keyOfAssistant(owner: Owner, assistant: string | undefined, tenant?: string): string {
+  if (assistant !== undefined || owner.name !== undefined) return keyFor(owner, assistant ?? "", tenant);
   throw new DeepwrightError(
     "INVALID_INPUT",
     "The sandbox belongs to an assistant, and it is not known which.",
@@ -38,7 +42,8 @@ function keyOfAssistant(owner: Owner, assistant: string | undefined): string {
 }
 
 /** A name of any length and any characters becomes one that every place takes as a label. */
-function keyFor({ scope, name = "" }: Owner, id: string): string {
-  const hash = createHash("sha256").update(JSON.stringify([scope, name, id]));
+function keyFor({ scope, name = "" }: Owner, id: string, tenant?: string): string {
+  const parts = [scope, name, id, ...(tenant === undefined ? [] : [tenant])];
+  const hash = createHash("sha256").update(JSON.stringify(parts));
   return `${scope}-${hash.digest("hex").slice(0, 40)}`;
 }

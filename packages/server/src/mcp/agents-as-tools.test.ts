@@ -55,6 +55,21 @@ test("steps are told as progress, and a run that waits for a person says for wha
   });
 });
 
+test("a call brings a message and nothing else into a state", async () => {
+  const one = await client();
+  const count = async () => (await server.call("POST", "/threads/count", {})).body;
+  const before = await count();
+  for (const more of [
+    { files: { "/../x": { content: "x" } } },
+    { input: { todos: "x" } },
+    { messages: [] },
+  ]) {
+    const refused = await one.callTool({ name: "echo", arguments: { message: "hi", ...more } });
+    expect(refused).toMatchObject({ isError: true });
+  }
+  expect(await count()).toBe(before);
+});
+
 test("cancelling a call ends its run", async () => {
   const one = await client();
   const stop = new AbortController();

@@ -7,10 +7,11 @@ import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { testProgram } from "../../../../scripts/test-program.mjs";
 import { eventually } from "../../../../scripts/test-time.ts";
+import { openDatabase } from "../../../checkpoint/src/sqlite/driver.ts";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
 import { claimed, cron, finished, newThread, said, started } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
-import type { ServerRecords } from "./records.ts";
+import type { RetiredThread, ServerRecords } from "./records.ts";
 import { recordsSuite } from "./records-suite-for-tests.ts";
 
 let directory: string;
@@ -89,6 +90,23 @@ describe("a file", () => {
     expect(await second.runs.get("a", runId)).toMatchObject({ status: "success", attempts: 1 });
     await second.close();
     await expect(second.runs.get("a", runId)).rejects.toMatchObject({ code: "STORAGE_CLOSED" });
+  });
+
+  test("of an earlier version keeps its threads, which can be removed", async () => {
+    const file = join(directory, "earlier.db");
+    const before = await openRecords({ sqlite: file });
+    const threadId = await newThread(before, "a");
+    await before.close();
+    const database = openDatabase(file, { timeout: 5_000, enableForeignKeyConstraints: true });
+    database.exec("ALTER TABLE dw_srv_threads DROP COLUMN former_owner");
+    database.exec("UPDATE dw_meta SET value = 7 WHERE name = 'version:server records'");
+    database.close();
+    const { threads, close } = await openRecords({ sqlite: file });
+    expect(await threads.get("a", threadId)).toMatchObject({ incarnation: expect.any(Number) });
+    const retired = (await threads.retire("a", threadId)) as RetiredThread;
+    await threads.drop(retired);
+    expect(await threads.isTaken(threadId)).toBe(false);
+    await close();
   });
 
   test("is used by the published package too, whose modules are elsewhere", async () => {

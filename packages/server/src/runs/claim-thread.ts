@@ -2,6 +2,7 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 
 export interface HeldThread {
+  readonly threadId: string;
   readonly fence: number;
   /** Safe twice. */
   release(): Promise<void>;
