@@ -1,4 +1,4 @@
-/** Whatever JSON a model, a tool or a caller brings, it is the same after a restart: nothing in data is a mark. */
+/** JSON that a model, a tool or a caller brings is the same after a restart: data is never read as a mark. */
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, InMemoryStore, interrupt } from "@langchain/langgraph";

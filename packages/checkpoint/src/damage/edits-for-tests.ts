@@ -1,4 +1,4 @@
-/** What somebody may do to the rows of one thread. `B[0aff]` in a statement stands for these bytes. */
+/** Edits that somebody may make to the rows of one thread. `B[0aff]` in a statement stands for these bytes. */
 import { KIND } from "../content/handle.ts";
 import { encodeHead, encodeRefs } from "../home/refs.ts";
 
@@ -86,7 +86,7 @@ export const WRONG_TYPES: readonly Edit[] = [
 const many = Uint8Array.from({ length: 40 }, () => 255);
 const deep = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-/** Of the right type, and not what was written. */
+/** Values of the right type that were not written. */
 export const WRONG_VALUES: readonly Edit[] = [
   ofThread(`epoch = ${HUGE}`, ["put", "claim"]),
   ofThread(`created_at = ${HUGE}`, FACTS),

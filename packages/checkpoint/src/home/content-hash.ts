@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 
 const HASH_DIGITS = 40;
 
-/** Of 160 bits: two contents with one hash cannot be made on purpose. */
+/** The hash has 160 bits: nobody can make two contents with one hash. */
 export function contentHash(
   kind: number,
   refs: readonly { readonly hash: string }[],

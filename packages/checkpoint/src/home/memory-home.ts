@@ -164,7 +164,7 @@ export class MemoryHome implements Home {
     return this.objects.total().bytes;
   }
 
-  /** What nobody uses is gone already. */
+  /** Unused content is gone already. */
   async erase(): Promise<void> {}
 
   async close(): Promise<void> {}

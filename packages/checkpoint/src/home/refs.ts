@@ -3,7 +3,7 @@
 import { damaged } from "./damaged.ts";
 
 const encoder = new Uint8Array(10);
-/** Of the eighth and last byte of a number. */
+/** Bits of the eighth and last byte of a number. */
 const LARGEST_SCALE = 128 ** 7;
 
 /** Bytes of an object before its body: what it is, whether the body is text, what it refers to. */
