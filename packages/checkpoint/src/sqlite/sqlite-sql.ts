@@ -230,7 +230,7 @@ function rewrite(database: Database): void {
   if (!emptyLog(database)) throw stillRead();
 }
 
-/** Of a row somebody edited, a number may be too large for the driver: then it is read as a bigint. */
+/** A number of an edited row may be too large for the driver: then it is read as a bigint. */
 function allRows(statement: Statement, params: readonly SqlValue[], mayRepeat: boolean): SqlRow[] {
   try {
     return statement.all(...params) as SqlRow[];

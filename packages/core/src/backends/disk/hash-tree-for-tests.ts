@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-/** Of everything in a directory but one name. */
+/** Hashes everything in a directory except one name. */
 export function hashOf(directory: string, except?: string): string {
   const hash = createHash("sha256");
   const visit = (path: string, shown: string): void => {

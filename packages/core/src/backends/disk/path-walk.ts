@@ -52,7 +52,7 @@ export class PathWalk {
   readonly #directories: OpenDirectory[];
   /** The names of all but the first of them. */
   readonly #names: string[] = [];
-  /** What is still to be walked, the next name last. */
+  /** Names still to be walked, the next one last. */
   readonly #ahead: string[];
   #links = 0;
   /** How many directories above the root the walk stands: a link may go out and come back in. */
@@ -201,7 +201,7 @@ export class PathWalk {
     this.#ahead.push(...parts.reverse());
   }
 
-  /** What was a link a moment ago may be something else by now. */
+  /** A link may have become something else by now. */
   #readLink(name: string): string {
     try {
       return this.#here.readLink(name);
