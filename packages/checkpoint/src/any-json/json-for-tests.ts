@@ -64,20 +64,26 @@ const leaf = fc.oneof(
 /** Longer ones an agent keeps in files. */
 const MOST_CHARACTERS = 20_000;
 
+const object = (value: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> =>
+  fc.array(fc.tuple(key, value), { maxLength: 5 }).map((pairs) => Object.fromEntries(pairs));
+
+/** A long list repeats a flat value: lists of 90 within each other would grow a hundredfold with each level. */
+const longList = fc
+  .tuple(fc.integer({ min: 60, max: 90 }), fc.oneof(leaf, fc.array(leaf, { maxLength: 2 }), object(leaf)))
+  .map(([length, item]): JsonValue => Array(length).fill(item));
+
 export const anyJson: fc.Arbitrary<JsonValue> = fc
   .letrec<{ json: JsonValue }>((tie) => ({
     json: fc.oneof(
-      { depthSize: "small", withCrossShrink: true },
+      { depthSize: "small", maxDepth: 5, withCrossShrink: true },
       leaf,
       fc.constantFrom(...(LOOK_ALIKES as JsonValue[])),
       fc.array(tie("json"), { maxLength: 4 }),
-      fc.array(fc.tuple(key, tie("json")), { maxLength: 5 }).map((pairs) => Object.fromEntries(pairs)),
+      object(tie("json")),
       fc
         .array(fc.tuple(key, tie("json")), { maxLength: 3 })
         .map((pairs) => Object.fromEntries([["$", 1], ...pairs])),
-      fc
-        .tuple(fc.integer({ min: 60, max: 90 }), tie("json"))
-        .map(([length, item]) => Array(length).fill(item)),
+      longList,
     ),
   }))
   .json.filter((json) => JSON.stringify(json).length < MOST_CHARACTERS);
