@@ -34,6 +34,21 @@ export function serverWork(quick) {
         { label: `server: /ok beside 200 runs, p99, ms, ${API}`, metric: "apiP99" },
       ],
     },
+    {
+      id: "server-tenants",
+      workload: "server-tenants",
+      params: { blocks: quick ? 2 : 4, seconds: quick ? 5 : 15 },
+      contenders: ["deepwright"],
+      maxRounds: 3,
+      rows: [
+        { label: "server: runs per second of 19 tenants", metric: "rate" },
+        { label: "server: runs per second beside a hostile tenant", metric: "rateBeside" },
+        { label: "server: alone ÷ beside a hostile tenant", metric: "slowdown", ownGoal: 1.25 },
+        { label: "server: /ok beside 19 tenants, p99, ms", metric: "p99" },
+        { label: "server: /ok beside a hostile tenant, p99, ms", metric: "p99Beside", ownGoal: 250 },
+        { label: "server: memory beside a hostile tenant, MB", metric: "rss", ownGoal: 1_000 },
+      ],
+    },
   ];
 }
 
