@@ -25,8 +25,8 @@ export class MessagesChannel extends BinaryOperatorAggregate<unknown, unknown> {
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new MessagesChannel();
     const value = fromSavers(checkpoint);
-    if (value !== undefined) next.value = value;
-    if (Array.isArray(value) && !isMadeByLoop(value)) wholeList(value);
+    if (value !== undefined)
+      next.value = Array.isArray(value) && !isMadeByLoop(value) ? wholeList(value) : value;
     return next as this;
   }
 

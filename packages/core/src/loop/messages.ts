@@ -17,6 +17,7 @@ import {
 import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { MARKS } from "../backends/harness-areas.ts";
 import { cameIn, madeByLoop } from "../channel-values.ts";
+import { lacksRole, withRole } from "./failures/missing-role.ts";
 
 export type Messages = readonly BaseMessage[];
 
@@ -48,7 +49,7 @@ export function coerceMessages(value: unknown): BaseMessage[] {
   const list = isMessageTuple(value) || !Array.isArray(value) ? [value] : value;
   return list.map((item) => {
     const message = isBaseMessage(item) ? item : coerceMessageLikeToMessage(item as never);
-    return withId(message);
+    return withId(withRole(message));
   });
 }
 
@@ -183,7 +184,8 @@ class Draft {
 }
 
 /** A list that becomes the whole of the channel: from an overwrite, or from a checkpoint. */
-export function wholeList(messages: Messages): Messages {
+export function wholeList(given: Messages): Messages {
+  const messages = given.some(lacksRole) ? given.map(withRole) : given;
   for (const message of messages) cameIn(message);
   madeByLoop(messages);
   return messages;

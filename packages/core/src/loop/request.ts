@@ -2,10 +2,12 @@
  * What leaves for a provider is valid, whatever happened to the thread.
  *
  * Each tool call has exactly one result, standing directly behind the call in call order; results
- * without a call are left out; an assistant message without words and calls is left out. Only
- * messages that were not checked before are looked at: finished turns of a thread are never read twice.
+ * without a call are left out; an assistant message without words and calls is left out; a message
+ * without a role is the assistant's. Only messages that were not checked before are looked at: finished
+ * turns of a thread are never read twice.
  */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { lacksRole, withRole } from "./failures/missing-role.ts";
 import { checkedLength, type Messages, markChecked, newId, turnStart } from "./messages.ts";
 
 /** The words for a call whose result is missing and about which nothing more is known. */
@@ -80,7 +82,7 @@ function scanTurns(messages: Messages, start: number): Scan {
   let position = start;
   while (position < messages.length) {
     const message = messages[position] as BaseMessage;
-    if (ToolMessage.isInstance(message)) return { valid: position, sound: false };
+    if (ToolMessage.isInstance(message) || lacksRole(message)) return { valid: position, sound: false };
     if (!AIMessage.isInstance(message)) position += 1;
     else {
       if (isSilent(message)) return { valid: position, sound: false };
@@ -116,7 +118,8 @@ export function isReasoning(block: { type?: string }): boolean {
 function mend(messages: Messages): BaseMessage[] {
   const turns: { readonly message: BaseMessage; readonly results: Result[] }[] = [];
   const waiting = new Map<string, Result>();
-  for (const message of messages) {
+  for (const given of messages) {
+    const message = withRole(given);
     if (ToolMessage.isInstance(message)) {
       const result = waiting.get(message.tool_call_id);
       if (result !== undefined) result.found ??= message;

@@ -5,6 +5,7 @@ import type { TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { checkClaim } from "./claim.ts";
 import { checkedClient } from "./failures/checked-client.ts";
+import { asReply } from "./failures/missing-role.ts";
 import { ofReading, UnreadableReply } from "./failures/unreadable-reply.ts";
 import type { BoundModel } from "./model-source.ts";
 import { observedAsk } from "./observed.ts";
@@ -32,7 +33,7 @@ export async function invokeUncut(
       return await observedAsk({ model, messages, signal: watched.signal }, config, () =>
         withStopInfo(
           watched,
-          (heard) => (client ?? model).invoke(input, heard) as Promise<AIMessage>,
+          async (heard) => asReply(await (client ?? model).invoke(input, heard)),
           watch?.heard.bind(watch),
         ),
       );

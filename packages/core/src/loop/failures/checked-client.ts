@@ -47,17 +47,30 @@ function isAsked(client: unknown): client is Client {
 }
 
 const chatView = (client: Client): object =>
-  view(client, streaming(client, "completionWithRetry", chatCheck));
+  view(client, streaming(client, "completionWithRetry", chatCheck, withAssistant));
 const responsesView = (client: Client): object =>
   view(client, streaming(client, "completionWithRetry", responsesCheck));
 
-/** The method of a client that gives a stream of events; a whole reply is passed on. */
-function streaming(client: Client, method: string, newCheck: NewCheck): Client {
+/** The method of a client that gives a stream of events, or a whole reply. */
+function streaming(
+  client: Client,
+  method: string,
+  newCheck: NewCheck,
+  whole: (reply: unknown) => unknown = (reply) => reply,
+): Client {
   const ask = async (...request: unknown[]): Promise<unknown> => {
     const answer = await client[method](...request);
-    return isStream(answer) ? checkedStream(answer, newCheck()) : answer;
+    return isStream(answer) ? checkedStream(answer, newCheck()) : whole(answer);
   };
   return { [method]: ask };
+}
+
+/** Without the role the client drops the calls. */
+function withAssistant(reply: unknown): unknown {
+  const { choices } = (reply ?? {}) as { choices?: unknown };
+  if (Array.isArray(choices))
+    for (const choice of choices) if (choice?.message) choice.message.role = "assistant";
+  return reply;
 }
 
 /** The SDK is looked up at each call: it is made again when the cache of a client changes. */
