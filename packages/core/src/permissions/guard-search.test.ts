@@ -42,23 +42,30 @@ describe("a search that meets a link", () => {
     expect(skipped).toEqual([{ path: "/open/alias.txt", code: "APPROVAL_REQUIRED" }]);
   });
 
-  it("says nothing about the size or the kind of what is denied", async () => {
-    const backend = guarded(
-      onDisk({
-        "/secrets/key.txt": "key",
-        "/open/file": { link: "../secrets/key.txt" },
-        "/open/directory": { link: "../secrets" },
-        "/open/plain": { link: "../other.txt" },
-        "/other.txt": "four",
-      }),
-      SECRETS,
-    );
-    expect((await backend.ls("/open")).files).toEqual([
-      { path: "/open/directory", is_dir: false },
-      { path: "/open/file", is_dir: false },
-      { path: "/open/plain", is_dir: false, size: 4, modified_at: expect.any(String) },
-    ]);
-  });
+  it.each(["deny", "interrupt"] as const)(
+    "says no size, time or kind of a place whose rule is %s",
+    async (mode) => {
+      const backend = guarded(
+        onDisk({
+          "/secrets/key.txt": "key",
+          "/open/file": { link: "../secrets/key.txt" },
+          "/open/directory": { link: "../secrets" },
+          "/open/plain": { link: "../other.txt" },
+          "/other.txt": "four",
+        }),
+        [rule(mode, "/secrets/**")],
+      );
+      expect((await backend.ls("/open")).files).toEqual([
+        { path: "/open/directory", is_dir: false },
+        { path: "/open/file", is_dir: false },
+        { path: "/open/plain", is_dir: false, size: 4, modified_at: expect.any(String) },
+      ]);
+      const found = (await backend.glob("**", "/open")).files ?? [];
+      expect(
+        found.filter(({ path, size, modified_at }) => path !== "/open/plain" && (size ?? modified_at)),
+      ).toEqual([]);
+    },
+  );
 });
 
 describe("a directory in a tree to delete that cannot be listed", () => {

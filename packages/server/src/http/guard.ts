@@ -24,8 +24,9 @@ const HEADERS = {
 export function guard(options: GuardOptions): MiddlewareHandler<Environment> {
   return async (context, next) => {
     const request = context.req.raw;
-    checkAddress(context);
-    const origin = checkDoors(options.doors, request);
+    const target = targetOf(context);
+    checkAddress(target);
+    const origin = checkDoors(options.doors, request, target);
     if (request.method === "OPTIONS") return preflightResponse(origin);
     if (!(options.openHealth && request.method === "GET" && context.req.path === "/ok")) {
       const caller = await allowedCaller(options, request).catch(problemResponse);
@@ -52,9 +53,14 @@ export function safeHeaders(response: Response, origin: string | undefined): Res
   return response;
 }
 
-/** Steps upwards are resolved before routes see them: nobody honest sends any. Only a port has the raw address. */
-function checkAddress({ env }: { readonly env: unknown }): void {
+/** The address as the request line has it. Undefined for a request that came through no port. */
+function targetOf({ env }: { readonly env: unknown }): string | undefined {
   const { incoming } = (env ?? {}) as { readonly incoming?: { readonly url?: string } };
-  const path = incoming?.url?.split(/[?#]/, 1)[0] ?? "";
+  return incoming?.url;
+}
+
+/** Steps upwards are resolved before routes see them: nobody honest sends any. */
+function checkAddress(target = ""): void {
+  const path = target.split(/[?#]/, 1)[0] ?? "";
   if (/(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|%00|\0|\\/i.test(path)) throw invalid("The path is not valid.");
 }

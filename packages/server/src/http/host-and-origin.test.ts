@@ -10,9 +10,10 @@ const doors = doorsOf({
 function status(
   headers: Record<string, string>,
   url = "http://127.0.0.1:2024/ok",
+  target?: string,
 ): number | string | undefined {
   try {
-    return checkDoors(doors, new Request(url, { headers }));
+    return checkDoors(doors, new Request(url, { headers }), target);
   } catch (error) {
     expect(error).toBeInstanceOf(Problem);
     return (error as Problem).status;
@@ -48,6 +49,19 @@ test.each([
   ["https://app.example.com.evil.com", 403],
 ])("the Origin %s is answered with %s", (origin, expected) => {
   expect(status({ host: "127.0.0.1:2024", origin })).toBe(expected);
+});
+
+test.each([
+  ["localhost:2024", "http://localhost:2024/ok", undefined],
+  ["localhost", "http://LOCALHOST:80/ok", undefined],
+  ["localhost:443", "https://localhost/ok", undefined],
+  ["localhost:2024", "http://localhost/ok", 400],
+  ["localhost:2024", "http://evil.com/ok", 400],
+  ["localhost:2024", "evil.com:80", 400],
+  ["localhost:2024", "http://", 400],
+  ["localhost:2024", "*", 400],
+])("with the Host %s the address %s is answered with %s", (host, target, expected) => {
+  expect(status({ host }, undefined, target)).toBe(expected);
 });
 
 test("what another site embeds is refused though it names no origin", () => {

@@ -23,10 +23,15 @@ export function doorsOf(options: {
   return { hosts: new Set(hosts), origins: new Set((options.allowedOrigins ?? []).map(originOf)) };
 }
 
-/** Returns the origin that may read the answer, if a page of another one asks. */
-export function checkDoors(doors: Doors, request: Request): string | undefined {
+/**
+ * Returns the origin that may read the answer, if a page of another one asks. `target` is the address as the request line
+ * has it, which only a port knows.
+ */
+export function checkDoors(doors: Doors, request: Request, target = "/"): string | undefined {
   const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
   if (!isHost(host)) throw invalid("The Host header is not valid.");
+  if (!target.startsWith("/") && !isAddressOf(host, target))
+    throw invalid("The address names another host than the Host header.");
   if (!doors.hosts.has("*") && !doors.hosts.has(nameOf(host)))
     throw new Problem("FORBIDDEN", "The server does not answer to this Host.");
   const origin = request.headers.get("origin");
@@ -74,6 +79,13 @@ function refusedOrigin(): Problem {
 const nameOf = (host: string): string => host.replace(/:\d+$/, "");
 
 const isHost = (host: string): boolean => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/.test(host);
+
+/** A whole address (`http://host/path`), as clients send it to a proxy. A port that its scheme implies may be left out. */
+function isAddressOf(host: string, address: string): boolean {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return false;
+  const { protocol, host: named } = new URL(address);
+  return named === new URL(`${protocol}//${host}`).host;
+}
 
 function originOf(origin: string): string {
   const parsed = URL.canParse(origin) ? new URL(origin).origin : "null";

@@ -79,6 +79,30 @@ test("SV-02 a Host that is not the server's is refused, and so is none", async (
   expect((await raw(server, "GET", "/ok", { ...auth, host: `localhost:${server.port}` })).status).toBe(200);
 });
 
+test("SV-02 an address that names another host than the Host header is refused", async () => {
+  const host = `127.0.0.1:${server.port}`;
+  for (const address of [
+    "http://evil.com",
+    `http://evil.com:${server.port}`,
+    "https://evil.com",
+    "HTTP://evil.com",
+    `http://${host}@evil.com`,
+    `http://${host}.evil.com`,
+    "http://127.0.0.1",
+    `http://localhost:${server.port}`,
+    `evil.com:${server.port}`,
+    "ftp://evil.com",
+  ])
+    for (const route of all) {
+      const body = needsBody(route) ? "{}" : undefined;
+      const headers = { ...auth, host, ...(body && json) };
+      const path = `${address}${pathOf(route)}`;
+      expectProblemOrNone(await raw(server, route.method, path, headers, body), 400);
+    }
+  expect((await raw(server, "GET", `http://${host}/ok`, { ...auth, host })).status).toBe(200);
+  expect((await raw(server, "GET", `http://evil.com/ok`, { ...auth, host: "evil.com" })).status).toBe(403);
+});
+
 test("SV-03 pages of other origins are refused on every route, and may read nothing", async () => {
   const origins = [
     "https://evil.com",
