@@ -35,6 +35,7 @@ const ENTRIES = {
     "sqlite/worker.ts",
     "postgres/index.ts",
     "sql/index.ts",
+    "threads/patches/worker.ts",
   ],
   "packages/protocol": ["index.ts"],
   "packages/server": ["index.ts", "mcp/index.ts", "records/service.ts"],

@@ -10,8 +10,10 @@ export { fileContent } from "./threads/file-content.ts";
 export { type FileImage, listImages, recordImage, type StoredImage } from "./threads/images.ts";
 export { openThreads } from "./threads/open-threads.ts";
 export type {
+  DiffRange,
   FileChange,
   NotCovered,
+  PlacedChange,
   PruneOptions,
   RewindConflict,
   RewindOptions,

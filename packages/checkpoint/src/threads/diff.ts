@@ -1,44 +1,40 @@
 /** What a step changed, or what changed between two. */
 import { DeepwrightError } from "deepwright/errors";
 import type { SharedSaver } from "../saver/shared-saver.ts";
-import { changeBetween, fileChange } from "./file-changes.ts";
+import { changeBetween, fileChange, searchEnd } from "./file-changes.ts";
 import { listImages, type StoredImage } from "./images.ts";
 import { lineageOf, stateAt } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
-import type { FileChange } from "./threads.ts";
+import type { DiffRange, FileChange, PlacedChange } from "./threads.ts";
 
-/** Files of the state first, then files elsewhere of which there are before-images; each sorted by path. */
-export async function diffSteps(
+/**
+ * Files of the state first, then files elsewhere of which there are before-images; each sorted by path. A file is
+ * compared when it is asked for.
+ */
+export async function* diffSteps(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  to: number | string | undefined,
-): Promise<readonly FileChange[]> {
+  { to, skip = 0 }: DiffRange,
+): AsyncGenerator<PlacedChange> {
   const { home } = saver;
   const reader = new StateReader(home);
   const lineage = await lineageOf(home, reader, threadId);
   const named = await stateAt(home, reader, lineage, step);
   const after = to === undefined ? named : await stateAt(home, reader, lineage, to);
   const before = to === undefined ? await parentOf(saver, reader, named) : named;
-  return [
-    ...(await stateChanges(reader, before, after)),
-    ...(await imageChanges(await listImages(saver, threadId), await startsBetween(saver, before, after))),
-  ];
-}
-
-export async function stateChanges(
-  reader: StateReader,
-  before: StoredState | undefined,
-  after: StoredState,
-): Promise<FileChange[]> {
   await reader.loadChannels(before ? [before, after] : [after], [FILES]);
-  const changes: FileChange[] = [];
-  for (const change of changedFiles(reader, before, after)) {
-    const readable = await fileChange(reader, change);
-    if (readable) changes.push(readable);
+  const changed = changedFiles(reader, before, after);
+  const images = imagesByFile(await listImages(saver, threadId), await startsBetween(saver, before, after));
+  const searchUntil = searchEnd();
+  for (let position = skip; position < changed.length + images.length; position += 1) {
+    const file = changed[position];
+    const change = file
+      ? await fileChange(reader, file, searchUntil)
+      : await imageChange(images[position - changed.length] as StoredImage[], searchUntil);
+    if (change) yield [position + 1, change];
   }
-  return changes;
 }
 
 async function parentOf(
@@ -70,22 +66,22 @@ async function startsBetween(
   return new Set(steps.flatMap(({ row }) => row.parent ?? []));
 }
 
-/** A file several steps changed is one change: from before the first to after the last. */
-async function imageChanges(
-  images: readonly StoredImage[],
-  starts: ReadonlySet<string>,
-): Promise<FileChange[]> {
+/** The images of each file the steps changed, in order. */
+function imagesByFile(images: readonly StoredImage[], starts: ReadonlySet<string>): StoredImage[][] {
   const byFile = new Map<string, StoredImage[]>();
   for (const image of images.filter(({ checkpointId }) => starts.has(checkpointId))) {
     const key = JSON.stringify([image.place, image.path]);
     byFile.set(key, [...(byFile.get(key) ?? []), image]);
   }
-  const changes: FileChange[] = [];
-  for (const key of [...byFile.keys()].sort()) {
-    const file = byFile.get(key) as StoredImage[];
-    const [first, last] = [file[0] as StoredImage, file.at(-1) as StoredImage];
-    const change = await changeBetween(first.path, await first.before(), await last.after(), first.place);
-    if (change) changes.push(change);
-  }
-  return changes;
+  return [...byFile.keys()].sort().map((key) => byFile.get(key) as StoredImage[]);
+}
+
+/** A file several steps changed is one change: from before the first to after the last. */
+async function imageChange(
+  images: readonly StoredImage[],
+  searchUntil: number,
+): Promise<FileChange | undefined> {
+  const [first, last] = [images[0] as StoredImage, images.at(-1) as StoredImage];
+  const { path, place } = first;
+  return changeBetween(path, await first.before(), await last.after(), place, searchUntil);
 }

@@ -12,7 +12,9 @@ import { threadNotFound } from "./lineage.ts";
 import { rewindThread } from "./rewind.ts";
 import { stepsOf } from "./steps.ts";
 import type {
+  DiffRange,
   FileChange,
+  PlacedChange,
   PruneOptions,
   PruneResult,
   RewindOptions,
@@ -77,8 +79,18 @@ class SaverThreads implements Threads {
     step: number | string,
     options: { to?: number | string } = {},
   ): Promise<readonly FileChange[]> {
+    const changes: FileChange[] = [];
+    for await (const [, change] of this.changes(threadId, step, options)) changes.push(change);
+    return changes;
+  }
+
+  async *changes(
+    threadId: string,
+    step: number | string,
+    options: DiffRange = {},
+  ): AsyncGenerator<PlacedChange> {
     await this.existing(threadId);
-    return diffSteps(this.saver, threadId, step, options.to);
+    yield* diffSteps(this.saver, threadId, step, options);
   }
 
   async rewind(threadId: string, step: number | string, options: RewindOptions = {}): Promise<RewindResult> {

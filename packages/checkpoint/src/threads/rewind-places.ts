@@ -2,7 +2,7 @@
  * Files outside the state on the way from one state of a thread to another: what the steps between them
  * changed is put back to how the target knew it, from the images kept of it.
  */
-import { changeBetween } from "./file-changes.ts";
+import { changeBetween, searchEnd } from "./file-changes.ts";
 import { sameContent } from "./file-content.ts";
 import { COMMAND, LARGE, type StoredImage } from "./images.ts";
 import type { FileChange, NotCovered, RewindConflict } from "./threads.ts";
@@ -50,6 +50,7 @@ export async function rewindPlaces(rewind: PlacesRewind): Promise<PlacesReport> 
   const restored: FileChange[] = [];
   const conflicts: RewindConflict[] = [];
   const notCovered: NotCovered[] = [];
+  const searchUntil = searchEnd();
   for (const history of histories(rewind.images)) {
     const wanted = await wantedContent(history, rewind);
     if (wanted === undefined) continue;
@@ -63,7 +64,7 @@ export async function rewindPlaces(rewind: PlacesRewind): Promise<PlacesReport> 
       });
       continue;
     }
-    const outcome = await restore(history, wanted.content, place, rewind);
+    const outcome = await restore(history, wanted.content, place, { ...rewind, searchUntil });
     if (typeof outcome === "string") conflicts.push({ path, place: history.place, reason: outcome });
     else if (outcome) restored.push(outcome);
   }
@@ -103,11 +104,17 @@ async function restore(
   history: FileHistory,
   wanted: Content,
   place: RestorablePlace,
-  rewind: PlacesRewind,
+  rewind: PlacesRewind & { readonly searchUntil: number },
 ): Promise<FileChange | string | undefined> {
   try {
     const current = readable(await place.read(history.path));
-    const change = await changeBetween(history.path, current, wanted, history.place);
+    const change = await changeBetween(
+      history.path,
+      current,
+      wanted,
+      history.place,
+      rewind.searchUntil,
+    );
     if (!change) return undefined;
     if ((await isByOthers(current, history, rewind)) || (await wasChangedBetween(history, rewind)))
       return "It was changed since by a person or program, not by the agent.";

@@ -8,7 +8,7 @@ import { type CheckpointMetadata, maxChannelVersion, uuid6 } from "@langchain/la
 import { DeepwrightError } from "deepwright/errors";
 import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
-import { changeBetween } from "./file-changes.ts";
+import { changeBetween, searchEnd } from "./file-changes.ts";
 import { fileContent, sameContent } from "./file-content.ts";
 import { listImages } from "./images.ts";
 import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
@@ -195,8 +195,10 @@ function contentIn(files: Files, path: string): string | Uint8Array | undefined 
 
 async function changesBetween(before: Files, after: Files): Promise<FileChange[]> {
   const changes: FileChange[] = [];
+  const until = searchEnd();
   for (const path of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
-    const change = await changeBetween(path, contentIn(before, path), contentIn(after, path));
+    const [from, to] = [contentIn(before, path), contentIn(after, path)];
+    const change = await changeBetween(path, from, to, undefined, until);
     if (change) changes.push(change);
   }
   return changes;

@@ -37,8 +37,17 @@ export interface FileChange {
   readonly kind: "created" | "changed" | "deleted";
   readonly before: string | Uint8Array | undefined;
   readonly after: string | Uint8Array | undefined;
-  /** A unified diff for text. */
+  /** A unified diff for text; also absent where texts are too large to be compared. */
   readonly patch: string | undefined;
+}
+
+/** A change, and how many of the comparison it and those before it are. */
+export type PlacedChange = readonly [position: number, change: FileChange];
+
+export interface DiffRange {
+  readonly to?: number | string | undefined;
+  /** How many files of the comparison are left out before the first. */
+  readonly skip?: number | undefined;
 }
 
 export interface RewindConflict {
@@ -106,6 +115,12 @@ export interface Threads {
     step: number | string,
     options?: { to?: number | string },
   ): Promise<readonly FileChange[]>;
+  /**
+   * The same, a file at a time: each with how many of the comparison it and those before it are. Hand that number back
+   * as `skip` to go on behind it. A comparison takes 5 s for the search for what texts have in common; the files behind
+   * that are shown as all lines out, all lines in.
+   */
+  changes(threadId: string, step: number | string, options?: DiffRange): AsyncIterable<PlacedChange>;
   /** Puts messages and files back to where they stood after the step; later edits by people stay. */
   rewind(threadId: string, step: number | string, options?: RewindOptions): Promise<RewindResult>;
   /** The whole thread as lines of one text file, without their line ends. */
