@@ -11,6 +11,7 @@ const ENTRIES = {
     "node.ts",
     "testing/index.ts",
     "errors.ts",
+    "duration.ts",
     "channel-values.ts",
     "secrets.ts",
     "telemetry/index.ts",
