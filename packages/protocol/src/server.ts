@@ -4,6 +4,9 @@ import { z } from "zod";
 export const ok = z.object({ ok: z.literal(true) });
 export type Ok = z.infer<typeof ok>;
 
+export const ready = z.object({ ready: z.literal(true) });
+export type Ready = z.infer<typeof ready>;
+
 /** Flags say which parts are there. */
 export const info = z.object({
   version: z.string(),

@@ -1,6 +1,6 @@
 /** What other processes call out over Postgres. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
+import { ANSWER_SECONDS, askForLife, endConnection } from "./silence.ts";
 
 /** Undefined: from now on it is heard what is called; before, something may have been missed. */
 export type Heard = (payload: string | undefined) => void;
@@ -16,9 +16,14 @@ const listeners = new Map<string, Listener>();
  * connection, which is made again whenever it breaks. Through a pooler in transaction mode nothing is heard at all, so
  * nobody may depend on it for more than speed.
  */
-export function listenPostgres(url: string, channel: string, heard: Heard): () => Promise<void> {
+export function listenPostgres(
+  url: string,
+  channel: string,
+  heard: Heard,
+  answerMs = ANSWER_SECONDS * 1_000,
+): () => Promise<void> {
   const name = `${channel} ${url}`;
-  const listener = listeners.get(name) ?? new Listener(url, channel);
+  const listener = listeners.get(name) ?? new Listener(url, channel, answerMs);
   listeners.set(name, listener);
   const call: Heard = (payload) => heard(payload);
   listener.add(call);
@@ -32,14 +37,16 @@ export function listenPostgres(url: string, channel: string, heard: Heard): () =
 class Listener {
   readonly #url: string;
   readonly #channel: string;
+  readonly #answerMs: number;
   readonly #heard = new Set<Heard>();
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #connected = false;
 
-  constructor(url: string, channel: string) {
+  constructor(url: string, channel: string, answerMs: number) {
     this.#url = url;
     this.#channel = channel;
+    this.#answerMs = answerMs;
     this.#running = this.#run();
   }
 
@@ -83,12 +90,15 @@ class Listener {
     const ended = new Promise<void>((done) => client.once("end", done));
     client.on("error", () => {});
     client.on("notification", ({ payload }) => this.#tell(payload ?? ""));
-    const close = () => void end(client);
+    const close = () => void endConnection(client);
+    let unwatch = (): void => {};
     try {
       await client.connect();
+      unwatch = askForLife(client, this.#answerMs);
       await client.query(`LISTEN ${client.escapeIdentifier(this.#channel)}`);
     } catch {
-      await end(client);
+      unwatch();
+      await endConnection(client);
       return false;
     }
     signal.addEventListener("abort", close, { once: true });
@@ -96,6 +106,7 @@ class Listener {
     this.#connected = true;
     this.#tell(undefined);
     await ended;
+    unwatch();
     this.#connected = false;
     signal.removeEventListener("abort", close);
     return true;
@@ -104,8 +115,4 @@ class Listener {
   #tell(payload: string | undefined): void {
     for (const heard of [...this.#heard]) heard(payload);
   }
-}
-
-async function end(client: Client): Promise<void> {
-  await client.end().catch(() => {});
 }

@@ -1,24 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { durationMs } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import type { PoolClient } from "pg";
-import { checkOptions, secondsOption } from "../home/open-options.ts";
-import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
+import { checkOptions } from "../home/open-options.ts";
+import type { Sql, SqlRow, SqlSession, SqlValue, TransactionOptions } from "../sql/sql.ts";
 import { columnTypes } from "./column-types.ts";
 import { ConnectionLost, failureKind, storageError } from "./failure.ts";
 import { leasePool, type PoolLease, type PostgresPlace } from "./shared-pool.ts";
+import { ANSWER_SECONDS, limitSilence } from "./silence.ts";
 
 export interface PostgresOptions {
-  /** Seconds to go on trying while the database is away. Default 60; 0 fails at once. */
+  /** Seconds to go on trying while the database is away. Default 60; 0 fails at once, Infinity never gives up. */
   readonly retryFor?: number;
+  /**
+   * Seconds a statement may stay unanswered before its connection is given up and the work begins again on another one.
+   * Default 25. Postgres itself ends a statement after four fifths of it.
+   */
+  readonly answerTimeout?: number;
   /** Most connections of the pool that everything on the same URL shares. Default 10. */
   readonly maxConnections?: number;
 }
 
 const DEFAULT_RETRY_SECONDS = 60;
-/** A process that stops in the middle, or whose machine is cut off, must not keep its locks for ever. */
-const BEGIN_WRITE =
-  "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = '10s'";
+const BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 const BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/** A process that stops in the middle, or whose machine is cut off, must not keep its locks for ever. */
+const END_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '10s'";
+/** The answer to one statement of a migration, or of a look at all that is stored. */
+const SLOW_ANSWER_MS = 600_000;
 const LONGEST_PAUSE_MS = { away: 2_000, conflict: 500 };
 const FIRST_PAUSE_MS = { away: 50, conflict: 5 };
 
@@ -34,33 +43,37 @@ export class PostgresSql implements Sql {
   readonly dialect = "postgres";
   readonly #lease: PoolLease;
   readonly #retryMs: number;
+  readonly #answerMs: number;
   #bytesWritten = 0;
   #reached = false;
   #closing: Promise<void> | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
-  private constructor(lease: PoolLease, retryMs: number) {
+  private constructor(lease: PoolLease, retryMs: number, answerMs: number) {
     this.#lease = lease;
     this.#retryMs = retryMs;
+    this.#answerMs = answerMs;
   }
 
   /** Makes no connection yet. */
   static async open(place: PostgresPlace, options: PostgresOptions = {}): Promise<PostgresSql> {
-    checkOptions("Postgres", options, ["retryFor", "maxConnections"]);
-    const retryMs = secondsOption("retryFor", options.retryFor ?? DEFAULT_RETRY_SECONDS);
-    return new PostgresSql(await leasePool(place, options.maxConnections), retryMs);
+    checkOptions("Postgres", options, ["retryFor", "answerTimeout", "maxConnections"]);
+    const { retryFor = DEFAULT_RETRY_SECONDS, answerTimeout = ANSWER_SECONDS } = options;
+    const retryMs = durationMs("retryFor", retryFor, { unit: "seconds", zero: true, unlimited: true });
+    const answerMs = durationMs("answerTimeout", answerTimeout, { unit: "seconds", most: 86_400 });
+    return new PostgresSql(await leasePool(place, options.maxConnections), retryMs, answerMs);
   }
 
   get bytesWritten(): number {
     return this.#bytesWritten;
   }
 
-  write<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#track(this.#retrying(BEGIN_WRITE, work));
+  write<T>(work: (session: SqlSession) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#track(this.#retrying({ begin: BEGIN_WRITE, work, ...options }));
   }
 
-  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#track(this.#retrying(BEGIN_READ, work));
+  read<T>(work: (session: SqlSession) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#track(this.#retrying({ begin: BEGIN_READ, work, ...options }));
   }
 
   /** What is under way ends first, what waits to try again fails. Safe twice. */
@@ -78,12 +91,12 @@ export class PostgresSql implements Sql {
     }
   }
 
-  async #retrying<T>(begin: string, work: (session: SqlSession) => Promise<T>): Promise<T> {
+  async #retrying<T>(transaction: Transaction<T>): Promise<T> {
     const deadline = performance.now() + this.#retryMs;
     for (let attempt = 0; ; attempt += 1) {
       if (this.#closing) throw new DeepwrightError("STORAGE_CLOSED", "This Postgres storage was closed.");
       try {
-        return await this.#transact(begin, work);
+        return await this.#transact(transaction);
       } catch (error) {
         const kind = failureKind(error, this.#reached);
         const pause = kind === "final" ? 0 : pauseOf(kind, attempt);
@@ -95,7 +108,8 @@ export class PostgresSql implements Sql {
     }
   }
 
-  async #transact<T>(begin: string, work: (session: SqlSession) => Promise<T>): Promise<T> {
+  async #transact<T>({ begin, work, isSlow = false }: Transaction<T>): Promise<T> {
+    const answerMs = isSlow ? Math.max(SLOW_ANSWER_MS, this.#answerMs) : this.#answerMs;
     const client = await this.#lease.pool.connect();
     this.#reached = true;
     let lost: unknown;
@@ -104,7 +118,10 @@ export class PostgresSql implements Sql {
     };
     client.on("error", onLoss);
     try {
-      await client.query(begin);
+      // A first answer needs no work: whoever does not give it soon has died while the connection was idle.
+      limitSilence(client, this.#answerMs / 5);
+      await client.query(`${begin}; ${END_IDLE}; SET LOCAL statement_timeout = ${Math.ceil(answerMs * 0.8)}`);
+      limitSilence(client, answerMs);
       const session = new PostgresSession(client);
       const result = await work(session);
       const { command } = await client.query("COMMIT");
@@ -116,9 +133,15 @@ export class PostgresSql implements Sql {
       throw lost && !(error instanceof DeepwrightError) ? new ConnectionLost(error) : error;
     } finally {
       client.off("error", onLoss);
+      limitSilence(client, 0);
       client.release(lost !== undefined);
     }
   }
+}
+
+interface Transaction<T> extends TransactionOptions {
+  readonly begin: string;
+  readonly work: (session: SqlSession) => Promise<T>;
 }
 
 class PostgresSession implements SqlSession {

@@ -1,5 +1,6 @@
 /** Connections: savers and stores of one process on the same database share one pool. */
 import type { Pool, PoolClient, PoolConfig } from "pg";
+import { ANSWER_SECONDS, askForLife } from "./silence.ts";
 
 export type PostgresPlace = string | { readonly pool: Pool };
 
@@ -42,10 +43,41 @@ export async function leasePool(place: PostgresPlace, maxConnections?: number): 
   };
 }
 
-/** A pool of one's own, which outlasts restarts of the server. Makes no connection yet; whoever opens it ends it. */
-export async function openPostgresPool(url: string, maxConnections: number): Promise<Pool> {
+/**
+ * A pool of one's own, which outlasts restarts of the server and connections that die silently, also those that wait for
+ * notifications. Makes no connection yet; whoever opens it ends it.
+ */
+export async function openPostgresPool(
+  url: string,
+  maxConnections: number,
+  answerMs = ANSWER_SECONDS * 1_000,
+): Promise<Pool> {
   const pg = await import("pg");
-  return openPool(pg.default, url, maxConnections).pool;
+  const { pool } = openPool(pg.default, url, maxConnections);
+  const watched = new WeakMap<PoolClient, () => void>();
+  pool.on("acquire", (client) => watched.set(client, askForLife(client, answerMs)));
+  pool.on("release", (_, client) => watched.get(client)?.());
+  forgiveSecondRelease(pool);
+  return pool;
+}
+
+type Connected = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+type Release = (error?: Error | boolean) => void;
+
+/** graphile-worker gives a connection back twice when it is lost at the wrong moment: nobody hears that error, and it would end the process. */
+function forgiveSecondRelease(pool: Pool): void {
+  const connect = pool.connect.bind(pool) as (connected?: Connected) => unknown;
+  const forgiving = (connected?: Connected) =>
+    connect(connected && ((error, client, release) => connected(error, client, once(release))));
+  pool.connect = forgiving as Pool["connect"];
+}
+
+function once(release: Release): Release {
+  let isDone = false;
+  return (error) => {
+    if (!isDone) release(error);
+    isDone = true;
+  };
 }
 
 function borrowedPool(pool: Pool): PoolLease {

@@ -21,7 +21,7 @@ export async function migrate(
   migrations: readonly Migration[],
 ): Promise<void> {
   if ((await sql.read((session) => versionOf(session, sql.dialect, part))) === migrations.length) return;
-  await sql.write(async (session) => {
+  const bringUp = async (session: SqlSession) => {
     if (dialect.lockSchema !== undefined) await session.all(dialect.lockSchema);
     const version = await versionOf(session, sql.dialect, part);
     if (version > migrations.length) throw tooNew(part, version, migrations.length);
@@ -34,7 +34,8 @@ export async function migrate(
       "INSERT INTO dw_meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
       [versionName(part), migrations.length],
     );
-  });
+  };
+  await sql.write(bringUp, { isSlow: true });
 }
 
 /** Reads Postgres' catalogue as a table: `to_regclass` would answer from before the wait for the lock. */

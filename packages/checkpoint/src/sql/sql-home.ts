@@ -27,7 +27,7 @@ import { postgresDialect } from "./postgres-dialect.ts";
 import { prune } from "./prune.ts";
 import { put } from "./put.ts";
 import { migrate, THREAD_MIGRATIONS } from "./schema.ts";
-import type { Sql } from "./sql.ts";
+import type { Sql, TransactionOptions } from "./sql.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { epochOf, factsOf, listThreads, setFacts } from "./threads.ts";
 import type { Work } from "./work.ts";
@@ -86,7 +86,7 @@ export class SqlHome implements Home {
   }
 
   async prune(query: PruneQuery): Promise<PruneResult> {
-    const result = await prune((act) => this.#write(act), query);
+    const result = await prune((act) => this.#write(act, SLOW), query);
     await this.#sql.reclaim?.();
     return result;
   }
@@ -123,7 +123,7 @@ export class SqlHome implements Home {
     await this.#sql.reclaim?.();
     const { sizeQuery } = this.#dialect;
     if (this.#sql.size !== undefined || sizeQuery === undefined) return (await this.#sql.size?.()) ?? 0;
-    const [row] = await this.#read(async ({ session }) => session.all(sizeQuery));
+    const [row] = await this.#read(async ({ session }) => session.all(sizeQuery), SLOW);
     return Number(row?.size ?? 0);
   }
 
@@ -131,11 +131,14 @@ export class SqlHome implements Home {
     return this.#sql.close();
   }
 
-  #write<T>(act: (work: Work) => Promise<T>): Promise<T> {
-    return this.#sql.write((session) => act({ session, dialect: this.#dialect }));
+  #write<T>(act: (work: Work) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#sql.write((session) => act({ session, dialect: this.#dialect }), options);
   }
 
-  #read<T>(act: (work: Work) => Promise<T>): Promise<T> {
-    return this.#sql.read((session) => act({ session, dialect: this.#dialect }));
+  #read<T>(act: (work: Work) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#sql.read((session) => act({ session, dialect: this.#dialect }), options);
   }
 }
+
+/** Looks at all that is stored. */
+const SLOW = { isSlow: true };

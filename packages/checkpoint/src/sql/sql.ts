@@ -14,12 +14,17 @@ export interface SqlSession {
   insert?(sql: string, params: readonly SqlValue[]): number;
 }
 
+export interface TransactionOptions {
+  /** One statement may take minutes, as in a migration. Default: seconds, where the database may be far away. */
+  readonly isSlow?: boolean;
+}
+
 export interface Sql {
   readonly dialect: "sqlite" | "postgres";
   /** One transaction; rolled back when `work` throws. Writers of one SQLite file take turns. */
-  write<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  write<T>(work: (session: SqlSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** One consistent view. */
-  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  read<T>(work: (session: SqlSession) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Bytes bound in inserts and updates so far. */
   readonly bytesWritten: number;
   /** Gives the space of deleted rows back to the file system; absent where the database does so itself. */

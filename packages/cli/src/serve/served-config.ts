@@ -59,6 +59,7 @@ const KNOWN: Readonly<Record<keyof ServeOptions, true>> = {
   drainMs: true,
   onError: true,
   database: true,
+  databaseTimeout: true,
   records: true,
   saver: true,
   store: true,

@@ -1,4 +1,4 @@
-import { info, ok, openApi } from "../server.ts";
+import { info, ok, openApi, ready } from "../server.ts";
 import type { Route } from "./route.ts";
 
 export const serverRoutes = [
@@ -6,9 +6,17 @@ export const serverRoutes = [
     name: "server.ok",
     method: "GET",
     path: "/ok",
-    summary: "Says that the server is there.",
+    summary: "Says that the server is there. Does not ask the database.",
     answer: ok,
     standard: true,
+  },
+  {
+    name: "server.ready",
+    method: "GET",
+    path: "/ready",
+    summary: "Says that the database answers too; 503 with the reason when it does not.",
+    answer: ready,
+    standard: false,
   },
   {
     name: "server.info",

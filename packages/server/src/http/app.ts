@@ -15,6 +15,7 @@ import { createWireJson } from "../runs/wire-json.ts";
 import { type Environment, mountRoutes } from "./app-routes.ts";
 import { type Authenticate, tellingApart, tokenAuthentication } from "./authenticate.ts";
 import { guard, safeHeaders } from "./guard.ts";
+import { Readiness } from "./health/readiness.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
 import { LIMITS, type Limits } from "./limits.ts";
@@ -60,7 +61,7 @@ export interface AppOptions extends PlaceOptions {
   readonly heartbeatMs?: number;
   /** Milliseconds after which a reader that takes nothing is cut off. Default 60 000. */
   readonly stallMs?: number;
-  /** Whether `/ok` needs no token, for load balancers. Default false. */
+  /** Whether `/ok` and `/ready` need no token, for load balancers. Default false. */
   readonly openHealth?: boolean;
   /** Whether agents are offered at `/mcp` as tools of an MCP server; needs `@modelcontextprotocol/sdk`. Default true. */
   readonly mcp?: boolean;
@@ -166,6 +167,7 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
     limits,
     runRate,
     streams: new OpenStreams(limits.streams),
+    readiness: new Readiness({ records, saver }, limits.readyMs),
     heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS),
     stallMs: options.stallMs ?? STALL_MS,
     engineCommands: options.engineCommands ?? false,
@@ -182,10 +184,13 @@ function closed(agents: AgentRegistry, error: unknown): never {
 }
 
 /** The library of the queue on Postgres takes longer to load than all of the server: only who needs it does. */
-async function openQueue({ postgres }: Places, onError: Services["onError"]): Promise<Queue> {
+async function openQueue(
+  { postgres, databaseTimeout }: Places,
+  onError: Services["onError"],
+): Promise<Queue> {
   if (!postgres) return createInProcessQueue();
   const { createGraphileQueue } = await import("../queue/graphile.ts");
-  return createGraphileQueue({ connectionString: postgres, onError });
+  return createGraphileQueue({ connectionString: postgres, answerMs: databaseTimeout * 1_000, onError });
 }
 
 function routed(

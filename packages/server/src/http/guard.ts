@@ -10,9 +10,11 @@ export interface GuardOptions {
   readonly doors: Doors;
   readonly authenticate: Authenticate;
   readonly requests: RateLimit;
-  /** `/ok` answers everyone. */
+  /** `/ok` and `/ready` answer everyone. */
   readonly openHealth: boolean;
 }
+
+const HEALTH: ReadonlySet<string> = new Set(["/ok", "/ready"]);
 
 const HEADERS = {
   "x-content-type-options": "nosniff",
@@ -28,7 +30,7 @@ export function guard(options: GuardOptions): MiddlewareHandler<Environment> {
     checkAddress(target);
     const origin = checkDoors(options.doors, request, target);
     if (request.method === "OPTIONS") return preflightResponse(origin);
-    if (!(options.openHealth && request.method === "GET" && context.req.path === "/ok")) {
+    if (!(options.openHealth && request.method === "GET" && HEALTH.has(context.req.path))) {
       const caller = await allowedCaller(options, request).catch(problemResponse);
       if (caller instanceof Response) return safeHeaders(caller, origin);
       context.set("caller", caller);

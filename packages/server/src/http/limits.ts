@@ -15,6 +15,8 @@ export interface Limits extends BodyLimits {
   readonly streams: number;
   /** Milliseconds until an answer, or a stream, must have begun. */
   readonly answerMs: number;
+  /** Milliseconds the database has to answer `/ready`. */
+  readonly readyMs: number;
 }
 
 export const LIMITS: Limits = {
@@ -27,4 +29,5 @@ export const LIMITS: Limits = {
   cronSeconds: 60,
   streams: 2_000,
   answerMs: 30_000,
+  readyMs: 3_000,
 };

@@ -9,6 +9,8 @@ import type { ServerRecords } from "../records/records.ts";
 export interface PlaceOptions {
   /** A file for SQLite, or the URL of a Postgres. Default `:memory:`, which ends with the process. */
   readonly database?: string;
+  /** Seconds a statement of Postgres may stay unanswered before its connection is given up. Default 25. */
+  readonly databaseTimeout?: number;
   readonly records?: ServerRecords;
   /** Threads. Of `@deepwright/checkpoint`, since others cannot copy, claim and compare them. */
   readonly saver?: SharedSaver;
@@ -22,12 +24,15 @@ export interface Places {
   readonly store: BaseStore | undefined;
   /** The URL of the Postgres; absent on one machine. */
   readonly postgres: string | undefined;
+  /** Seconds. */
+  readonly databaseTimeout: number;
   /** What was opened here. Safe twice. */
   close(): Promise<void>;
 }
 
 export async function openPlaces(options: PlaceOptions): Promise<Places> {
-  const { database = ":memory:" } = options;
+  const { database = ":memory:", databaseTimeout = 25 } = options;
+  const timeout = { answerTimeout: databaseTimeout };
   const postgres = /^postgres(?:ql)?:\/\//.test(database) ? database : undefined;
   const opened: { close(): Promise<unknown> | unknown }[] = [];
   const own = async <T extends { close(): Promise<unknown> | unknown }>(open: Promise<T>): Promise<T> => {
@@ -41,16 +46,16 @@ export async function openPlaces(options: PlaceOptions): Promise<Places> {
   try {
     const saver =
       options.saver ??
-      (await own<SharedSaver>(postgres ? PostgresSaver.open(postgres) : SqliteSaver.open(database)));
+      (await own<SharedSaver>(postgres ? PostgresSaver.open(postgres, timeout) : SqliteSaver.open(database)));
     const store =
       options.store === undefined
         ? await own<SqliteStore | PostgresStore>(
-            postgres ? PostgresStore.open(postgres) : SqliteStore.open(database),
+            postgres ? PostgresStore.open(postgres, timeout) : SqliteStore.open(database),
           )
         : (options.store ?? undefined);
     const records =
-      options.records ?? (await own(openRecords(postgres ? { postgres } : { sqlite: database })));
-    return { records, saver, store, postgres, close };
+      options.records ?? (await own(openRecords(postgres ? { postgres } : { sqlite: database }, timeout)));
+    return { records, saver, store, postgres, databaseTimeout, close };
   } catch (error) {
     await close();
     throw error;

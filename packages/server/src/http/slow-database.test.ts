@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { withinLimit } from "../../../../scripts/test-time.ts";
 import { ChaosSite } from "../../../checkpoint/src/chaos/site.ts";
+import { faultyProxy } from "../../../checkpoint/src/test-support/faulty-proxy.ts";
 import { privatePostgres, testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
-import { slowProxy } from "../../../checkpoint/src/test-support/slow-proxy.ts";
 import { startServer, type TestAnswer, type TestServer } from "../server-for-tests.ts";
 
 const UNAVAILABLE = { status: 503, body: { code: "UNAVAILABLE" } };
@@ -55,7 +55,7 @@ const REQUESTS = 160;
 test("R-08: with 2 s to every answer of Postgres requests stand in line or fail in time, and health answers within 200 ms", async () => {
   const database = await testDatabase();
   onTestFinished(() => database.drop());
-  const proxy = await slowProxy(database.url);
+  const proxy = await faultyProxy(database.url);
   onTestFinished(() => proxy.close());
   const server = await startServer({ database: proxy.url, role: "api", limits: { answerMs: ANSWER_MS } });
   onTestFinished(() => server.close());

@@ -20,6 +20,8 @@ export interface GraphileQueueOptions {
   readonly concurrency?: number;
   /** Milliseconds after which a wake-up whose notification was lost is found. Default 2 000. */
   readonly pollMs?: number;
+  /** Milliseconds a statement may stay unanswered before its connection is given up. Default 25 000. */
+  readonly answerMs?: number;
   readonly onError?: (error: unknown) => void;
 }
 
@@ -52,7 +54,7 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   /** Ours and not graphile-worker's: a runner that ends by an error leaves connections nobody listens to. */
   let pool: ReturnType<typeof openPostgresPool> | undefined;
   const shared = async () => {
-    pool ??= openPostgresPool(connectionString, CONNECTIONS);
+    pool ??= openPostgresPool(connectionString, CONNECTIONS, options.answerMs);
     return { pgPool: await pool, schema, logger, preset: PRESET };
   };
   let utils: Promise<WorkerUtils> | undefined;

@@ -11,6 +11,8 @@ export type RecordsPlace = { readonly sqlite: string } | { readonly postgres: st
 export interface RecordsOptions {
   /** Seconds between looks for news of other processes that did not arrive by themselves. Default 1; 5 for Postgres. */
   readonly lookEvery?: number;
+  /** Seconds a statement of Postgres may stay unanswered before its connection is given up. Default 25. */
+  readonly answerTimeout?: number;
 }
 
 /** Makes or updates the tables. Whoever opens the records closes them. */
@@ -44,15 +46,18 @@ async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions
   });
 }
 
-async function openPostgresRecords(url: string, { lookEvery = 5 }: RecordsOptions): Promise<ServerRecords> {
-  const sql = await openPostgresSql(url);
+async function openPostgresRecords(
+  url: string,
+  { lookEvery = 5, answerTimeout = 25 }: RecordsOptions,
+): Promise<ServerRecords> {
+  const sql = await openPostgresSql(url, { answerTimeout });
   const service = await makeService(sql).catch(async (error) => {
     await sql.close();
     throw error;
   });
   const rows = rowsOver(service.call);
   const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
-  const news = new PostgresNews(sql, url, watchers);
+  const news = new PostgresNews(sql, url, watchers, answerTimeout * 1_000);
   return sqlRecords({
     rows,
     watch: (runId, changed) => {

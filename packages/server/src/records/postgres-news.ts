@@ -16,22 +16,24 @@ export class PostgresNews {
   readonly #sql: Sql;
   readonly #url: string;
   readonly #watchers: Watchers;
+  readonly #answerMs: number;
   readonly #name = randomUUID();
   readonly #waiting = new Set<string>();
   #calling: Promise<void> | undefined;
   #stop: (() => Promise<void>) | undefined;
   #closed = false;
 
-  constructor(sql: Sql, url: string, watchers: Watchers) {
+  constructor(sql: Sql, url: string, watchers: Watchers, answerMs: number) {
     this.#sql = sql;
     this.#url = url;
     this.#watchers = watchers;
+    this.#answerMs = answerMs;
   }
 
   /** Makes a connection the first time; until it stands, looks at the database have to do. */
   listen(): void {
     if (this.#closed) return;
-    this.#stop ??= listenPostgres(this.#url, CHANNEL, (call) => this.#heard(call));
+    this.#stop ??= listenPostgres(this.#url, CHANNEL, (call) => this.#heard(call), this.#answerMs);
   }
 
   tell(runIds: readonly string[]): void {

@@ -7,6 +7,11 @@ const VERSION = "0.1.0";
 export const serverRoutes: Handlers<"server"> = {
   "server.ok": async () => ({ ok: true }),
 
+  "server.ready": async ({ services }) => {
+    await services.readiness.check();
+    return { ready: true };
+  },
+
   "server.info": async ({ services }) => ({
     version: VERSION,
     flags: {

@@ -6,6 +6,7 @@ import type { Heartbeat } from "../http/heartbeat.ts";
 import type { Limits } from "../http/limits.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
+import type { Readiness } from "../http/health/readiness.ts";
 import type { ServerRecords } from "../records/records.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { WireJson } from "../runs/wire-json.ts";
@@ -19,6 +20,7 @@ export interface Services {
   readonly limits: Limits;
   readonly runRate: RateLimit;
   readonly streams: OpenStreams;
+  readonly readiness: Readiness;
   readonly heartbeat: Heartbeat;
   /** Milliseconds something may wait for a reader that takes nothing. */
   readonly stallMs: number;
