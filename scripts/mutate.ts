@@ -1,23 +1,21 @@
 /**
- * Mutation testing of the files that guard something: changes one condition at a time and runs the tests near it. A
- * change that no test notices is a survivor. `npm run test:mutations -- --help`.
+ * Mutation testing of the files that guard something: changes one condition at a time and runs the tests that check the
+ * file. A change that no test notices is a survivor. `npm run test:mutations -- --help`.
  *
  * Files are changed in place and restored after each run, so it refuses to start when they have uncommitted changes.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Mutation, mutationsOf } from "./mutations.ts";
-import { nearestTests } from "./test-nearest.mjs";
 
-/** Guards, with tests that check them from further away than imports tell. */
-const GUARDS: Readonly<Record<string, readonly string[]>> = JSON.parse(
+/** Group → guard → its tests. The first of them runs alone, so it should be fast and notice most changes. */
+const GUARDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = JSON.parse(
   readFileSync(new URL("mutation-guards.json", import.meta.url), "utf8"),
 );
 const SURVIVORS = "docs/mutation-survivors.md";
 const GOAL = 0.9;
-/** Tests of one file take this long at most, by recorded times. */
-const TESTS_SECONDS = 15;
 const LONGEST_RUN_MS = 180_000;
 
 const HELP = `npm run test:mutations -- [options]
@@ -41,67 +39,90 @@ if (values.help) {
   process.exit(0);
 }
 
-const files = Object.keys(GUARDS).filter(
-  (file) => values.file === undefined || values.file.some((text) => file.includes(text)),
+interface Guard {
+  readonly group: string;
+  readonly file: string;
+  readonly tests: readonly string[];
+}
+const guards: readonly Guard[] = Object.entries(GUARDS)
+  .flatMap(([group, files]) => Object.entries(files).map(([file, tests]) => ({ group, file, tests })))
+  .filter(({ file }) => values.file === undefined || values.file.some((text) => file.includes(text)));
+if (guards.length === 0) fail("No guard has such a path. See scripts/mutation-guards.json.");
+const { stdout: changed } = spawnSync(
+  "git",
+  ["status", "--porcelain", "--", ...guards.map(({ file }) => file)],
+  {
+    encoding: "utf8",
+  },
 );
-if (files.length === 0) fail("No guard has such a path. See scripts/mutation-guards.json.");
-const { stdout: changed } = spawnSync("git", ["status", "--porcelain", "--", ...files], { encoding: "utf8" });
 if (changed !== "" && !values.list) fail(`Commit or put away these changes first:\n${changed}`);
 
-let [noticed, explained, all] = [0, 0, 0];
+let restore = (): void => {};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+process.once("exit", () => restore());
+
 const known = readFileSync(SURVIVORS, "utf8");
-for (const file of files) {
-  const source = readFileSync(file, "utf8");
+const rows: string[] = [];
+let [noticed, survived, unexplained] = [0, 0, 0];
+for (const guard of guards) {
+  const source = readFileSync(guard.file, "utf8");
   const mutations = sample(mutationsOf(source), Number(values.sample), Number(values.seed));
-  if (values.list) {
-    for (const mutation of mutations) console.log(describe(file, mutation));
-    continue;
-  }
-  const tests = [...new Set([...nearestTests([file], TESTS_SECONDS), ...(GUARDS[file] ?? [])])];
-  console.log(`\n${file}: ${mutations.length} changes, ${tests.length} test files`);
-  if (mutations.length > 0 && isNoticed(tests)) fail(`The tests of ${file} fail without a change.`);
-  for (const mutation of mutations) {
-    all += 1;
-    const found = tried(file, source, mutation, tests);
-    const isKnown = known.includes(`\`${mutation.line.trim()}\` → ${mutation.what}`);
-    if (found) noticed += 1;
-    else if (isKnown) explained += 1;
-    if (!found) console.log(`  ${isKnown ? "known survivor" : "SURVIVED"} ${describe(file, mutation)}`);
-  }
+  if (values.list) for (const mutation of mutations) console.log(describe(guard.file, mutation));
+  else await tryAll(guard, source, mutations);
 }
 if (!values.list) {
-  const share = all === 0 ? 1 : (noticed + explained) / all;
-  console.log(`\n${noticed} of ${all} changes noticed, ${explained} survivors with a reason in ${SURVIVORS}`);
-  process.exit(share >= GOAL ? 0 : 1);
+  console.log(`\n| guard | changes | noticed |\n|---|---|---|\n${rows.join("\n")}`);
+  console.log(
+    `\n${noticed} of ${noticed + survived} changes noticed (sample ${values.sample}, seed ${values.seed}).`,
+  );
+  console.log(`${unexplained} survivors have no reason in ${SURVIVORS}.`);
+  process.exit(unexplained === 0 && noticed >= GOAL * (noticed + survived) ? 0 : 1);
 }
 
-/** Whether a test fails, or does not end, with the change in place. */
-function tried(
-  file: string,
-  source: string,
-  { start, end, text }: Mutation,
-  tests: readonly string[],
-): boolean {
-  const restore = (): void => writeFileSync(file, source);
-  process.once("exit", restore);
-  try {
+async function tryAll({ group, file, tests }: Guard, source: string, mutations: Mutation[]): Promise<void> {
+  console.log(`\n${group}: ${file}, ${mutations.length} changes, ${tests.length} test files`);
+  if (mutations.length > 0 && (await isNoticed(tests))) fail(`The tests of ${file} fail without a change.`);
+  let found = 0;
+  restore = () => writeFileSync(file, source);
+  for (const mutation of mutations) {
+    const { start, end, text } = mutation;
     writeFileSync(file, source.slice(0, start) + text + source.slice(end));
-    return isNoticed(tests);
-  } finally {
+    const isFound = await isNoticed(tests);
     restore();
-    process.off("exit", restore);
+    found += Number(isFound);
+    if (isFound) continue;
+    const isKnown = known.includes(`\`${mutation.line.trim()}\` → ${mutation.what}`);
+    unexplained += Number(!isKnown);
+    console.log(`  ${isKnown ? "known survivor" : "SURVIVED"} ${describe(file, mutation)}`);
   }
+  restore = () => {};
+  noticed += found;
+  survived += mutations.length - found;
+  rows.push(`| \`${file}\` | ${mutations.length} | ${found} |`);
 }
 
-function isNoticed(tests: readonly string[]): boolean {
+/** Whether a test fails or does not end. */
+async function isNoticed([first, ...others]: readonly string[]): Promise<boolean> {
+  for (const tests of [[first as string], others]) if (tests.length > 0 && !(await pass(tests))) return true;
+  return false;
+}
+
+/** Workers that hang in a loop outlive their parent, so the whole process group is ended. */
+async function pass(tests: readonly string[]): Promise<boolean> {
   const args = ["run", "--bail=1", "--reporter=dot", ...tests];
-  const { status, signal } = spawnSync("node_modules/.bin/vitest", args, {
-    stdio: "ignore",
-    timeout: LONGEST_RUN_MS,
-    killSignal: "SIGKILL",
-  });
-  if (signal === "SIGINT") process.exit(130);
-  return status !== 0;
+  const child = spawn("node_modules/.bin/vitest", args, { stdio: "ignore", detached: true });
+  const end = (): void => {
+    try {
+      process.kill(-(child.pid as number), "SIGKILL");
+    } catch {}
+  };
+  const timer = setTimeout(end, LONGEST_RUN_MS);
+  process.once("exit", end);
+  const [status] = await once(child, "exit");
+  clearTimeout(timer);
+  process.off("exit", end);
+  end();
+  return status === 0;
 }
 
 /** The same choice for the same seed: each item is ranked by a hash of its place. */
