@@ -6,7 +6,9 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Mutation, mutationsOf } from "./mutations.ts";
 
@@ -57,9 +59,14 @@ const { stdout: changed } = spawnSync(
 );
 if (changed !== "" && !values.list) fail(`Commit or put away these changes first:\n${changed}`);
 
+/** Sources after the transform, by a hash of their text: most are the same in every run. */
+const transformed = mkdtempSync(join(tmpdir(), "mutations-"));
 let restore = (): void => {};
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-process.once("exit", () => restore());
+process.once("exit", () => {
+  restore();
+  rmSync(transformed, { recursive: true, force: true });
+});
 
 const known = readFileSync(SURVIVORS, "utf8");
 const rows: string[] = [];
@@ -109,7 +116,8 @@ async function isNoticed([first, ...others]: readonly string[]): Promise<boolean
 
 /** Workers that hang in a loop outlive their parent, so the whole process group is ended. */
 async function pass(tests: readonly string[]): Promise<boolean> {
-  const args = ["run", "--bail=1", "--reporter=dot", ...tests];
+  const cache = ["--experimental.fsModuleCache", `--experimental.fsModuleCachePath=${transformed}`];
+  const args = ["run", "--bail=1", "--reporter=dot", ...cache, ...tests];
   const child = spawn("node_modules/.bin/vitest", args, { stdio: "ignore", detached: true });
   const end = (): void => {
     try {
@@ -125,13 +133,14 @@ async function pass(tests: readonly string[]): Promise<boolean> {
   return status === 0;
 }
 
-/** The same choice for the same seed: each item is ranked by a hash of its place. */
+/** The same choice for the same seed: each change is ranked by a hash of its index. */
 function sample(mutations: Mutation[], count: number, seed: number): Mutation[] {
   if (count === 0 || mutations.length <= count) return mutations;
-  const rank = ({ start }: Mutation): number =>
-    Math.imul(Math.imul(start + 1, 2654435761) ^ Math.imul(seed, 40503), 2246822519) >>> 0;
-  const chosen = new Set(mutations.toSorted((a, b) => rank(a) - rank(b)).slice(0, count));
-  return mutations.filter((mutation) => chosen.has(mutation));
+  const rank = (index: number): number =>
+    Math.imul(Math.imul(index + 1, 2654435761) ^ Math.imul(seed, 40503), 2246822519) >>> 0;
+  const order = mutations.map((_, index) => index).toSorted((a, b) => rank(a) - rank(b));
+  const chosen = new Set(order.slice(0, count));
+  return mutations.filter((_, index) => chosen.has(index));
 }
 
 function describe(file: string, { lineNumber, line, what }: Mutation): string {
