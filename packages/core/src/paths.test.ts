@@ -59,8 +59,21 @@ describe("canonicalPath", () => {
   });
 
   it("refuses what is not text", () => {
-    expect(canonicalPath(7 as never)).toMatchObject({ code: "INVALID_PATH" });
-    expect(canonicalPath(null as never)).toMatchObject({ code: "INVALID_PATH" });
+    const refused = (got: string) => ({ code: "INVALID_PATH", error: `Path must be text, got ${got}` });
+    expect(canonicalPath(7 as never)).toEqual(refused("number"));
+    expect(canonicalPath(null as never)).toEqual(refused("null"));
+  });
+
+  it.each([
+    ["a.txt", "/home/me", "/home/me/a.txt"],
+    ["./a", "/home/me", "/home/me/a"],
+    [".", "/home/me", "/home/me"],
+    ["/a", "/home/me", "/a"],
+    ["//a", "/home/me", "/a"],
+    ["\\a", "/home/me", "/a"],
+    ["a", "/", "/a"],
+  ])("%j from the directory %j is %j", (given, base, expected) => {
+    expect(canonicalPath(given, { base })).toEqual({ path: expected });
   });
 
   it.each([

@@ -15,6 +15,7 @@ import {
 it.each([
   ["a variable's value", "bad key abcdef123", { MY_API_KEY: "abcdef123" }, "bad key [MY_API_KEY]"],
   ["a short value could be any word", "the end of it", { TOKEN: "the end" }, "the end of it"],
+  ["a variable without a value", "bad key undefined", { MY_API_KEY: undefined }, "bad key undefined"],
   ["a common word", "my Password", { TOKEN: "password" }, "my Password"],
   ["a variable that is no secret", "in /home/me", { HOME: "/home/me" }, "in /home/me"],
   ["the shape of a key", "Incorrect key sk-abcdefghijklmnop", {}, "Incorrect key [key]"],

@@ -58,3 +58,16 @@ describe.each([
     await expect(putStep(home, late)).rejects.toMatchObject({ code: "CLAIM_LOST" });
   });
 });
+
+it("a claim in SQL that lives is given to its holder again, and one that ran out is a new one", async () => {
+  const home = await sqlHome();
+  const fence = await take(home, "t");
+  expect(await home.claim("t", "one", 1)).toEqual({ held: true, fence });
+  await sleep(20);
+  const next = await take(home, "t");
+  expect(next).toBeGreaterThan(fence);
+  await expect(putStep(home, { threadId: "t", id: uuid(1), fence })).rejects.toMatchObject({
+    code: "CLAIM_LOST",
+  });
+  expect(await home.claim("t", "two", LONG)).toMatchObject({ held: false, holder: "one" });
+});

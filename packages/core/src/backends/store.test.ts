@@ -90,6 +90,45 @@ describe("the namespace of StoreBackend", () => {
     ]);
   });
 
+  it("is made from what is known of the run, and nothing else", async () => {
+    const seen: unknown[] = [];
+    const namespace: StoreBackendOptions["namespace"] = ({ config, serverInfo }) => {
+      seen.push({ config, serverInfo });
+      return ["a"];
+    };
+    const configurable = { langgraph_auth_user_id: "ada" };
+    for (const runtime of [{}, { assistantId: "helper" }, { config: {} }, { config: { configurable } }])
+      await (
+        await resolveBackend(new StoreBackend({ namespace }), {
+          ...{ state: {}, store: new InMemoryStore() },
+          ...(runtime as object),
+        })
+      ).ls("/");
+    expect(seen).toStrictEqual([
+      { config: undefined, serverInfo: undefined },
+      { config: undefined, serverInfo: { assistantId: "helper", user: undefined } },
+      { config: { metadata: undefined, configurable: undefined }, serverInfo: undefined },
+      {
+        config: { metadata: undefined, configurable },
+        serverInfo: { assistantId: undefined, user: { identity: "ada" } },
+      },
+    ]);
+  });
+
+  it.each([
+    ["an error", new Error("no user")],
+    ["text", "no user"],
+  ])("that cannot be made says why: %s was thrown", async (_, thrown) => {
+    const namespace = (): string[] => {
+      throw thrown;
+    };
+    const backend = new StoreBackend({ store: new InMemoryStore(), namespace });
+    await expect(backend.ls("/")).rejects.toMatchObject({
+      code: "INVALID_NAMESPACE",
+      message: "The namespace of StoreBackend failed: no user.",
+    });
+  });
+
   it("begins with the tenant where a server tells its users apart", async () => {
     const store = new InMemoryStore();
     const serverInfo = { assistantId: "helper", user: { identity: "ada@x.org" }, tenant: "ada@x%2Eorg" };

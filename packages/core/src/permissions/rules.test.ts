@@ -158,6 +158,7 @@ describe("PM-08 rules that cannot mean what they say", () => {
     ["too many alternatives", [rule("deny", `/${"{a,b}".repeat(12)}`)]],
     ["a backslash at the end", [rule("deny", "/a\\")]],
     ["a control character", [rule("deny", "/a\nb")]],
+    ["a control character beside a wildcard", [rule("deny", "/a\nb/**")]],
     ["an empty path", [rule("deny", "")]],
     ["a name that cannot be", [rule("deny", "/a./b")]],
     ["a path that is no text", [{ operations: ["read"], paths: [1] }]],
@@ -218,6 +219,37 @@ describe("explain", () => {
   it("tells that a listing of a closed directory shows what is open below it", () => {
     expect(explainPermission(rules, "/", "read").reason).toContain("shows what below it is allowed");
     expect(explainPermission(rules, "/etc", "read").reason).not.toContain("below");
+  });
+
+  const ways: readonly [string, FilesystemPermission[], string, boolean][] = [
+    ["all is closed", [rule("deny", "/**")], "/", false],
+    ["one of the paths is the directory", [rule("deny", ["/x", "/a/**"])], "/a", false],
+    ["only some names are closed", [rule("deny", "/**/.env")], "/.env", true],
+    ["what is open lies elsewhere", [rule("allow", "/z/**"), rule("deny", "/a/**")], "/a", false],
+    [
+      "names are closed, and a tree elsewhere is open",
+      [rule("allow", "/z/**"), rule("deny", "/**/.env")],
+      "/.env",
+      true,
+    ],
+    [
+      "one of two open trees lies there",
+      [rule("allow", ["/z/**", "/a/b/**"]), rule("deny", "/**")],
+      "/a",
+      true,
+    ],
+    ["writing is open there", [rule("allow", "/a/**", ["write"]), rule("deny", "/**")], "/a", false],
+    [
+      "writing is closed there",
+      [rule("deny", "/**", ["write"]), rule("deny", "/a/*", ["read"])],
+      "/a/b",
+      true,
+    ],
+  ];
+  it.each(ways)("tells of open places below only where there may be some: %s", (_, given, path, isWay) => {
+    const { mode, reason } = explainPermission(given, path, "read");
+    expect(mode).toBe("deny");
+    expect(reason.includes("shows what below it is allowed")).toBe(isWay);
   });
 
   it("a path that is none is refused, and an operation that is none is an error", () => {

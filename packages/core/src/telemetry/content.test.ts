@@ -10,6 +10,7 @@ import { createModelRetryMiddleware } from "../middleware/model-retry.ts";
 import { createTelemetryMiddleware, type TelemetryMiddlewareOptions } from "../middleware/telemetry.ts";
 import { taskCall } from "../subagents/children-for-tests.ts";
 import { callTool, say, scriptedModel, type Turn } from "../testing/index.ts";
+import { Redaction } from "./redaction.ts";
 import { recordSpans, type Spans } from "./spans-for-tests.ts";
 
 const ENVIRONMENT_KEY = "environment-key-31337";
@@ -151,6 +152,14 @@ test.each([[false], [true]])(
     expect(spans.text()).not.toContain(CLIENT_KEY);
   },
 );
+
+test("numbers go through the rules like text, and what is not text keeps its shape", () => {
+  vi.stubEnv("PIN_TOKEN", "123456789");
+  const value = { pin: 123456789, big: 123456789n, other: 98765432109n, count: 7, list: [1, null, true] };
+  const masked = { pin: "[PIN_TOKEN]", big: "[PIN_TOKEN]" };
+  const kept = { other: "98765432109", count: 7, list: [1, null, true] };
+  expect(JSON.parse(new Redaction().json(value))).toEqual({ ...masked, ...kept });
+});
 
 test("of two secrets that begin alike nothing is left", async () => {
   vi.stubEnv("A_TOKEN", "begins-alike");
