@@ -108,13 +108,7 @@ async function restore(
 ): Promise<FileChange | string | undefined> {
   try {
     const current = readable(await place.read(history.path));
-    const change = await changeBetween(
-      history.path,
-      current,
-      wanted,
-      history.place,
-      rewind.searchUntil,
-    );
+    const change = await changeBetween(history.path, current, wanted, history.place, rewind.searchUntil);
     if (!change) return undefined;
     if ((await isByOthers(current, history, rewind)) || (await wasChangedBetween(history, rewind)))
       return "It was changed since by a person or program, not by the agent.";

@@ -2,11 +2,11 @@
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseStore } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";
+import type { Readiness } from "../http/health/readiness.ts";
 import type { Heartbeat } from "../http/heartbeat.ts";
 import type { Limits } from "../http/limits.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
-import type { Readiness } from "../http/health/readiness.ts";
 import type { ServerRecords } from "../records/records.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { WireJson } from "../runs/wire-json.ts";

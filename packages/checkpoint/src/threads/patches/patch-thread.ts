@@ -37,7 +37,10 @@ class PatchThread {
   #next(): void {
     if (this.#current) return;
     const job = this.#queue.shift();
-    if (!job) return this.#rest();
+    if (!job) {
+      this.#rest();
+      return;
+    }
     this.#current = job;
     this.#worker ??= this.#start();
     this.#worker.ref();
