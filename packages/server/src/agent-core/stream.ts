@@ -1,7 +1,7 @@
 /** A run of an agent as events for a screen. */
 import { encodeEvent } from "@deepwright/protocol";
-import { createErrorWords } from "../runs/run-error.ts";
 import { streamShape } from "../runs/stream-events.ts";
+import { createErrorWords } from "../runs/wire/wire-error.ts";
 import { createWireJson } from "../runs/wire-json.ts";
 
 /** `event` is `updates`, `messages`, `error` or `end`; `<name>|<graph>|…` for what happens in a child. */

@@ -1,7 +1,7 @@
 /** The server as a function from requests to answers. */
 import { setMaxListeners } from "node:events";
 import { ConfigurationError } from "deepwright";
-import { addressSecrets, holdSecrets, releaseSecrets, withoutSecrets } from "deepwright/secrets";
+import { addressSecrets, holdSecrets, releaseSecrets } from "deepwright/secrets";
 import { Hono } from "hono";
 import { loadAll } from "../agents/load-all.ts";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
@@ -11,6 +11,7 @@ import type { Queue } from "../queue/queue.ts";
 import { EVERYONE } from "../records/records.ts";
 import type { Services } from "../routes/services.ts";
 import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
+import { logError } from "../runs/wire/wire-error.ts";
 import { createWireJson } from "../runs/wire-json.ts";
 import { type Environment, mountRoutes } from "./app-routes.ts";
 import { type Authenticate, tellingApart, tokenAuthentication } from "./authenticate.ts";
@@ -71,7 +72,7 @@ export interface AppOptions extends PlaceOptions {
   readonly runs?: RunOptions;
   /** Milliseconds runs at work have to come to rest when the server closes. Default 25 000. */
   readonly drainMs?: number;
-  /** Hears of failures that clients are not told of. Default: a line on stderr. */
+  /** Hears of failed runs and of failures that clients are not told of. Default: stderr, without secrets. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -137,7 +138,7 @@ const STALL_MS = 60_000;
 
 async function openServices(options: AppOptions, places: Places, closing: AbortSignal): Promise<Services> {
   const { records, saver, store } = places;
-  const onError = options.onError ?? report;
+  const onError = options.onError ?? logError;
   const limits = { ...LIMITS, ...options.limits };
   const json = createWireJson(process.env);
   const agents = createAgentRegistry({ agents: options.agents, saver, store });
@@ -227,8 +228,4 @@ function checkedToken(token: string): string {
       hint: "Leave it out: one is made.",
     },
   );
-}
-
-function report(error: unknown): void {
-  console.error("deepwright:", withoutSecrets(String((error as Error | null)?.message ?? error)));
 }

@@ -8,7 +8,7 @@ import { userOf } from "./authenticate.ts";
 import { readJson } from "./read-json.ts";
 
 /** Nothing is loaded before a client comes. */
-export function mcpEndpointFor({ agents, runs, runRate, closing }: Services): McpEndpoint {
+export function mcpEndpointFor({ agents, runs, runRate, closing, onError }: Services): McpEndpoint {
   return createMcpEndpoint({
     open: (owner, user) =>
       createAgentsServer({
@@ -17,6 +17,7 @@ export function mcpEndpointFor({ agents, runs, runRate, closing }: Services): Mc
         owner,
         user,
         closing,
+        onError,
         admit: () => runRate.take(owner),
       }),
   });

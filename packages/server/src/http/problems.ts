@@ -1,9 +1,9 @@
 /** Errors as clients see them: a stable code, a sentence, never a path of this machine, a stack or a secret. */
 import { PROBLEM_STATUS, type Problem as ProblemBody, type ProblemCode } from "@deepwright/protocol";
 import { DeepwrightError, type ErrorCode } from "deepwright";
-import { withoutSecrets } from "deepwright/secrets";
 import { ZodError } from "zod";
 import { ServiceError } from "../runs/service-error.ts";
+import { errorText } from "../runs/wire/wire-error.ts";
 
 /** What a route throws to answer with something other than success. */
 export class Problem extends Error {
@@ -50,7 +50,7 @@ const CODES: Partial<Record<ErrorCode, ProblemCode>> = {
 /** What the client is told. Whatever nobody foresaw is `INTERNAL`: its words may hold anything. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof ServiceError) return new Problem(error.code, withoutSecrets(error.message));
+  if (error instanceof ServiceError) return new Problem(error.code, errorText(error.message));
   if (error instanceof ZodError) return invalidShape(error);
   // What LangGraph says of an update that does not fit the graph.
   if ((error as Error | null)?.name === "InvalidUpdateError")
@@ -60,7 +60,7 @@ export function problemOf(error: unknown): Problem {
   const code = error instanceof DeepwrightError ? CODES[error.code] : undefined;
   if (code === "UNAVAILABLE")
     return new Problem(code, "The database is not available now.", { headers: { "retry-after": "1" } });
-  if (code !== undefined) return new Problem(code, withoutPlaces(withoutSecrets((error as Error).message)));
+  if (code !== undefined) return new Problem(code, errorText((error as Error).message));
   return new Problem("INTERNAL", "The server failed; its log says why.");
 }
 
@@ -83,9 +83,4 @@ function invalidShape(error: ZodError): Problem {
     ? [first.path, first.message].filter(Boolean).join(": ")
     : "The request is not valid.";
   return new Problem("INVALID_REQUEST", message, { issues });
-}
-
-/** Absolute paths of this machine are nobody's business; one segment such as `/notes.md` names a thread's file. */
-function withoutPlaces(message: string): string {
-  return message.replaceAll(/(?<![\w/])(?:file:\/\/)?\/(?:[\w.@+-]+\/)+[\w.@+-]*|\b[A-Za-z]:\\\S+/g, "…");
 }

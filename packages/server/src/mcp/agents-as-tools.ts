@@ -5,6 +5,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { RunService } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
+import { errorText, logError } from "../runs/wire/wire-error.ts";
 import { loadServerSdk } from "./load-mcp.ts";
 import { runAnswer, stepWords } from "./run-words.ts";
 
@@ -20,6 +21,8 @@ export interface AgentTools {
   readonly admit?: () => void;
   /** Aborts when the server goes: that is nobody's wish to end a run. */
   readonly closing?: AbortSignal;
+  /** Hears of failures the client is not told of. Default: stderr. */
+  readonly onError?: (error: unknown) => void;
 }
 
 const input = z.strictObject({
@@ -100,7 +103,7 @@ interface Watching {
 }
 
 async function call(
-  { runs, owner, user, admit, closing }: AgentTools,
+  { runs, owner, user, admit, closing, onError = logError }: AgentTools,
   agent: string,
   { message, thread_id: threadId }: z.infer<typeof input>,
   { signal, onStep }: Watching,
@@ -137,10 +140,11 @@ async function call(
       ...(answer.status === "error" && { isError: true }),
     };
   } catch (error) {
-    if (error instanceof ServiceError) return failure(error.message);
     const { name, message: words = "" } = (error ?? {}) as Partial<Error>;
-    if (name === "Problem") return failure(words);
-    throw error;
+    if (error instanceof ServiceError || name === "Problem") return failure(errorText(words));
+    // What is thrown here is an answer of the protocol, with all its words.
+    if (!signal.aborted) onError(error);
+    return failure("The server failed; its log says why.");
   }
 }
 

@@ -9,6 +9,7 @@ import { removeThread } from "../runs/removal/remove-thread.ts";
 import { CLAIM_KEY } from "../runs/run-input.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import { publicKeys } from "../runs/thread-view.ts";
+import { errorText } from "../runs/wire/wire-error.ts";
 import type { Services } from "./services.ts";
 
 /** 404 also for a thread of somebody else. */
@@ -121,9 +122,9 @@ function placeOf(config: { readonly configurable?: Record<string, unknown> }): C
 }
 
 function wordsOf(error: unknown): string {
-  if (typeof error === "string") return error;
+  if (typeof error === "string") return errorText(error);
   const { name, message } = (error ?? {}) as { name?: string; message?: string };
-  return [name, message].filter(Boolean).join(": ") || "failed";
+  return errorText([name, message].filter(Boolean).join(": ")) || "failed";
 }
 
 /**

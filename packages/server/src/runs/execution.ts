@@ -18,15 +18,16 @@ import { checkCheckpointIsThere } from "./find-checkpoint.ts";
 import { webhookOf } from "./hook-sender.ts";
 import { replacementOf } from "./replaced.ts";
 import { beginningOf, rollBack } from "./rollback.ts";
-import { type ErrorWords, isOutage, isStaleAnswer } from "./run-error.ts";
+import { isOutage, isStaleAnswer } from "./run-error.ts";
 import { chosenCheckpoint, clientConfigurable, requestedModes, runConfig, runInput } from "./run-input.ts";
 import { type RunSignals, RunStopped } from "./run-stopped.ts";
 import { headOf, isStalled } from "./stall.ts";
 import { isMailRun, mailMessage, type Steering, wireMessage, withMail } from "./steering.ts";
-import { type StreamShape, streamShape } from "./stream-events.ts";
+import { type EngineEvent, type StreamShape, shownEvent, streamShape } from "./stream-events.ts";
 import type { TaskHosts } from "./task-host.ts";
 import { hasTaskNews, isToldAlready, keepsTasks } from "./task-news.ts";
 import { publicKeys, readThread, type ThreadView } from "./thread-view.ts";
+import type { ErrorWords } from "./wire/wire-error.ts";
 import type { WireJson } from "./wire-json.ts";
 
 export interface ExecutionParts {
@@ -35,6 +36,8 @@ export interface ExecutionParts {
   readonly saver: BaseCheckpointSaver;
   readonly wireJson: WireJson;
   readonly errorWords: ErrorWords;
+  /** Hears why a run failed, and of failures that concern none, such as of the database. */
+  readonly onError: (error: unknown) => void;
   /** For tasks that agents have done in the background. */
   readonly taskHosts: TaskHosts;
   /** How long a claim lives without being renewed: as long as a dead worker's run waits for another. */
@@ -110,6 +113,7 @@ export class Execution {
       return await this.finish(await this.outcome());
     } catch (error) {
       if (error instanceof RunStopped || isLoss(error) || isOutage(error)) throw error;
+      this.parts.onError(error);
       return this.finish({ status: "error", threadStatus: "error", error: this.parts.errorWords(error) }, []);
     }
   }
@@ -244,7 +248,7 @@ export class Execution {
     for await (const event of all) {
       const isOwn = event.run_id === this.run.run_id && event.event === "on_chain_stream";
       if (isOwn) await this.emit(event.data.chunk, subgraphs);
-      else if (!event.tags?.includes("langsmith:hidden")) await this.write("events", event);
+      else if (!event.tags?.includes("langsmith:hidden")) await this.write("events", shownEvent(event));
     }
   }
 
@@ -295,6 +299,7 @@ export class Execution {
   private async failed(error: unknown, status: "timeout" | "error"): Promise<Ending> {
     const view = this.agent === undefined ? undefined : await this.view();
     if (view) await this.steering.settle(view.messageIds);
+    if (status === "error") this.parts.onError(error);
     return { status, threadStatus: "error", error: this.parts.errorWords(error), view };
   }
 
@@ -377,13 +382,6 @@ export class Execution {
     await this.parts.records.runs.release(this.claim);
     return { kind: "released" };
   }
-}
-
-interface EngineEvent {
-  readonly event: string;
-  readonly run_id: string;
-  readonly tags?: readonly string[];
-  readonly data: { readonly chunk?: unknown };
 }
 
 type Shown = Partial<Pick<ThreadView, "values" | "interrupts">>;

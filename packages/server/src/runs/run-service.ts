@@ -1,7 +1,6 @@
 /** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
 import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import { withoutSecrets } from "deepwright/secrets";
 import type { AgentRegistry } from "../agents/registry.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -12,7 +11,6 @@ import { type FollowedEvent, followEvents } from "./event-stream.ts";
 import { createHookSender } from "./hook-sender.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
-import { createErrorWords } from "./run-error.ts";
 import { missing } from "./service-error.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { createCompletionTeller } from "./task-completions.ts";
@@ -20,6 +18,7 @@ import { createTaskFollower } from "./task-follower.ts";
 import { taskHosts, taskMailbox } from "./task-host.ts";
 import { isOpen, outcomeOf, untilEnded } from "./watch-run.ts";
 import { createWebhooks, type WebhookOptions } from "./webhooks.ts";
+import { createErrorWords, logError } from "./wire/wire-error.ts";
 import { createWireJson, type WireJson } from "./wire-json.ts";
 import { createWorker, type Worker } from "./worker.ts";
 
@@ -54,7 +53,7 @@ export interface RunServiceOptions {
   /** What its secret variables hold is in no event. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly wireJson?: WireJson;
-  /** Failures that concern no run. Default: a line on stderr. */
+  /** Hears why runs failed, and of failures that concern none. Default: stderr, without secrets. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -129,9 +128,7 @@ const DRAIN_MS = 30_000;
 export function createRunService(options: RunServiceOptions): RunService {
   const { records, registry, saver, queue } = options;
   const environment = options.environment ?? process.env;
-  const onError =
-    options.onError ??
-    ((error) => console.error("deepwright:", withoutSecrets(String((error as Error)?.message ?? error))));
+  const onError = options.onError ?? logError;
   const wireJson = options.wireJson ?? createWireJson(environment);
   const webhooks = createWebhooks(options.webhooks);
   const hooks = createHookSender({

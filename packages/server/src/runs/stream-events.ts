@@ -1,10 +1,19 @@
 /** What comes out of a graph's stream as events of the protocol, mode by mode. */
 import { formatEventName, type StreamMode } from "@deepwright/protocol";
+import { errorValue } from "./wire/wire-error.ts";
 
 /** One event, its data not yet JSON. */
 export interface StreamEvent {
   readonly event: string;
   readonly data: unknown;
+}
+
+/** Of mode `events`. */
+export interface EngineEvent {
+  readonly event: string;
+  readonly run_id: string;
+  readonly tags?: readonly string[];
+  readonly data: { readonly chunk?: unknown; readonly error?: unknown };
 }
 
 export interface StreamShape {
@@ -101,6 +110,12 @@ function growingMessages() {
   };
 }
 
+/** Events such as `on_tool_error` have the stack in their text. */
+export function shownEvent(event: EngineEvent): EngineEvent {
+  if (!event.event.endsWith("_error")) return event;
+  return { ...event, data: { ...event.data, error: errorValue(event.data.error) } };
+}
+
 interface Placed {
   readonly configurable?: Record<string, unknown>;
 }
@@ -129,19 +144,24 @@ function shown(mode: string, payload: unknown, isPublic: IsPublic): unknown {
 }
 
 function checkpointData(payload: Record<string, unknown>, isPublic: IsPublic): object {
-  const { config, parentConfig, values, ...rest } = payload;
+  const { config, parentConfig, values, tasks, ...rest } = payload;
   return {
     ...rest,
+    ...(Array.isArray(tasks) && { tasks: tasks.map(withErrorText) }),
     values: publicOf(values, isPublic),
     checkpoint: checkpointOf(config as Placed),
     parent_checkpoint: checkpointOf(parentConfig as Placed),
   };
 }
 
+function withErrorText(task: unknown): unknown {
+  return isRecord(task) && task.error !== undefined ? { ...task, error: errorValue(task.error) } : task;
+}
+
 function taskData(payload: Record<string, unknown>, isPublic: IsPublic): object {
   const { input, result } = payload;
   return {
-    ...payload,
+    ...(withErrorText(payload) as object),
     ...(input !== undefined && { input: publicOf(input, isPublic) }),
     ...(result !== undefined && { result: publicOf(result, isPublic) }),
   };

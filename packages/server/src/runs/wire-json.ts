@@ -1,5 +1,6 @@
 /** Whatever a graph emits as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
 import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
+import { errorText } from "./wire/wire-error.ts";
 
 interface MessageObject {
   getType(): string;
@@ -45,7 +46,7 @@ function plain(this: unknown, name: string, made: unknown): unknown {
   if (typeof held === "bigint") return String(held);
   if (typeof held !== "object" || held === null) return made;
   if (isMessage(held)) return messageData(held);
-  if (held instanceof Error) return { error: held.name, message: held.message };
+  if (held instanceof Error) return { error: held.name, message: errorText(held.message) };
   if (held instanceof Map) return Object.fromEntries(held);
   if (held instanceof Set) return [...held];
   if (held instanceof Uint8Array) return Buffer.from(held).toString("base64");

@@ -17,8 +17,6 @@ export interface WorkerOptions extends ExecutionParts {
   readonly onEnd: (claim: RunClaim, end: RunEnd & { readonly kind: "finished" }) => Promise<void>;
   /** With every scan. */
   readonly onScan?: () => Promise<void>;
-  /** Something that concerns no run failed, such as the database. */
-  readonly onError: (error: unknown) => void;
 }
 
 export interface Worker {
