@@ -30,6 +30,8 @@ export interface DockerWorkspace {
   readonly directory: string;
   /** Commands can read it and not change it; default false. */
   readonly readOnly?: boolean | null;
+  /** More files that steer other programs, relative to the directory; they cannot be changed where they are there when the container is made. */
+  readonly controlPaths?: readonly string[] | null;
 }
 
 /** null means absent. */
@@ -128,7 +130,7 @@ const LIMIT_RULES: OptionRules<DockerLimits> = {
 const WORKSPACE_RULES: OptionRules<DockerWorkspace> = {
   of: "workspace",
   within: "workspace.",
-  kinds: { directory: "text", readOnly: "boolean" },
+  kinds: { directory: "text", readOnly: "boolean", controlPaths: "paths" },
 };
 
 /** What is said about a container, with what is said by nobody. */
@@ -199,6 +201,9 @@ function workspaceOf(given: DockerWorkspace | undefined): Present<DockerWorkspac
   const workspace = presentOptions(given, WORKSPACE_RULES);
   if (typeof workspace.directory !== "string" || !isAbsolute(workspace.directory))
     throw invalid("workspace.directory must be an absolute path.");
+  for (const path of workspace.controlPaths ?? [])
+    if (isAbsolute(path) || path.split("/").some((name) => ["", ".", ".."].includes(name)))
+      throw invalid(`workspace.controlPaths must be paths in the directory, got "${path}".`);
   return workspace;
 }
 

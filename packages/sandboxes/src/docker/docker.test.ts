@@ -155,17 +155,19 @@ describe("a container", () => {
     try {
       mkdirSync(join(directory, ".git/hooks"), { recursive: true });
       mkdirSync(join(directory, ".vscode"));
-      for (const name of [".git/config", ".git/HEAD", ".envrc"])
+      mkdirSync(join(directory, "mcp"));
+      for (const name of [".git/config", ".git/HEAD", ".envrc", "mcp/tools.js"])
         writeFileSync(join(directory, name), "before\n");
       const paths = ["", ".git", ".git/hooks", ".vscode", ".git/config", ".git/HEAD", ".envrc"];
-      for (const path of paths) chownSync(join(directory, path), 1234, 1234);
-      const place = await open({ workspace: { directory } });
+      for (const path of [...paths, "mcp", "mcp/tools.js"]) chownSync(join(directory, path), 1234, 1234);
+      const place = await open({ workspace: { directory, controlPaths: ["mcp/tools.js", "not/there"] } });
       const tries = [
         "echo x > .git/hooks/pre-commit",
         "echo x > .git/config",
         "echo x > .vscode/tasks.json",
         "echo x > .envrc",
       ];
+      tries.push("echo x > mcp/tools.js", "rm -f mcp/tools.js", "mv mcp elsewhere");
       tries.push("rm -f .envrc", "mv .git elsewhere", "rm -rf .git/hooks", "mv .git/hooks .git/other");
       for (const one of tries) expect((await place.sandbox.execute(one)).exitCode, one).not.toBe(0);
       expect(await place.sandbox.write("/workspace/.git/hooks/x", "x")).toMatchObject({
@@ -174,7 +176,8 @@ describe("a container", () => {
       expect((await place.sandbox.execute("echo after > .git/HEAD && cat .git/HEAD")).output).toBe("after\n");
       await place.destroy();
       expect(readdirSync(join(directory, ".git/hooks"))).toEqual([]);
-      expect(readFileSync(join(directory, ".envrc"), "utf8")).toBe("before\n");
+      for (const name of [".envrc", "mcp/tools.js"])
+        expect(readFileSync(join(directory, name), "utf8")).toBe("before\n");
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -1,7 +1,8 @@
 /**
  * The mounts of a workspace that is a directory of this machine: what steers other programs there cannot be changed.
  *
- * This holds for what lies at the top of the workspace when the container is made. What is not there yet can be made.
+ * This holds for what lies at the top of the workspace, and for named files, when the container is made. What is not
+ * there yet can be made.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const GIT_PARTS = ["hooks", "config", "config.worktree", "modules", "worktrees",
 
 /** `target` is where the workspace is in the container. */
 export function workspaceMounts(workspace: Present<DockerWorkspace>, target: string): Docker.MountSettings[] {
-  const { directory, readOnly = false } = workspace;
+  const { directory, readOnly = false, controlPaths: more = [] } = workspace;
   const mount = (path: string, isReadOnly: boolean): Docker.MountSettings => ({
     Type: "bind",
     Source: path === "" ? directory : join(directory, path),
@@ -23,7 +24,25 @@ export function workspaceMounts(workspace: Present<DockerWorkspace>, target: str
     ReadOnly: isReadOnly,
   });
   if (readOnly) return [mount("", true)];
-  return [mount("", false), ...controlPaths(directory).map(({ path, isPin }) => mount(path, !isPin))];
+  const found = withNamed(directory, controlPaths(directory), more);
+  return [mount("", false), ...found.map(({ path, isPin }) => mount(path, !isPin))];
+}
+
+/** Adds named files with pins on the directories above them. One below a read-only mount needs none. */
+function withNamed(
+  directory: string,
+  known: readonly ControlPath[],
+  more: readonly string[],
+): readonly ControlPath[] {
+  const found = new Map(known.map((one) => [one.path, one]));
+  for (const named of more) {
+    const names = named.split("/");
+    const way = names.map((_, index) => names.slice(0, index + 1).join("/"));
+    if (!way.every((path) => isThere(join(directory, path)))) continue;
+    if (way.some((path) => found.get(path)?.isPin === false)) continue;
+    for (const path of way) found.set(path, { path, isPin: path !== named });
+  }
+  return [...found.values()];
 }
 
 interface ControlPath {

@@ -183,7 +183,8 @@ function filesOf(
   const elsewhere = new FilesystemBackend({ rootDir: skeleton, virtualMode: true });
   const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
   const shared = { virtualMode: true, maxWriteSizeMb: settings.limits.fileSizeMb };
-  const workspace = new FilesystemBackend({ ...shared, rootDir: place.workspace, approve });
+  const { controlPaths } = settings;
+  const workspace = new FilesystemBackend({ ...shared, rootDir: place.workspace, approve, controlPaths });
   const outer: Prepare = (changed) => prepare(changed.map((path) => settings.workingDirectory + path));
   return {
     base: new PolicyBackend(elsewhere, { readOnly: true }),

@@ -111,6 +111,28 @@ describe("files that steer other programs", () => {
     expect(await running).toContain("'.vscode' was created");
   });
 
+  it("SB-03 named paths cannot be changed, moved or replaced; a file operation has to be approved", async () => {
+    const rootDir = scratchDirectory();
+    mkdirSync(join(rootDir, "mcp"));
+    for (const name of ["mcp/tools.js", "top.js"]) writeFileSync(join(rootDir, name), "old");
+    const opened = await openFor({ rootDir, controlPaths: ["mcp/tools.js", "top.js", "not/there.js"] });
+    for (const attempt of [
+      "echo x > mcp/tools.js",
+      "rm -f mcp/tools.js",
+      "mv mcp elsewhere",
+      "echo x > mcp/y && mv -f mcp/y mcp/tools.js",
+      "echo x > y && mv -f y top.js",
+      "ln -f y top.js",
+    ])
+      expect(await run(opened, attempt), attempt).toMatch(/exit \d+/);
+    expect(await run(opened, "echo x > mcp/other && cat mcp/tools.js")).toBe("old");
+    expect(await opened.sandbox.write("/workspace/mcp/tools.js", "new", { overwrite: true })).toMatchObject({
+      code: "APPROVAL_REQUIRED",
+    });
+    for (const name of ["mcp/tools.js", "top.js"])
+      expect(readFileSync(join(rootDir, name), "utf8"), name).toBe("old");
+  });
+
   it("SB-03 cannot be changed, moved or replaced where they are there, and git goes on working", async () => {
     const rootDir = scratchDirectory();
     const setUp =

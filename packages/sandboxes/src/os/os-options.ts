@@ -28,6 +28,8 @@ export interface OsSandboxOptions {
   readonly hidden?: readonly string[] | null;
   /** Whether commands may change files that steer other programs. Default: protect in `rootDir`, allow in a private directory. */
   readonly controlFiles?: "protect" | "allow" | null;
+  /** More files that steer other programs, relative to `rootDir`, such as the scripts of MCP servers. They are protected where they are there. */
+  readonly controlPaths?: readonly string[] | null;
   /** Asked before a file operation changes such a file; absent: refused. */
   readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
   /** What commands may reach; absent: nothing. */
@@ -67,6 +69,7 @@ export interface OsSettings {
   readonly readOnly: readonly string[];
   readonly hidden: readonly string[];
   readonly protectsControlFiles: boolean;
+  readonly controlPaths: readonly string[];
   readonly approve: ((path: string) => boolean | Promise<boolean>) | undefined;
   readonly egress: EgressOptions | undefined;
   readonly limits: Limits;
@@ -104,6 +107,7 @@ const RULES: OptionRules<OsSandboxOptions> = {
     readOnly: "paths",
     hidden: "paths",
     controlFiles: "text",
+    controlPaths: "paths",
     approve: "function",
     egress: "object",
     limits: "object",
@@ -160,6 +164,7 @@ export function osSettings(given: OsSandboxOptions | null): OsSettings {
     readOnly: (options.readOnly ?? []).map((path) => inside("readOnly", path, rootDir)),
     hidden: (options.hidden ?? []).map((path) => inside("hidden", path, rootDir)),
     protectsControlFiles: controlFiles === undefined ? rootDir !== undefined : controlFiles === "protect",
+    controlPaths: (options.controlPaths ?? []).map((path) => inside("controlPaths", path, rootDir)),
     approve: options.approve,
     egress: checkedEgress(options.egress && presentOptions(options.egress, EGRESS_RULES)),
     limits: limitsOf(options.limits),

@@ -8,6 +8,7 @@ const policy = {
   readOnly: ["policies"],
   hidden: [".env"],
   protectsControlFiles: true,
+  controlPaths: ["tools/server.js"],
 };
 
 /** Of the rules about an operation, the last one that names the path's filter decides. */
@@ -65,6 +66,7 @@ it("SB-03 forbids files that steer other programs after all that is allowed, in 
 it("forbids what is read-only and hides what is hidden", () => {
   const profile = seatbeltProfile(policy);
   expect(profile).toContain('(deny file-write*\n  (subpath "/Users/me/my \\"work\\"/policies"))');
+  expect(profile).toMatch(/\(deny file-write\*\n(?: .*\n)* {2}\(subpath "[^\n]*\/tools\/server\.js"\)\)/);
   expect(profile).toContain('(deny file-read* file-write*\n  (subpath "/Users/me/my \\"work\\"/.env"))');
 });
 

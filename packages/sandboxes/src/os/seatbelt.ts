@@ -14,6 +14,7 @@ export interface SeatbeltPolicy {
   readonly readOnly: readonly string[];
   readonly hidden: readonly string[];
   readonly protectsControlFiles: boolean;
+  readonly controlPaths: readonly string[];
   /** The socket of the proxy, where there is one; absent: no network of any kind. */
   readonly proxySocket?: string;
 }
@@ -74,7 +75,8 @@ export function seatbeltProfile(policy: SeatbeltPolicy): string {
 }
 
 /** In a repository, only what names programs: a commit has to be possible. Names count in whatever case. */
-function forbidden({ workspace, readOnly, hidden, protectsControlFiles }: SeatbeltPolicy): string[] {
+function forbidden(policy: SeatbeltPolicy): string[] {
+  const { workspace, readOnly, hidden, protectsControlFiles, controlPaths } = policy;
   const root = escaped(workspace);
   const directories = [...CONTROL_NAMES.directories].filter((name) => name !== ".git" && !name.includes("~"));
   const control = [
@@ -85,7 +87,7 @@ function forbidden({ workspace, readOnly, hidden, protectsControlFiles }: Seatbe
   ];
   const paths = (names: readonly string[]): string[] => names.map((name) => subpath(join(workspace, name)));
   return [
-    ...(protectsControlFiles ? [rule("deny", "file-write*", control)] : []),
+    ...(protectsControlFiles ? [rule("deny", "file-write*", [...control, ...paths(controlPaths)])] : []),
     ...(readOnly.length > 0 ? [rule("deny", "file-write*", paths(readOnly))] : []),
     ...(hidden.length > 0 ? [rule("deny", "file-read* file-write*", paths(hidden))] : []),
   ];

@@ -117,11 +117,16 @@ export const CONTROL_NAMES: {
 
 /** Judges a canonical path by its names alone, ignoring case as some disks do. */
 export function isControlPath(path: string): boolean {
-  const names = path.toLowerCase().split("/").slice(1).map(withoutDisguise);
+  const names = lenientSpelling(path).split("/").slice(1);
   return names.some((name, index) => {
     if (DIRECTORIES.has(name) || name === OWN) return true;
     return index === names.length - 1 && FILES.has(name);
   });
+}
+
+/** One spelling for all paths that lenient disks take for the same file. */
+export function lenientSpelling(path: string): string {
+  return path.toLowerCase().split("/").map(withoutDisguise).join("/");
 }
 
 /** Where the harness itself may write below the root, and no one else. Judges the one canonical spelling. */

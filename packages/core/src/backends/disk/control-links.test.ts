@@ -70,3 +70,21 @@ it.each([true, false])(
     }
   },
 );
+
+it("files named as control paths need approval under every name, and so does a directory with one in it", async () => {
+  const rootDir = root({ other: "mcp/tools.js" });
+  mkdirSync(join(rootDir, "mcp"));
+  writeFileSync(join(rootDir, "mcp/tools.js"), "old");
+  const controlPaths = ["mcp/tools.js", "later"];
+  const plain = new FilesystemBackend({ rootDir, virtualMode: true, controlPaths });
+  const refused = { code: "APPROVAL_REQUIRED" };
+  for (const path of ["/mcp/tools.js", "/other", "/MCP/Tools.js", "/later/a"])
+    expect(await plain.write(path, "new", { overwrite: true }), path).toMatchObject(refused);
+  expect(await plain.edit("/mcp/tools.js", "old", "new")).toMatchObject(refused);
+  expect(await plain.delete("/mcp")).toMatchObject(refused);
+  expect((await plain.write("/mcp/tools.js.txt", "new")).error).toBeUndefined();
+  const asking = new FilesystemBackend({ rootDir, virtualMode: true, controlPaths, approve: () => true });
+  expect((await asking.edit("/other", "old", "new")).error).toBeUndefined();
+  for (const path of ["..", "", "/", "a\0b"])
+    expect(() => new FilesystemBackend({ rootDir, controlPaths: [path] }), path).toThrow("controlPaths");
+});

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { ConfigurationError } from "../../errors.ts";
 import { canonicalPath } from "../../paths.ts";
+import { lenientSpelling } from "./control-files.ts";
 import type { OpenStrategy } from "./open-directory.ts";
 
 export interface FilesystemBackendOptions {
@@ -26,6 +27,8 @@ export interface FilesystemBackendOptions {
    * such a change is refused with code `APPROVAL_REQUIRED`.
    */
   readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
+  /** More files that steer other programs, relative to `rootDir`; a directory stands for all in it. */
+  readonly controlPaths?: readonly string[] | null;
   /** How directories are held open; default: the safest this system has. */
   readonly openStrategy?: OpenStrategy | null;
 }
@@ -43,6 +46,8 @@ export interface FilesystemSettings {
   readonly respectGitignore: boolean;
   readonly searchTimeout: number;
   readonly approve: ((path: string) => boolean | Promise<boolean>) | undefined;
+  /** As seen from the root, in the spelling of `lenientSpelling`. */
+  readonly controlPaths: readonly string[];
   readonly openStrategy: OpenStrategy | undefined;
 }
 
@@ -56,6 +61,7 @@ const KINDS: Readonly<Record<keyof FilesystemBackendOptions, string>> = {
   respectGitignore: "boolean",
   searchTimeout: "number",
   approve: "function",
+  controlPaths: "list of paths",
   openStrategy: "string",
 };
 
@@ -85,6 +91,7 @@ export function filesystemSettings(
     respectGitignore: options.respectGitignore ?? true,
     searchTimeout: options.searchTimeout ?? 10,
     approve: options.approve ?? undefined,
+    controlPaths: (options.controlPaths ?? []).map(controlPath),
     openStrategy: options.openStrategy ?? undefined,
   };
 }
@@ -96,12 +103,26 @@ function check(name: string, value: unknown): void {
     });
   if (value === null || value === undefined) return;
   const kind = KINDS[name as keyof FilesystemBackendOptions];
-  const usable = kind === "number" ? typeof value === "number" && value > 0 : typeof value === kind;
+  const usable =
+    kind === "list of paths"
+      ? Array.isArray(value) && value.every((path) => typeof path === "string")
+      : kind === "number"
+        ? typeof value === "number" && value > 0
+        : typeof value === kind;
   if (!usable)
     throw new ConfigurationError(
       "INVALID_OPTION",
       `${name} must be a ${kind === "number" ? "positive number" : kind}, got ${JSON.stringify(value) ?? typeof value}.`,
     );
+}
+
+function controlPath(path: string): string {
+  const canonical = canonicalPath(`/${path}`);
+  if (canonical.error === undefined && canonical.path !== "/") return lenientSpelling(canonical.path);
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    `controlPaths must be paths in rootDir, relative to it, got ${JSON.stringify(path)}.`,
+  );
 }
 
 function hostDirectory(rootDir: string, platform: string): string {

@@ -38,7 +38,7 @@ import type { ChangeRequest, RecordedChange } from "./change-place.ts";
 import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import { listChildFiles } from "./child-files.ts";
 import { ContainedRoot } from "./contained-root.ts";
-import { isControlPath, isHarnessPath } from "./control-files.ts";
+import { isControlPath, isHarnessPath, lenientSpelling } from "./control-files.ts";
 import { ControlLinks } from "./control-links.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { diskPlaceName, placeNameOf } from "./disk-place.ts";
@@ -325,7 +325,7 @@ export class FilesystemBackend implements BackendProtocol {
 
   async #refuse(target: string, call: ChangingCall): Promise<FileError | undefined> {
     const inside = this.#fromRoot(target);
-    if (isControlPath(inside) ? call.byHarness && isHarnessPath(inside) : !this.#steersByLink(inside, call))
+    if (this.#steers(inside) ? call.byHarness && isHarnessPath(inside) : !this.#steersByLink(inside, call))
       return undefined;
     if (await this.settings.approve?.(inside)) return undefined;
     return {
@@ -334,9 +334,15 @@ export class FilesystemBackend implements BackendProtocol {
     };
   }
 
+  #steers(inside: string): boolean {
+    if (isControlPath(inside)) return true;
+    const spelled = lenientSpelling(inside);
+    return this.settings.controlPaths.some((path) => isWithin(spelled, path));
+  }
+
   /** A change by the name of the link was asked about under that name. */
   #steersByLink(inside: string, { path, byHarness }: ChangingCall): boolean {
-    return !byHarness && !isControlPath(this.#fromRoot(path)) && this.#controlLinks.leadTo(inside);
+    return !byHarness && !this.#steers(this.#fromRoot(path)) && this.#controlLinks.leadTo(inside);
   }
 
   /** As seen from `rootDir`; what is elsewhere keeps its path on the host. */

@@ -33,7 +33,8 @@ export function guardOf(settings: OsSettings, root: WorkspaceRoot): Guard {
   const { protectsControlFiles } = settings;
   const found = settings.rootDir === undefined ? NOTHING : searchWorkspace(root);
   const homes = protectsControlFiles ? gitHomes(root.path) : [];
-  const own = { root, homes, ...found, protectsControlFiles };
+  const controls = [...found.controls, ...settings.controlPaths];
+  const own = { root, homes, ...found, controls, protectsControlFiles };
   return {
     mayMount:
       protectsControlFiles ||
