@@ -27,6 +27,8 @@ export interface ConnectRequest {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds to be ready in. */
   readonly startTimeout: number;
+  /** Throws where a program must not be started. */
+  readonly beforeStart: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly onToolsChanged: () => void;
   /** Something went wrong beside any answer: the connection may be broken. */
@@ -68,7 +70,9 @@ export async function connect(request: ConnectRequest): Promise<Connected> {
   let stdio: StdioTransport | undefined;
   let transport: Transport;
   if ("command" in whole) {
-    stdio = new StdioTransport(await programOf(whole, directory, environment), sdk);
+    const program = await programOf(whole, directory, environment);
+    await request.beforeStart();
+    stdio = new StdioTransport(program, sdk);
     transport = stdio;
   } else transport = await httpTransport(sdk, whole);
   const close = async (): Promise<void> => {

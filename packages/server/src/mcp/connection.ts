@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds to be ready in. */
   readonly startTimeout: number;
+  /** Called each time before a program is started. It throws where that must not be. */
+  readonly beforeStart: () => Promise<void>;
   /** Has the tools as the server lists them now. */
   readonly onTools: (tools: readonly ToolDescription[]) => Promise<void>;
   /** Why a tool must not be called now, asked when its server is there. Undefined: it may be. */
@@ -173,7 +175,7 @@ class SupervisedConnection implements Connection {
   }
 
   private async begin(): Promise<Connected> {
-    const { definition, directory, environment, startTimeout } = this.options;
+    const { definition, directory, environment, startTimeout, beforeStart } = this.options;
     let connected: Connected | undefined;
     try {
       connected = await connect({
@@ -182,6 +184,7 @@ class SupervisedConnection implements Connection {
         directory,
         environment,
         startTimeout,
+        beforeStart,
         signal: this.ending.signal,
         onToolsChanged: () => void this.list(this.current?.client),
         onTrouble: () => void this.check(),

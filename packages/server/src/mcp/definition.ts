@@ -34,6 +34,8 @@ const stdio = z.strictObject({
     )
     .optional(),
   cwd: text.min(1).optional(),
+  /** Among the files it names, those that it changes itself: trust does not cover their content. */
+  dataFiles: names.optional(),
 });
 
 const http = z.strictObject({

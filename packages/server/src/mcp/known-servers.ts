@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ConfigurationError } from "deepwright/errors";
 import { type McpServerDefinition, readConfig, readDefinitions } from "./definition.ts";
 import type { OnNotice } from "./notices.ts";
+import { type FileChange, type NamedFile, namedFiles } from "./trust/named-files.ts";
 import { openTrustStore, type TrustStore } from "./trust/trust-store.ts";
 import { visibleLine } from "./visible-text.ts";
 
@@ -16,8 +17,12 @@ export interface KnownServer {
   readonly definition: McpServerDefinition;
   /** Where relative paths of the definition begin. */
   readonly directory: string;
-  /** Of a project's: whether a person has agreed to exactly this definition. */
+  /** Of a project's: whether a person has agreed to exactly this definition and the files it names. */
   readonly trusted: boolean;
+  /** Files of the project that the definition names. */
+  readonly files: readonly NamedFile[];
+  /** Files that are not as they were when a person agreed to this definition; such a server is not trusted. */
+  readonly changed: readonly FileChange[];
 }
 
 export interface ServerSources {
@@ -52,24 +57,38 @@ export async function knownServers(
         message: `The server '${visibleLine(known.name)}' of ${PROJECT_FILE} is left out: one of your own has its name.`,
       });
   };
-  const own = { trusted: true } as const;
+  const root = project === undefined ? undefined : await realpath(project);
+  const own = async (definition: McpServerDefinition, directory: string) => ({
+    definition,
+    directory,
+    trusted: true,
+    files: root === undefined ? [] : await namedFiles({ definition, directory }, root),
+    changed: [],
+  });
   for (const [name, definition] of Object.entries(readDefinitions(servers ?? {}, "the option 'servers'")))
-    add({ name, origin: "caller", definition, directory: project ?? process.cwd(), ...own });
+    add({ name, origin: "caller", ...(await own(definition, project ?? process.cwd())) });
   for (const [name, definition] of Object.entries(home === undefined ? {} : await inFile(home, USER_FILE)))
-    add({ name, origin: "user", definition, directory: home as string, ...own });
-  if (project !== undefined) {
-    const directory = await realpath(project);
+    add({ name, origin: "user", ...(await own(definition, home as string)) });
+  if (root !== undefined) {
     const store = trustOf(home);
-    for (const [name, definition] of Object.entries(await inFile(directory, PROJECT_FILE)))
-      add({
-        name,
-        origin: "project",
-        definition,
-        directory,
-        trusted: (await store?.has({ project: directory, name, definition })) ?? false,
-      });
+    for (const [name, definition] of Object.entries(await inFile(root, PROJECT_FILE))) {
+      const files = await namedFiles({ definition, directory: root }, root);
+      const changed = await store?.changedFiles({ project: root, name, definition, files });
+      const trusted = changed?.length === 0;
+      add({ name, origin: "project", definition, directory: root, trusted, files, changed: changed ?? [] });
+    }
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Files of the project that steer a server which was agreed to, relative to the project. An agent must not change them
+ * unasked: for `controlPaths` of its backend and its sandbox.
+ */
+export function controlPathsOf(known: readonly KnownServer[]): readonly string[] {
+  const agreed = known.filter(({ trusted, changed }) => trusted || changed.length > 0);
+  const paths = agreed.flatMap(({ files }) => files.flatMap(({ path, real = path }) => [path, real]));
+  return [...new Set(paths)].sort();
 }
 
 /** Undefined where nothing is kept between runs. */

@@ -14,6 +14,7 @@ import {
 import type { McpMiddleware } from "./middleware.ts";
 import type { McpNotice, OnNotice } from "./notices.ts";
 import type { ToolChange } from "./trust/approved-tools.ts";
+import { changeWords, type FileChange, type NamedFile } from "./trust/named-files.ts";
 import { definitionHash } from "./trust/trust-store.ts";
 import { variablesIn } from "./variables.ts";
 import { visibleLine } from "./visible-text.ts";
@@ -27,6 +28,11 @@ export interface TrustRequest {
   readonly definition: McpServerDefinition;
   /** The names of variables it would be given. */
   readonly variables: readonly string[];
+  /** Files of the project that the definition names; a yes is about their content too. */
+  readonly files: readonly NamedFile[];
+  /** Files that are not as they were when this definition was agreed to before; empty where it never was. */
+  readonly changed: readonly FileChange[];
+  /** Of the definition and of the files. */
   readonly hash: string;
 }
 
@@ -68,6 +74,8 @@ export interface Mcp extends AsyncDisposable {
   /** For `createDeepAgent({ interruptOn: { ...mcp.interruptOn } })`: all calls are asked about but those that only read. */
   readonly interruptOn: Readonly<Record<string, InterruptOnConfig>>;
   readonly servers: readonly McpServerStatus[];
+  /** Files of the project that the servers in use name. Give them to backends and sandboxes as `controlPaths`. */
+  readonly controlPaths: readonly string[];
   /** Whether the tool says of itself that it only reads, and its server is the caller's or the user's own. */
   isReadOnly(tool: string): boolean;
   /** Ends all servers with what they started. Safe twice. */
@@ -106,16 +114,19 @@ async function refusedOf(
   onNotice: OnNotice,
 ): Promise<ReadonlySet<string>> {
   const refused = new Set<string>();
-  for (const { name, definition, directory, origin, trusted } of known) {
+  for (const { name, definition, directory, origin, trusted, files, changed } of known) {
     if (origin !== "project" || trusted || definition.disabled) continue;
-    const subject = { project: directory, name, definition };
+    const subject = { project: directory, name, definition, files };
     const variables = variablesIn(definition);
-    if (trust && (await trust({ ...subject, variables, hash: definitionHash(subject) })) === true) {
+    const request = { ...subject, variables, changed, hash: definitionHash(subject) };
+    if (trust && (await trust(request)) === true) {
       await trustOf(home)?.add(subject);
       continue;
     }
     refused.add(name);
-    const message = `The MCP server '${visibleLine(name)}' of this project is not used: nobody has agreed to it.`;
+    const why =
+      changed.length > 0 ? `${changeWords(changed)} since it was agreed to` : "nobody has agreed to it";
+    const message = `The MCP server '${visibleLine(name)}' of this project is not used: ${why}.`;
     onNotice({ code: "UNTRUSTED", server: name, message });
   }
   return refused;

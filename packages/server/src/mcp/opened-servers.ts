@@ -1,7 +1,7 @@
 /** Servers that may be used, opened: what an agent is given of them. */
 import { createCatalogue } from "./catalogue.ts";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
-import { type KnownServer, trustOf } from "./known-servers.ts";
+import { controlPathsOf, type KnownServer, trustOf } from "./known-servers.ts";
 import { createMcpMiddleware } from "./middleware.ts";
 import type { OnNotice } from "./notices.ts";
 import type { Mcp, McpServerStatus, OpenMcpOptions } from "./open-mcp.ts";
@@ -72,6 +72,9 @@ export async function openServers({ known, untrusted, options, onNotice }: Serve
     get servers() {
       return known.map((one) => statusOf(one, servers, untrusted));
     },
+    controlPaths: controlPathsOf(
+      known.map((one) => (untrusted.has(one.name) ? one : { ...one, trusted: true })),
+    ),
     isReadOnly,
     close,
     [Symbol.asyncDispose]: close,

@@ -10,6 +10,7 @@ import { type OfferedTool, offeredTools, type ToolDescription } from "./offered-
 import type { OpenMcpOptions } from "./open-mcp.ts";
 import type { ToolCache } from "./tool-cache.ts";
 import type { ToolChange } from "./trust/approved-tools.ts";
+import { changeWords, fileChanges, namedFiles } from "./trust/named-files.ts";
 import { definitionHash, type TrustStore, type TrustSubject } from "./trust/trust-store.ts";
 import { visibleLine } from "./visible-text.ts";
 
@@ -62,7 +63,7 @@ export function createMcpServer(parts: ServerParts): McpServer {
   const showTrusted = async (listed: readonly ToolDescription[]): Promise<void> => {
     const changes = await openChanges(parts, subject, listed, seen ?? []);
     for (const change of changes)
-      if (!held.has(change.name)) notice("TOOL_CHANGED", changeWords(name, change.name));
+      if (!held.has(change.name)) notice("TOOL_CHANGED", toolWords(name, change.name));
     held = new Set(changes.map((change) => change.name));
     await show(listed.filter((tool) => !held.has(tool.name)));
   };
@@ -78,8 +79,9 @@ export function createMcpServer(parts: ServerParts): McpServer {
     directory,
     environment,
     startTimeout,
+    beforeStart: async () => refuseChanged(known),
     onTools: take,
-    refusal: (tool) => (held.has(tool) ? changeWords(name, tool) : undefined),
+    refusal: (tool) => (held.has(tool) ? toolWords(name, tool) : undefined),
     onNotice: (code, message) => {
       notice(code, message);
       publish();
@@ -104,6 +106,14 @@ export function createMcpServer(parts: ServerParts): McpServer {
     },
     close: () => connection.close(),
   };
+}
+
+/** Just before the program starts, also for the second time: only a program that is changed in this moment is not seen. */
+async function refuseChanged(known: KnownServer): Promise<void> {
+  if (known.origin !== "project") return;
+  const changes = fileChanges(known.files, await namedFiles(known, known.directory));
+  if (changes.length > 0)
+    throw new Error(`It is not started: ${changeWords(changes)} since it was agreed to.`);
 }
 
 function wantedOf(
@@ -134,6 +144,6 @@ async function openChanges(
   return open;
 }
 
-function changeWords(server: string, tool: string): string {
+function toolWords(server: string, tool: string): string {
   return `The tool '${visibleLine(tool, 80)}' of '${visibleLine(server)}' is not described as it was when it was agreed to. It is left out until somebody agrees to it as it is now.`;
 }

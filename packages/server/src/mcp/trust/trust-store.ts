@@ -1,6 +1,6 @@
 /**
- * A person's agreements: to servers of projects, by a hash of the whole definition, and to tools of servers, by a hash of
- * their descriptions.
+ * A person's agreements: to servers of projects, by a hash of the whole definition and of the files it names, and to tools
+ * of servers, by a hash of their descriptions.
  */
 import { createHash } from "node:crypto";
 import { ConfigurationError } from "deepwright/errors";
@@ -15,6 +15,7 @@ import {
   withoutChange,
 } from "./approved-tools.ts";
 import { canonicalJson } from "./canonical-json.ts";
+import { type FileChange, fileChanges, type NamedFile } from "./named-files.ts";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
 /** The server that an agreement is about. */
@@ -24,17 +25,28 @@ export interface TrustSubject {
   readonly name: string;
   /** As it is written, variables not filled in. */
   readonly definition: McpServerDefinition;
+  /** Files of the project that the definition names, as they are now. */
+  readonly files?: readonly Pick<NamedFile, "path" | "hash">[];
 }
 
-/** Changes with anything that is changed: another word in the definition, another name, another place. */
-export function definitionHash({ project, name, definition }: TrustSubject): string {
+/** Changes with anything that is changed: another word in the definition, another name, another place, another file. */
+export function definitionHash({ project, name, definition, files = [] }: TrustSubject): string {
+  const contents = files.length > 0 ? [files.map(({ path, hash }) => [path, hash])] : [];
   return createHash("sha256")
-    .update(canonicalJson([project, name, definition]))
+    .update(canonicalJson([project, name, definition, ...contents]))
     .digest("hex");
 }
 
+/** Agreements are found by the definition alone, so that it is known which files changed since. */
+function keyOf({ project, name, definition }: TrustSubject): string {
+  return definitionHash({ project, name, definition });
+}
+
 export interface TrustStore {
+  /** Whether a person agreed to the definition with these files. */
   has(subject: TrustSubject): Promise<boolean>;
+  /** Files that are not as they were when the definition was agreed to; undefined: nobody agreed to it. */
+  changedFiles(subject: TrustSubject): Promise<readonly FileChange[] | undefined>;
   add(subject: TrustSubject): Promise<void>;
   /** Forgets every agreement to a server of this name in this project. False: there was none. */
   remove(project: string, name: string): Promise<boolean>;
@@ -54,7 +66,15 @@ export interface TrustStore {
 
 const schema = z.object({
   version: z.literal(1),
-  trusted: z.record(z.string(), z.object({ project: z.string(), name: z.string(), at: z.string() })),
+  trusted: z.record(
+    z.string(),
+    z.object({
+      project: z.string(),
+      name: z.string(),
+      at: z.string(),
+      files: z.array(z.object({ path: z.string(), hash: z.string() })).optional(),
+    }),
+  ),
   /** By the hash of the server's definition. */
   tools: z.record(z.string(), serverTools).optional(),
 });
@@ -72,18 +92,25 @@ export function openTrustStore(path?: string): TrustStore {
     });
   const updateTools = (subject: TrustSubject, change: (tools: ServerTools | undefined) => ServerTools) =>
     update((kept) => {
-      const hash = definitionHash(subject);
+      const hash = keyOf(subject);
       const [before, after] = [kept.tools?.[hash], change(kept.tools?.[hash])];
       return after === before ? kept : { ...kept, tools: { ...kept.tools, [hash]: after } };
     });
   const changedTools = async (subject: TrustSubject): Promise<readonly ToolChange[]> =>
-    (await file.read()).tools?.[definitionHash(subject)]?.pending ?? [];
+    (await file.read()).tools?.[keyOf(subject)]?.pending ?? [];
+  const changedFiles: TrustStore["changedFiles"] = async (subject) => {
+    const { trusted } = await file.read();
+    const entry = Object.hasOwn(trusted, keyOf(subject)) ? trusted[keyOf(subject)] : undefined;
+    return entry && fileChanges(entry.files ?? [], subject.files ?? []);
+  };
   return {
-    has: async (subject) => Object.hasOwn((await file.read()).trusted, definitionHash(subject)),
+    has: async (subject) => (await changedFiles(subject))?.length === 0,
+    changedFiles,
     add: async (subject) => {
       const { project, name } = subject;
-      const entry = { project, name, at: new Date().toISOString() };
-      await update((kept) => ({ ...kept, trusted: { ...kept.trusted, [definitionHash(subject)]: entry } }));
+      const files = (subject.files ?? []).map(({ path, hash }) => ({ path, hash }));
+      const entry = { project, name, at: new Date().toISOString(), ...(files.length > 0 && { files }) };
+      await update((kept) => ({ ...kept, trusted: { ...kept.trusted, [keyOf(subject)]: entry } }));
     },
     remove: (project, name) => update((kept) => without(kept, project, name)),
     listed: async (subject, tools, before) => {
