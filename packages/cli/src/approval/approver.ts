@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly person: Person;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
+  /** Files of the directory that steer other programs: a person is warned of them. */
+  readonly controlPaths?: readonly string[];
 }
 
 export interface ApproverOptions {

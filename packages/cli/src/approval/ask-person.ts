@@ -14,6 +14,7 @@ export interface Asking {
   readonly person: Person;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
+  readonly controlPaths?: readonly string[];
 }
 
 /** Throws PersonLeft when the person leaves it open: then nothing is answered. */
@@ -129,8 +130,8 @@ class Interview {
   }
 
   private view(): ViewOptions {
-    const { width, colours } = this.asking.console;
-    return { width, colours, full: false };
+    const { console, controlPaths = [] } = this.asking;
+    return { width: console.width, colours: console.colours, full: false, controlPaths };
   }
 
   private say(line: string): void {

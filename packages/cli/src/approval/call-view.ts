@@ -12,6 +12,8 @@ export interface ViewOptions {
   readonly colours: Colours;
   /** Long texts are shown to their last line. */
   readonly full: boolean;
+  /** Files of the directory that steer other programs, besides those that are known by their names. */
+  readonly controlPaths?: readonly string[];
 }
 
 /** Rows of a long text that are shown at once: its beginning and its end. */
@@ -25,7 +27,7 @@ export function callLines(call: CallQuestion, options: ViewOptions): readonly st
   return [
     ...description,
     ...argumentLines(call, options),
-    ...warningsOf(call).flatMap((warning) =>
+    ...warningsOf(call, options).flatMap((warning) =>
       wrapped(`! ${warning}`, options.width - 2).map((row) => colours.yellow(`  ${row}`)),
     ),
   ];
@@ -110,11 +112,14 @@ export function changeLines(before: string, after: string, options: ViewOptions)
   ];
 }
 
-function warningsOf({ tool, args }: CallQuestion): readonly string[] {
+function warningsOf({ tool, args }: CallQuestion, { controlPaths = [] }: ViewOptions): readonly string[] {
   const texts = [...textsIn("", args), ["the tool's name", tool] as const];
   const odd = texts.flatMap(([name, text]) => suspicions(text).map((warning) => `${name}: ${warning}`));
   const { file_path: path } = args;
-  const steers = typeof path === "string" && tool !== "read_file" && isControlPath(path);
+  const steers =
+    typeof path === "string" &&
+    tool !== "read_file" &&
+    (isControlPath(path) || controlPaths.includes(path.replace(/^\/+/, "")));
   return [...odd, ...(steers ? ["file_path: this file steers other programs"] : [])];
 }
 

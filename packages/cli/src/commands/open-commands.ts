@@ -11,6 +11,8 @@ export interface CommandsRequest extends SandboxOptions {
   readonly directory: string;
   /** The files of the directory, as the agent gets them. */
   readonly files: BackendProtocol;
+  /** Files of the directory that commands must not change, relative to it: MCP servers run them. */
+  readonly controlPaths?: readonly string[];
   readonly threadId: string;
   /** The thread can be gone on with: a sandbox with files of its own is kept for it. */
   readonly isKept: boolean;
@@ -66,7 +68,8 @@ async function unisolated({ kind, directory }: CommandsRequest): Promise<Command
   };
 }
 
-async function inOs({ kind, directory, files, hosts, threadId, signal }: CommandsRequest): Promise<Commands> {
+async function inOs(request: CommandsRequest): Promise<Commands> {
+  const { kind, directory, files, controlPaths = [], hosts, threadId, signal } = request;
   const [{ createSandbox }, { osSandbox }] = await Promise.all([
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/os"),
@@ -75,7 +78,14 @@ async function inOs({ kind, directory, files, hosts, threadId, signal }: Command
   const note = `${SAME_DIRECTORY} They can change that directory and /tmp only, and reach ${network}.`;
   const egress = hosts.length > 0 ? { egress: { allow: hosts } } : {};
   const source = createSandbox({
-    provider: osSandbox({ rootDir: directory, files, commandNote: note, ...nodeOfRun(), ...egress }),
+    provider: osSandbox({
+      rootDir: directory,
+      files,
+      controlPaths,
+      commandNote: note,
+      ...nodeOfRun(),
+      ...egress,
+    }),
   });
   const { sandbox, release } = await source.lease(threadId, { signal });
   return {
@@ -105,7 +115,8 @@ export function nodeOfRun(program = process.execPath): {
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-async function inDocker({ kind, image, directory, onWait, signal }: CommandsRequest): Promise<Commands> {
+async function inDocker(request: CommandsRequest): Promise<Commands> {
+  const { kind, image, directory, controlPaths = [], onWait, signal } = request;
   const [{ createSandbox }, { dockerSandbox }] = await Promise.all([
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/docker"),
@@ -117,7 +128,11 @@ async function inDocker({ kind, image, directory, onWait, signal }: CommandsRequ
     isTold = true;
   };
   const source = createSandbox({
-    provider: dockerSandbox({ workspace: { directory }, ...(image === undefined ? {} : { image }), onPull }),
+    provider: dockerSandbox({
+      workspace: { directory, controlPaths },
+      ...(image === undefined ? {} : { image }),
+      onPull,
+    }),
   });
   const { sandbox, release } = await source.lease(null, { signal });
   return {

@@ -1,5 +1,6 @@
 /** A server of a config file as a person must see it before agreeing to it. */
 import type { McpServerDefinition, TrustRequest } from "@deepwright/server/mcp";
+import { bytes } from "../terminal/amounts.ts";
 import { revealedLine, wrapped } from "../terminal/revealed-text.ts";
 import { suspicions } from "../terminal/suspicions.ts";
 
@@ -10,9 +11,11 @@ export function definitionLine(definition: McpServerDefinition): string {
   return [definition.command, ...(definition.args ?? [])].map(quoted).map(oneLine).join(" ");
 }
 
+export type ShownServer = Pick<TrustRequest, "name" | "definition" | "variables" | "files" | "changed">;
+
 /** Everything it says, then what is odd about it. */
 export function definitionLines(
-  { name, definition, variables }: Pick<TrustRequest, "name" | "definition" | "variables">,
+  { name, definition, variables, files, changed }: ShownServer,
   width: number,
 ): readonly string[] {
   const facts = factsOf(definition).flatMap(([label, value]) =>
@@ -23,9 +26,33 @@ export function definitionLines(
   const texts: [string, string][] = [["name", name], ...factsOf(definition)];
   return [
     ...facts,
+    ...fileLines(files, changed, width),
     ...(variables.length > 0 ? [`  gets of your environment: ${variables.join(", ")}`] : []),
     ...texts.flatMap(([label, text]) => suspicions(text).map((warning) => `  ! ${label}: ${warning}`)),
   ];
+}
+
+const NEWS = {
+  changed: "changed since you agreed",
+  new: "new since you agreed",
+  gone: "gone since you agreed",
+};
+
+/** Files of the directory that it names, and what became of them. */
+function fileLines(
+  files: ShownServer["files"],
+  changed: ShownServer["changed"],
+  width: number,
+): readonly string[] {
+  const news = new Map(changed.map(({ path, change }) => [path, NEWS[change]]));
+  const there = files.map(({ path, bytes: size }): [string, string] => [path, bytes(size)]);
+  const gone = changed
+    .filter(({ change }) => change === "gone")
+    .map(({ path }): [string, string] => [path, ""]);
+  return [...there, ...gone].flatMap(([path, size]) => {
+    const facts = [size, news.get(path)].filter(Boolean).join(", ");
+    return wrapped(`file: ${oneLine(path)} (${facts})`, width - 2).map((row) => `  ${row}`);
+  });
 }
 
 function factsOf(definition: McpServerDefinition): [string, string][] {
@@ -34,6 +61,7 @@ function factsOf(definition: McpServerDefinition): [string, string][] {
       ["runs", [definition.command, ...(definition.args ?? [])].map(quoted).join(" ")],
       ...(definition.cwd === undefined ? [] : [["in", definition.cwd] as [string, string]]),
       ...pairs("with", definition.env, "="),
+      ...(definition.dataFiles ?? []).map((path): [string, string] => ["may change", path]),
     ];
   if (!("url" in definition)) return [];
   return [

@@ -198,3 +198,40 @@ test("agents are tools on stdin and stdout, and end with their client", async ()
     expect.stringContaining("deepwright.config.mjs was found here"),
   ]);
 });
+
+test("the script of a trusted server is a control file, and what changed in it is asked about before it runs again", async () => {
+  const cwd = await project();
+  await runBinary(["mcp", "trust", "--yes"], { cwd });
+  const path = join(cwd, "server.mjs");
+  const edit: Answer = {
+    call: { name: "edit_file", args: { file_path: "/server.mjs", old_string: "a look", new_string: "evil" } },
+  };
+  const command: Answer = { call: { name: "execute", args: { command: "echo evil >> server.mjs" } } };
+  for (const args of [["--no-mcp"], []]) {
+    const { env } = await model(edit, command, done);
+    const run = await runBinary(["run", "go", "--yes", ...args], { cwd, env });
+    expect(run.stderr).toContain("/server.mjs");
+    expect(run.stderr).toContain("needs approval");
+    expect(await readFile(path, "utf8")).toBe(SERVER);
+  }
+  const { env } = await model(edit, done, done);
+  const attended = startAtTerminal(["run", "go", "--ask", "edit_file"], { cwd, env });
+  await attended.shows("this file steers other programs");
+  await attended.answer("decision: ", "y\r");
+  expect(await attended.ended).toBe(0);
+  expect(await readFile(path, "utf8")).toContain("evil");
+
+  const before = await starts(cwd);
+  const refused = await runBinary(["run", "go", "--yes"], { cwd, env });
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining("Changed since you agreed: server.mjs."),
+  ]);
+  expect((await runBinary(["mcp", "list"], { cwd })).stdout).toContain("not trusted, 1 file changed");
+  expect(await starts(cwd)).toBe(before);
+  const agreed = await runBinary(["mcp", "trust", "--yes"], { cwd });
+  expect(agreed.stderr).toMatch(/file: server\.mjs \(.*, changed since you agreed\)/);
+  const last = await model(calling("mcp__notes__look"), done);
+  expect((await runBinary(["run", "go", "--yes"], { cwd, env: last.env })).code).toBe(0);
+  expect(await starts(cwd)).toBe(before + 1);
+});

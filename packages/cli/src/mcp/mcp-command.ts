@@ -61,13 +61,15 @@ async function list(context: Context): Promise<ExitCode> {
     }),
   );
   if (options.json) {
-    const json = rows.map(({ server: { name, origin, trusted, definition }, state, status, changed }) => ({
-      name,
-      origin,
-      trusted,
+    const json = rows.map(({ server, state, status, changed }) => ({
+      name: server.name,
+      origin: server.origin,
+      trusted: server.trusted,
       state,
       changed,
-      definition,
+      files: server.files.map(({ path }) => path),
+      changedFiles: server.changed,
+      definition: server.definition,
       ...(status && { tools: status.tools, problem: status.problem ?? null }),
     }));
     console.json(JSON.stringify(json));
@@ -104,12 +106,13 @@ async function started(context: Context): Promise<readonly McpServerStatus[]> {
 }
 
 function stateOf(
-  { definition, trusted }: KnownServer,
+  { definition, trusted, changed: files }: KnownServer,
   status: McpServerStatus | undefined,
   changed: number,
 ): string {
   if (definition.disabled) return "disabled";
-  if (!trusted) return "not trusted";
+  if (!trusted)
+    return files.length > 0 ? `not trusted, ${count(files.length, "file")} changed` : "not trusted";
   const state = status === undefined ? "trusted" : status.state;
   return changed === 0 ? state : `${state}, ${count(changed, "tool")} changed`;
 }
@@ -132,15 +135,19 @@ async function trust(context: Context, words: readonly string[]): Promise<ExitCo
   for (const { server, changes } of changed)
     for (const change of changes) if (!(await toolAgreed(context, server, change))) return EXIT.failed;
   for (const { server } of wanted) {
-    const { name, definition, trusted } = server;
-    const subject = { project: directory, name, definition };
+    const { name, definition, trusted, files } = server;
+    const subject = { project: directory, name, definition, files };
     console.line(console.colours.bold(`The MCP server '${safeLine(name, 80)}' of ${safeLine(directory)}`));
-    const asked = { name, definition, variables: library.variablesIn(definition) };
+    const asked = { ...server, variables: library.variablesIn(definition) };
     for (const line of definitionLines(asked, console.width)) console.line(line);
     if (trusted) console.line("It is trusted already.");
     else if (options.yes || (await confirmed("Use it from now on?", process))) {
       await library.trustOf(home)?.add(subject);
-      console.line(`'${safeLine(name, 80)}' is trusted, as it is defined now.`);
+      const also =
+        files.length > 0
+          ? `, with ${count(files.length, "file")} as ${files.length > 1 ? "they are" : "it is"}`
+          : "";
+      console.line(`'${safeLine(name, 80)}' is trusted, as it is defined now${also}.`);
     } else return EXIT.failed;
   }
   return EXIT.done;

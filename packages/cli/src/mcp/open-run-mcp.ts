@@ -25,7 +25,7 @@ export interface RunMcpRequest {
 export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefined> {
   const { directory, console, isAttended, isQuiet, signal } = request;
   const home = homeOf(process.env);
-  if (!existsSync(join(directory, ".mcp.json")) && !existsSync(join(home, "mcp.json"))) return undefined;
+  if (!hasDefinitions(directory, home)) return undefined;
   const { knownServers, openMcp } = await import("@deepwright/server/mcp");
   try {
     const sources = { project: directory, home };
@@ -42,14 +42,35 @@ export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefine
   }
 }
 
+/**
+ * Files of the directory that steer servers a person agreed to, relative to it. Also for a run that uses no servers: what
+ * it changes would run in a later one. A file of definitions that cannot be read names none.
+ */
+export async function controlPathsIn(directory: string): Promise<readonly string[]> {
+  const home = homeOf(process.env);
+  if (!hasDefinitions(directory, home)) return [];
+  const { controlPathsOf, knownServers } = await import("@deepwright/server/mcp");
+  try {
+    return controlPathsOf(await knownServers({ project: directory, home }));
+  } catch (error) {
+    if ((error as { name?: string }).name !== "ConfigurationError") throw error;
+    return [];
+  }
+}
+
+function hasDefinitions(directory: string, home: string): boolean {
+  return existsSync(join(directory, ".mcp.json")) || existsSync(join(home, "mcp.json"));
+}
+
 /** Such a server is a program, or an address that is told things; the directory may be anybody's. */
 function refuseUntrusted(known: readonly KnownServer[]): void {
-  const names = known
-    .filter(({ trusted, definition }) => !trusted && !definition.disabled)
-    .map(({ name }) => safeLine(name, 80));
+  const refused = known.filter(({ trusted, definition }) => !trusted && !definition.disabled);
+  const names = refused.map(({ name }) => safeLine(name, 80));
   if (names.length === 0) return;
+  const changed = refused.flatMap(({ changed }) => changed.map(({ path }) => safeLine(path, 120)));
+  const files = changed.length > 0 ? ` Changed since you agreed: ${[...new Set(changed)].join(", ")}.` : "";
   throw usageError(
-    `.mcp.json names MCP servers that nobody has agreed to: ${names.join(", ")}.`,
+    `.mcp.json names MCP servers that nobody has agreed to as they are now: ${names.join(", ")}.${files}`,
     `Look at them with 'deepwright mcp list', then: deepwright mcp trust ${names.join(" ")}. Without them: --no-mcp.`,
   );
 }

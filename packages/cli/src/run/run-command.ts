@@ -74,20 +74,24 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
   const since = await orStopped(images, stop);
   await saySituation(run, task, beginning, prepared);
-  const approver = approverFor(run, thread);
+  const approver = approverFor(run, thread, workplace.controlPaths);
   const { input, open } = beginning;
   const result = await runToEnd({ agent, input, stop, onPart: viewOf(run), config }, approver, open);
   return reportEnd(run, { ...result, workplace, since, denied: approver.denied });
 }
 
 /** With --json the caller is a program: it reads the question and answers with another run. */
-function approverFor({ options, console, stop }: Run, { isKept }: RunThread): Approver {
+function approverFor(
+  { options, console, stop }: Run,
+  { isKept }: RunThread,
+  controlPaths: readonly string[],
+): Approver {
   const { yes, json, wait, answer } = options;
   const person = { stdin: process.stdin, stderr: process.stderr };
   const { env: environment } = process;
   const nobody = isKept && (json || wait) ? "wait" : "deny";
   const mode = !json && !wait && isAttended(person, environment) ? "ask" : nobody;
-  const around = { console, person, environment, signal: stop.signal };
+  const around = { console, person, environment, signal: stop.signal, controlPaths };
   return new Approver({ mode: yes ? "approve" : mode, first: answer }, around);
 }
 
@@ -170,7 +174,8 @@ async function openedCommands(
   const { console, stop } = run;
   const { openCommands } = await import("../commands/open-commands.ts");
   const onWait = (words: string): void => console.line(words);
-  const request = { ...sandbox, files: files.disk, threadId, isKept, signal: stop.signal, onWait };
+  const { disk, controlPaths } = files;
+  const request = { ...sandbox, files: disk, controlPaths, threadId, isKept, signal: stop.signal, onWait };
   const opened = await openCommands(request);
   sayCommands(run, opened);
   return opened && "why" in opened ? undefined : opened;

@@ -3,6 +3,7 @@ import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
 import type { CommandWork } from "../commands/command-work.ts";
 import type { Commands } from "../commands/commands.ts";
+import { controlPathsIn } from "../mcp/open-run-mcp.ts";
 import { type DirectoryTrust, directoryTrust } from "../trust/directory-trust.ts";
 import { type Changes, changesOf } from "./changes.ts";
 import { findKnowledge, type Knowledge, type KnowledgeOptions, NO_KNOWLEDGE } from "./knowledge.ts";
@@ -26,6 +27,8 @@ export interface Workplace {
   readonly trust: DirectoryTrust;
   /** Each once, in the order they were refused. */
   readonly notWritten: readonly NotWritten[];
+  /** More files that steer other programs, relative to the directory. */
+  readonly controlPaths: readonly string[];
   /** `since` is the number of the thread's newest image when the run began. */
   readonly outcome: (saver: SharedSaver, threadId: string, since: number) => Promise<WorkOutcome>;
 }
@@ -53,18 +56,21 @@ export interface DirectoryFiles {
   readonly notWritten: readonly NotWritten[];
   /** Nobody is here to agree to a change of a file that steers other programs. */
   readonly approve: (path: string) => boolean;
+  /** More files that steer other programs, relative to the directory: those that MCP servers run. */
+  readonly controlPaths: readonly string[];
 }
 
 /** `directory` is a real path. */
 export async function openDirectory(directory: string): Promise<DirectoryFiles> {
+  const controlPaths = await controlPathsIn(directory);
   const { ProjectFiles } = await import("./project-files.ts");
   const notWritten: NotWritten[] = [];
   const approve = (path: string): boolean => {
     if (!notWritten.some((known) => known.path === path)) notWritten.push({ path, reason: "needs approval" });
     return false;
   };
-  const disk = new ProjectFiles({ rootDir: directory, virtualMode: true, approve });
-  return { directory, disk, notWritten, approve };
+  const disk = new ProjectFiles({ rootDir: directory, virtualMode: true, approve, controlPaths });
+  return { directory, disk, notWritten, approve, controlPaths };
 }
 
 /** Without commands the agent has none; those with files of their own take the place of the directory. */
@@ -75,7 +81,7 @@ export async function openWorkplace(
   environment: NodeJS.ProcessEnv,
 ): Promise<Workplace> {
   const { CompositeBackend, MapBackend, StateBackend } = await import("deepwright");
-  const { directory, disk, notWritten } = files;
+  const { directory, disk, notWritten, controlPaths } = files;
   const wanted = options.memory || options.skills;
   const project = commands?.isElsewhere ? new MapBackend() : disk;
   const knowledge = wanted ? await findKnowledge(project, options, environment) : NO_KNOWLEDGE;
@@ -84,7 +90,7 @@ export async function openWorkplace(
   const { place, outcome } = options.dryRun ? await previewOf(files) : await placeOf(files, commands);
   const areas = AREAS.map((area) => [`/${area}/`, new StateBackend()] as const);
   const backend = new CompositeBackend(place, { ...knowledge.mounts, ...Object.fromEntries(areas) });
-  return { directory, backend, knowledge, trust, notWritten, outcome };
+  return { directory, backend, knowledge, trust, notWritten, controlPaths, outcome };
 }
 
 /** Where the harness puts what is too long for the context of a model. */
@@ -112,11 +118,12 @@ async function placeOf({ disk, directory }: DirectoryFiles, commands: Commands |
   };
 }
 
-async function previewOf({ disk, approve }: DirectoryFiles): Promise<Place> {
+async function previewOf({ disk, approve, controlPaths }: DirectoryFiles): Promise<Place> {
   const { isControlPath, PolicyBackend, previewBackend } = await import("deepwright");
   const preview = previewBackend(disk);
+  const named = new Set(controlPaths.map((name) => `/${name}`));
   const check = (operation: string, path: string): string | undefined =>
-    CHANGING.has(operation) && isControlPath(path) && !approve(path)
+    CHANGING.has(operation) && (isControlPath(path) || named.has(path)) && !approve(path)
       ? `Error: '${path}' steers other programs: a person has to approve a change to it`
       : undefined;
   return { place: new PolicyBackend(preview, { check }), outcome: () => previewed(preview.changes()) };

@@ -15,7 +15,7 @@ import { loadModel } from "../model/load.ts";
 import { directoryWarning } from "../run/directory.ts";
 import { knowledgeLine } from "../run/knowledge.ts";
 import { ASKING, knowledgeOptions, mcpMiddleware, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
-import { openDirectory, openWorkplace } from "../run/workplace.ts";
+import { type DirectoryFiles, openDirectory, openWorkplace } from "../run/workplace.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { trustLine } from "../trust/directory-trust.ts";
@@ -36,13 +36,10 @@ export async function openOwnAgent(
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
   const choice = await chooseModel(wish, process.env, endpoints);
   console.line(safeLine(choiceLine(choice)));
-  const [library, model, files] = await Promise.all([
-    import("deepwright"),
-    loadModel(choice),
-    openDirectory(directory),
-  ]);
+  const [library, model] = await Promise.all([import("deepwright"), loadModel(choice)]);
   const mcp = await mcpFor(directory, wish, choice.kind === "offline", console);
-  const commands = await commandsFor(directory, files.disk, console);
+  const files = await openDirectory(directory);
+  const commands = await commandsFor(files, console);
   const workplace = await openWorkplace(
     files,
     { dryRun: false, memory: true, skills: true, trust: false },
@@ -101,14 +98,14 @@ async function mcpFor(
 const SANDBOX: SandboxOptions = { kind: "os", isAskedFor: false, hosts: [] };
 
 async function commandsFor(
-  directory: string,
-  files: Parameters<typeof openCommands>[0]["files"],
+  { directory, disk, controlPaths }: DirectoryFiles,
   console: Console,
 ): Promise<Commands | undefined> {
   const opened = await openCommands({
     ...SANDBOX,
     directory,
-    files,
+    files: disk,
+    controlPaths,
     threadId: "serve",
     isKept: false,
     signal: new AbortController().signal,
