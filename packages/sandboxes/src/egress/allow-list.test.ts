@@ -51,6 +51,13 @@ describe("SB-10 what allows nothing, and what is a mistake", () => {
     expect(() => parseAllowList(["ok.example.com", entry])).toThrow(ConfigurationError);
   });
 
+  test.each([["*"], ["*."], ["*:443"], ["*.*"], [""]])(
+    "the entry %j is said to allow every host",
+    (entry) => {
+      expect(() => parseAllowList([entry])).toThrow("allows every host");
+    },
+  );
+
   test("a list that is not one is a configuration error", () => {
     expect(() => parseAllowList("example.com" as unknown as string[])).toThrow(ConfigurationError);
   });

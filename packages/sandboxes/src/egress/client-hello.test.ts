@@ -63,6 +63,20 @@ test("what is not a hello is invalid, and nothing makes it throw", async () => {
     }
 });
 
+test("a name of another kind, or in a list of another length, is invalid", async () => {
+  const hello = await helloOf({ servername: "api.example.com" });
+  const start = hello.indexOf("api.example.com") - 9;
+  for (const [at, value] of [
+    [start + 6, 1],
+    [start + 5, (hello[start + 5] as number) + 1],
+    [start + 8, (hello[start + 8] as number) - 1],
+  ] as const) {
+    const broken = Buffer.from(hello);
+    broken[at] = value;
+    expect(readClientHello(broken).state).toBe("invalid");
+  }
+});
+
 test("two names in one hello are invalid: who reads it may take the other one", async () => {
   const hello = await helloOf({ servername: "api.example.com", maxVersion: "TLSv1.2" });
   const name = Buffer.from("api.example.com");

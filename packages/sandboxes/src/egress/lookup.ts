@@ -23,11 +23,10 @@ export function createLookup(): Lookup {
       const next = waiting.shift();
       if (next) next();
       else running--;
-      pending.delete(host);
     }
   };
   return (host) => {
-    const known = pending.get(host) ?? resolve(host);
+    const known = pending.get(host) ?? resolve(host).finally(() => pending.delete(host));
     pending.set(host, known);
     return known;
   };

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, it } from "vitest";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { findProgram } from "./find-program.ts";
 import { scratchDirectory } from "./os-for-tests.ts";
 
@@ -35,6 +35,16 @@ it("SB-09 a program is found by its real path, and never where the agent can wri
   for (const path of [join(workspace, "bin"), join(links, "workspace/bin"), join(links, "in")])
     expect(find(path, join(links, "workspace")), path).toEqual({});
   expect(find(`${join(links, "in")}:${join(system, "real")}`)).toEqual({ path: real });
+});
+
+it("a directory beside the workspace is trusted, and nothing is where all is writable", () => {
+  const workspace = scratchDirectory();
+  const beside = `${workspace}-beside`;
+  onTestFinished(() => rmSync(beside, { recursive: true }));
+  const path = program(beside);
+  expect(findProgram(NAME, [workspace], beside)).toEqual({ path });
+  expect(findProgram(NAME, ["/"], beside)).toStrictEqual({});
+  expect(findProgram(NAME, [], relative(process.cwd(), beside))).toStrictEqual({});
 });
 
 it("relative entries of PATH count for nothing, and what cannot be run is named", () => {

@@ -34,10 +34,34 @@ function ownAgent() {
   return createDeepAgent({ model, tools: [confirm] });
 }
 
+/** An agent whose tool needs approval. */
+function guardedAgent() {
+  const confirm = tool(() => "confirmed", { name: "confirm", description: "Does it.", schema: z.object({}) });
+  const model = scriptedModel(
+    ({ messages }) =>
+      messages.at(-1)?.getType() === "tool" ? say(String(messages.at(-1)?.text)) : callTool("confirm", {}),
+    { record: false },
+  );
+  return createDeepAgent({ model, tools: [confirm], interruptOn: { confirm: true } });
+}
+
+/** A graph that asks two questions at once. */
+function twoQuestions() {
+  const State = Annotation.Root({ left: Annotation<string>(), right: Annotation<string>() });
+  return new StateGraph(State)
+    .addNode("one", () => ({ left: interrupt("left?") as string }))
+    .addNode("other", () => ({ right: interrupt("right?") as string }))
+    .addEdge(START, "one")
+    .addEdge(START, "other")
+    .addEdge("one", END)
+    .addEdge("other", END)
+    .compile();
+}
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({
-    agents: { stock: stockGraph(), own: ownAgent() },
+    agents: { stock: stockGraph(), own: ownAgent(), guarded: guardedAgent(), two: twoQuestions() },
     engineCommands: true,
   });
 });
@@ -72,6 +96,37 @@ describe.each([[false], [0], [""], [null], [{}], [[]]])("the answer %j", (value)
     const { body } = await answer(thread, "own", value);
     expect(body.messages.at(-1).content).toBe(JSON.stringify(value));
   });
+});
+
+test("an approval is not answered by nothing", async () => {
+  const thread = await asked("guarded", { messages: [{ role: "user", content: "go" }] });
+  for (const value of [{}, [], null, ""])
+    expect(await answer(thread, "guarded", value)).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_REQUEST", message: expect.stringContaining("approval") },
+    });
+  const { body } = await answer(thread, "guarded", { decisions: [{ type: "approve" }] });
+  expect(body.messages.at(-1).content).toBe("confirmed");
+});
+
+test("of several questions each is answered by its id, and no other id is taken", async () => {
+  const { thread_id: thread } = (await server.call("POST", "/threads", {})).body;
+  const begun = await server.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "two", input: {} });
+  const ids: string[] = begun.body.__interrupt__.map(({ id }: { id: string }) => id);
+  expect(ids).toHaveLength(2);
+  expect(await answer(thread, "two", "yes")).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("2 interrupts wait") },
+  });
+  const other = "0".repeat(32);
+  for (const resume of [{ [other]: "yes" }, { [ids[0] as string]: "yes", [other]: "yes" }])
+    expect(await answer(thread, "two", resume)).toMatchObject({
+      status: 409,
+      body: { code: "NOTHING_TO_RESUME" },
+    });
+  const { body } = await answer(thread, "two", { [ids[0] as string]: "yes", [ids[1] as string]: "no" });
+  expect(body).toMatchObject({ left: "yes", right: "no" });
+  expect(await answer(thread, "two", { [ids[0] as string]: "yes" })).toMatchObject({ status: 409 });
 });
 
 test("null beside other commands is no answer", async () => {

@@ -22,6 +22,15 @@ test("a caller may ask at once as often as the burst, then as often as the rate"
   expect(retryAfter(() => limit.take("a"))).toBe("1");
 });
 
+test("of very many callers the one who asked longest ago is forgotten", () => {
+  const limit = new RateLimit({ burst: 1, perSecond: 1 }, () => 0);
+  for (let caller = 0; caller < 10_000; caller++) limit.take(`${caller}`);
+  expect(retryAfter(() => limit.take("0"))).toBe("1");
+  limit.take("one more");
+  expect(retryAfter(() => limit.take("0"))).toBe("1");
+  limit.take("1");
+});
+
 test("several at once count as several, and more than the burst are paid for afterwards", () => {
   let now = 0;
   const limit = new RateLimit({ burst: 10, perSecond: 1 }, () => now);

@@ -71,6 +71,17 @@ test("a link is refused wherever it leads, and what it leads to stays as it is",
   expect((await readdir(directory)).sort()).toEqual(["own", "to-nothing", "to-own"]);
 });
 
+test("a place where no file can be made says so, and a file that is closed already stays as closed", async () => {
+  await expect(openTokenFile(join(directory, "x".repeat(250)))).rejects.toMatchObject({
+    code: "ENAMETOOLONG",
+  });
+  const path = join(directory, "token");
+  const { token } = await openTokenFile(path);
+  await chmod(path, 0o400);
+  expect((await openTokenFile(path)).token).toBe(token);
+  expect((await stat(path)).mode & 0o777).toBe(0o400);
+});
+
 test("what is no file is refused, and nobody waits for it", async () => {
   execFileSync("mkfifo", [join(directory, "pipe")]);
   await mkdir(join(directory, "folder"));

@@ -25,6 +25,18 @@ describe("an address where clouds keep credentials", () => {
   });
 });
 
+test.each([
+  ["example.com", "http or https"],
+  ["ftp://example.com/", "http or https"],
+  ["file:///etc/passwd", "http or https"],
+  ["http://me@example.com/", "name or password"],
+  ["http://:word@example.com/", "name or password"],
+  ["http://me:word@example.com/", "name or password"],
+])("is no address to call: %s", (text, words) => {
+  for (const allowPrivate of [false, true])
+    expect(checkedAddress(text, allowPrivate)).toEqual({ refused: expect.stringContaining(words) });
+});
+
 test("private addresses are called where they are allowed, and public ones anywhere", () => {
   for (const host of ["127.0.0.1", "10.0.0.1", "[::1]", "[fd00::1]", "100.100.100.201", "localhost"])
     expect([host, isRefused(host, false), isRefused(host, true)]).toEqual([host, true, false]);

@@ -133,6 +133,13 @@ test("what counts as a change, and what becomes of tools that go and come back",
   const back = withListed(gone, "s", [{ ...tool, description: "B." }], []);
   expect(back.pending).toMatchObject([{ name: "a", now: { description: "B." } }]);
   expect(withListed(back, "s", [tool], []).pending).toEqual([]);
+  expect(withListed(back, "s", [{ ...tool, description: "B." }], [])).toBe(back);
+  const seen = withListed(known, "s", [{ ...tool, description: "B." }], [tool]);
+  expect(withListed(seen, "s", [{ ...tool, description: "C." }], []).pending).toMatchObject([
+    { name: "a", before: { description: "A." }, now: { description: "C." } },
+  ]);
+  expect(withoutChange(undefined, "s", "a")).toEqual({ server: "s", approved: [], pending: [] });
+  expect(withoutChange(back, "s", "other")).toBe(back);
   const agreed = withoutChange(back, "s", "a");
   expect(agreed.pending).toEqual([]);
   expect(withListed(agreed, "s", [{ ...tool, description: "B." }], [])).toBe(agreed);

@@ -1,8 +1,10 @@
-import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linesOf, opened, projectWith, scratch, toolsProgram } from "../mcp-for-tests.ts";
 import type { TrustRequest } from "../open-mcp.ts";
+import { writePrivateFile } from "./private-file.ts";
+import { openTrustStore } from "./trust-store.ts";
 
 test("TR-02 nothing of a project's server runs before a yes, which holds for exactly that definition", async () => {
   const [home, log] = [await scratch(), join(await scratch(), "log")];
@@ -106,6 +108,54 @@ test("a list of agreements that is a link, or no file, is refused", async () => 
   await mkdir(join(other, "deep", "mcp-trust.json"), { recursive: true });
   await expect(opened({ project, home: join(other, "deep") })).rejects.toThrow("is not a file");
   expect(JSON.parse(await readFile(list, "utf8")).version).toBe(1);
+});
+
+const subject = (project: string, name: string) => ({ project, name, definition: { command: "x" } });
+const tool = { name: "a", description: "A.", inputSchema: { type: "object" } };
+
+test.each([["a file"], ["memory"]])(
+  "an agreement in %s is taken back by project and name, alone",
+  async (kind) => {
+    const path = kind === "memory" ? undefined : join(await scratch(), "trust.json");
+    const store = openTrustStore(path);
+    const all = [subject("/one", "a"), subject("/one", "b"), subject("/two", "a")] as const;
+    for (const one of all) {
+      await store.add(one);
+      await store.listed(one, [tool], []);
+      await store.listed(one, [{ ...tool, description: "B." }], [tool]);
+    }
+    expect(await store.remove("/three", "a")).toBe(false);
+    expect(await store.remove("/one", "a")).toBe(true);
+    expect(await store.remove("/one", "a")).toBe(false);
+    expect(await Promise.all(all.map((one) => store.has(one)))).toEqual([false, true, true]);
+    const waiting = await Promise.all(all.map((one) => store.changedTools(one)));
+    expect(waiting.map(({ length }) => length)).toEqual([0, 1, 1]);
+  },
+);
+
+test("a list of agreements is written only when it changes, and an error of it is not lost", async () => {
+  const home = await scratch();
+  const path = join(home, "trust.json");
+  const store = openTrustStore(path);
+  await store.add(subject("/one", "a"));
+  const { ino } = await stat(path);
+  expect(await store.remove("/one", "b")).toBe(false);
+  expect((await stat(path)).ino).toBe(ino);
+  await mkdir(join(home, "folder"));
+  await expect(writePrivateFile(join(home, "folder"), "x")).rejects.toThrow();
+  expect((await readdir(home)).sort()).toEqual(["folder", "trust.json"]);
+});
+
+test("agreements that are made side by side are all kept", async () => {
+  const store = openTrustStore(join(await scratch(), "trust.json"));
+  const all = Array.from({ length: 30 }, (_, index) => subject("/one", `server-${index}`));
+  const made: Promise<void>[] = [];
+  for (const one of all) {
+    await made.at(-2);
+    made.push(store.add(one));
+  }
+  await Promise.all(made);
+  expect(await Promise.all(all.map((one) => store.has(one)))).toEqual(all.map(() => true));
 });
 
 test.each([
