@@ -41,7 +41,8 @@ test("headers are kept by host; the same one may go to two hosts", () => {
 });
 
 test("nothing is kept where nothing is allowed", () => {
-  for (const options of [null, undefined, {}, { allow: [] }]) expect(checkedEgress(options)).toBeUndefined();
+  for (const options of [null, undefined, {}, { allow: [] }])
+    expect(checkedEgress(options as EgressOptions)).toBeUndefined();
   const options = { allow: [HOST] };
   expect(checkedEgress(options)).toBe(options);
 });
