@@ -1,5 +1,5 @@
 /** Tells a model that it goes round in circles, and ends the run when it does not stop. */
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { treeOf } from "../backends/run-tree.ts";
 import type { Messages } from "../loop/messages.ts";
 import { endRunWith } from "../loop/run-ended.ts";
@@ -26,15 +26,16 @@ export interface LoopSettings {
 export function createLoopStages(settings: LoopSettings): Stages {
   return {
     input: (messages, task) => {
-      if (messages.length > 0) lookFrom(task.read("messages") as Messages | undefined, task);
+      const thread = (task.read("messages") as Messages | undefined) ?? [];
+      if (messages.length > 0) lookFrom([...thread, ...messages], task);
       return messages;
     },
     turn: (thread, task) => lookAt(thread, task, settings),
   };
 }
 
-/** What a person says is news, whatever was done before. */
-function lookFrom(thread: Messages = [], task: StageTask): void {
+/** Turns before a new message do not count, also those of a history that the caller hands in with it. */
+function lookFrom(thread: readonly BaseMessage[], task: StageTask): void {
   const last = thread.findLast((message) => AIMessage.isInstance(message))?.id;
   if (last !== undefined) task.write(LOOKED_THROUGH, last);
 }

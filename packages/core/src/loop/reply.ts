@@ -10,6 +10,7 @@ import {
   type AIMessageChunk,
   type InvalidToolCall,
   type ToolCall,
+  type ToolCallChunk,
 } from "@langchain/core/messages";
 import { newId } from "./messages.ts";
 import { wasCutByLength, wasFinished } from "./outcome.ts";
@@ -96,20 +97,35 @@ function invalidCalls(reply: AIMessage): InvalidToolCall[] {
 
 /** Streamed arguments are parsed strictly: what LangChain completes for display must not be run. */
 function fromChunks(reply: AIMessageChunk): Draft[] {
-  const merged = new Map<unknown, { name: string; args: string; id: string | undefined }>();
-  for (const chunk of reply.tool_call_chunks ?? []) {
-    const key = chunk.index ?? chunk.id ?? merged.size;
-    const known = merged.get(key) ?? { name: "", args: "", id: undefined };
-    merged.set(key, {
-      name: known.name + (chunk.name ?? ""),
-      args: known.args + (chunk.args ?? ""),
-      id: known.id ?? chunk.id,
-    });
-  }
+  const merged = mergedChunks(reply.tool_call_chunks ?? []);
   const finished = wasFinished(reply);
-  return [...merged.values()].map(({ name, args, id }) =>
+  return merged.map(({ name, args, id }) =>
     args === "" && !finished ? refused(name, id, NO_ARGUMENTS) : parseCall(name, args, id),
   );
+}
+
+interface MergedChunks {
+  name: string;
+  args: string;
+  id: string | undefined;
+}
+
+/** Pieces of one call share an index. Ollama sends every call under index 0, so another id begins another call. */
+function mergedChunks(chunks: readonly ToolCallChunk[]): MergedChunks[] {
+  const calls: MergedChunks[] = [];
+  const latest = new Map<unknown, MergedChunks>();
+  for (const { name, args, id, index } of chunks) {
+    const key = index ?? id;
+    const known = key === undefined ? undefined : latest.get(key);
+    const isSame = known !== undefined && (!id || !known.id || id === known.id);
+    const call = isSame ? known : { name: "", args: "", id: undefined };
+    if (!isSame) calls.push(call);
+    call.name += name ?? "";
+    call.args += args ?? "";
+    call.id ||= id;
+    if (key !== undefined) latest.set(key, call);
+  }
+  return calls;
 }
 
 /** Only the end of a stream tells a call without arguments from one whose arguments never came. */

@@ -90,6 +90,20 @@ describe("R-31", () => {
   });
 });
 
+test("replies of a history that the caller hands in do not count", async () => {
+  const { agent, model } = agentOf(() => say("Noted."));
+  const history = Array.from({ length: 12 }, (_, index) => [
+    { role: "user", content: `fact ${index}` },
+    { role: "assistant", content: "Noted." },
+  ]).flat();
+  const { outcome, messages } = await agent.invoke({
+    messages: [...history, { role: "user", content: "the last fact" }],
+  });
+  expect(outcome).toEqual({ kind: "done" });
+  expect(model.callCount).toBe(1);
+  expect(messages.at(-1)?.text).toBe("Noted.");
+});
+
 test("the notice stays where it was said: every request begins with the one before", async () => {
   const script: Script = ({ turn }) => (turn < 8 ? callTool("same") : say("finished"));
   const { agent, model } = agentOf(script);
