@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { identifier, metadata } from "./ids.ts";
 import { message } from "./messages.ts";
-import { runStatus, type StreamMode } from "./runs.ts";
+import { agentOutcome, runStatus, type StreamMode } from "./runs.ts";
 import { mailKind } from "./thread-work.ts";
 import { interrupt } from "./threads.ts";
 
@@ -25,7 +25,11 @@ export const errorEvent = z
   .describe("Why a run failed. `error` is a name or code, `message` is for people.");
 
 export const endEvent = z
-  .object({ run_id: identifier.optional(), status: runStatus.optional() })
+  .object({
+    run_id: identifier.optional(),
+    status: runStatus.optional(),
+    outcome: agentOutcome.nullish(),
+  })
   .nullable()
   .describe("Always the last event of a run; a stream that closes without it was cut and can be resumed.");
 

@@ -15,6 +15,19 @@ export const multitaskStrategy = z
   );
 export type MultitaskStrategy = z.infer<typeof multitaskStrategy>;
 
+/** How the agent ended the run. A run with the status `success` came to an end, but may not have done its task. */
+export const agentOutcome = z
+  .looseObject({
+    kind: z
+      .string()
+      .describe(
+        "`done`, `length`, `content_filter`, `refusal`, `empty`, `budget` or `loop`; other agents may have other words.",
+      ),
+    detail: z.string().optional().describe("The reason, for people."),
+  })
+  .describe("How the agent ended the run: a run can be a `success` and still be stopped by its budget.");
+export type AgentOutcome = z.infer<typeof agentOutcome>;
+
 export const run = z.object({
   run_id: identifier,
   thread_id: identifier,
@@ -24,6 +37,7 @@ export const run = z.object({
   status: runStatus,
   metadata,
   multitask_strategy: multitaskStrategy.nullish(),
+  outcome: agentOutcome.nullish().describe("Absent until the run has ended, and for agents that tell none."),
 });
 export type Run = z.infer<typeof run>;
 
@@ -135,6 +149,7 @@ export const runField = z.enum([
   "metadata",
   "kwargs",
   "multitask_strategy",
+  "outcome",
 ]);
 
 export const listRunsQuery = z.object({

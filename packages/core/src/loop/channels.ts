@@ -12,7 +12,7 @@ import {
   isInteropZodSchema,
 } from "@langchain/core/utils/types";
 import { type BaseChannel, ReducedValue, StateSchema } from "@langchain/langgraph";
-import { LastValue, UntrackedValueChannel } from "@langchain/langgraph/channels";
+import { LastValue } from "@langchain/langgraph/channels";
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
 import { filesValue } from "../backends/files-value.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
@@ -35,14 +35,30 @@ export class KeepLast extends LastValue<unknown> {
   }
 }
 
-/** A value of the run, never stored. Asking for it when there is none is normal and must be cheap. */
-export class RunValue extends UntrackedValueChannel<unknown> {
-  override fromCheckpoint(): this {
-    return new RunValue({ guard: false }) as this;
+/**
+ * A result of a run, stored with its last checkpoint; the next run clears it by writing undefined or null. Asking for it
+ * when there is none is normal and must be cheap, so nothing is thrown.
+ */
+export class RunResult extends KeepLast {
+  override fromCheckpoint(checkpoint?: unknown): this {
+    const next = new RunResult();
+    if (checkpoint !== undefined && checkpoint !== null) next.value = [checkpoint];
+    return next as this;
+  }
+
+  override update(values: unknown[]): boolean {
+    if (values.length === 0) return false;
+    const last = values.at(-1) ?? undefined;
+    this.value = last === undefined ? [] : [last];
+    return true;
   }
 
   override get(): unknown {
-    return this.isAvailable() ? super.get() : undefined;
+    return this.value[0];
+  }
+
+  override checkpoint(): unknown {
+    return this.value[0];
   }
 }
 
@@ -70,7 +86,7 @@ export interface StateShape {
 
 const messagesChannel = new MessagesChannel();
 const reminders = remindersChannel();
-const runValue = new RunValue({ guard: false });
+const runResult = new RunResult();
 
 /**
  * Later schemas do not replace a key an earlier one declared; the agent's own schema comes first. `own` are
@@ -90,14 +106,13 @@ export function buildState(
   const publicKeys = [...fields.keys()].filter((key) => !key.startsWith("_"));
   const channels: Record<string, BaseChannel> = { messages: messagesChannel };
   for (const [key, field] of fields) channels[key] = field.channel;
-  channels.structuredResponse = runValue;
-  channels.outcome = runValue;
+  for (const key of RUN_RESULTS) channels[key] = runResult;
   channels[REMINDERS] = reminders;
   Object.assign(channels, own);
   return {
     channels,
     inputKeys: ["messages", ...publicKeys.filter((key) => !fields.get(key)?.isOwn)],
-    outputKeys: ["messages", ...publicKeys, "structuredResponse", "outcome"],
+    outputKeys: ["messages", ...publicKeys, ...RUN_RESULTS],
     singleValueKeys: new Set(
       [...fields].filter(([, f]) => f.channel instanceof KeepLast).map(([key]) => key),
     ),
@@ -105,7 +120,10 @@ export function buildState(
   };
 }
 
-const RESERVED = ["messages", "structuredResponse", "outcome", "jumpTo", REMINDERS, APPROVALS, APPROVAL_PLAN];
+/** Channels that hold how the last run ended. */
+export const RUN_RESULTS = ["structuredResponse", "outcome"] as const;
+
+const RESERVED = ["messages", ...RUN_RESULTS, "jumpTo", REMINDERS, APPROVALS, APPROVAL_PLAN];
 
 async function validateValues(
   fields: ReadonlyMap<string, Field>,

@@ -33,6 +33,7 @@ export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ me
   // An earlier answer of this run, which a hook did not accept, does not outlive the next reply.
   if (structured !== undefined || readChannel(config, "structuredResponse") !== undefined)
     writes.push(["structuredResponse", structured]);
+  if (readChannel(config, "outcome") !== undefined) writes.push(["outcome", undefined]);
   for (const part of parts) writes.push(...part.writes);
   const routes = parts.flatMap((part) => part.routes);
   const ends = parts.some((part) => part.ends);

@@ -5,6 +5,7 @@ import {
   checkpointerOf,
   graphNamespace,
   type PendingWritesReader,
+  readChannel,
   sendWrites,
   type TaskConfig,
   type UnfinishedStep,
@@ -12,6 +13,7 @@ import {
   type Write,
 } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { RUN_RESULTS } from "./channels.ts";
 import { withoutForeignMarks } from "./foreign-marks.ts";
 import { handedWrites } from "./handed-state.ts";
 import { asksPeople, entryNode, goTo, type Loop, readMessages, TOOLS_NODE } from "./loop.ts";
@@ -43,7 +45,16 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
     ...(closing.length > 0 ? [["messages", closing] as Write] : []),
   ];
   const handed = handedWrites(loop, config);
-  sendWrites(config, [...handed, ...task.writes(), ...repairs, ...written, ...goTo(entryNode(loop))]);
+  const cleared = RUN_RESULTS.filter((key) => readChannel(config, key) !== undefined);
+  const clearing = cleared.map((key): Write => [key, undefined]);
+  sendWrites(config, [
+    ...handed,
+    ...clearing,
+    ...task.writes(),
+    ...repairs,
+    ...written,
+    ...goTo(entryNode(loop)),
+  ]);
 }
 
 function believed(given: Record<string, unknown>, config: TaskConfig): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /** The beginning and the end of runs. */
-import { runStatus } from "../runs.ts";
+import { agentOutcome, runStatus } from "../runs.ts";
 import { mapAgents } from "./agents.ts";
 import { settleCalls } from "./messages-of-agent.ts";
 import { string } from "./read-message.ts";
@@ -60,5 +60,10 @@ export function endRun(screen: Screen, data: unknown): Screen {
   }));
   const main =
     status === "error" || status === "timeout" ? { ...settled.main, status: "error" as const } : settled.main;
-  return { ...settled, main, run: { ...screen.run, status } };
+  const outcome = agentOutcome.safeParse(isRecord(data) ? data.outcome : undefined);
+  return {
+    ...settled,
+    main,
+    run: { ...screen.run, status, ...(outcome.success && { outcome: outcome.data }) },
+  };
 }

@@ -1,5 +1,5 @@
 /** What a screen shows of a thread: plain data, never changed in place, unchanged parts the same objects. */
-import type { RunStatus } from "../runs.ts";
+import type { AgentOutcome, RunStatus } from "../runs.ts";
 
 export interface Usage {
   readonly input: number;
@@ -87,6 +87,8 @@ export interface ShownRun {
   /** `idle`: none was seen. */
   readonly status: "idle" | RunStatus;
   readonly error?: { readonly error: string; readonly message: string };
+  /** How the agent ended it: `success` alone does not say that the task was done. */
+  readonly outcome?: AgentOutcome;
   /** The run that took its place. */
   readonly replacedBy?: string;
 }

@@ -25,6 +25,7 @@ export interface ClaimKey {
 export interface StoredEnd {
   readonly status: string;
   readonly error: string | null;
+  readonly outcome: string | null;
   readonly threadStatus: string;
   /** Undefined stays as it was. */
   readonly values: string | null | undefined;
@@ -130,9 +131,9 @@ export async function finishRun(
   await lockThread(database, session, threadId);
   const [row] = await session.all(
     `UPDATE dw_srv_runs SET status = $1, error = $2, open = 0, ended_at = $3, updated_at = $3, batch = $4,
-      last_event = last_event + $5 WHERE run_id = $6 AND fence = $7 AND status = 'running'
+      last_event = last_event + $5, outcome = $8 WHERE run_id = $6 AND fence = $7 AND status = 'running'
       RETURNING position, last_event`,
-    [end.status, end.error, now, batch, events.length, runId, fence],
+    [end.status, end.error, now, batch, events.length, runId, fence, end.outcome],
   );
   if (row === undefined) {
     const done = await session.all("SELECT position FROM dw_srv_runs WHERE run_id = $1 AND batch = $2", [

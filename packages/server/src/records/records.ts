@@ -9,6 +9,7 @@
  * `sequence`. Claims and `notBefore` are measured by the clock of the database, which is one for all workers.
  */
 import type {
+  AgentOutcome,
   Assistant,
   CreateRun,
   Cron,
@@ -133,6 +134,8 @@ export interface RunClaim {
 export interface RunEnd {
   readonly status: RunStatus;
   readonly error?: RunRecord["error"];
+  /** How the agent ended it. Absent: it failed, waits, or its agent tells none. */
+  readonly outcome?: AgentOutcome;
   /** What the thread is when nothing more is to do; until then it is `busy`. */
   readonly threadStatus: ThreadStatus;
   /** What listings show of the thread from now on; what is absent stays as it was. */

@@ -55,6 +55,7 @@ export function runOf(row: SqlRow): RunRecord {
     sequence: row.sequence as number,
     attempts: row.attempts as number,
     ...(row.error !== null && { error: JSON.parse(row.error as string) }),
+    ...(row.outcome !== null && { outcome: JSON.parse(row.outcome as string) }),
     ...(row.cancel !== null && { cancel: row.cancel as "interrupt" | "rollback" }),
   };
 }

@@ -13,6 +13,7 @@ export const SERVER_MIGRATIONS: readonly Migration[] = [
   addCallers,
   createCompletionTables,
   addFormerOwners,
+  addOutcomes,
 ];
 
 /**
@@ -112,4 +113,9 @@ function addCallers({ text }: ColumnTypes): string[] {
  */
 function addFormerOwners({ text }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_threads ADD COLUMN former_owner ${text}`];
+}
+
+/** How the agent ended a run: JSON. */
+function addOutcomes({ text }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_srv_runs ADD COLUMN outcome ${text}`];
 }

@@ -117,13 +117,14 @@ function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): Ru
     noteStall: (claim, first = "", head = "") => runs.noteStall(keyOf(claim), first, head),
     async finish(claim, end, events) {
       await appender.settled(claim.run.run_id);
-      const { status, error, threadStatus, values, interrupts, webhook } = end;
+      const { status, error, outcome, threadStatus, values, interrupts, webhook } = end;
       const stored = {
         status,
         task: end.task ?? status,
         callback: callbackOf(claim.run.request),
         webhook,
         error: jsonOf(error),
+        outcome: jsonOf(outcome),
         threadStatus,
         values: values === undefined ? undefined : jsonOf(values),
         interrupts: interrupts === undefined ? undefined : JSON.stringify(interrupts),

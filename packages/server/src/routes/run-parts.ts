@@ -31,9 +31,12 @@ export async function runOf(
 }
 
 export function shownRun(run: RunRecord): Run {
-  const { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy } =
-    run;
-  return { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy };
+  const { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata } = run;
+  const { multitask_strategy, outcome } = run;
+  return {
+    ...{ run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, multitask_strategy },
+    ...(outcome && { outcome }),
+  };
 }
 
 export interface NewRunCall {

@@ -26,7 +26,7 @@ import { isMailRun, mailMessage, type Steering, wireMessage, withMail } from "./
 import { type EngineEvent, type StreamShape, shownEvent, streamShape } from "./stream-events.ts";
 import type { TaskHosts } from "./task-host.ts";
 import { hasTaskNews, isToldAlready, keepsTasks } from "./task-news.ts";
-import { publicKeys, readThread, type ThreadView } from "./thread-view.ts";
+import { publicKeys, readThread, type ShownEnd, shownEnd, type ThreadView } from "./thread-view.ts";
 import type { ErrorWords } from "./wire/wire-error.ts";
 import type { WireJson } from "./wire-json.ts";
 
@@ -345,10 +345,10 @@ export class Execution {
     const { run } = this;
     const { records, wireJson } = this.parts;
     const { status, task, threadStatus, error, view, rolledBack = false } = ending;
-    const shown: Shown = view ? this.shown(view) : {};
+    const shown: ShownEnd = view ? shownEnd(view, status, wireJson) : {};
     const last = [...(events ?? (await this.writer.take()))];
     if (error) last.push({ event: "error", data: wireJson(error) });
-    last.push({ event: "end", data: wireJson({ run_id: run.run_id, status }) });
+    last.push({ event: "end", data: wireJson({ run_id: run.run_id, status, outcome: shown.outcome }) });
     // Whoever waits for the end may want the thread at once.
     await this.held?.release().catch(() => undefined);
     const isMine = await records.runs.finish(
@@ -366,11 +366,6 @@ export class Execution {
     return isMine ? { kind: "finished", status, error, ...shown, rolledBack } : { kind: "lost" };
   }
 
-  /** As clients see it: messages are plain data. */
-  private shown({ values, interrupts }: ThreadView): Shown {
-    return JSON.parse(this.parts.wireJson({ values, interrupts }));
-  }
-
   private async release(): Promise<RunEnd> {
     try {
       await this.writer.flush();
@@ -383,8 +378,6 @@ export class Execution {
     return { kind: "released" };
   }
 }
-
-type Shown = Partial<Pick<ThreadView, "values" | "interrupts">>;
 
 /** Events whose messages are still growing. */
 const PIECES = /^messages(?:\/partial)?(?:\||$)/;

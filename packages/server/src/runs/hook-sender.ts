@@ -146,7 +146,7 @@ function givenUp({ runId, url, attempts }: DueHook, answer: WebhookAnswer): Erro
 export function webhookOf(
   { run_id, thread_id, assistant_id, created_at, metadata, request }: RunRecord,
   { status, error }: Pick<RunEnd, "status" | "error">,
-  { values, interrupts }: Pick<RunEnd, "values" | "interrupts">,
+  { values, interrupts, outcome }: Pick<RunEnd, "values" | "interrupts" | "outcome">,
   wireJson: WireJson,
 ): Pick<RunEnd, "webhook"> {
   if (!request.webhook) return {};
@@ -158,6 +158,7 @@ export function webhookOf(
     metadata,
     status,
     error: error ?? null,
+    ...(outcome && { outcome }),
     values: values ?? null,
     interrupts: interrupts ?? {},
   });

@@ -1,8 +1,9 @@
 /** A thread as listings show it and as a run leaves it. */
 
-import type { Interrupt } from "@deepwright/protocol";
+import { type AgentOutcome, agentOutcome, type Interrupt, type RunStatus } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { readState } from "./state/read-state.ts";
+import type { WireJson } from "./wire-json.ts";
 
 export interface ThreadView {
   readonly values: Record<string, unknown> | null;
@@ -13,6 +14,22 @@ export interface ThreadView {
   /** Nodes that would run next. */
   readonly next: readonly string[];
   readonly messageIds: ReadonlySet<string>;
+}
+
+/** The end of a run as clients see it. */
+export type ShownEnd = Partial<Pick<ThreadView, "values" | "interrupts">> & {
+  readonly outcome?: AgentOutcome;
+};
+
+/** Messages become plain data. Only a run that came to its end has an outcome. */
+export function shownEnd(
+  { values, interrupts }: ThreadView,
+  status: RunStatus,
+  wireJson: WireJson,
+): ShownEnd {
+  const shown: ShownEnd = JSON.parse(wireJson({ values, interrupts }));
+  const outcome = agentOutcome.safeParse(status === "success" ? shown.values?.outcome : undefined);
+  return outcome.success ? { ...shown, outcome: outcome.data } : shown;
 }
 
 /** Private keys of the agent are not in it. */
