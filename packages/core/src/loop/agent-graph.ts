@@ -16,6 +16,7 @@ import { linkedSignal } from "./linked-signal.ts";
 import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
 import { observedNode, observedRun } from "./observed.ts";
+import { beginAnswer } from "./one-answer.ts";
 import { mixesInChildren, withoutChildren } from "./own-stream.ts";
 import { readAhead } from "./read-ahead.ts";
 import { checkResume, withoutHeadId } from "./resume.ts";
@@ -172,8 +173,24 @@ export class AgentGraph extends Base {
       super._streamIterator(input, own),
     );
     const chunks = !isNested(options) && mixesInChildren(options ?? {}) ? withoutChildren(run) : run;
-    if (claim?.begin()) yield* readAhead(chunks, () => claim.release());
+    const release = claim
+      ? claim.begin() && (() => claim.release())
+      : await this.answer(input, options ?? {});
+    if (release) yield* readAhead(chunks, release);
     else yield* chunks;
+  }
+
+  /** Looks again at the interrupt once no other run can answer it. */
+  private async answer(input: unknown, options: RunOptions): Promise<(() => Promise<void>) | undefined> {
+    const release = beginAnswer(this, input, options);
+    if (release === undefined) return undefined;
+    try {
+      await checkResume(this, input, options as TaskConfig);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return async () => release();
   }
 
   /** One step at a time: the engine hands the claim on within a step, but not to the next. */

@@ -3,12 +3,17 @@ import { isCommand } from "@langchain/langgraph";
 import { isNested, type PendingWritesReader, type TaskConfig, unfinishedStep } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 
-interface Resumable {
+export interface Resumable {
   readonly checkpointer?: unknown;
   readonly config?: { readonly configurable?: Record<string, unknown> };
 }
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** Whether a run answers an interrupt of its thread; runs inside another run do not. */
+export function resumesThread(input: unknown, options: PlacedOptions): boolean {
+  return isCommand(input) && !isNested(options) && (input as { resume?: unknown }).resume !== undefined;
+}
 
 /** Throws INVALID_RESUME or NOTHING_TO_RESUME; anything that is not an answer passes. */
 export async function checkResume(graph: Resumable, input: unknown, options: TaskConfig): Promise<void> {
