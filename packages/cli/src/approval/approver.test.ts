@@ -25,7 +25,7 @@ describe("who answers", () => {
       interrupt("1", ["a", "b"]),
       interrupt("2", ["c"], { agentPath: ["clerk"] }),
     ]);
-    const no = { type: "reject", message: expect.stringContaining("Nobody is here") };
+    const no = { type: "reject", message: expect.stringContaining("Go on without it"), unattended: true };
     expect(reply).toEqual({
       kind: "answers",
       answers: { 1: { decisions: [no, no] }, 2: { decisions: [no] } },

@@ -71,7 +71,7 @@ export class Approver {
   }
 
   private deny(questions: readonly Question[]): Reply {
-    const reply = all(questions, { type: "reject", message: NOBODY });
+    const reply = all(questions, { type: "reject", message: NOBODY, unattended: true });
     if (reply.kind === "answers")
       for (const { calls, agentPath } of questions)
         this.denied.push(...calls.map(({ tool }) => ({ tool, agentPath })));
@@ -83,7 +83,7 @@ const WAITS: Reply = { kind: "waits", left: false };
 
 /** What the model reads. */
 const NOBODY =
-  "Nobody is here to approve it. Do not try to reach the same in another way; go on without it, and say in your answer what was not done.";
+  "do not try to reach the same in another way. Go on without it, and say in your answer what was not done.";
 
 /**
  * The same for every call. What cannot be answered so stays open: a question of a tool's own, a call that does not

@@ -28,7 +28,7 @@ export interface Question {
 export type Decision =
   | { readonly type: "approve"; readonly remember?: "thread" }
   | { readonly type: "edit"; readonly editedAction: { readonly name: string; readonly args: object } }
-  | { readonly type: "reject"; readonly message?: string }
+  | { readonly type: "reject"; readonly message?: string; readonly unattended?: true }
   | { readonly type: "respond"; readonly message: string };
 
 /** Answers by the ids of their questions. */

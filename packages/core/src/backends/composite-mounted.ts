@@ -30,6 +30,7 @@ import {
 } from "./composite-routes.ts";
 import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-search.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
+import { offersDelete } from "./offered-delete.ts";
 
 type Uploads = readonly (readonly [string, Uint8Array])[];
 type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
@@ -63,7 +64,8 @@ export class MountedBackends implements BackendProtocol {
     if (sandbox?.closesPaths) this.closesPaths = true;
     if (sandbox) this.execute = async (command, options) => sandbox.execute(command, options);
     if (can("append")) this.append = (...given) => this.#append(...given);
-    if (can("delete")) this.delete = (...given) => this.#delete(...given);
+    if (mounts.some(({ backend }) => offersDelete(backend)))
+      this.delete = (...given) => this.#delete(...given);
     if (can("uploadFiles")) this.uploadFiles = (...given) => this.#upload(...given);
     if (can("downloadFiles")) this.downloadFiles = (...given) => this.#download(...given);
     if (can("realPath")) this.realPath = (...given) => this.#realPath(...given);
@@ -149,7 +151,7 @@ export class MountedBackends implements BackendProtocol {
       (target) => whyNotDeleted(this.#mounts, target),
       options,
       ({ backend }, inner, given) =>
-        backend.delete ? backend.delete(inner, given) : unavailable("Deleting", path),
+        offersDelete(backend) ? backend.delete(inner, given) : unavailable("Deleting", path),
     );
   }
 

@@ -22,6 +22,7 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
+import { offersDelete } from "./offered-delete.ts";
 import { withOpenCheck, withoutOpenCheck } from "./open-check.ts";
 import { type AuditEvent, checkOptions, type PolicyOperation, type PolicyOptions } from "./policy-options.ts";
 import { RateLimiter } from "./policy-rate.ts";
@@ -81,7 +82,7 @@ export class PolicyBackend implements BackendProtocol {
     const backend = makeBackend(inner, { state: {} }) as BackendProtocol;
     this.#instance = backend;
     if (backend.append) this.append = (...given) => this.#append(...given);
-    if (backend.delete) this.delete = (...given) => this.#delete(...given);
+    if (offersDelete(backend)) this.delete = (...given) => this.#delete(...given);
     if (backend.uploadFiles) this.uploadFiles = (...given) => this.#upload(...given);
     if (backend.downloadFiles) this.downloadFiles = (...given) => this.#download(...given);
     if (backend.realPath) this.realPath = (path, given) => backend.realPath?.(path, given) ?? path;

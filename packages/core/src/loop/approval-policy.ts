@@ -15,7 +15,8 @@ export type Decision =
       readonly type: "edit";
       readonly editedAction: { readonly name: string; readonly args: Record<string, unknown> };
     }
-  | { readonly type: "reject"; readonly message?: string }
+  /** `unattended`: nobody could be asked, and the model is told so. */
+  | { readonly type: "reject"; readonly message?: string; readonly unattended?: true }
   | { readonly type: "respond"; readonly message: string };
 
 /** What `when` looks at; the arguments as the tool's schema reads them, absolute paths of file tools canonical. */
@@ -102,12 +103,33 @@ export function approvalPolicy(interruptOn: InterruptOn | undefined | null): App
     if (tool.endsWith("*")) begins.push({ prefix: tool.slice(0, -1), rule });
     else exact.set(tool, rule);
   }
+  // Removing a file is a change as well: programs that gate writes and do not know `delete` mean it, too.
+  const write = exact.get("write_file") ?? exact.get("edit_file");
+  const namesDelete = exact.has("delete") || begins.some(({ prefix }) => "delete".startsWith(prefix));
+  if (write !== undefined && !namesDelete) exact.set("delete", { ...write, argsSchema: undefined });
   const rules = [...exact.values(), ...begins.map(({ rule }) => rule)].filter((rule) => rule !== undefined);
   if (rules.length === 0) return undefined;
   begins.sort((a, b) => b.prefix.length - a.prefix.length);
   const get = (tool: string): ApprovalRule | undefined =>
     exact.has(tool) ? exact.get(tool) : begins.find(({ prefix }) => tool.startsWith(prefix))?.rule;
   return { get, has: (tool) => get(tool) !== undefined, values: () => rules.values() };
+}
+
+/** The part of the system prompt that names the tools which wait for a person; empty when the model sees none of them. */
+export function approvalSection(
+  approvals: ApprovalPolicy | undefined,
+): (visible: ReadonlySet<string>) => string {
+  return (visible) => {
+    const waiting = [...visible].filter((tool) => approvals?.has(tool));
+    if (waiting.length === 0) return "";
+    return `## Approvals
+
+A person decides about calls of these tools before they run: ${waiting.map((tool) => `\`${tool}\``).join(", ")}.
+
+- Call them when the task needs it. Do not ask for permission in words first.
+- The person may change the arguments. The thread then shows the call that ran.
+- A rejected call did not run. Read the reason, do not reach for the same effect in another way, and go on without it or ask what to do.`;
+  };
 }
 
 /** Whether an agent with these options may ask a person; all else about them is checked where it is built. */
@@ -259,7 +281,12 @@ async function readDecision(
   if (type === "edit") return readEdit(given, call, checks);
   const { message } = given;
   if (message !== undefined && typeof message !== "string") return "the message must be text.";
-  if (type === "reject") return message === undefined ? { type } : { type, message };
+  if (type === "reject")
+    return {
+      type,
+      ...(message !== undefined && { message }),
+      ...(given.unattended === true && { unattended: true as const }),
+    };
   return message === undefined ? "a 'respond' decision needs a message." : { type, message };
 }
 

@@ -236,16 +236,16 @@ function decidedPacket(
 ): CallPacket {
   if (decision.type === "respond")
     return { ...place, answer: { content: decision.message, status: "success" } };
-  if (decision.type === "reject") return { ...place, answer: refusal(call.name, decision.message) };
+  if (decision.type === "reject") return { ...place, answer: refusal(call.name, decision) };
   return { ...place, pass };
 }
 
-function refusal(tool: string, message?: string): Answer {
+function refusal(tool: string, { message, unattended }: Extract<Decision, { type: "reject" }>): Answer {
   const reason = message ? `: ${message}` : ".";
-  return {
-    content: `The call of ${tool} was rejected by a person and did not run${reason}`,
-    status: "error",
-  };
+  const why = unattended
+    ? "needs approval, nobody could be asked, and it did not run"
+    : "was rejected by a person and did not run";
+  return { content: `The call of ${tool} ${why}${reason}`, status: "error" };
 }
 
 function decidedBefore(tool: string): Answer {

@@ -6,7 +6,13 @@ import { approvalDemandOf } from "../backends/approval-demand.ts";
 import { ConfigurationError } from "../errors.ts";
 import { demandGate, refuseUnasked } from "./approval-demand.ts";
 import { APPROVALS, approvalsChannel } from "./approval-memory.ts";
-import { approvalPolicy, type CallGate, type InterruptOn } from "./approval-policy.ts";
+import {
+  type ApprovalPolicy,
+  approvalPolicy,
+  approvalSection,
+  type CallGate,
+  type InterruptOn,
+} from "./approval-policy.ts";
 import { buildState } from "./channels.ts";
 import { hookGroups } from "./hooks.ts";
 import { type AnyTool, asksPeople, KEEPS_TIME, type Loop } from "./loop.ts";
@@ -66,7 +72,7 @@ export function buildLoop(spec: LoopSpec): Loop {
     name: spec.name,
     model: spec.modelSource ?? modelSource(spec.model),
     modelNamed: namedModels(),
-    systemMessage: promptBuilder(spec),
+    systemMessage: promptBuilder(spec, approvals),
     tools,
     toolShape,
     profileKeys: spec.profileKeys ?? [],
@@ -197,8 +203,8 @@ interface BuiltPrompt {
 const NOTHING_SPOKEN: readonly string[] = [];
 
 /** Built once per set of visible tools and stays byte-identical, unless a section has something else to say. */
-function promptBuilder(spec: LoopSpec): Loop["systemMessage"] {
-  const sections = sectionsOf(spec.middleware);
+function promptBuilder(spec: LoopSpec, approvals: ApprovalPolicy | undefined): Loop["systemMessage"] {
+  const sections = [...sectionsOf(spec.middleware), approvalSection(approvals)];
   const built = new WeakMap<ReadonlySet<string>, BuiltPrompt>();
   return (visible, spoken = NOTHING_SPOKEN) => {
     const known = built.get(visible);

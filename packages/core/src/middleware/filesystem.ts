@@ -6,6 +6,7 @@ import { sameDemand } from "../backends/approval-demand.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { checkBackend } from "../backends/check-backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { offersDelete } from "../backends/offered-delete.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
 import { createMediaStages } from "../context/media-references.ts";
@@ -229,7 +230,7 @@ function toolsOf(
 
 function serves(backend: BackendSource, tool: string): boolean {
   if (tool === "execute") return isSandboxProtocol(backend);
-  return tool !== "delete" || typeof (backend as BackendProtocol).delete === "function";
+  return tool !== "delete" || offersDelete(backend as BackendProtocol);
 }
 
 function sectionOf(given: string | null | undefined, backend: BackendSource): PromptSection {

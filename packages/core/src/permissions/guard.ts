@@ -26,6 +26,7 @@ import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { offersDelete } from "../backends/offered-delete.ts";
 import { openCheckOf } from "../backends/open-check.ts";
 import {
   type BackendSource,
@@ -132,7 +133,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     this.#rules = rules;
     this.#judge = new Judge(inner, rules, runtime);
     if (inner.append) this.append = (...given) => this.#append(...given);
-    if (inner.delete) this.delete = (...given) => this.#delete(...given);
+    if (offersDelete(inner)) this.delete = (...given) => this.#delete(...given);
     if (inner.uploadFiles) this.uploadFiles = (...given) => this.#upload(...given);
     if (inner.downloadFiles) this.downloadFiles = (...given) => this.#download(...given);
     if (inner.realPath) this.realPath = (...given) => this.#realPath(...given);

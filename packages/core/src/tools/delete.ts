@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { offersDelete } from "../backends/offered-delete.ts";
 import { once } from "../once.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
@@ -24,8 +25,7 @@ export function createDeleteTool(options: FileToolOptions): BuiltInTool {
 async function remove(args: z.output<ReturnType<typeof schema>>, call: FileCall): Promise<FileAnswer> {
   const file = call.locate(args.file_path);
   if (file.error !== undefined) return file;
-  if (call.backend.delete === undefined)
-    return { error: "Files cannot be deleted here", code: "UNAVAILABLE" };
+  if (!offersDelete(call.backend)) return { error: "Files cannot be deleted here", code: "UNAVAILABLE" };
   const result = await call.backend.delete(file.path, { signal: call.signal });
   if (result.error !== undefined) return result;
   return { text: `Successfully deleted '${file.path}'`, filesUpdate: result.filesUpdate };
