@@ -1,0 +1,41 @@
+/** Mistakes of the programmer that are found when the agent is built. */
+import { tool } from "@langchain/core/tools";
+import { CompositeBackend, ConfigurationError, createDeepAgent, createFilesystemMiddleware, LocalShellBackend, StateBackend } from "library";
+import { z } from "zod";
+import { scripted } from "../../kit/scripted-model.ts";
+import { scratch } from "../../kit/scratch.ts";
+
+const named = (name: string) => tool(() => "x", { name, description: "x", schema: z.object({}) });
+
+function refused(build: () => unknown): unknown {
+  try {
+    build();
+    return "accepted";
+  } catch (error) {
+    return ConfigurationError.isInstance(error) ? error.code : "another error";
+  }
+}
+
+export default async function program() {
+  const model = scripted([]);
+  const shell = new LocalShellBackend({ rootDir: scratch("refusals"), virtualMode: true });
+  const deny = (path: string) => [{ operations: ["write" as const], paths: [path], mode: "deny" as const }];
+  const mounted = new CompositeBackend(shell, { "/memories/": new StateBackend() });
+  const twice = { name: "a", description: "a", systemPrompt: "a" };
+  return {
+    ownLs: refused(() => createDeepAgent({ model, tools: [named("ls")] })),
+    ownTask: refused(() => createDeepAgent({ model, tools: [named("task")] })),
+    ownName: refused(() => createDeepAgent({ model, tools: [named("mine")] })),
+    shellWithRules: refused(() => createDeepAgent({ model, backend: shell, permissions: deny("/x/**") })),
+    mountWithRules: refused(() => createDeepAgent({ model, backend: mounted, permissions: deny("/memories/**") })),
+    mountWithOtherRules: refused(() => createDeepAgent({ model, backend: mounted, permissions: deny("/x/**") })),
+    shellWithoutExecute: refused(() =>
+      createFilesystemMiddleware({ backend: shell, permissions: deny("/x/**"), tools: ["read_file", "ls"] }),
+    ),
+    relativePath: refused(() => createDeepAgent({ model, permissions: deny("x/**") })),
+    climbingPath: refused(() => createDeepAgent({ model, permissions: deny("/x/../y") })),
+    homePath: refused(() => createDeepAgent({ model, permissions: deny("/~/x") })),
+    withoutReadFile: refused(() => createFilesystemMiddleware({ tools: ["ls"] })),
+    sameNameTwice: refused(() => createDeepAgent({ model, subagents: [twice, twice] })),
+  };
+}
