@@ -48,15 +48,20 @@ export function tableOf(rows, show) {
   const count = (test) => rows.filter(test).length;
   const failed = count(isFailure);
   const listed = count((row) => !isFailure(row) && row.used.length > 0);
-  lines.push("", `${rows.length} programs: ${rows.length - failed - listed} same, ${listed} with listed differences, ${failed} DIFFERENT`);
+  lines.push(
+    "",
+    `${rows.length} programs: ${rows.length - failed - listed} same, ${listed} with listed differences, ${failed} DIFFERENT`,
+  );
   for (const row of rows) lines.push(...details(row, show));
   return `${lines.join("\n")}\n`;
 }
 
 function verdict(row) {
   if (row.broken.length > 0) return "DIFFERENT (the program does not run on deepagents)";
-  if (row.different.length > 0) return `DIFFERENT (${[...new Set(row.different.map(({ at }) => at || "all"))].join(", ")})`;
-  if (row.used.length > 0) return `listed difference (${row.used.map(({ what, why }) => `${what}: ${why}`).join("; ")})`;
+  if (row.different.length > 0)
+    return `DIFFERENT (${[...new Set(row.different.map(({ at }) => at || "all"))].join(", ")})`;
+  if (row.used.length > 0)
+    return `listed difference (${row.used.map(({ what, why }) => `${what}: ${why}`).join("; ")})`;
   return "same";
 }
 

@@ -2,19 +2,35 @@ import type { BaseMessage } from "@langchain/core/messages";
 
 /** The parts of a conversation that do not depend on wording: who spoke, and which tools were called. */
 export function outline(messages: readonly BaseMessage[]): string[] {
+  const tools = toolNames(messages);
   return messages.map((message) => {
-    if (message.getType() === "tool") return `tool ${message.name}`;
-    const calls = (message as { tool_calls?: { name: string }[] }).tool_calls ?? [];
-    const names = calls.map((one) => one.name).join(", ");
+    if (message.getType() === "tool") return `tool ${tools.get(callId(message))}`;
+    const names = callsOf(message)
+      .map((one) => one.name)
+      .join(", ");
     return names === "" ? `${message.getType()}: ${message.text}` : `${message.getType()} calls ${names}`;
   });
 }
 
 /** The texts of all results of a tool, oldest first. */
 export function results(messages: readonly BaseMessage[], tool: string): string[] {
+  const tools = toolNames(messages);
   return messages
-    .filter((message) => message.getType() === "tool" && message.name === tool)
+    .filter((message) => message.getType() === "tool" && tools.get(callId(message)) === tool)
     .map((message) => message.text);
+}
+
+/** The tool of every call. Not all results carry the name themselves. */
+function toolNames(messages: readonly BaseMessage[]): Map<string | undefined, string> {
+  return new Map(messages.flatMap((message) => callsOf(message).map(({ id, name }) => [id, name] as const)));
+}
+
+function callsOf(message: BaseMessage): { id?: string; name: string }[] {
+  return (message as { tool_calls?: { id?: string; name: string }[] }).tool_calls ?? [];
+}
+
+function callId(message: BaseMessage): string | undefined {
+  return (message as { tool_call_id?: string }).tool_call_id;
 }
 
 /** A result of a backend without its wording: errors become `true`, and codes beside them are left out. */
@@ -23,14 +39,13 @@ export function withoutWords<T extends object>(result: T): Record<string, unknow
   return Object.fromEntries(entries.map(([key, value]) => (key === "error" ? [key, !!value] : [key, value])));
 }
 
-/** `"ok"`, or the class and the code of the error that the function throws. */
-export async function failure(run: () => unknown): Promise<unknown> {
+/** Whether the function succeeds. */
+export async function outcome(run: () => unknown): Promise<"ok" | "threw"> {
   try {
     await run();
     return "ok";
-  } catch (error) {
-    const { name, code } = error as { name?: string; code?: string };
-    return code === undefined ? { threw: name } : { threw: name, code };
+  } catch {
+    return "threw";
   }
 }
 

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 /** A new empty directory. The runner shows its path as `<scratch>/…` and removes it. */
 export function scratch(name: string): string {
   const home = process.env.COMPAT_SCRATCH;
-  if (home === undefined) throw new Error("COMPAT_SCRATCH is not set: start the programs with npm run compat.");
+  if (home === undefined)
+    throw new Error("COMPAT_SCRATCH is not set: start the programs with npm run compat.");
   mkdirSync(home, { recursive: true });
   const directory = join(home, name);
   mkdirSync(directory);

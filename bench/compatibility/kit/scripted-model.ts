@@ -46,7 +46,7 @@ interface CallOptions extends BaseChatModelCallOptions {
 /** A chat model that answers from a script and keeps every request. It knows neither library. */
 export class ScriptedModel extends BaseChatModel<CallOptions> {
   readonly requests: Request[] = [];
-  readonly model: string;
+  readonly modelName: string;
   readonly #script: Script;
   readonly #profile: Record<string, unknown>;
   #calls = 0;
@@ -54,7 +54,7 @@ export class ScriptedModel extends BaseChatModel<CallOptions> {
   constructor(script: Script, options: { model?: string; profile?: Record<string, unknown> } = {}) {
     super({ maxRetries: 0 });
     this.#script = script;
-    this.model = options.model ?? "scripted";
+    this.modelName = options.model ?? "scripted";
     this.#profile = options.profile ?? {};
   }
 

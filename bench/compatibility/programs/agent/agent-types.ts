@@ -1,10 +1,18 @@
 /** Types that take an agent apart. */
 import { createMiddleware } from "langchain";
-import { createDeepAgent, type InferDeepAgentSubagents, type InferSubagentByName, type InferDeepAgentType } from "library";
+import {
+  createDeepAgent,
+  type InferDeepAgentSubagents,
+  type InferDeepAgentType,
+  type InferSubagentByName,
+} from "library";
 import { z } from "zod";
 import { scripted } from "../../kit/scripted-model.ts";
 
-const counting = createMiddleware({ name: "Counting", stateSchema: z.object({ count: z.number().default(0) }) });
+const counting = createMiddleware({
+  name: "Counting",
+  stateSchema: z.object({ count: z.number().default(0) }),
+});
 const agent = createDeepAgent({
   model: scripted(() => "done"),
   subagents: [

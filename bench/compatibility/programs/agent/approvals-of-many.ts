@@ -23,22 +23,25 @@ interface Waiting {
 const waitingOf = (result: object) =>
   (result as { __interrupt__?: { value?: Waiting }[] }).__interrupt__?.map((one) => one.value);
 
-export default async function program() {
+async function decideMany(types: string[]) {
+  ran.length = 0;
   const config = { configurable: { thread_id: "many" } };
-  const model = scripted([
-    { calls: ["a", "b", "c"].map((to) => ({ name: "send", args: { to } })).concat([{ name: "ls", args: { to: "/" } }]) },
-    "done",
-  ]);
+  const sends = ["a", "b", "c"].map((to) => ({ name: "send", args: { to } }));
   const agent = createDeepAgent({
-    model,
+    model: scripted([{ calls: [...sends, { name: "ls", args: { path: "/" } }] }, "done"]),
     tools: [send],
     checkpointer: new MemorySaver(),
     interruptOn: { send: { allowedDecisions: ["approve", "reject"], description: "Send it?" } },
   });
   const waiting = waitingOf(await agent.invoke(input, config));
-  const decisions = [{ type: "approve" }, { type: "reject", message: "no" }, { type: "approve" }];
-  const result = await agent.invoke(new Command({ resume: { decisions } }), config);
-  const many = { waiting, outline: outline(result.messages), ran: [...ran].sort() };
+  const resume = { decisions: types.map((type) => ({ type })) };
+  const result = await agent.invoke(new Command({ resume }), config);
+  return { waiting, outline: outline(result.messages), ran: [...ran].sort() };
+}
+
+export default async function program() {
+  const many = await decideMany(["approve", "approve", "approve"]);
+  const mixed = await decideMany(["approve", "reject", "approve"]);
 
   ran.length = 0;
   const inChild = { configurable: { thread_id: "child" } };
@@ -59,5 +62,5 @@ export default async function program() {
   const asked = waitingOf(await nested.invoke(input, inChild))?.map((one) => one?.actionRequests[0]?.name);
   const before = [...ran];
   const end = await nested.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), inChild);
-  return { many, nested: { asked, before, ran, report: results(end.messages, "task") } };
+  return { many, mixed, nested: { asked, before, ran, report: results(end.messages, "task") } };
 }

@@ -9,12 +9,19 @@ const config = { configurable: { thread_id: "t" } };
 
 async function decide(decision: Decision) {
   const model = scripted([call("write_file", { file_path: "/a.txt", content: "asked" }), "done"]);
-  const agent = createDeepAgent({ model, interruptOn: { write_file: true }, checkpointer: new MemorySaver() });
+  const agent = createDeepAgent({
+    model,
+    interruptOn: { write_file: true },
+    checkpointer: new MemorySaver(),
+  });
   const first = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, config);
   const waiting = (first as { __interrupt__?: { value?: unknown }[] }).__interrupt__?.[0]?.value;
   const result = await agent.invoke(new Command({ resume: { decisions: [decision] } }), config);
   return {
-    waiting: waiting as { actionRequests: Record<string, unknown>[]; reviewConfigs: Record<string, unknown>[] },
+    waiting: waiting as {
+      actionRequests: Record<string, unknown>[];
+      reviewConfigs: Record<string, unknown>[];
+    },
     outline: outline(result.messages),
     files: Object.entries(result.files ?? {}).map(([path, file]) => [path, file.content]),
     tool: results(result.messages, "write_file"),

@@ -6,7 +6,12 @@ import { withoutDates } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 
 const date = "2026-01-01T00:00:00.000Z";
-const file = (content: string): FileData => ({ content, mimeType: "text/plain", created_at: date, modified_at: date });
+const file = (content: string): FileData => ({
+  content,
+  mimeType: "text/plain",
+  created_at: date,
+  modified_at: date,
+});
 
 export default async function program() {
   const State = new StateSchema({ files: filesValue, log: z.array(z.string()).default([]) });

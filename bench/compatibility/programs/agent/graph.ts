@@ -1,6 +1,6 @@
 /** The agent as a part of other graphs, and what it says about itself. */
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
-import { createDeepAgent, type CreateDeepAgentParams, type DeepAgent } from "library";
+import { type CreateDeepAgentParams, createDeepAgent, type DeepAgent } from "library";
 import { outline } from "../../kit/look.ts";
 import { scripted } from "../../kit/scripted-model.ts";
 
@@ -9,7 +9,9 @@ const input = { messages: [{ role: "user", content: "go" }] };
 export default async function program() {
   const params = { model: scripted(() => "inside"), name: "inner" } satisfies CreateDeepAgentParams;
   const agent = createDeepAgent(params);
-  const known: DeepAgent | undefined = createDeepAgent({ model: scripted(() => "x") }) as unknown as DeepAgent;
+  const known: DeepAgent | undefined = createDeepAgent({
+    model: scripted(() => "x"),
+  }) as unknown as DeepAgent;
   const outer = new StateGraph(MessagesAnnotation)
     .addNode("agent", async (state) => {
       const { messages } = await agent.invoke({ messages: state.messages });
@@ -24,7 +26,7 @@ export default async function program() {
   return {
     outline: outline(result.messages),
     mermaid: ["__start__", "__end__", "tools"].map((name) => mermaid.includes(name)),
-    options: [typeof agent.options, agent.options.name],
+    options: [typeof agent.options, agent.options?.name],
     known: typeof known?.invoke,
     configured: outline(second.messages),
     graph: typeof agent.graph,

@@ -1,9 +1,10 @@
 /** Images and documents that the agent reads. */
 import { createDeepAgent, FilesystemBackend } from "library";
-import { call, scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { call, scripted } from "../../kit/scripted-model.ts";
 
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 export default async function program() {
   const rootDir = scratch("media");
@@ -15,7 +16,8 @@ export default async function program() {
   ]);
   const backend = new FilesystemBackend({ rootDir, virtualMode: true });
   await createDeepAgent({ model, backend }).invoke({ messages: [{ role: "user", content: "look" }] });
-  const seen = model.requests.at(-1)?.messages.flatMap((one) => (Array.isArray(one.content) ? one.content : [])) ?? [];
+  const seen =
+    model.requests.at(-1)?.messages.flatMap((one) => (Array.isArray(one.content) ? one.content : [])) ?? [];
   const data = JSON.stringify(seen);
   return {
     imageIsSent: data.includes(PIXEL),

@@ -1,8 +1,8 @@
 /** Permission rules for the agent and for its subagents. */
 import { createDeepAgent, FilesystemBackend, type FilesystemPermission } from "library";
 import { results } from "../../kit/look.ts";
-import { call, scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { call, scripted } from "../../kit/scripted-model.ts";
 
 const rules: FilesystemPermission[] = [
   { operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" },
@@ -53,6 +53,9 @@ export default async function program() {
     grep: ["/secret/key.txt", "/docs/a.md", "/work/b.md"].map((path) => shows("grep", 0, path)),
     glob: ["key.txt", "a.md", "b.md"].map((path) => shows("glob", 0, path)),
     child: childRead?.includes("needle key"),
-    onDisk: (await backend.glob("**/*", "/")).files?.filter((one) => !one.is_dir).map(({ path }) => path).sort(),
+    onDisk: (await backend.glob("**/*", "/")).files
+      ?.filter((one) => !one.is_dir)
+      .map(({ path }) => path)
+      .sort(),
   };
 }

@@ -1,9 +1,16 @@
 /** Mistakes of the programmer that are found when the agent is built. */
 import { tool } from "@langchain/core/tools";
-import { CompositeBackend, ConfigurationError, createDeepAgent, createFilesystemMiddleware, LocalShellBackend, StateBackend } from "library";
+import {
+  CompositeBackend,
+  ConfigurationError,
+  createDeepAgent,
+  createFilesystemMiddleware,
+  LocalShellBackend,
+  StateBackend,
+} from "library";
 import { z } from "zod";
-import { scripted } from "../../kit/scripted-model.ts";
 import { scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 const named = (name: string) => tool(() => "x", { name, description: "x", schema: z.object({}) });
 
@@ -22,13 +29,19 @@ export default async function program() {
   const deny = (path: string) => [{ operations: ["write" as const], paths: [path], mode: "deny" as const }];
   const mounted = new CompositeBackend(shell, { "/memories/": new StateBackend() });
   const twice = { name: "a", description: "a", systemPrompt: "a" };
+  const own = new ConfigurationError("names collide", "TOOL_NAME_COLLISION");
   return {
+    own: [own.name, own.code, own.message, ConfigurationError.isInstance(new Error("x"))],
     ownLs: refused(() => createDeepAgent({ model, tools: [named("ls")] })),
     ownTask: refused(() => createDeepAgent({ model, tools: [named("task")] })),
     ownName: refused(() => createDeepAgent({ model, tools: [named("mine")] })),
     shellWithRules: refused(() => createDeepAgent({ model, backend: shell, permissions: deny("/x/**") })),
-    mountWithRules: refused(() => createDeepAgent({ model, backend: mounted, permissions: deny("/memories/**") })),
-    mountWithOtherRules: refused(() => createDeepAgent({ model, backend: mounted, permissions: deny("/x/**") })),
+    mountWithRules: refused(() =>
+      createDeepAgent({ model, backend: mounted, permissions: deny("/memories/**") }),
+    ),
+    mountWithOtherRules: refused(() =>
+      createDeepAgent({ model, backend: mounted, permissions: deny("/x/**") }),
+    ),
     shellWithoutExecute: refused(() =>
       createFilesystemMiddleware({ backend: shell, permissions: deny("/x/**"), tools: ["read_file", "ls"] }),
     ),

@@ -1,6 +1,7 @@
 /** State of the program's own, context of a run, and a store that tools use. */
-import { tool } from "@langchain/core/tools";
+
 import { ToolMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
 import { Command, getStore, InMemoryStore, StateSchema } from "@langchain/langgraph";
 import { createMiddleware, type ToolRuntime } from "langchain";
 import { createDeepAgent } from "library";
@@ -62,6 +63,9 @@ export default async function program() {
     outline: outline(result.messages),
     note: results(result.messages, "note"),
     stored: (await store.get(["notes"], "last"))?.value,
-    keys: Object.keys(result).filter((key) => !["todos", "outcome"].includes(key)).sort(),
+    keys: Object.entries(result)
+      .filter(([, value]) => value !== undefined)
+      .map(([key]) => key)
+      .sort(),
   };
 }

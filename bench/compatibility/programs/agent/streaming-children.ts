@@ -26,6 +26,9 @@ export default async function program() {
     subgraphs: true,
   }))
     if (mode === "updates" && "model_request" in (data as object))
-      depths.set(namespace[0]?.split(":")[0] ?? "root", (depths.get(namespace[0]?.split(":")[0] ?? "root") ?? 0) + 1);
+      depths.set(
+        namespace[0]?.split(":")[0] ?? "root",
+        (depths.get(namespace[0]?.split(":")[0] ?? "root") ?? 0) + 1,
+      );
   return { words, depths: Object.fromEntries(depths) };
 }

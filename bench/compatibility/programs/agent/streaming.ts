@@ -28,7 +28,8 @@ export default async function program() {
   const custom: unknown[] = [];
   for await (const data of await agentOf().stream(input, { streamMode: "custom" })) custom.push(data);
   const modes = new Set<string>();
-  for await (const [mode] of await agentOf().stream(input, { streamMode: ["values", "custom"] })) modes.add(mode);
+  for await (const [mode] of await agentOf().stream(input, { streamMode: ["values", "custom"] }))
+    modes.add(mode);
   const events = new Set<string>();
   for await (const event of agentOf().streamEvents(input, { version: "v2" }))
     if (/chat_model|tool/.test(event.event)) events.add(`${event.event} ${event.name}`);

@@ -2,7 +2,7 @@
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "library";
 import { z } from "zod";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
@@ -14,5 +14,5 @@ export default async function program() {
   );
   const model = scripted([call("explode", {}), "done"]);
   const agent = createDeepAgent({ model, tools: [explode] });
-  return { outcome: await failure(() => agent.invoke({ messages: [{ role: "user", content: "go" }] })) };
+  return { run: await outcome(() => agent.invoke({ messages: [{ role: "user", content: "go" }] })) };
 }

@@ -8,8 +8,16 @@ import { call, scripted } from "../../kit/scripted-model.ts";
 
 const schema = z.object({ n: z.number() });
 const double = tool(({ n }) => n * 2, { name: "double", description: "Doubles.", schema });
-const record = tool(({ n }) => ({ n, even: n % 2 === 0 }), { name: "record", description: "Record.", schema });
-const blocks = tool(({ n }) => [{ type: "text", text: `block ${n}` }], { name: "blocks", description: "Blocks.", schema });
+const record = tool(({ n }) => ({ n, even: n % 2 === 0 }), {
+  name: "record",
+  description: "Record.",
+  schema,
+});
+const blocks = tool(({ n }) => [{ type: "text", text: `block ${n}` }], {
+  name: "blocks",
+  description: "Blocks.",
+  schema,
+});
 const artifact = tool(({ n }) => [`seen ${n}`, { secret: n }], {
   name: "artifact",
   description: "With an artifact.",
@@ -18,7 +26,12 @@ const artifact = tool(({ n }) => [`seen ${n}`, { secret: n }], {
 });
 const refuse = tool(
   ({ n }, config) =>
-    new ToolMessage({ content: `no ${n}`, status: "error", name: "refuse", tool_call_id: config.toolCall.id }),
+    new ToolMessage({
+      content: `no ${n}`,
+      status: "error",
+      name: "refuse",
+      tool_call_id: config.toolCall.id,
+    }),
   { name: "refuse", description: "Refuses.", schema },
 );
 
@@ -30,9 +43,12 @@ export default async function program() {
     call("no_such_tool", {}),
     "done",
   ]);
-  const result = await createDeepAgent({ model, tools }).invoke({ messages: [{ role: "user", content: "go" }] });
+  const result = await createDeepAgent({ model, tools }).invoke({
+    messages: [{ role: "user", content: "go" }],
+  });
   const messages = result.messages.filter((one): one is ToolMessage => one.getType() === "tool");
-  const status = (name: string) => messages.filter((one) => one.name === name).map((one) => one.status ?? "success");
+  const status = (name: string) =>
+    messages.filter((one) => one.name === name).map((one) => one.status ?? "success");
   return {
     outline: outline(result.messages),
     double: results(result.messages, "double")[0],

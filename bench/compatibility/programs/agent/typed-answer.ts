@@ -14,7 +14,9 @@ export default async function program() {
   const corrected = scripted((request) =>
     call(extractOf(request), request.turn === 0 ? { city: 5 } : { city: "Ulm", inhabitants: 1 }),
   );
-  const second = await createDeepAgent({ model: corrected, responseFormat: toolStrategy(city) }).invoke(input);
+  const second = await createDeepAgent({ model: corrected, responseFormat: toolStrategy(city) }).invoke(
+    input,
+  );
   const json = scripted(['{"city":"Rom","inhabitants":2}']);
   const third = await createDeepAgent({ model: json, responseFormat: providerStrategy(city) }).invoke(input);
   const name: string = first.structuredResponse.city;

@@ -1,7 +1,7 @@
 /** CompositeBackend: one default and two mounts. */
 import { InMemoryStore } from "@langchain/langgraph";
 import { CompositeBackend, FilesystemBackend, StoreBackend } from "library";
-import { withoutWords } from "../../kit/look.ts";
+import { outcome, withoutWords } from "../../kit/look.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
 
 export default async function program() {
@@ -41,6 +41,6 @@ export default async function program() {
     removeMount: withoutWords(await backend.delete("/memories/docs/")),
     removeRoot: withoutWords(await backend.delete("/")),
     leftAfterRoot: paths(await backend.ls("/")),
-    noExecute: withoutWords(await backend.execute("true").catch((error: Error) => ({ error: error.message }))),
+    noExecute: await outcome(() => backend.execute("true")),
   };
 }

@@ -2,8 +2,8 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { createDeepAgent, FilesystemBackend, StoreBackend } from "library";
 import { withoutWords } from "../../kit/look.ts";
-import { call, scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { call, scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
   const rootDir = scratch("disk-overwrite");

@@ -1,6 +1,14 @@
 /** Backends made by a function, resolved by hand and by the agent. */
-import { type BackendRuntime, CompositeBackend, createDeepAgent, resolveBackend, StateBackend, StoreBackend } from "library";
+
 import { InMemoryStore } from "@langchain/langgraph";
+import {
+  type BackendRuntime,
+  CompositeBackend,
+  createDeepAgent,
+  resolveBackend,
+  StateBackend,
+  StoreBackend,
+} from "library";
 import { withoutDates } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 

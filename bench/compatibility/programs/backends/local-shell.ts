@@ -1,6 +1,6 @@
 /** LocalShellBackend: commands, environment, limits and its life. */
 import { isSandboxBackend, LocalShellBackend } from "library";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 import { scratch } from "../../kit/scratch.ts";
 
 export default async function program() {
@@ -24,7 +24,7 @@ export default async function program() {
     failed: (await shell.execute("exit 3")).exitCode,
     errorOutput: (await shell.execute("echo oops >&2")).output.includes("oops"),
     failedWithOutput: (await shell.execute("echo before; exit 2")).output.includes("before"),
-    empty: await failure(() => shell.execute("")),
+    empty: await outcome(() => shell.execute("")),
     truncated: [long.truncated, long.output.length < 2000],
     noHome: (await shell.execute("echo [$HOME]")).output,
     seesTools: (await shell.execute("printf data > made.txt")).exitCode,
@@ -34,5 +34,5 @@ export default async function program() {
   const afterClose = { running: shell.isRunning };
   const slow = new LocalShellBackend({ rootDir, timeout: 1, inheritEnv: true });
   const late = await slow.execute("sleep 30");
-  return { ...answers, afterClose, late: late.exitCode, twice: await failure(() => shell.close()) };
+  return { ...answers, afterClose, late: late.exitCode, twice: await outcome(() => shell.close()) };
 }

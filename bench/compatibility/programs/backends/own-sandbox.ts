@@ -2,7 +2,12 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BaseSandbox, type ExecuteResponse, type FileDownloadResponse, type FileUploadResponse } from "library";
+import {
+  BaseSandbox,
+  type ExecuteResponse,
+  type FileDownloadResponse,
+  type FileUploadResponse,
+} from "library";
 import { bytes, withoutWords } from "../../kit/look.ts";
 import { scratch } from "../../kit/scratch.ts";
 
@@ -39,24 +44,27 @@ class Workshop extends BaseSandbox {
 
 export default async function program() {
   const root = scratch("workshop");
+  // A library that ignores the mapping writes here, and to no other place of this machine.
+  const at = scratch("workshop-unmapped");
   const sandbox = new Workshop(root);
   const large = "x".repeat(180_000);
-  const write = withoutWords(await sandbox.write("/notes/a.txt", "one\ntwo\n"));
-  const writeLarge = withoutWords(await sandbox.write("/large.txt", large));
-  const edit = withoutWords(await sandbox.edit("/notes/a.txt", "two", "three"));
-  const raw = await sandbox.readRaw("/notes/a.txt");
-  const real = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null);
+  const write = withoutWords(await sandbox.write(`${at}/notes/a.txt`, "one\ntwo\n"));
+  const writeLarge = withoutWords(await sandbox.write(`${at}/large.txt`, large));
+  const edit = withoutWords(await sandbox.edit(`${at}/notes/a.txt`, "two", "three"));
+  const raw = await sandbox.readRaw(`${at}/notes/a.txt`);
+  const real = (path: string) =>
+    existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
   const inside = scratch("workshop-real");
   writeFileSync(join(inside, "b.txt"), "needle\nhay\n");
   return {
     write,
     writeLarge,
     edit,
-    onDisk: real("/notes/a.txt"),
-    largeOnDisk: real("/large.txt")?.length,
+    onDisk: real(`${at}/notes/a.txt`),
+    largeOnDisk: real(`${at}/large.txt`)?.length,
     raw: raw.data?.content,
-    missing: withoutWords(await sandbox.edit("/none.txt", "a", "b")),
-    again: withoutWords(await sandbox.write("/notes/a.txt", "again")),
+    missing: withoutWords(await sandbox.edit(`${at}/none.txt`, "a", "b")),
+    again: withoutWords(await sandbox.write(`${at}/notes/a.txt`, "again")),
     page: bytes((await sandbox.read(`${inside}/b.txt`, 1, 1)).content),
     ls: (await sandbox.ls(inside)).files?.map(({ path, is_dir }) => ({ path, is_dir })),
     glob: (await sandbox.glob("*.txt", inside)).files?.map(({ path }) => path),

@@ -1,6 +1,6 @@
 /** Numbers of lines and matches: pages of a read, caps of a search. */
 import { applyGrepMaxCount, FilesystemBackend, normalizeReadPagination } from "library";
-import { scratch, fill } from "../../kit/scratch.ts";
+import { fill, scratch } from "../../kit/scratch.ts";
 
 export default async function program() {
   const rootDir = scratch("pages");

@@ -2,17 +2,13 @@
 import { createAgent } from "langchain";
 import { createFilesystemMiddleware, FilesystemBackend } from "library";
 import { outline, results } from "../../kit/look.ts";
-import { call, scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { call, scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
   const rootDir = scratch("fs-middleware");
   fill(rootDir, { "a.txt": "alpha" });
-  const model = scripted([
-    call("read_file", { file_path: "/a.txt" }),
-    call("ls", { path: "/" }),
-    "done",
-  ]);
+  const model = scripted([call("read_file", { file_path: "/a.txt" }), call("ls", { path: "/" }), "done"]);
   const files = createFilesystemMiddleware({
     backend: new FilesystemBackend({ rootDir, virtualMode: true }),
     tools: ["read_file", "ls", "glob"],

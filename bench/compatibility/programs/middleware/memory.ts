@@ -1,8 +1,8 @@
 /** Memory files in the system prompt. */
 import { createAgent } from "langchain";
 import { createDeepAgent, createMemoryMiddleware, FilesystemBackend } from "library";
-import { scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 const input = { messages: [{ role: "user", content: "go" }] };
 
@@ -32,7 +32,7 @@ export default async function program() {
     both: ["Always answer in French.", "The team is small."].map((text) => system.includes(text)),
     inOrder: system.indexOf("French") < system.indexOf("small"),
     paths: ["/AGENTS.md", "/team/AGENTS.md", "/missing/AGENTS.md"].map((path) => system.includes(path)),
-    notInState: "memoryContents" in result,
+    inState: "memoryContents" in result,
     name: middleware.name,
     base: plain.requests[0]?.system.startsWith("Base."),
     cached: Array.isArray(content) && content.some((block) => "cache_control" in block && "text" in block),

@@ -1,8 +1,8 @@
 /** Skills of a thread are loaded again when the state says so. */
 import { MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent, FilesystemBackend, skillsMetadataValue } from "library";
-import { scripted } from "../../kit/scripted-model.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 const skill = (description: string) => `---\nname: web\ndescription: ${description}\n---\nBody.\n`;
 

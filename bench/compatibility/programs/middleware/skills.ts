@@ -1,8 +1,9 @@
 /** Skills from two sources, and from a single directory. */
-import { createDeepAgent, createSkillsMiddleware, FilesystemBackend } from "library";
+
 import { createAgent } from "langchain";
-import { scripted } from "../../kit/scripted-model.ts";
+import { createDeepAgent, createSkillsMiddleware, FilesystemBackend } from "library";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 const skill = (name: string, description: string, more = "") =>
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n\n# ${name}\n\nBody of ${name}.\n`;

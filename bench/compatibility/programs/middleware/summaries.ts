@@ -1,9 +1,10 @@
 /** A long conversation is summarized, and the rest of it goes to a file. */
-import { createAgent } from "langchain";
+
 import { MemorySaver } from "@langchain/langgraph";
+import { createAgent } from "langchain";
 import { computeSummarizationDefaults, createSummarizationMiddleware, FilesystemBackend } from "library";
-import { scripted } from "../../kit/scripted-model.ts";
 import { scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
   const rootDir = scratch("summaries");
@@ -28,6 +29,7 @@ export default async function program() {
   return {
     name: middleware.name,
     summaries: summarizer.requests.length,
+    requests: model.requests.length,
     lastRequest: last.map((one) => one.getType()),
     lastHasSummary: last.some((one) => one.text.includes("SUMMARY OF OLD")),
     lastQuestion: last.at(-1)?.text,

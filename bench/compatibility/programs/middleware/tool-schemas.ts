@@ -1,7 +1,7 @@
 /** Names and arguments of all tools that the model is given. */
 import { createDeepAgent, LocalShellBackend } from "library";
-import { scripted, type ToolSchema } from "../../kit/scripted-model.ts";
 import { scratch } from "../../kit/scratch.ts";
+import { scripted, type ToolSchema } from "../../kit/scripted-model.ts";
 
 const input = { messages: [{ role: "user", content: "go" }] };
 

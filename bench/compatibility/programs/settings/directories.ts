@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { createAgent } from "langchain";
 import { createAgentMemoryMiddleware, createSettings, findProjectRoot } from "library";
-import { failure } from "../../kit/look.ts";
-import { scripted } from "../../kit/scripted-model.ts";
+import { outcome } from "../../kit/look.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
+import { scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
   const root = scratch("project");
@@ -32,7 +32,7 @@ export default async function program() {
     projectSkills: folder(settings.getProjectSkillsDir()),
     made: [existsSync(skills ?? ""), existsSync(agentDirectory)],
     withoutProject: [without.getProjectAgentMdPath(), without.ensureProjectSkillsDir()],
-    badName: await failure(() => settings.getAgentDir("../escape")),
+    badName: await outcome(() => settings.getAgentDir("../escape")),
     remembered: model.requests[0]?.system.includes("I like short answers."),
   };
 }

@@ -37,7 +37,9 @@ export default async function program() {
   const parts = ["Prompt of the program.", "Base of the profile.", "Suffix of the profile."];
   return {
     parts: parts.map((part) => request?.system.includes(part)),
-    order: parts.map((part) => request?.system.indexOf(part) ?? -1).every((at, i, all) => i === 0 || at > (all[i - 1] ?? 0)),
+    order: parts
+      .map((part) => request?.system.indexOf(part) ?? -1)
+      .every((at, i, all) => i === 0 || at > (all[i - 1] ?? 0)),
     grepIsOffered: named("grep") !== undefined,
     grepRefused: results(result.messages, "grep").length === 1,
     ls: named("ls")?.description,

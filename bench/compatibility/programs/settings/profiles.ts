@@ -10,7 +10,7 @@ import {
   registerHarnessProfile,
   serializeProfile,
 } from "library";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 
 export default async function program() {
   const profile = createHarnessProfile({
@@ -42,9 +42,11 @@ export default async function program() {
       harnessProfileConfigSchema.safeParse({ typo: 1 }).success,
       generalPurposeSubagentConfigSchema.safeParse({ enabled: true }).success,
     ],
-    badKeys: await Promise.all(["", ":", "a:", ":b", "a:b:c"].map((key) => failure(() => registerHarnessProfile(key, {})))),
-    scaffolding: await failure(() => createHarnessProfile({ excludedMiddleware: ["FilesystemMiddleware"] })),
-    badConfig: await failure(() => parseHarnessProfileConfig({ excludedTools: "execute" })),
-    pollution: await failure(() => parseHarnessProfileConfig(JSON.parse('{"__proto__": {"x": 1}}'))),
+    badKeys: await Promise.all(
+      ["", ":", "a:", ":b", "a:b:c"].map((key) => outcome(() => registerHarnessProfile(key, {}))),
+    ),
+    scaffolding: await outcome(() => createHarnessProfile({ excludedMiddleware: ["FilesystemMiddleware"] })),
+    badConfig: await outcome(() => parseHarnessProfileConfig({ excludedTools: "execute" })),
+    pollution: await outcome(() => parseHarnessProfileConfig(JSON.parse('{"__proto__": {"x": 1}}'))),
   };
 }

@@ -40,7 +40,10 @@ export default async function program() {
     childSees: seen.filter((one) => one.getType() !== "system").map((one) => one.text),
     childPrompt: child.requests[0]?.system.includes("You are a researcher."),
     childPromptOfParent: child.requests[0]?.system.includes("You lead."),
-    childTools: child.requests[0]?.tools.map((one) => one.name).filter((name) => name !== "write_todos").sort(),
+    childTools: child.requests[0]?.tools
+      .map((one) => one.name)
+      .filter((name) => name !== "write_todos")
+      .sort(),
     parentTools: parent.requests[0]?.tools.some((one) => one.name === "look_up"),
     described: task?.description.includes("Looks words up."),
     generalPurpose: task?.description.includes("general-purpose"),

@@ -1,8 +1,8 @@
-/** A subagent whose model fails, and a subagent with state of its own. */
+/** A subagent whose model fails, a subagent that nobody declared, and one with state of its own. */
 import { createMiddleware } from "langchain";
 import { createDeepAgent } from "library";
 import { z } from "zod";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 
 const counting = createMiddleware({
@@ -39,5 +39,12 @@ export default async function program() {
   });
   const input = { messages: [{ role: "user", content: "go" }] };
   const result = await counted.invoke({ ...input, count: 10 });
-  return { broken: await failure(() => broken.invoke(input)), count: result.count };
+  const unknown = createDeepAgent({
+    model: scripted([call("task", { subagent_type: "nobody", description: "?" }), "done"]),
+  });
+  return {
+    unknown: await outcome(() => unknown.invoke(input)),
+    broken: await outcome(() => broken.invoke(input)),
+    count: result.count,
+  };
 }

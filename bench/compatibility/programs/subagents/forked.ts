@@ -1,6 +1,6 @@
 /** A forked subagent goes on with the conversation of its parent. */
 import { createDeepAgent, type ForkedSubAgent } from "library";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 
 export default async function program() {
@@ -25,7 +25,11 @@ export default async function program() {
     sees: seen.map((one) => one.getType()).slice(0, 3),
     seesQuestion: seen[0]?.text,
     seesTask: seen.at(-1)?.text.includes("Go on from here."),
-    prompts: ["Prompt of the parent.", "Extra of the fork."].map((part) => child.requests[0]?.system.includes(part)),
-    withSkills: await failure(() => createDeepAgent({ model: parent, subagents: [{ ...fork, skills: ["/skills/"] }] })),
+    prompts: ["Prompt of the parent.", "Extra of the fork."].map((part) =>
+      child.requests[0]?.system.includes(part),
+    ),
+    withSkills: await outcome(() =>
+      createDeepAgent({ model: parent, subagents: [{ ...fork, skills: ["/skills/"] }] }),
+    ),
   };
 }

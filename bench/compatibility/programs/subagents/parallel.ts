@@ -1,4 +1,4 @@
-/** Several subagents in one turn, the general one, and a name that nobody has. */
+/** Several subagents in one turn, the general one among them. */
 import { createDeepAgent } from "library";
 import { outline, results } from "../../kit/look.ts";
 import { call, type Request, scripted } from "../../kit/scripted-model.ts";
@@ -20,7 +20,6 @@ export default async function program() {
   const worker = scripted(answer);
   const parent = scripted([
     { calls: [task("worker", "write a"), task("worker", "write b"), task("general-purpose", "think")] },
-    { calls: [task("nobody", "anything")] },
     "done",
   ]);
   const agent = createDeepAgent({
@@ -34,8 +33,9 @@ export default async function program() {
   const reports = results(result.messages, "task");
   return {
     outline: outline(result.messages),
-    reports: reports.slice(0, 3),
-    unknownNamesChoices: [reports[3]?.includes("worker"), reports[3]?.includes("nobody")],
-    files: Object.entries(result.files ?? {}).map(([path, file]) => [path, file.content]).sort(),
+    reports,
+    files: Object.entries(result.files ?? {})
+      .map(([path, file]) => [path, file.content])
+      .sort(),
   };
 }

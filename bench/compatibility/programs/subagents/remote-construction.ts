@@ -9,7 +9,7 @@ import {
   createDeepAgent,
   isAsyncSubAgent,
 } from "library";
-import { failure } from "../../kit/look.ts";
+import { outcome } from "../../kit/look.ts";
 import { scripted } from "../../kit/scripted-model.ts";
 
 const far: AsyncSubAgent = { name: "far", description: "far", graphId: "far" };
@@ -33,17 +33,21 @@ export default async function program() {
   const agent = createAgent({ model: scripted(() => "report"), middleware: [notifier] });
   const input = { messages: [{ role: "user", content: "go" }] };
   await agent.invoke({ ...input, callbackThreadId: "supervisor-thread" });
-  await agent.invoke(input);
+  const withoutThread = await outcome(() => agent.invoke(input));
   server.close();
-  const middleware = createAsyncSubAgentMiddleware({ asyncSubAgents: [far], systemPrompt: "Far ones exist." });
+  const middleware = createAsyncSubAgentMiddleware({
+    asyncSubAgents: [{ ...far, url }],
+    systemPrompt: "Far ones exist.",
+  });
   return {
     guards: [isAsyncSubAgent(far), isAsyncSubAgent(near)],
-    withoutUrl: await failure(() => createDeepAgent({ model: scripted([]), subagents: [far, near] })),
-    callbackWithoutUrl: await failure(() => createCompletionCallbackMiddleware({ callbackGraphId: "x" })),
-    none: await failure(() => createAsyncSubAgentMiddleware({ asyncSubAgents: [] })),
-    twice: await failure(() => createAsyncSubAgentMiddleware({ asyncSubAgents: [far, far] })),
+    withoutUrl: await outcome(() => createDeepAgent({ model: scripted([]), subagents: [far, near] })),
+    callbackWithoutUrl: await outcome(() => createCompletionCallbackMiddleware({ callbackGraphId: "x" })),
+    none: await outcome(() => createAsyncSubAgentMiddleware({ asyncSubAgents: [] })),
+    twice: await outcome(() => createAsyncSubAgentMiddleware({ asyncSubAgents: [far, far] })),
     name: middleware.name,
     tools: middleware.tools?.map((tool) => tool.name).sort(),
     calls,
+    withoutThread,
   };
 }

@@ -11,8 +11,18 @@ const RUN = "22222222-2222-4222-8222-222222222222";
 
 /** Answers as a server would whose only run has ended well. */
 function startServer(log: string[]) {
-  const run = { run_id: RUN, thread_id: THREAD, assistant_id: "far", status: "success", metadata: {}, kwargs: {} };
-  const messages = [{ type: "human", content: "?" }, { type: "ai", content: "far report" }];
+  const run = {
+    run_id: RUN,
+    thread_id: THREAD,
+    assistant_id: "far",
+    status: "success",
+    metadata: {},
+    kwargs: {},
+  };
+  const messages = [
+    { type: "human", content: "?" },
+    { type: "ai", content: "far report" },
+  ];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (data) => (body += data));
@@ -21,10 +31,16 @@ function startServer(log: string[]) {
       log.push(`${request.method} ${path} ${request.headers["x-key"] ?? ""}`);
       if (path.endsWith("/runs") && request.method === "POST") {
         const { assistant_id, input } = JSON.parse(body);
-        log.push(JSON.stringify([assistant_id, input?.messages?.map((one: { content: string }) => one.content)]));
+        log.push(
+          JSON.stringify([assistant_id, input?.messages?.map((one: { content: string }) => one.content)]),
+        );
       }
       const thread = { thread_id: THREAD, status: "idle", metadata: {}, values: { messages } };
-      const answer = path.includes("/runs") ? run : path.endsWith("/state") ? { values: { messages }, next: [], tasks: [] } : thread;
+      const answer = path.includes("/runs")
+        ? run
+        : path.endsWith("/state")
+          ? { values: { messages }, next: [], tasks: [] }
+          : thread;
       response.setHeader("content-type", "application/json");
       response.end(path.endsWith("/cancel") ? "null" : JSON.stringify(answer));
     });
@@ -54,7 +70,9 @@ export default async function program() {
   const config = { configurable: { thread_id: "t" } };
   const result = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, config);
   server.close();
-  const { asyncTasks } = (await agent.graph.getState(config)).values as { asyncTasks?: Record<string, object> };
+  const { asyncTasks } = (await agent.graph.getState(config)).values as {
+    asyncTasks?: Record<string, object>;
+  };
   return withoutDates({
     log: log.filter((line) => line.startsWith("[") || line.startsWith("POST")),
     outline: outline(result.messages),

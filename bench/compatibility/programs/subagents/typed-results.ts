@@ -1,13 +1,25 @@
 /** Subagents with a response format give JSON to their parent. */
-import { createDeepAgent, SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY } from "library";
+
 import { toolStrategy } from "langchain";
+import { createDeepAgent, SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY } from "library";
 import { z } from "zod";
 import { results } from "../../kit/look.ts";
 import { call, type Request, scripted } from "../../kit/scripted-model.ts";
 
 const schema = z.object({ finding: z.string(), confidence: z.number() });
 const answer = ({ tools }: Request) => {
-  const own = ["ls", "task", "execute", "delete", "glob", "grep", "write_todos", "read_file", "write_file", "edit_file"];
+  const own = [
+    "ls",
+    "task",
+    "execute",
+    "delete",
+    "glob",
+    "grep",
+    "write_todos",
+    "read_file",
+    "write_file",
+    "edit_file",
+  ];
   const extract = tools.find((one) => !own.includes(one.name));
   return extract ? call(extract.name, { finding: "42", confidence: 0.9 }) : "plain words";
 };
