@@ -64,7 +64,9 @@ async function check(library, entry) {
   const errors = {};
   for (const line of output.split("\n")) {
     const match = /compatibility\/(?:programs\/)?(.+)\.ts\((\d+),\d+\): (error TS\d+: .*)$/.exec(line);
-    if (match) (errors[match[1]] ??= []).push(`line ${match[2]}: ${match[3]}`);
+    if (!match) continue;
+    errors[match[1]] ??= [];
+    errors[match[1]].push(`line ${match[2]}: ${match[3]}`);
   }
   return errors;
 }

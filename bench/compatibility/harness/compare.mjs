@@ -2,14 +2,14 @@
 
 /**
  * One row of the table. `listed` entries name the program, the places where the answers may differ, and why. A place
- * covers everything below it; `types` stands for the errors of the type checker.
+ * covers everything below it; `type check` stands for the errors of the type checker.
  */
 export function compare({ name, theirs, ours, types, listed }) {
   const broken = types.deepagents[name]?.map((text) => `types on deepagents: ${text}`) ?? [];
   if (theirs[name].threw !== undefined) broken.push(`threw on deepagents: ${theirs[name].threw}`);
   const found = places(theirs[name].value, ours[name].value, "");
   if (ours[name].threw !== undefined) found.splice(0, found.length, { at: "threw", ours: ours[name].threw });
-  for (const text of types.deepwright[name] ?? []) found.push({ at: "types", ours: text });
+  for (const text of types.deepwright[name] ?? []) found.push({ at: "type check", ours: text });
   const reasons = listed.filter((entry) => entry.program === name);
   const isListed = ({ at }) => reasons.some((entry) => entry.at.some((place) => covers(place, at)));
   const covered = found.filter(isListed);
@@ -72,7 +72,7 @@ function details(row, show) {
     if ("theirs" in one) lines.push(`    deepagents: ${brief(one.theirs)}`);
     lines.push(`    deepwright: ${brief(one.ours)}`);
   }
-  for (const { what } of row.unused) lines.push(`  listed, but the same now: ${what}`);
+  for (const { what } of isFailure(row) ? [] : row.unused) lines.push(`  listed, but the same now: ${what}`);
   return lines.length === 0 ? [] : ["", row.name, ...lines];
 }
 

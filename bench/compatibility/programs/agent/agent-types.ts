@@ -29,7 +29,6 @@ export default async function program() {
   const name: Names = "writer";
   const writer: Writer["name"] = "writer";
   const tools: Tools["length"] = 0;
-  const result = await agent.invoke({ messages: [{ role: "user", content: "go" }], count: 3 });
-  const count: number = result.count;
-  return { name, writer, tools, count };
+  const result = await agent.invoke({ messages: [{ role: "user", content: "go" }] });
+  return { name, writer, tools, last: result.messages.at(-1)?.text };
 }

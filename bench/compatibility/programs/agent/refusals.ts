@@ -19,7 +19,8 @@ function refused(build: () => unknown): unknown {
     build();
     return "accepted";
   } catch (error) {
-    return ConfigurationError.isInstance(error) ? error.code : "another error";
+    const collision = ConfigurationError.isInstance(error) && error.code === "TOOL_NAME_COLLISION";
+    return collision ? error.code : "refused";
   }
 }
 

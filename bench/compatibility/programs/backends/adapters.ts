@@ -21,8 +21,9 @@ class OlderBackend implements BackendProtocolV1 {
     return this.files.get(filePath) ?? `Error: File '${filePath}' not found`;
   }
   readRaw(filePath: string): FileData {
-    const content = (this.files.get(filePath) ?? "").split("\n");
-    return { content, created_at: date, modified_at: date };
+    const text = this.files.get(filePath);
+    if (text === undefined) throw new Error(`File '${filePath}' not found`);
+    return { content: text.split("\n"), created_at: date, modified_at: date };
   }
   grepRaw(pattern: string) {
     if (pattern === "(") return "Invalid pattern";

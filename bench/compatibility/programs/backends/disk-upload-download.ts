@@ -5,7 +5,7 @@ import { FilesystemBackend } from "library";
 import { bytes, withoutWords } from "../../kit/look.ts";
 import { fill, scratch } from "../../kit/scratch.ts";
 
-const image = new Uint8Array([137, 80, 78, 71, 0, 1, 2, 250]);
+const image = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 0, 250]);
 
 export default async function program() {
   const rootDir = scratch("disk-upload");

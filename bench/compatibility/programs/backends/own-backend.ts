@@ -69,6 +69,6 @@ export default async function program() {
     read: [text("read_file").includes("alpha"), text("read_file", 1).includes("no /none.txt on the shelf")],
     locked: text("write_file", 1).includes("the shelf is locked"),
     grep: text("grep").includes("xyz found"),
-    metadata: written && "metadata" in written ? written.metadata : null,
+    metadata: written && "metadata" in written ? (written.metadata as { shelf?: number })?.shelf : null,
   };
 }

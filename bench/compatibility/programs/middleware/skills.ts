@@ -1,7 +1,12 @@
 /** Skills from two sources, and from a single directory. */
 
 import { createAgent } from "langchain";
-import { createDeepAgent, createSkillsMiddleware, FilesystemBackend } from "library";
+import {
+  createDeepAgent,
+  createFilesystemMiddleware,
+  createSkillsMiddleware,
+  FilesystemBackend,
+} from "library";
 import { fill, scratch } from "../../kit/scratch.ts";
 import { scripted } from "../../kit/scripted-model.ts";
 
@@ -24,7 +29,10 @@ export default async function program() {
   await createDeepAgent({ model: deep, backend, skills: ["/user/", "/project/", "/single/"] }).invoke(input);
   const plain = scripted(["done"]);
   const middleware = createSkillsMiddleware({ backend, sources: ["/user/"] });
-  await createAgent({ model: plain, middleware: [middleware] }).invoke(input);
+  await createAgent({
+    model: plain,
+    middleware: [createFilesystemMiddleware({ backend }), middleware],
+  }).invoke(input);
   const none = scripted(["done"]);
   await createDeepAgent({ model: none, backend, skills: ["/nowhere/"] }).invoke(input);
   const system = deep.requests[0]?.system ?? "";

@@ -16,7 +16,7 @@ export default async function program() {
     defaultTools: [],
     defaultMiddleware: [createFilesystemMiddleware()],
     subagents: [{ name: "helper", description: "Helps.", systemPrompt: "Help.", tools: [] }],
-    taskDescription: "Delegates. Choices: {available_agents}",
+    taskDescription: "Delegates.",
     systemPrompt: "Delegate often.",
   });
   const agent = createAgent({ model: parent, middleware: [middleware] });
@@ -30,10 +30,10 @@ export default async function program() {
   return {
     name: middleware.name,
     tools: parent.requests[0]?.tools.map((one) => one.name),
-    description: [task?.description.startsWith("Delegates."), task?.description.includes("Helps.")],
+    description: task?.description.startsWith("Delegates."),
     system: parent.requests[0]?.system.includes("Delegate often."),
     reports: results(result.messages, "task"),
     childTools: child.requests.map((one) => one.tools.map((tool) => tool.name).sort()),
-    withoutGeneral: without.tools?.[0]?.description.includes("general-purpose"),
+    withoutGeneral: without.tools?.map((one) => one.name),
   };
 }

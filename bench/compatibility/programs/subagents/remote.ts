@@ -2,14 +2,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemorySaver } from "@langchain/langgraph";
-import { createDeepAgent } from "library";
+import { type AsyncTask, createDeepAgent } from "library";
 import { outline, results, withoutDates } from "../../kit/look.ts";
 import { call, scripted } from "../../kit/scripted-model.ts";
 
 const THREAD = "11111111-1111-4111-8111-111111111111";
 const RUN = "22222222-2222-4222-8222-222222222222";
+const SECOND_RUN = "33333333-3333-4333-8333-333333333333";
 
-/** Answers as a server would whose only run has ended well. */
+/** Answers as a server would. Its first run has ended well, and the second one still runs. */
 function startServer(log: string[]) {
   const run = {
     run_id: RUN,
@@ -29,7 +30,9 @@ function startServer(log: string[]) {
     request.on("end", () => {
       const path = (request.url ?? "").split("?")[0] ?? "";
       log.push(`${request.method} ${path} ${request.headers["x-key"] ?? ""}`);
+      if (path.endsWith("/cancel")) run.status = "interrupted";
       if (path.endsWith("/runs") && request.method === "POST") {
+        Object.assign(run, body.includes("further") ? { status: "running", run_id: SECOND_RUN } : {});
         const { assistant_id, input } = JSON.parse(body);
         log.push(
           JSON.stringify([assistant_id, input?.messages?.map((one: { content: string }) => one.content)]),
@@ -71,13 +74,19 @@ export default async function program() {
   const result = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, config);
   server.close();
   const { asyncTasks } = (await agent.graph.getState(config)).values as {
-    asyncTasks?: Record<string, object>;
+    asyncTasks?: Record<string, AsyncTask>;
   };
   return withoutDates({
     log: log.filter((line) => line.startsWith("[") || line.startsWith("POST")),
     outline: outline(result.messages),
     report: results(result.messages, "check_async_task")[0]?.includes("far report"),
     list: results(result.messages, "list_async_tasks")[0]?.includes(THREAD),
-    tasks: asyncTasks,
+    tasks: Object.values(asyncTasks ?? {}).map(({ taskId, agentName, threadId, runId, status }) => [
+      taskId,
+      agentName,
+      threadId,
+      runId,
+      status,
+    ]),
   });
 }
