@@ -39,23 +39,20 @@ export async function buildPrograms(names) {
 export async function typeErrors() {
   const declarations = join(TYPES, "deepwright");
   await tsc(["-p", "packages/core/tsconfig.build.json", "--emitDeclarationOnly", "--outDir", declarations]);
-  const entry = {
-    deepagents: join(BENCH, "node_modules", "deepagents", "dist", "index.d.ts"),
-    deepwright: join(declarations, "index.d.ts"),
-  };
+  const entry = { deepagents: join(BENCH, "node_modules", "deepagents", "dist"), deepwright: declarations };
   const found = {};
   for (const library of LIBRARIES) found[library] = await check(library, entry[library]);
   return found;
 }
 
-async function check(library, entry) {
+async function check(library, folder) {
   const project = join(TYPES, `tsconfig.${library}.json`);
   const compilerOptions = {
     noEmit: true,
     customConditions: [],
     allowImportingTsExtensions: true,
     rewriteRelativeImportExtensions: false,
-    paths: { library: [entry] },
+    paths: { library: [join(folder, "index.d.ts")], "library/*": [join(folder, "*.d.ts")] },
   };
   mkdirSync(TYPES, { recursive: true });
   const include = [join(BENCH, "compatibility", "programs", "**", "*.ts")];
