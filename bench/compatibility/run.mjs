@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureDevelopmentTools } from "../../scripts/install.mjs";
+import { claimBench } from "../harness/alone.mjs";
 import { BENCH, ensureBenchInstalled } from "../install.mjs";
 
 const HERE = join(BENCH, "compatibility");
@@ -32,6 +33,7 @@ function help() {
 async function main() {
   await ensureDevelopmentTools();
   await ensureBenchInstalled();
+  claimBench();
   const { buildOurs } = await import("../harness/build.mjs");
   const { buildPrograms, typeErrors } = await import("./harness/build.mjs");
   const { answersOf } = await import("./harness/answers.mjs");

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const WORKER = fileURLToPath(new URL("./worker.mjs", import.meta.url));
 
-/** What each program answered: `{ value }`, or `{ threw }` with the stack of its error. */
+/** The answer of each program: `{ value }`, or `{ threw }` with the stack of its error. */
 export async function answersOf(folder, names, scratch) {
   const home = join(scratch, "home");
   mkdirSync(home, { recursive: true });

@@ -1,4 +1,4 @@
-/** What a registered profile changes in an agent. */
+/** Effects of a registered profile on an agent. */
 import { createMiddleware } from "langchain";
 import { createDeepAgent, registerHarnessProfile } from "library";
 import { results } from "../../kit/look.ts";

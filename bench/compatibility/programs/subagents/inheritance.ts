@@ -1,4 +1,4 @@
-/** What subagents inherit: tools, skills, context, state, interrupts and the name of the agent. */
+/** Subagents inherit tools, skills, context and state. */
 import { tool } from "@langchain/core/tools";
 import { StateSchema } from "@langchain/langgraph";
 import type { ToolRuntime } from "langchain";

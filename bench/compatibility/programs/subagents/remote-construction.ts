@@ -1,4 +1,4 @@
-/** What is accepted and refused when agents with background subagents are built. */
+/** Construction of agents with background subagents: accepted and refused options. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAgent } from "langchain";
