@@ -146,10 +146,10 @@ export class AgentGraph extends Base {
     return this.run(input, note.claim.into(given), note).catch((error) => endedBy(error, note));
   }
 
-  private async run(input: any, options: RunOptions, note: RunNote): Promise<any> {
-    const { engineOnly, version, ...given } = options;
-    const rest = this.settled(await withoutHeadId(this, input, given));
-    await checkResume(this, input, rest as TaskConfig);
+  private async run(given: any, options: RunOptions, note: RunNote): Promise<any> {
+    const { engineOnly, version, ...others } = options;
+    const rest = this.settled(await withoutHeadId(this, given, others));
+    const input = (await checkResume(this, given, rest as TaskConfig)) as any;
     // Here `version` is that of streamEvents; the mere presence of the key means something to the engine.
     if (engineOnly)
       return super.stream(input, (version === undefined ? rest : { ...rest, version }) as never);

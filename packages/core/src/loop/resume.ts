@@ -2,8 +2,11 @@
 import { isCommand } from "@langchain/langgraph";
 import { isNested, type PendingWritesReader, type TaskConfig, unfinishedStep } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
+import { atOwnApproval } from "./foreign-approval.ts";
+import type { Loop } from "./loop.ts";
 
 export interface Resumable {
+  readonly loop: Loop;
   readonly checkpointer?: unknown;
   readonly config?: { readonly configurable?: Record<string, unknown> };
 }
@@ -15,11 +18,14 @@ export function resumesThread(input: unknown, options: PlacedOptions): boolean {
   return isCommand(input) && !isNested(options) && (input as { resume?: unknown }).resume !== undefined;
 }
 
-/** Throws INVALID_RESUME or NOTHING_TO_RESUME; anything that is not an answer passes. */
-export async function checkResume(graph: Resumable, input: unknown, options: TaskConfig): Promise<void> {
-  if (!isCommand(input) || isNested(options)) return;
+/**
+ * Throws INVALID_RESUME or NOTHING_TO_RESUME; anything that is not an answer passes. Returns the input, changed for a
+ * question that another library asked.
+ */
+export async function checkResume(graph: Resumable, input: unknown, options: TaskConfig): Promise<unknown> {
+  if (!isCommand(input) || isNested(options)) return input;
   const { resume, update, goto } = input as { resume?: unknown; update?: unknown; goto?: unknown };
-  if (resume === undefined && (update !== undefined || hasTargets(goto))) return;
+  if (resume === undefined && (update !== undefined || hasTargets(goto))) return input;
   const saver = graph.checkpointer as PendingWritesReader | undefined;
   if (typeof saver !== "object" || saver === null)
     throw new DeepwrightError("CHECKPOINTER_REQUIRED", "Only an agent with a checkpointer can be resumed.");
@@ -29,7 +35,9 @@ export async function checkResume(graph: Resumable, input: unknown, options: Tas
     });
   const configurable = { ...graph.config?.configurable, ...options.configurable };
   const saved = await saver.getTuple({ configurable });
-  checkAnswer(resume, unfinishedStep(saved?.pendingWrites).interrupts);
+  const { interrupts } = unfinishedStep(saved?.pendingWrites);
+  checkAnswer(resume, interrupts);
+  return hasTargets(goto) ? input : atOwnApproval(graph.loop, input, saved, interrupts);
 }
 
 interface PlacedOptions {
