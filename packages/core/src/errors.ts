@@ -35,6 +35,8 @@ export type ErrorCode =
   | "CLAIM_LOST"
   | "CLAIM_UNSUPPORTED"
   | "VALUE_NOT_STORABLE"
+  /** It is larger than the reader wants to hold in memory. */
+  | "VALUE_TOO_LARGE"
   | "STORAGE_FULL"
   | "STORAGE_BUSY"
   | "STORAGE_CORRUPT"

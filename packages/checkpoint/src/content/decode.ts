@@ -7,9 +7,14 @@ import { setOwn } from "./set-own.ts";
 
 export class Decoder {
   private readonly objects = new Map<number, StoredObject>();
+  /** Bytes, or characters, of all objects it has. */
+  size = 0;
 
   add(objects: readonly StoredObject[]): void {
-    for (const object of objects) this.objects.set(object.id, object);
+    for (const object of objects) {
+      this.objects.set(object.id, object);
+      this.size += object.body.length;
+    }
   }
 
   ids(): number[] {
@@ -18,6 +23,21 @@ export class Decoder {
 
   has(id: number): boolean {
     return this.objects.has(id);
+  }
+
+  /** Of the values of these objects, as they are built: an object that is referred to twice counts twice. */
+  bytes(ids: readonly number[]): number {
+    const sizes = new Map<number, number>();
+    const sizeOf = (id: number): number => {
+      const known = sizes.get(id);
+      if (known !== undefined) return known;
+      sizes.set(id, 0);
+      const { refs, body } = this.object(id);
+      const size = refs.reduce((sum, ref) => sum + sizeOf(ref), body.length);
+      sizes.set(id, size);
+      return size;
+    };
+    return ids.reduce((sum, id) => sum + sizeOf(id), 0);
   }
 
   /** The value of a JSON text whose references are `refs`. */

@@ -183,9 +183,14 @@ export interface Home {
   listRows(query: RowQuery): Promise<readonly TupleRows[]>;
   /**
    * The given objects and everything they lead to, except ids in `known` and what only those lead to. Throws
-   * STORAGE_CORRUPT when one of them is not as it was written.
+   * STORAGE_CORRUPT when one of them is not as it was written, and VALUE_TOO_LARGE, before it reads them, when they have
+   * more than `mostBytes`.
    */
-  loadObjects(ids: readonly number[], known?: readonly number[]): Promise<readonly StoredObject[]>;
+  loadObjects(
+    ids: readonly number[],
+    known?: readonly number[],
+    mostBytes?: number,
+  ): Promise<readonly StoredObject[]>;
   /** The epoch of a thread; 0 for one that does not exist. */
   epochOf(threadId: string): Promise<number>;
 

@@ -24,6 +24,7 @@ import { MemoryObjects } from "./memory-objects.ts";
 import { pruneThreads } from "./memory-prune.ts";
 import { type MemoryThread, newThread, rootsOf, type Space } from "./memory-thread.ts";
 import { encodeRefs } from "./refs.ts";
+import { tooLarge } from "./too-large.ts";
 
 export class MemoryHome implements Home {
   private readonly threads = new Map<string, MemoryThread>();
@@ -74,8 +75,14 @@ export class MemoryHome implements Home {
     return found;
   }
 
-  async loadObjects(ids: readonly number[], known: readonly number[] = []): Promise<readonly StoredObject[]> {
-    return this.objects.closure(ids, new Set(known));
+  async loadObjects(
+    ids: readonly number[],
+    known: readonly number[] = [],
+    mostBytes = Number.POSITIVE_INFINITY,
+  ): Promise<readonly StoredObject[]> {
+    const objects = this.objects.closure(ids, new Set(known));
+    if (objects.reduce((sum, { body }) => sum + body.length, 0) > mostBytes) throw tooLarge(mostBytes);
+    return objects;
   }
 
   async epochOf(threadId: string): Promise<number> {

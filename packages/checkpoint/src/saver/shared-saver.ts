@@ -6,7 +6,6 @@ import {
   type Checkpoint,
   type CheckpointListOptions,
   type CheckpointMetadata,
-  type CheckpointPendingWrite,
   type CheckpointTuple,
   type DeltaChannelHistory,
   maxChannelVersion,
@@ -28,11 +27,17 @@ import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
 import { checkedId, checkedText, placeOf, threadPlace } from "./ids.ts";
 import { pruneQuery } from "./prune-options.ts";
+import { admit, READ_LIMIT_KEY, type ReadLimit, readLimitOf, unlessTooLarge } from "./reading/read-limit.ts";
+import { allRefs, isLoaded, pendingWrites } from "./reading/tuple-rows.ts";
 import { decodeCheckpoint, decodeMetadata, encodeCheckpoint, headRefs } from "./record.ts";
 import { type Draft, ThreadWriter } from "./thread-writer.ts";
 import { neverStored, without } from "./unstored.ts";
 
 const PAGE = 50;
+/** Bytes of checkpoints that a listing loads together. Beyond it they are loaded one by one. */
+const TOGETHER_BYTES = 4 * 1024 * 1024;
+/** Bytes beyond which a listing forgets what earlier checkpoints shared with the next ones. */
+const SHARED_BYTES = 16 * 1024 * 1024;
 /** Threads whose last state is remembered at a time. */
 const MOST_WRITERS = 1_000;
 
@@ -50,15 +55,16 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { threadId, namespace = "", checkpointId } = placeOf(config);
     if (threadId === undefined) return undefined;
+    const limit = readLimitOf(config);
     let previous: string | undefined;
     for (;;) {
       const rows = await this.home.readTuple(threadId, namespace, checkpointId);
       if (!rows) return undefined;
       const decoder = new Decoder();
-      decoder.add(await this.home.loadObjects(allRefs(rows)));
+      decoder.add(await this.home.loadObjects(allRefs(rows), [], limit?.mostBytes));
       // Somebody pruned the checkpoint between the two reads; twice the same is damage.
       if (isLoaded(rows, decoder) || rows.checkpoint.id === previous)
-        return this.tuple(rows, decoder, claimOf(config));
+        return this.tuple(rows, decoder, limit, claimOf(config));
       previous = rows.checkpoint.id;
     }
   }
@@ -70,16 +76,21 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     const { threadId, namespace, checkpointId } = placeOf(config);
     const before = placeOf(options.before).checkpointId;
     const hasFilter = Object.keys(options.filter ?? {}).length > 0;
+    const readLimit = readLimitOf(config);
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     let after: { threadId: string; namespace: string; id: string } | undefined;
     while (left > 0) {
       const limit = hasFilter ? PAGE : Math.min(PAGE, left);
       const page = await this.home.listRows({ threadId, namespace, checkpointId, before, after, limit });
-      const decoder = new Decoder();
+      let decoder = new Decoder();
       const wanted = (await this.matching(page, options.filter, decoder)).slice(0, left);
-      await this.load(wanted.flatMap(allRefs), decoder);
+      const together = await unlessTooLarge(this.load(wanted.flatMap(allRefs), decoder, TOGETHER_BYTES));
       for (const rows of wanted) {
-        const tuple = await (isLoaded(rows, decoder) ? this.tuple(rows, decoder) : this.readAgain(rows));
+        if (decoder.size > SHARED_BYTES) decoder = new Decoder();
+        if (!together) await this.load(allRefs(rows), decoder, readLimit?.mostBytes);
+        const tuple = await (isLoaded(rows, decoder)
+          ? this.tuple(rows, decoder, readLimit)
+          : this.readAgain(rows, readLimit));
         if (!tuple) continue;
         left -= 1;
         yield tuple;
@@ -303,22 +314,27 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   }
 
   /** Of a checkpoint that was pruned after its row was read nothing is left. */
-  private readAgain({
-    checkpoint: { threadId, namespace, id },
-  }: TupleRows): Promise<CheckpointTuple | undefined> {
-    return this.getTuple(placed(threadId, namespace, id, undefined));
+  private readAgain(
+    { checkpoint: { threadId, namespace, id } }: TupleRows,
+    limit: ReadLimit | undefined,
+  ): Promise<CheckpointTuple | undefined> {
+    const { configurable } = placed(threadId, namespace, id, undefined);
+    return this.getTuple({ configurable: { ...configurable, [READ_LIMIT_KEY]: limit } });
   }
 
-  private async load(refs: readonly number[], decoder: Decoder): Promise<void> {
+  private async load(refs: readonly number[], decoder: Decoder, mostBytes?: number): Promise<void> {
     const missing = refs.filter((ref) => !decoder.has(ref));
-    if (missing.length > 0) decoder.add(await this.home.loadObjects(missing, decoder.ids()));
+    if (missing.length > 0) decoder.add(await this.home.loadObjects(missing, decoder.ids(), mostBytes));
   }
 
   private async tuple(
-    { checkpoint: row, writes }: TupleRows,
+    rows: TupleRows,
     decoder: Decoder,
+    limit: ReadLimit | undefined,
     claim?: ThreadClaim,
   ): Promise<CheckpointTuple> {
+    admit(limit, () => decoder.bytes(allRefs(rows)));
+    const { checkpoint: row, writes } = rows;
     const { checkpoint, metadata } = decodeCheckpoint(decoder, row);
     const { threadId, namespace, parent } = row;
     const tuple: CheckpointTuple = {
@@ -351,22 +367,6 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     checkpoint.channel_versions[TASKS] =
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
-}
-
-function allRefs({ checkpoint, writes }: TupleRows): number[] {
-  return [...checkpoint.refs, ...writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))];
-}
-
-function isLoaded(rows: TupleRows, decoder: Decoder): boolean {
-  return allRefs(rows).every((ref) => decoder.has(ref));
-}
-
-function pendingWrites(writes: TupleRows["writes"], decoder: Decoder): CheckpointPendingWrite[] {
-  return writes.flatMap(({ taskId, entries }) =>
-    entries.map(
-      ({ channel, body, refs }): CheckpointPendingWrite => [taskId, channel, decoder.text(body, refs)],
-    ),
-  );
 }
 
 function rootOf(metadata: CheckpointMetadata | undefined): string | undefined {

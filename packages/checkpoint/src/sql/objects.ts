@@ -2,6 +2,7 @@
 import { contentHash } from "../home/content-hash.ts";
 import { damaged } from "../home/damaged.ts";
 import type { NewObject, StoredObject } from "../home/home.ts";
+import { tooLarge } from "../home/too-large.ts";
 import { objectOf } from "./body.ts";
 import { bytesIn, integerIn } from "./columns.ts";
 import type { SqlRow } from "./sql.ts";
@@ -48,13 +49,19 @@ export async function loadObjects(
   work: Work,
   ids: readonly number[],
   known: readonly number[],
+  mostBytes?: number,
 ): Promise<readonly StoredObject[]> {
+  let bytes = 0;
   const seen = new Set(known);
   const loaded: StoredObject[] = [];
   const hashes = new Map<number, Hashed>();
   let wanted = [...new Set(ids)].filter((id) => !seen.has(id));
   for (const id of wanted) seen.add(id);
   while (wanted.length > 0) {
+    if (mostBytes !== undefined) {
+      bytes += await bytesOf(work, wanted);
+      if (bytes > mostBytes) throw tooLarge(mostBytes);
+    }
     const rows = await rowsOf(work, "id, hash, head, body", wanted);
     wanted = [];
     for (const row of rows) {
@@ -74,6 +81,12 @@ export async function loadObjects(
       hashes.set(integerIn(row, "id"), hashOf(row));
   for (const object of loaded) checkContent(object, hashes);
   return loaded;
+}
+
+/** Sizes stand beside the bodies, which are not read for them. */
+async function bytesOf(work: Work, ids: readonly number[]): Promise<number> {
+  const [row] = await rowsOf(work, "SUM(OCTET_LENGTH(body)) AS bytes", ids);
+  return Number(row?.bytes ?? 0);
 }
 
 async function rowsOf(

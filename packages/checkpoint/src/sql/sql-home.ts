@@ -67,8 +67,12 @@ export class SqlHome implements Home {
   }
 
   /** Ids that no longer exist are left out. */
-  loadObjects(ids: readonly number[], known: readonly number[] = []): Promise<readonly StoredObject[]> {
-    return this.#read((work) => loadObjects(work, ids, known));
+  loadObjects(
+    ids: readonly number[],
+    known: readonly number[] = [],
+    mostBytes?: number,
+  ): Promise<readonly StoredObject[]> {
+    return this.#read((work) => loadObjects(work, ids, known, mostBytes));
   }
 
   epochOf(threadId: string): Promise<number> {

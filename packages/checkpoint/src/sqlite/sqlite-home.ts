@@ -57,8 +57,12 @@ export class SqliteHome implements Home {
     return this.#call("listRows", query);
   }
 
-  async loadObjects(ids: readonly number[], known?: readonly number[]): Promise<readonly StoredObject[]> {
-    return objectsOf(await this.#call("loadColumns", ids, known));
+  async loadObjects(
+    ids: readonly number[],
+    known?: readonly number[],
+    mostBytes?: number,
+  ): Promise<readonly StoredObject[]> {
+    return objectsOf(await this.#call("loadColumns", ids, known, mostBytes));
   }
 
   epochOf(threadId: string): Promise<number> {

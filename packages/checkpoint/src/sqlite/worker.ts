@@ -20,8 +20,8 @@ const SERVICES: Record<string, (sql: Sql) => Promise<object>> = {
   async home(sql) {
     const home = new SqlHome(sql);
     await home.start();
-    const loadColumns = async (ids: readonly number[], known?: readonly number[]) =>
-      columnsOf(await home.loadObjects(ids, known));
+    const loadColumns = async (ids: readonly number[], known?: readonly number[], mostBytes?: number) =>
+      columnsOf(await home.loadObjects(ids, known, mostBytes));
     return Object.assign(home, { loadColumns });
   },
   async store(sql) {

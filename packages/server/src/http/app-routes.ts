@@ -1,4 +1,5 @@
 /** From a request to its route and back: names, query and body are checked by the row of the protocol's table. */
+import type { ServerResponse } from "node:http";
 import { type Route, type RouteName, readQuery, routes } from "@deepwright/protocol";
 import type { Hono } from "hono";
 import { assistantRoutes } from "../routes/assistant-routes.ts";
@@ -11,6 +12,8 @@ import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
 import { TimeLimit } from "./in-time.ts";
+import { JsonText } from "./json-text.ts";
+import type { Held } from "./memory/held-bytes.ts";
 import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
 
@@ -36,18 +39,25 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
     app.on(route.method, route.path, async ({ req, get, env }) => {
       if (services.closing.aborted) throw closes();
       const caller = get("caller");
-      const call = {
-        request: req.raw,
-        caller,
-        owner: caller.identity,
-        parameters: route.parameters?.parse(req.param()),
-        query: route.query?.parse(readQuery(new URL(req.url).searchParams)),
-        body: await bodyOf(route, req.raw, services),
-        services,
-        cut: connectionOf(env),
-      };
-      const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
-      return withoutBody(req.raw, answered(answer, services));
+      const held = services.held.open(caller.identity);
+      try {
+        const call = {
+          request: req.raw,
+          caller,
+          owner: caller.identity,
+          parameters: route.parameters?.parse(req.param()),
+          query: route.query?.parse(readQuery(new URL(req.url).searchParams)),
+          body: await bodyOf(route, req.raw, services, held),
+          services,
+          held,
+          cut: connectionOf(env),
+        };
+        const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
+        return await withoutBody(req.raw, answered(answer, services, held, env));
+      } catch (error) {
+        held.release();
+        throw error;
+      }
     });
   }
   app.all("*", ({ req }) => {
@@ -63,18 +73,22 @@ export function closes(): Problem {
   });
 }
 
-async function bodyOf(route: Route, request: Request, services: Services): Promise<unknown> {
+async function bodyOf(route: Route, request: Request, services: Services, held: Held): Promise<unknown> {
   if (request.method === "GET") return undefined;
-  const body = await readJson(request, services.limits);
+  const body = await readJson(request, services.limits, held);
   if (!route.body) return undefined;
   if (body !== undefined) return route.body.parse(body);
   if (route.bodyOptional) return undefined;
   throw invalid("The request needs a body.");
 }
 
-/** Of a request that came through a port. */
+/** Absent for a request that came through no port. */
+function outgoingOf(env: unknown): ServerResponse | undefined {
+  return ((env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
+}
+
 function connectionOf(env: unknown): (() => void) | undefined {
-  const { outgoing } = (env ?? {}) as { readonly outgoing?: { destroy(): unknown } };
+  const outgoing = outgoingOf(env);
   return outgoing && (() => void outgoing.destroy());
 }
 
@@ -85,8 +99,18 @@ async function withoutBody({ method }: Request, response: Response): Promise<Res
   return new Response(null, response);
 }
 
-function answered(answer: unknown, services: Services): Response {
-  if (answer instanceof Response) return answer;
-  if (answer === undefined) return new Response(null, { status: 204 });
-  return new Response(services.json(answer), { headers: { "content-type": "application/json" } });
+/** The text of an answer is counted until the client has it or has left. A stream holds only what its reader takes. */
+function answered(answer: unknown, services: Services, held: Held, env: unknown): Response {
+  if (answer instanceof Response || answer === undefined) {
+    held.release();
+    return answer ?? new Response(null, { status: 204 });
+  }
+  const mostBytes = services.limits.answerBytes;
+  const { text, headers } =
+    answer instanceof JsonText ? answer : new JsonText(services.json(answer, { mostBytes }));
+  held.keep(Buffer.byteLength(text));
+  const outgoing = outgoingOf(env);
+  if (outgoing && !outgoing.closed) outgoing.once("close", () => held.release());
+  else held.release();
+  return new Response(text, { headers: { "content-type": "application/json", ...headers } });
 }

@@ -21,6 +21,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
+import { HeldBytes } from "./memory/held-bytes.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { openPlaces, type PlaceOptions, type Places } from "./places.ts";
 import { problemResponse } from "./problems.ts";
@@ -166,6 +167,7 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
     agents,
     runs,
     limits,
+    held: new HeldBytes(limits.held),
     runRate,
     streams: new OpenStreams(limits.streams),
     readiness: new Readiness({ records, saver }, limits.readyMs),

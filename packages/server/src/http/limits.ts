@@ -1,8 +1,15 @@
 /** What one caller may use of the server. */
+import type { HeldLimits } from "./memory/held-bytes.ts";
 import type { Rate } from "./rate-limit.ts";
 import type { BodyLimits } from "./read-json.ts";
 
 export interface Limits extends BodyLimits {
+  /** Bytes after which a page of a listing ends. It has one item at least. */
+  readonly pageBytes: number;
+  /** Bytes an answer may have. Streams and files are not limited. */
+  readonly answerBytes: number;
+  /** Bytes that requests hold in memory. */
+  readonly held: HeldLimits;
   /** Requests of one caller. */
   readonly requests: Rate;
   /** Runs one caller may start. */
@@ -23,6 +30,9 @@ export const LIMITS: Limits = {
   bodyBytes: 16 * 1024 * 1024,
   jsonDepth: 100,
   jsonValues: 200_000,
+  pageBytes: 16 * 1024 * 1024,
+  answerBytes: 32 * 1024 * 1024,
+  held: { caller: 128 * 1024 * 1024, process: 256 * 1024 * 1024 },
   requests: { burst: 2_000, perSecond: 500 },
   runs: { burst: 200, perSecond: 10 },
   crons: 100,

@@ -26,9 +26,13 @@ export function mcpEndpointFor({ agents, runs, runRate, closing, onError }: Serv
 export function mountMcp(app: Hono<Environment>, services: Services, endpoint: McpEndpoint): void {
   app.all("/mcp", async ({ req, get }) => {
     if (services.closing.aborted) throw closes();
-    const body = req.method === "POST" ? await readJson(req.raw, services.limits) : undefined;
     const caller = get("caller");
     const { identity: owner } = caller;
+    const held = services.held.open(owner);
+    const body =
+      req.method === "POST"
+        ? await readJson(req.raw, services.limits, held).finally(() => held.release())
+        : undefined;
     const handle = async (onEnd?: () => void) =>
       endpoint.handle(req.raw, { owner, user: userOf(caller) }, body, onEnd);
     return req.method === "GET" || asksFor(body) ? services.streams.hold(owner, handle) : handle();

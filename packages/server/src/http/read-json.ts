@@ -1,4 +1,5 @@
 /** A request's body as JSON, refused before it can cost much: by type, size, depth and number of values. */
+import type { Held } from "./memory/held-bytes.ts";
 import { invalid, Problem } from "./problems.ts";
 
 export interface BodyLimits {
@@ -9,21 +10,25 @@ export interface BodyLimits {
   readonly jsonValues: number;
 }
 
-/** Undefined when there is no body. */
-export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
+/** Undefined when there is no body. `held` counts the bytes as they come. */
+export async function readJson(request: Request, limits: BodyLimits, held?: Held): Promise<unknown> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > limits.bodyBytes) throw tooLarge(limits);
   if (request.body === null || declared === "0") return undefined;
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== undefined && type !== "application/json") throw wrongType();
-  const bytes = await readBytes(request.body, limits);
+  const bytes = await readBytes(request.body, limits, held);
   if (bytes.length === 0) return undefined;
   if (type === undefined) throw wrongType();
   checkShape(bytes, limits);
   return withoutPrototypes(parsed(bytes));
 }
 
-async function readBytes(body: ReadableStream<Uint8Array>, limits: BodyLimits): Promise<Buffer> {
+async function readBytes(
+  body: ReadableStream<Uint8Array>,
+  limits: BodyLimits,
+  held: Held | undefined,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body.getReader();
@@ -33,6 +38,7 @@ async function readBytes(body: ReadableStream<Uint8Array>, limits: BodyLimits): 
       if (done) return Buffer.concat(chunks, size);
       size += value.length;
       if (size > limits.bodyBytes) throw tooLarge(limits);
+      held?.add(value.length);
       chunks.push(value);
     }
   } finally {

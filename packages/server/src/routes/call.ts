@@ -2,6 +2,8 @@
 import type { RouteName, RouteOf } from "@deepwright/protocol";
 import type { z } from "zod";
 import type { Caller } from "../http/authenticate.ts";
+import type { JsonText } from "../http/json-text.ts";
+import type { Held } from "../http/memory/held-bytes.ts";
 import type { Services } from "./services.ts";
 
 type Read<Schema> = Schema extends z.ZodType ? z.infer<Schema> : undefined;
@@ -21,6 +23,8 @@ export interface Call<Name extends RouteName = RouteName> {
   readonly query: Part<RouteOf<Name>, "query">;
   readonly body: Body<RouteOf<Name>>;
   readonly services: Services;
+  /** Counts what the request holds in memory. */
+  readonly held: Held;
   /** Breaks the connection off; absent where there is none, as in tests. */
   readonly cut: (() => void) | undefined;
 }
@@ -28,6 +32,7 @@ export interface Call<Name extends RouteName = RouteName> {
 /** What has no schema of its own to be, and what a schema says; `undefined` is 204. */
 type Answer<Name extends RouteName> =
   | Response
+  | JsonText
   | (RouteOf<Name>["answer"] extends z.ZodType ? z.input<RouteOf<Name>["answer"]> : undefined);
 
 export type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>;

@@ -5,6 +5,7 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { Readiness } from "../http/health/readiness.ts";
 import type { Heartbeat } from "../http/heartbeat.ts";
 import type { Limits } from "../http/limits.ts";
+import type { HeldBytes } from "../http/memory/held-bytes.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import type { ServerRecords } from "../records/records.ts";
@@ -18,6 +19,7 @@ export interface Services {
   readonly saver: SharedSaver;
   readonly store: BaseStore | undefined;
   readonly limits: Limits;
+  readonly held: HeldBytes;
   readonly runRate: RateLimit;
   readonly streams: OpenStreams;
   readonly readiness: Readiness;

@@ -1,4 +1,5 @@
 /** Whatever a graph emits as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
+import { DeepwrightError } from "deepwright";
 import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
 import { errorText } from "./wire/wire-error.ts";
 
@@ -7,8 +8,14 @@ interface MessageObject {
   toDict(): { readonly type: string; readonly data: object };
 }
 
-/** `pieces`: streamed messages that are not whole yet say so in their type. */
-export type WireJson = (value: unknown, options?: { readonly pieces?: boolean }) => string;
+export interface WireJsonOptions {
+  /** Streamed messages that are not whole yet say so in their type. */
+  readonly pieces?: boolean;
+  /** Beyond it VALUE_TOO_LARGE is thrown, before the whole text is made. Default: no limit. */
+  readonly mostBytes?: number;
+}
+
+export type WireJson = (value: unknown, options?: WireJsonOptions) => string;
 
 /** Keys of a config that only mean something inside the engine. */
 const ENGINE_KEY = /^__(?:pregel|deepwright|lg)_/;
@@ -16,8 +23,10 @@ const ENGINE_KEY = /^__(?:pregel|deepwright|lg)_/;
 /** The values of secret variables (`environment` is read once) and of configured secrets are struck out of every text. */
 export function createWireJson(environment: Readonly<Record<string, string | undefined>>): WireJson {
   const secrets = secretsIn(environment).map(spelledInJson);
-  return (value, { pieces = false } = {}) => {
-    let text = stringify(value, pieces ? plainWithPieces : plain);
+  return (value, { pieces = false, mostBytes } = {}) => {
+    const replacer = pieces ? plainWithPieces : plain;
+    let text = stringify(value, mostBytes === undefined ? replacer : counting(replacer, mostBytes));
+    if (mostBytes !== undefined && Buffer.byteLength(text) > mostBytes) throw tooLarge(mostBytes);
     for (const [label, secret] of [...secrets, ...heldSecrets().map(spelledInJson)])
       if (text.includes(secret)) text = text.replaceAll(secret, `[${label}]`);
     return text;
@@ -28,12 +37,30 @@ function spelledInJson([label, value]: Secret): Secret {
   return [label, JSON.stringify(value).slice(1, -1)];
 }
 
+function tooLarge(mostBytes: number): DeepwrightError {
+  return new DeepwrightError("VALUE_TOO_LARGE", `The answer would be larger than ${mostBytes} bytes.`, {
+    hint: "Ask for less: fewer fields, fewer items, or one file at a time.",
+  });
+}
+
+/** Stops when the characters of the texts are more than the bytes there may be. */
+function counting(replacer: Replacer, mostBytes: number): Replacer {
+  let length = 0;
+  return function (name, made) {
+    const value = replacer.call(this, name, made);
+    length += name.length + (typeof value === "string" ? value.length : 1);
+    if (length > mostBytes) throw tooLarge(mostBytes);
+    return value;
+  };
+}
+
 type Replacer = (this: unknown, name: string, made: unknown) => unknown;
 
 function stringify(value: unknown, replacer: Replacer): string {
   try {
     return JSON.stringify(value, replacer) ?? "null";
-  } catch {
+  } catch (error) {
+    if (error instanceof DeepwrightError && error.code === "VALUE_TOO_LARGE") throw error;
     // A circle, or an object whose `toJSON` throws.
     return JSON.stringify(value, breakingCircles(replacer)) ?? "null";
   }

@@ -1,0 +1,9 @@
+import { DeepwrightError } from "deepwright/errors";
+
+export function tooLarge(mostBytes: number): DeepwrightError {
+  return new DeepwrightError(
+    "VALUE_TOO_LARGE",
+    `What is stored here is larger than the ${mostBytes} bytes that are read at once.`,
+    { hint: "Read a part of it." },
+  );
+}
