@@ -1,6 +1,7 @@
 /** What we add to threads: messages while a run goes on, interrupts by id, files. */
 import { z } from "zod";
 import { identifier } from "./ids.ts";
+import { wholeNumber } from "./query.ts";
 import { multitaskStrategy } from "./runs.ts";
 import { interrupt } from "./threads.ts";
 
@@ -68,6 +69,7 @@ export const filePath = z
 export const listFilesQuery = z.object({
   checkpoint_id: identifier.optional().describe("As of this checkpoint; absent: now."),
   path: filePath.optional().describe("Only what lies below."),
+  after: z.string().max(65_536).optional().describe("`next` of the page before."),
 });
 
 export const threadFiles = z.object({
@@ -78,6 +80,7 @@ export const threadFiles = z.object({
       modified_at: z.string().nullish(),
     }),
   ),
+  next: z.string().optional().describe("Hand it back as `after` for the next page; absent on the last."),
 });
 export type ThreadFiles = z.infer<typeof threadFiles>;
 
@@ -86,6 +89,7 @@ export const readFileQuery = z.object({ path: filePath, checkpoint_id: identifie
 export const diffFilesQuery = z.object({
   from: identifier.optional().describe("What changed since this checkpoint; absent: what its step changed."),
   to: identifier.optional().describe("Until this one; absent: now."),
+  skip: wholeNumber(0, 1_000_000_000).default(0).describe("`next` of the page before."),
 });
 
 export const fileChanges = z.object({
@@ -100,5 +104,6 @@ export const fileChanges = z.object({
       patch: z.string().nullish().describe("A unified diff; null for what is no text."),
     }),
   ),
+  next: z.number().int().optional().describe("Hand it back as `skip` for the next page; absent on the last."),
 });
 export type FileChanges = z.infer<typeof fileChanges>;

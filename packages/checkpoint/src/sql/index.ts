@@ -1,4 +1,5 @@
 /** Tables of one's own in the database of the threads, so that one backup has all. */
+
 export {
   listenPostgres,
   openPostgresPool,
@@ -6,6 +7,7 @@ export {
   openSqliteService,
   type SqlService,
 } from "../service/open-service.ts";
+export { type ByteLimit, fitting } from "./byte-limit.ts";
 export type { ColumnTypes } from "./dialect.ts";
 export type { Migration } from "./schema.ts";
 export type { Sql, SqlColumn, SqlRow, SqlSession, SqlValue } from "./sql.ts";

@@ -216,5 +216,5 @@ function decodeItem({ namespace, key, body, createdAt, updatedAt }: StoredItem):
 }
 
 function decodeFound(item: StoredItem): SearchItem {
-  return { ...decodeItem(item), score: item.score };
+  return { ...decodeItem(item), score: item.score, ...(item.more && { more: true }) };
 }

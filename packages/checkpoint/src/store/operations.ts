@@ -7,6 +7,7 @@ import type {
   SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { DeepwrightError } from "deepwright/errors";
+import type { ByteLimit } from "../sql/byte-limit.ts";
 import { parseFilter } from "./filter.ts";
 import { checkedKey, checkedPattern, encodeNamespace, encodePrefix } from "./namespace.ts";
 import type { ListNamespaces, PutItem, SearchItems, StoreOperation } from "./store-service.ts";
@@ -31,13 +32,19 @@ function encodeGet({ namespace, key }: GetOperation): StoreOperation {
   return { kind: "get", namespace: encodePrefix(namespace), key: checkedKey(key) };
 }
 
-function encodeSearch({ namespacePrefix, filter, limit, offset }: SearchOperation): SearchItems {
+/** A search may say how large its result may be. The last item of one that ended for its size has `more`. */
+export interface StoreSearchOperation extends SearchOperation {
+  readonly bytes?: ByteLimit;
+}
+
+function encodeSearch({ namespacePrefix, filter, limit, offset, bytes }: StoreSearchOperation): SearchItems {
   return {
     kind: "search",
     prefix: encodePrefix(namespacePrefix),
     conditions: parseFilter(filter),
     limit: checkedCount("limit", limit, DEFAULT_FOUND),
     offset: checkedCount("offset", offset, 0),
+    ...(bytes && { bytes }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Getting and searching items: in the order of their namespaces, then of their first put. */
 import { damaged, readStored } from "../home/damaged.ts";
+import { type ByteLimit, fitting } from "../sql/byte-limit.ts";
 import { bytesIn, integerIn, momentIn, optional, textIn } from "../sql/columns.ts";
 import type { SqlRow, SqlValue } from "../sql/sql.ts";
 import type { Work } from "../sql/work.ts";
@@ -31,6 +32,8 @@ interface Scored extends Place {
 }
 
 const PAGE = 200;
+/** Values that are read together to be looked at. */
+const TOGETHER: ByteLimit = { page: 16 * 1024 * 1024 };
 const PLACE = "i.id, i.namespace";
 const ITEM = `${PLACE}, i.item_key, i.created_at, i.updated_at, i.ttl, v.body`;
 const VALUES = "dw_items i JOIN dw_item_values v ON v.item = i.id";
@@ -50,17 +53,44 @@ export async function getItem(
 
 export async function searchItems(work: Work, search: SearchItems, now: number): Promise<readonly ItemRow[]> {
   if (search.vector) return nearest(work, search, search.vector, now);
-  const { prefix, conditions, limit, offset } = search;
+  const { prefix, conditions, limit, offset, bytes } = search;
   if (conditions.length === 0) {
-    return (await readPage(work, ITEM, VALUES, { prefix, now, limit, offset })).map(itemOf);
+    const { rows, isCut } = await fittingPage(work, { prefix, now, limit, offset }, bytes);
+    return ended(rows.map(itemOf), isCut);
   }
   const found: ItemRow[] = [];
+  const sizes: number[] = [];
+  let skipped = 0;
   for await (const item of matching(work, search, now)) {
-    if (found.length >= offset + limit) break;
+    if (found.length >= limit) break;
+    if (skipped++ < offset) continue;
+    sizes.push(item.body.length);
+    if (bytes && fitting(sizes, bytes) < sizes.length) return ended(found, true);
     found.push(item);
   }
-  return found.slice(offset, offset + limit);
+  return found;
 }
+
+/** Marks the last item where others follow that did not fit. */
+function ended(items: readonly ItemRow[], isCut: boolean): readonly ItemRow[] {
+  const last = items.at(-1);
+  return isCut && last ? [...items.slice(0, -1), { ...last, more: true }] : items;
+}
+
+/** Sizes first: they stand beside the values, which are not read for them. */
+async function fittingPage(
+  work: Work,
+  page: Page,
+  bytes: ByteLimit | undefined,
+): Promise<{ readonly rows: readonly SqlRow[]; readonly isCut: boolean }> {
+  if (!bytes) return { rows: await readPage(work, ITEM, VALUES, page), isCut: false };
+  const sized = await readPage(work, "OCTET_LENGTH(v.body) AS bytes", VALUES, page);
+  const limit = fitting(sized.map(sizeIn), bytes);
+  const rows = limit === 0 ? [] : await readPage(work, ITEM, VALUES, { ...page, limit });
+  return { rows, isCut: limit < sized.length };
+}
+
+const sizeIn = (row: SqlRow): number => Number(row.bytes ?? 0);
 
 /** Values are decoded page by page until enough match. */
 async function* matching(
@@ -68,7 +98,7 @@ async function* matching(
   { prefix, conditions }: SearchItems,
   now: number,
 ): AsyncGenerator<ItemRow> {
-  for await (const rows of pages(work, ITEM, VALUES, prefix, now)) {
+  for await (const rows of pages(work, "items", prefix, now)) {
     for (const row of rows) {
       if (matches(valueIn(row), conditions)) yield itemOf(row);
     }
@@ -84,13 +114,7 @@ async function nearest(
 ): Promise<readonly ItemRow[]> {
   const filtered = search.conditions.length > 0;
   const scored: Scored[] = [];
-  for await (const rows of pages(
-    work,
-    filtered ? ITEM : PLACE,
-    filtered ? VALUES : "dw_items i",
-    search.prefix,
-    now,
-  )) {
+  for await (const rows of pages(work, filtered ? "items" : "places", search.prefix, now)) {
     const candidates = rows.filter((row) => !filtered || matches(valueIn(row), search.conditions));
     const scores = await scoresOf(
       work,
@@ -103,7 +127,26 @@ async function nearest(
     }
   }
   scored.sort((a, b) => (b.score ?? -2) - (a.score ?? -2));
-  return loadScored(work, scored.slice(search.offset, search.offset + search.limit));
+  return nearestPage(work, scored.slice(search.offset, search.offset + search.limit), search.bytes);
+}
+
+async function nearestPage(
+  work: Work,
+  scored: readonly Scored[],
+  bytes: ByteLimit | undefined,
+): Promise<readonly ItemRow[]> {
+  if (!bytes || scored.length === 0) return loadScored(work, scored);
+  const { session, dialect } = work;
+  const rows = await session.all(
+    `SELECT item, OCTET_LENGTH(body) AS bytes FROM dw_item_values WHERE item ${dialect.among("$1")}`,
+    [dialect.list(scored.map(({ id }) => id))],
+  );
+  const sizes = new Map(rows.map((row) => [integerIn(row, "item"), sizeIn(row)]));
+  const count = fitting(
+    scored.map(({ id }) => sizes.get(id) ?? 0),
+    bytes,
+  );
+  return ended(await loadScored(work, scored.slice(0, count)), count < scored.length);
 }
 
 /** The best score of each item's vectors. Vectors of another length are of another model and do not count. */
@@ -142,17 +185,20 @@ async function loadScored({ session, dialect }: Work, scored: readonly Scored[])
 
 async function* pages(
   work: Work,
-  columns: string,
-  tables: string,
+  what: "items" | "places",
   prefix: string,
   now: number,
 ): AsyncGenerator<readonly SqlRow[]> {
   let after: Place | undefined;
   for (;;) {
-    const rows = await readPage(work, columns, tables, { prefix, now, after, limit: PAGE });
+    const page = { prefix, now, after, limit: PAGE };
+    const { rows, isCut } =
+      what === "items"
+        ? await fittingPage(work, page, TOGETHER)
+        : { rows: await readPage(work, PLACE, "dw_items i", page), isCut: false };
     yield rows;
     const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
+    if (!last || (rows.length < PAGE && !isCut)) return;
     const place = { id: integerIn(last, "id"), namespace: namespaceIn(last) };
     if (after?.id === place.id) throw damaged(`the items of the store after ${place.id} have no order`);
     after = place;

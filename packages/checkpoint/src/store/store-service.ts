@@ -1,4 +1,5 @@
 /** What crosses between a store's face and the database, possibly into a worker: plain data only. */
+import type { ByteLimit } from "../sql/byte-limit.ts";
 import type { Condition } from "./filter.ts";
 
 /** Namespaces are encoded, see `namespace.ts`. */
@@ -18,6 +19,8 @@ export interface SearchItems {
   readonly offset: number;
   /** Best first by nearness to it; items without a vector come last. */
   readonly vector?: Float32Array;
+  /** The result ends early when it is so large. Default: no limit. */
+  readonly bytes?: ByteLimit;
 }
 
 export interface PutItem {
@@ -72,6 +75,8 @@ export interface StoredItem {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly score?: number;
+  /** Of the last item of a search that ended for its size: others follow. */
+  readonly more?: boolean;
 }
 
 /** Of `get` an item, of `search` items, of `list` encoded namespaces, of `put` nothing. */

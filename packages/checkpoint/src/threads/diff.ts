@@ -16,7 +16,7 @@ export async function* diffSteps(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  { to, skip = 0 }: DiffRange,
+  { to, skip = 0, mostBytes, admit }: DiffRange,
 ): AsyncGenerator<PlacedChange> {
   const { home } = saver;
   const reader = new StateReader(home);
@@ -24,7 +24,8 @@ export async function* diffSteps(
   const named = await stateAt(home, reader, lineage, step);
   const after = to === undefined ? named : await stateAt(home, reader, lineage, to);
   const before = to === undefined ? await parentOf(saver, reader, named) : named;
-  await reader.loadChannels(before ? [before, after] : [after], [FILES]);
+  await reader.loadChannels(before ? [before, after] : [after], [FILES], mostBytes);
+  admit?.(reader.size);
   const changed = changedFiles(reader, before, after);
   const images = imagesByFile(await listImages(saver, threadId), await startsBetween(saver, before, after));
   const searchUntil = searchEnd();

@@ -62,15 +62,27 @@ export class StateReader {
   }
 
   /** What the channels of these names lead to can be read afterwards. */
-  async loadChannels(states: readonly StoredState[], names: readonly string[]): Promise<void> {
+  async loadChannels(
+    states: readonly StoredState[],
+    names: readonly string[],
+    mostBytes?: number,
+  ): Promise<void> {
     const values = states.flatMap(({ channels }) => names.map((name) => channels.get(name)));
-    await this.load(values.flatMap((value) => (value ? usedRefs(value) : [])));
+    await this.load(
+      values.flatMap((value) => (value ? usedRefs(value) : [])),
+      mostBytes,
+    );
   }
 
-  async load(ids: readonly number[]): Promise<void> {
+  /** Bytes, or characters, of what it has loaded. */
+  get size(): number {
+    return this.decoder.size;
+  }
+
+  async load(ids: readonly number[], mostBytes?: number): Promise<void> {
     const missing = ids.filter((id) => !this.objects.has(id));
     if (missing.length === 0) return;
-    const loaded = await this.home.loadObjects(missing, [...this.objects.keys()]);
+    const loaded = await this.home.loadObjects(missing, [...this.objects.keys()], mostBytes);
     const kept = this.contents ? loaded : loaded.map(beginning);
     for (const object of kept) this.objects.set(object.id, object);
     this.decoder.add(kept);

@@ -48,6 +48,10 @@ export interface DiffRange {
   readonly to?: number | string | undefined;
   /** How many files of the comparison are left out before the first. */
   readonly skip?: number | undefined;
+  /** Of the files of both states together. Larger ones throw VALUE_TOO_LARGE. Default: no limit. */
+  readonly mostBytes?: number | undefined;
+  /** Called with the bytes that were read, before anything is compared; it may throw. */
+  readonly admit?: ((bytes: number) => void) | undefined;
 }
 
 export interface RewindConflict {

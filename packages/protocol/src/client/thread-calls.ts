@@ -65,8 +65,13 @@ export function threadWorkCalls(call: Caller, connection: Connection) {
       }),
     files: (
       id: string,
-      { checkpointId, path, ...o }: CallOptions & { checkpointId?: string; path?: string } = {},
-    ) => call("threads.files", { ...at(id, o), query: { checkpoint_id: checkpointId, path } }),
+      {
+        checkpointId,
+        path,
+        after,
+        ...o
+      }: CallOptions & { checkpointId?: string; path?: string; after?: string } = {},
+    ) => call("threads.files", { ...at(id, o), query: { checkpoint_id: checkpointId, path, after } }),
     readFile: async (
       id: string,
       path: string,
@@ -76,7 +81,9 @@ export function threadWorkCalls(call: Caller, connection: Connection) {
       const response = await connection.request(routeOf("threads.readFile"), { ...at(id, o), query });
       return new Uint8Array(await response.arrayBuffer());
     },
-    diffFiles: (id: string, { from, to, ...o }: CallOptions & { from?: string; to?: string } = {}) =>
-      call("threads.diffFiles", { ...at(id, o), query: { from, to } }),
+    diffFiles: (
+      id: string,
+      { from, to, skip, ...o }: CallOptions & { from?: string; to?: string; skip?: number } = {},
+    ) => call("threads.diffFiles", { ...at(id, o), query: { from, to, skip } }),
   };
 }

@@ -11,8 +11,8 @@ import type { Services } from "../routes/services.ts";
 import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
+import { HeldAnswer } from "./held-answer.ts";
 import { TimeLimit } from "./in-time.ts";
-import { JsonText } from "./json-text.ts";
 import type { Held } from "./memory/held-bytes.ts";
 import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
@@ -99,18 +99,18 @@ async function withoutBody({ method }: Request, response: Response): Promise<Res
   return new Response(null, response);
 }
 
-/** The text of an answer is counted until the client has it or has left. A stream holds only what its reader takes. */
+/** An answer is counted until the client has it or has left. A stream holds only what its reader takes. */
 function answered(answer: unknown, services: Services, held: Held, env: unknown): Response {
   if (answer instanceof Response || answer === undefined) {
     held.release();
     return answer ?? new Response(null, { status: 204 });
   }
   const mostBytes = services.limits.answerBytes;
-  const { text, headers } =
-    answer instanceof JsonText ? answer : new JsonText(services.json(answer, { mostBytes }));
-  held.keep(Buffer.byteLength(text));
+  const { body, headers } =
+    answer instanceof HeldAnswer ? answer : new HeldAnswer(services.json(answer, { mostBytes }));
+  held.keep(Buffer.byteLength(body));
   const outgoing = outgoingOf(env);
   if (outgoing && !outgoing.closed) outgoing.once("close", () => held.release());
   else held.release();
-  return new Response(text, { headers: { "content-type": "application/json", ...headers } });
+  return new Response(body as BodyInit, { headers: { "content-type": "application/json", ...headers } });
 }

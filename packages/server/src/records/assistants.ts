@@ -1,6 +1,8 @@
 /** Assistants and their earlier versions, as rows where the database lives. */
+
+import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { Assistant, SearchAssistants } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, type Page, pageOf, type Verify } from "./conditions.ts";
+import { Conditions, countOf, type Listing, orderOf, type Page, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { addMetadata, removeMarks, verifying, writeMarks } from "./json-filter.ts";
 import { EVERYONE, type Owner } from "./records.ts";
@@ -34,35 +36,29 @@ export function assistantRows(database: Database) {
         return own ?? findAssistant(session, EVERYONE, assistantId);
       }),
 
-    search: (owner: Owner, query: SearchAssistants): Promise<Assistant[]> =>
+    search: (owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]> =>
       read(async (session) => {
         const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
-        const rows = await pageOf(
-          session,
-          SELECT,
-          matching(database, owner, query),
-          order,
-          query,
-          verifyingOf(query),
-        );
+        const conditions = matching(database, owner, query);
+        const page = { ...query, bytes };
+        const rows = await pageOf(session, { ...LISTING, order }, conditions, page, verifyingOf(query));
         return rows.map((row) => JSON.parse(row.body as string));
       }),
 
     count: (owner: Owner, query: Filters): Promise<number> =>
-      read((session) =>
-        countOf(session, SELECT, matching(database, owner, query), "position", verifyingOf(query)),
-      ),
+      read((session) => countOf(session, LISTING, matching(database, owner, query), verifyingOf(query))),
 
     versions: (owner: Owner, assistantId: string, page: Page): Promise<Assistant[]> =>
       read(async (session) => {
-        const own = await findAssistant(session, owner, assistantId);
-        const conditions = new Conditions();
-        conditions.add(`owner = ${conditions.bind(own === undefined ? EVERYONE : owner)}`);
-        conditions.add(`assistant_id = ${conditions.bind(assistantId)}`);
-        const select = "SELECT body FROM dw_srv_assistant_versions";
-        const rows = await pageOf(session, select, conditions, "version DESC", page, undefined);
+        const conditions = await versionsOf(session, owner, assistantId);
+        const rows = await pageOf(session, VERSIONS, conditions, page, undefined);
         return rows.map((row) => JSON.parse(row.body as string));
       }),
+
+    countVersions: (owner: Owner, assistantId: string): Promise<number> =>
+      read(async (session) =>
+        countOf(session, VERSIONS, await versionsOf(session, owner, assistantId), undefined),
+      ),
 
     delete: (owner: Owner, assistantId: string): Promise<boolean> =>
       write(async (session) => {
@@ -90,7 +86,22 @@ const SORTS = {
 };
 
 /** Metadata is inside the body, and not read unless nested parts of it are asked for. */
-const SELECT = "SELECT position, body FROM dw_srv_assistants a";
+const LISTING: Listing = {
+  columns: "body",
+  from: "dw_srv_assistants a",
+  bytes: "OCTET_LENGTH(body)",
+  order: "position",
+};
+
+const VERSIONS: Listing = { ...LISTING, from: "dw_srv_assistant_versions", order: "version DESC" };
+
+async function versionsOf(session: SqlSession, owner: Owner, assistantId: string): Promise<Conditions> {
+  const own = await findAssistant(session, owner, assistantId);
+  const conditions = new Conditions();
+  conditions.add(`owner = ${conditions.bind(own === undefined ? EVERYONE : owner)}`);
+  conditions.add(`assistant_id = ${conditions.bind(assistantId)}`);
+  return conditions;
+}
 
 function matching(database: Database, owner: Owner, query: Filters): Conditions {
   const conditions = new Conditions();

@@ -1,4 +1,5 @@
 /** The part of a query that depends on a request: texts are ours, every value is bound. */
+import { type ByteLimit, fitting } from "@deepwright/checkpoint/sql";
 import type { SqlRow, SqlSession, SqlValue } from "./database.ts";
 
 /** Most rows one listing returns. */
@@ -27,76 +28,130 @@ export class Conditions {
 export interface Page {
   readonly limit: number;
   readonly offset: number;
+  /** Default: pages of 16 MiB, rows of any size. */
+  readonly bytes?: ByteLimit;
 }
 
-/** What is wanted of rows where SQL alone cannot tell which match. */
+/** Rows, as SQL. */
+export interface Listing {
+  readonly columns: string;
+  readonly from: string;
+  /** The bytes of the columns of a row that may be large. */
+  readonly bytes: string;
+  /** Ends with a column that no two rows share. */
+  readonly order: string;
+}
+
+/** How rows are matched where SQL alone cannot tell. */
 export interface Verify {
   matches(row: SqlRow): boolean;
+  /** The part of a row that is needed once it matches. Default: all of it. */
+  readonly kept?: (row: SqlRow) => SqlRow;
   /** Rows looked at together. */
   readonly together: number;
 }
 
-/** One page of the rows of `select` in `order`, which ends with a column that no two rows share. */
+const BYTES: ByteLimit = { page: 16 * 1024 * 1024 };
+
+/** One page of rows. */
 export async function pageOf(
   session: SqlSession,
-  select: string,
+  listing: Listing,
   conditions: Conditions,
-  order: string,
   page: Page,
   verify: Verify | undefined,
 ): Promise<SqlRow[]> {
   const limit = Math.min(count(page.limit), MOST_ROWS);
   const offset = count(page.offset);
-  const rows = (most: number, from: number) => {
-    const { params, where } = conditions;
-    const end = ` ORDER BY ${order} LIMIT $${params.length + 1} OFFSET $${params.length + 2}`;
-    return session.all(`${select}${where}${end}`, [...params, most, from]);
-  };
-  if (verify === undefined) return rows(limit, offset);
+  const { bytes = BYTES } = page;
+  if (verify === undefined) return (await rowsOf(session, listing, conditions, limit, offset, bytes)).rows;
   const found: SqlRow[] = [];
+  const sizes: number[] = [];
   let skipped = 0;
-  for (let from = 0; found.length < limit; from += verify.together) {
-    const chunk = await rows(verify.together, from);
-    for (const row of await matching(chunk, verify)) {
-      if (skipped < offset) skipped += 1;
-      else if (found.length < limit) found.push(row);
+  for await (const chunk of chunksOf(session, listing, conditions, verify)) {
+    for (const row of chunk) {
+      if (skipped++ < offset) continue;
+      if (found.length === limit) return found;
+      sizes.push(bytesIn(row));
+      if (fitting(sizes, bytes) < sizes.length) return found;
+      found.push(row);
     }
-    if (chunk.length < verify.together) break;
+    if (found.length === limit) return found;
   }
   return found;
 }
 
-/** How many rows match; `select` is of the columns that `verify` needs and ends with the table. */
+/** How many rows match. */
 export async function countOf(
   session: SqlSession,
-  select: string,
+  listing: Listing,
   conditions: Conditions,
-  order: string,
   verify: Verify | undefined,
 ): Promise<number> {
   const { params, where } = conditions;
   if (verify === undefined) {
-    const [row] = await session.all(`SELECT COUNT(*) AS found FROM (${select}${where}) AS matching`, params);
-    return row?.found as number;
+    const [row] = await session.all(`SELECT COUNT(*) AS found FROM ${listing.from}${where}`, params);
+    return Number(row?.found);
   }
   let found = 0;
-  for (let from = 0; ; from += verify.together) {
-    const end = ` ORDER BY ${order} LIMIT $${params.length + 1} OFFSET $${params.length + 2}`;
-    const chunk = await session.all(`${select}${where}${end}`, [...params, verify.together, from]);
-    found += (await matching(chunk, verify)).length;
-    if (chunk.length < verify.together) return found;
+  for await (const chunk of chunksOf(session, listing, conditions, verify)) found += chunk.length;
+  return found;
+}
+
+/** The rows that match, in order. */
+async function* chunksOf(
+  session: SqlSession,
+  listing: Listing,
+  conditions: Conditions,
+  verify: Verify,
+): AsyncGenerator<SqlRow[]> {
+  for (let from = 0; ; ) {
+    const { rows, isEnd } = await rowsOf(session, listing, conditions, verify.together, from, BYTES);
+    yield matching(rows, verify);
+    if (isEnd) return;
+    from += rows.length;
   }
+}
+
+/** As many as fit. Their sizes are read first: they stand beside the texts, which are not touched for them. */
+async function rowsOf(
+  session: SqlSession,
+  { columns, from, bytes, order }: Listing,
+  { params, where }: Conditions,
+  limit: number,
+  offset: number,
+  most: ByteLimit,
+): Promise<{ readonly rows: SqlRow[]; readonly isEnd: boolean }> {
+  const read = (what: string, rows: number) =>
+    session.all(
+      `SELECT ${what} FROM ${from}${where} ORDER BY ${order} LIMIT $${params.length + 1} OFFSET $${params.length + 2}`,
+      [...params, rows, offset],
+    );
+  const sizes = (await read(`${bytes} AS bytes`, limit)).map((row) => Number(row.bytes ?? 0));
+  const fit = fitting(sizes, most);
+  const rows = fit === 0 ? [] : await read(columns, fit);
+  return { rows, isEnd: sizes.length < limit && fit === sizes.length };
+}
+
+function bytesIn(row: SqlRow): number {
+  return Object.values(row).reduce<number>(
+    (sum, column) => sum + (typeof column === "string" ? column.length : 8),
+    0,
+  );
 }
 
 /** How long rows are looked at before others have their turn. */
 const TURN_MS = 20;
 
 /** On Postgres this is done where requests are answered, and rows may be large. */
-async function matching(rows: readonly SqlRow[], { matches }: Verify): Promise<SqlRow[]> {
+async function matching(
+  rows: readonly SqlRow[],
+  { matches, kept = (row) => row }: Verify,
+): Promise<SqlRow[]> {
   const found: SqlRow[] = [];
   let since = performance.now();
   for (const row of rows) {
-    if (matches(row)) found.push(row);
+    if (matches(row)) found.push(kept(row));
     if (performance.now() - since < TURN_MS) continue;
     await new Promise<void>((go) => setImmediate(go));
     since = performance.now();

@@ -1,6 +1,8 @@
 /** Crons, as rows where the database lives. */
+
+import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { Cron, SearchCrons } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, pageOf, type Verify } from "./conditions.ts";
+import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow } from "./database.ts";
 import { contains } from "./json-filter.ts";
 import type { DueCron, Owner } from "./records.ts";
@@ -52,20 +54,17 @@ export function cronRows(database: Database) {
         return rows.map(cronOf)[0];
       }),
 
-    search: (owner: Owner, query: SearchCrons): Promise<Cron[]> =>
+    search: (owner: Owner, query: SearchCrons, bytes?: ByteLimit): Promise<Cron[]> =>
       read(async (session) => {
         const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
         const conditions = matching(owner, query);
         const verify = verifying(query);
-        const rows = await pageOf(session, "SELECT * FROM dw_srv_crons", conditions, order, query, verify);
+        const rows = await pageOf(session, { ...LISTING, order }, conditions, { ...query, bytes }, verify);
         return rows.map(cronOf);
       }),
 
     count: (owner: Owner, query: Filters): Promise<number> =>
-      read((session) => {
-        const columns = "SELECT position, body FROM dw_srv_crons";
-        return countOf(session, columns, matching(owner, query), "position", verifying(query));
-      }),
+      read((session) => countOf(session, LISTING, matching(owner, query), verifying(query))),
 
     delete: (owner: Owner, cronId: string): Promise<boolean> =>
       write(async (session) => {
@@ -101,6 +100,13 @@ export function cronRows(database: Database) {
       }),
   };
 }
+
+const LISTING: Listing = {
+  columns: "body, next_run",
+  from: "dw_srv_crons",
+  bytes: "OCTET_LENGTH(body)",
+  order: "position",
+};
 
 const SORTS = {
   cron_id: "cron_id",

@@ -8,6 +8,8 @@
  * Dates that clients see come from the clock of the caller and order nothing: runs of a thread follow each other by
  * `sequence`. Claims and `notBefore` are measured by the clock of the database, which is one for all workers.
  */
+
+import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type {
   AgentOutcome,
   Assistant,
@@ -23,6 +25,7 @@ import type {
   ThreadStatus,
 } from "@deepwright/protocol";
 import type { BackgroundRecords, TaskRecord, TaskStatus } from "./background-records.ts";
+import type { Page } from "./conditions.ts";
 import type { DueHook, HookRecord, HookRecords, PassedOver } from "./hook-records.ts";
 
 export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskRecord, TaskStatus };
@@ -40,6 +43,9 @@ export type ThreadRecord = Omit<Thread, "error"> & {
   /** Tells it from threads that had its id before, or will. Set by storage. */
   readonly incarnation?: number;
 };
+
+/** A thread without what may be large. */
+export type ThreadHead = Omit<ThreadRecord, "values" | "interrupts" | "config" | "error">;
 
 /** Which thread: ids are used again, incarnations never. */
 export type ThreadPlace = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
@@ -64,6 +70,9 @@ export interface RunRecord extends Run {
   /** A client asked for its end. */
   readonly cancel?: "interrupt" | "rollback";
 }
+
+/** A run without what was asked for, which may be large. */
+export type RunHead = Omit<RunRecord, "request" | "user">;
 
 /** An event that has no number yet. */
 export type NewEvent = Omit<RunEvent, "sequence">;
@@ -147,6 +156,8 @@ export interface RunEnd {
   readonly webhook?: { readonly url: string; readonly body: string };
 }
 
+export type RunPage = Page & { readonly status?: RunStatus };
+
 export interface RunRecords {
   /** One transaction: idempotency, the strategy, the order on the thread. */
   start(run: NewRun): Promise<StartedRun>;
@@ -155,11 +166,10 @@ export interface RunRecords {
   /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
   withdraw(owner: Owner, runId: string): Promise<boolean>;
   get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
-  list(
-    owner: Owner,
-    threadId: string,
-    query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
-  ): Promise<RunRecord[]>;
+  /** A page ends early when it has 16 MiB, or what `bytes` says; so do all listings. */
+  list(owner: Owner, threadId: string, query: RunPage): Promise<RunRecord[]>;
+  heads(owner: Owner, threadId: string, query: RunPage): Promise<RunHead[]>;
+  count(owner: Owner, threadId: string, query?: Pick<RunPage, "status">): Promise<number>;
   /** The first of the thread behind this sequence; with `open`, of those that have not ended. */
   next(
     owner: Owner,
@@ -168,10 +178,7 @@ export interface RunRecords {
     query?: { readonly open?: boolean },
   ): Promise<RunRecord | undefined>;
   /** Those of all threads that have not ended, also those that may not begin yet, oldest first. */
-  open(
-    owner: Owner,
-    query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
-  ): Promise<RunRecord[]>;
+  open(owner: Owner, query: RunPage): Promise<RunHead[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
   /**
    * Notes that a client wants its end. One that has not begun ends at once, as `interrupted` with `lastEvents`; of one
@@ -248,13 +255,10 @@ export interface AssistantRecords {
   setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
   /** Those of the server itself, one for each agent, belong to everyone. */
   get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
-  search(owner: Owner, query: SearchAssistants): Promise<Assistant[]>;
+  search(owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]>;
   count(owner: Owner, query: Pick<SearchAssistants, "graph_id" | "name" | "metadata">): Promise<number>;
-  versions(
-    owner: Owner,
-    assistantId: string,
-    query: { readonly limit: number; readonly offset: number },
-  ): Promise<Assistant[]>;
+  versions(owner: Owner, assistantId: string, query: Page): Promise<Assistant[]>;
+  countVersions(owner: Owner, assistantId: string): Promise<number>;
   delete(owner: Owner, assistantId: string): Promise<boolean>;
 }
 
@@ -265,7 +269,9 @@ export interface ThreadRecords {
     thread: ThreadRecord,
     options: { readonly ifExists: "raise" | "do_nothing"; readonly expiresAt?: number },
   ): Promise<ThreadRecord | "exists">;
-  get(owner: Owner, threadId: string): Promise<ThreadRecord | undefined>;
+  /** One that is larger than `mostBytes` throws VALUE_TOO_LARGE. Default: no limit. */
+  get(owner: Owner, threadId: string, mostBytes?: number): Promise<ThreadRecord | undefined>;
+  head(owner: Owner, threadId: string): Promise<ThreadHead | undefined>;
   /** Keys of `metadata` are added to what is there. */
   patch(
     owner: Owner,
@@ -277,8 +283,8 @@ export interface ThreadRecords {
     thread: ThreadPlace,
     state: Pick<ThreadRecord, "status" | "values" | "interrupts"> & { readonly error?: unknown },
   ): Promise<void>;
-  search(owner: Owner, query: SearchThreads): Promise<ThreadRecord[]>;
-  count(owner: Owner, query: Pick<SearchThreads, "metadata" | "values" | "status">): Promise<number>;
+  search(owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]>;
+  count(owner: Owner, query: Omit<SearchThreads, "limit" | "offset">): Promise<number>;
   /** Whether this very thread is still there: not one that was made later under its id. */
   has(thread: ThreadPlace): Promise<boolean>;
   /** Whether anyone has a thread of this id, be it one that is being removed. */
@@ -308,7 +314,7 @@ export interface CronRecords {
   /** Adds it or puts it in place of what the owner has under its id. */
   put(owner: Owner, cron: Cron): Promise<Cron>;
   get(owner: Owner, cronId: string): Promise<Cron | undefined>;
-  search(owner: Owner, query: SearchCrons): Promise<Cron[]>;
+  search(owner: Owner, query: SearchCrons, bytes?: ByteLimit): Promise<Cron[]>;
   count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata">): Promise<number>;
   delete(owner: Owner, cronId: string): Promise<boolean>;
   /**

@@ -1,7 +1,7 @@
 /** A run as a row. */
 import type { MultitaskStrategy, RunStatus } from "@deepwright/protocol";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
-import type { NewEvent, Owner, RunRecord } from "./records.ts";
+import type { NewEvent, Owner, RunHead, RunRecord } from "./records.ts";
 
 /** A run and what only storage needs to know of it. */
 export interface StoredRun {
@@ -41,6 +41,18 @@ export function stallOf({ attempts, stalled_from: from }: SqlRow): number {
 
 export function runOf(row: SqlRow): RunRecord {
   return {
+    ...headOf(row),
+    request: JSON.parse(row.request as string),
+    ...(row.caller !== null && { user: JSON.parse(row.caller as string) }),
+  };
+}
+
+/** The columns that `headOf` needs. */
+export const HEAD_COLUMNS =
+  "run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, strategy, owner, sequence, attempts, error, outcome, cancel";
+
+export function headOf(row: SqlRow): RunHead {
+  return {
     run_id: row.run_id as string,
     thread_id: row.thread_id as string,
     assistant_id: row.assistant_id as string,
@@ -50,8 +62,6 @@ export function runOf(row: SqlRow): RunRecord {
     metadata: JSON.parse(row.metadata as string),
     multitask_strategy: row.strategy as MultitaskStrategy,
     owner: row.owner as string,
-    request: JSON.parse(row.request as string),
-    ...(row.caller !== null && { user: JSON.parse(row.caller as string) }),
     sequence: row.sequence as number,
     attempts: row.attempts as number,
     ...(row.error !== null && { error: JSON.parse(row.error as string) }),

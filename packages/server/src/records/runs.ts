@@ -11,10 +11,10 @@ import {
   threadsToWakeUp,
 } from "./claim-run.ts";
 import { callbackOf, noteCompletion } from "./completions.ts";
-import { Conditions, type Page, pageOf } from "./conditions.ts";
+import { Conditions, countOf, type Listing, type Page, pageOf } from "./conditions.ts";
 import type { Database, SqlSession } from "./database.ts";
-import type { NewEvent, NewRun, Owner, RunClaim, RunKey, RunRecord, StartedRun } from "./records.ts";
-import { findRun, lockThread, momentOf, runOf } from "./run-row.ts";
+import type { NewEvent, NewRun, Owner, RunClaim, RunHead, RunKey, RunRecord, StartedRun } from "./records.ts";
+import { findRun, HEAD_COLUMNS, headOf, lockThread, momentOf, runOf } from "./run-row.ts";
 import { cancelRun, knownRun, startRun } from "./start-run.ts";
 import { endTask, lockParent } from "./task-ends.ts";
 
@@ -35,7 +35,10 @@ export function runRows(database: Database) {
       database.read(async (session) => (await findRun(database, session, owner, runId))?.run),
 
     list: (owner: Owner, threadId: string, query: Page & { status?: RunStatus }): Promise<RunRecord[]> =>
-      database.read((session) => listRuns(session, owner, threadId, query)),
+      database.read(async (session) => {
+        const rows = await pageOf(session, RUNS, runsOf(owner, threadId, query.status), query, undefined);
+        return rows.map(runOf);
+      }),
 
     next: (
       owner: Owner,
@@ -52,7 +55,16 @@ export function runRows(database: Database) {
         return row && runOf(row);
       }),
 
-    open: (owner: Owner, query: Page & { status?: RunStatus }): Promise<RunRecord[]> =>
+    heads: (owner: Owner, threadId: string, query: Page & { status?: RunStatus }): Promise<RunHead[]> =>
+      database.read(async (session) => {
+        const rows = await pageOf(session, HEADS, runsOf(owner, threadId, query.status), query, undefined);
+        return rows.map(headOf);
+      }),
+
+    count: (owner: Owner, threadId: string, { status }: { status?: RunStatus } = {}): Promise<number> =>
+      database.read((session) => countOf(session, HEADS, runsOf(owner, threadId, status), undefined)),
+
+    open: (owner: Owner, query: Page & { status?: RunStatus }): Promise<RunHead[]> =>
       database.read((session) => openRuns(session, owner, query)),
 
     delete: (owner: Owner, runId: string): Promise<boolean> =>
@@ -121,38 +133,38 @@ export function isOpen(run: RunRecord): boolean {
   return run.status === "pending" || run.status === "running";
 }
 
-async function listRuns(
-  session: SqlSession,
-  owner: Owner,
-  threadId: string,
-  query: Page & { status?: RunStatus },
-): Promise<RunRecord[]> {
+const HEADS: Listing = {
+  columns: HEAD_COLUMNS,
+  from: "dw_srv_runs",
+  bytes: ["metadata", "error", "outcome"].map((name) => `COALESCE(OCTET_LENGTH(${name}), 0)`).join(" + "),
+  order: "sequence DESC",
+};
+
+const RUNS: Listing = {
+  ...HEADS,
+  columns: "*",
+  bytes: `${HEADS.bytes} + OCTET_LENGTH(request) + COALESCE(OCTET_LENGTH(caller), 0)`,
+};
+
+function runsOf(owner: Owner, threadId: string, status: RunStatus | undefined): Conditions {
   const conditions = new Conditions();
   conditions.add(`owner = ${conditions.bind(owner)}`);
   conditions.add(`thread_id = ${conditions.bind(threadId)}`);
-  if (query.status !== undefined) conditions.add(`status = ${conditions.bind(query.status)}`);
-  const rows = await pageOf(
-    session,
-    "SELECT * FROM dw_srv_runs",
-    conditions,
-    "sequence DESC",
-    query,
-    undefined,
-  );
-  return rows.map(runOf);
+  if (status !== undefined) conditions.add(`status = ${conditions.bind(status)}`);
+  return conditions;
 }
 
 async function openRuns(
   session: SqlSession,
   owner: Owner,
   query: Page & { status?: RunStatus },
-): Promise<RunRecord[]> {
+): Promise<RunHead[]> {
   const conditions = new Conditions();
   conditions.add("open = 1");
   conditions.add(`owner = ${conditions.bind(owner)}`);
   if (query.status !== undefined) conditions.add(`status = ${conditions.bind(query.status)}`);
-  const select = "SELECT * FROM dw_srv_runs";
-  return (await pageOf(session, select, conditions, "position", query, undefined)).map(runOf);
+  const listing = { ...HEADS, order: "position" };
+  return (await pageOf(session, listing, conditions, query, undefined)).map(headOf);
 }
 
 /** Its key stays, with the run as it was. */

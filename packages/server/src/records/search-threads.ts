@@ -1,9 +1,11 @@
 /** How threads are found. */
+
+import { type ByteLimit, fitting } from "@deepwright/checkpoint/sql";
 import type { SearchThreads } from "@deepwright/protocol";
-import { Conditions, countOf, orderOf, pageOf } from "./conditions.ts";
+import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { addMetadata, verifying } from "./json-filter.ts";
-import type { Owner, ThreadRecord } from "./records.ts";
+import type { Owner, ThreadHead, ThreadRecord } from "./records.ts";
 import { momentOf } from "./run-row.ts";
 
 export type ThreadFilters = Pick<SearchThreads, "metadata" | "values" | "status" | "ids">;
@@ -13,9 +15,25 @@ export async function findThread(
   session: SqlSession,
   owner: Owner,
   threadId: string,
+  mostBytes?: number,
 ): Promise<ThreadRecord | undefined> {
+  if (mostBytes !== undefined)
+    await fittingIds(database, session, [threadId], LARGE, 1, { page: mostBytes, one: mostBytes });
   const [thread] = await load(database, session, owner, [threadId], LARGE);
   return thread;
+}
+
+/** Without what may be large. */
+export async function findHead(
+  database: Database,
+  session: SqlSession,
+  owner: Owner,
+  threadId: string,
+): Promise<ThreadHead | undefined> {
+  const [thread] = await load(database, session, owner, [threadId], {});
+  if (thread === undefined) return undefined;
+  const { values: _, interrupts: __, ...head } = thread;
+  return head;
 }
 
 /** Which threads first, then the threads: what is left out of a page is not read, and nothing is worked out for it. */
@@ -24,14 +42,17 @@ export async function searchThreads(
   session: SqlSession,
   owner: Owner,
   query: SearchThreads,
+  bytes: ByteLimit = { page: PAGE_BYTES },
 ): Promise<ThreadRecord[]> {
   const sorts = { ...SORTS, status: statusOf(database) };
   const order = orderOf(sorts, query.sort_by, query.sort_order, "t.position");
   const conditions = matching(database, owner, query);
-  const rows = await pageOf(session, selectFor(query), conditions, order, query, verifyingOf(query));
+  const listing = { ...listingFor(query), order };
+  const rows = await pageOf(session, listing, conditions, query, verifyingOf(query));
   const ids = rows.map((row) => row.thread_id as string);
   const columns = columnsFor(query);
-  return load(database, session, owner, await fitting(database, session, ids, copiesIn(query)), columns);
+  const fit = await fittingIds(database, session, ids, columns, copiesIn(query), bytes);
+  return load(database, session, owner, fit, columns);
 }
 
 /** Columns that may be large, and the fields of a thread that need them. */
@@ -56,29 +77,33 @@ function copiesIn({ select, extract }: SearchThreads): number {
   return parts.length + (isWhole ? 1 : 0);
 }
 
-/** A page has at most as many bytes of values, and one thread at least. */
-const PAGE_BYTES = 64 * 1024 * 1024;
+const PAGE_BYTES = 16 * 1024 * 1024;
 
-/** The first ones, as many as are one page. */
-async function fitting(
+/** The first ones, as many as are one page. `copies`: how often the values are in the answer. */
+async function fittingIds(
   database: Database,
   session: SqlSession,
   ids: readonly string[],
+  columns: Columns,
   copies: number,
+  most: ByteLimit,
 ): Promise<readonly string[]> {
-  if (copies === 0 || ids.length <= 1) return ids;
+  const sizes = [...Object.keys(columns), "metadata"].map(
+    (column) =>
+      `COALESCE(OCTET_LENGTH(${column}), 0)${column === "state_values" ? ` * ${Math.max(1, copies)}` : ""}`,
+  );
   const rows = await session.all(
-    `SELECT thread_id, OCTET_LENGTH(state_values) AS bytes FROM dw_srv_threads
-      WHERE thread_id ${database.among("$1")}`,
+    `SELECT thread_id, ${sizes.join(" + ")} AS bytes FROM dw_srv_threads WHERE thread_id ${database.among("$1")}`,
     [database.list(ids)],
   );
-  const sizes = new Map(rows.map((row) => [row.thread_id, (row.bytes as number | null) ?? 0]));
-  let bytes = 0;
-  const end = ids.findIndex((id, index) => {
-    bytes += (sizes.get(id) ?? 0) * copies;
-    return index > 0 && bytes > PAGE_BYTES;
-  });
-  return end === -1 ? ids : ids.slice(0, end);
+  const sizeOf = new Map(rows.map((row) => [row.thread_id, Number(row.bytes ?? 0)]));
+  return ids.slice(
+    0,
+    fitting(
+      ids.map((id) => sizeOf.get(id) ?? 0),
+      most,
+    ),
+  );
 }
 
 export function countThreads(
@@ -88,7 +113,7 @@ export function countThreads(
   query: ThreadFilters,
 ): Promise<number> {
   const conditions = matching(database, owner, query);
-  return countOf(session, selectFor(query), conditions, "t.position", verifyingOf(query));
+  return countOf(session, listingFor(query), conditions, verifyingOf(query));
 }
 
 const SORTS = {
@@ -109,10 +134,15 @@ function statusOf(database: Database): string {
   return `CASE WHEN ${isBusy(database)} THEN 'busy' ELSE t.status END`;
 }
 
-/** With the columns that `verifyingOf` needs. */
-function selectFor(query: ThreadFilters): string {
-  const values = query.values ? ", t.state_values" : "";
-  return `SELECT t.thread_id${query.metadata ? ", t.metadata" : ""}${values} FROM dw_srv_threads t`;
+/** The ids, with the columns that `verifyingOf` needs. */
+function listingFor(query: ThreadFilters): Listing {
+  const large = [...(query.metadata ? ["t.metadata"] : []), ...(query.values ? ["t.state_values"] : [])];
+  return {
+    columns: ["t.thread_id", ...large].join(", "),
+    from: "dw_srv_threads t",
+    bytes: ["0", ...large.map((column) => `COALESCE(OCTET_LENGTH(${column}), 0)`)].join(" + "),
+    order: "t.position",
+  };
 }
 
 function matching(database: Database, owner: Owner, query: ThreadFilters): Conditions {
@@ -127,8 +157,9 @@ function matching(database: Database, owner: Owner, query: ThreadFilters): Condi
   return conditions;
 }
 
-function verifyingOf({ metadata, values }: ThreadFilters) {
-  return verifying({ metadata, state_values: values });
+function verifyingOf({ metadata, values }: ThreadFilters): Verify | undefined {
+  const verify = verifying({ metadata, state_values: values });
+  return verify && { ...verify, kept: ({ thread_id = "" }) => ({ thread_id }) };
 }
 
 const SMALL = "t.position, t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata";

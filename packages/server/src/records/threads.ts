@@ -1,12 +1,21 @@
 /** Threads, as rows where the database lives. */
+
+import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { SearchThreads } from "@deepwright/protocol";
 import { endCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { addMarks, removeMarks, writeMarks } from "./json-filter.ts";
-import { EVERYONE, type Owner, type RetiredThread, type ThreadPlace, type ThreadRecord } from "./records.ts";
+import {
+  EVERYONE,
+  type Owner,
+  type RetiredThread,
+  type ThreadHead,
+  type ThreadPlace,
+  type ThreadRecord,
+} from "./records.ts";
 import { lockThread } from "./run-row.ts";
 import { removeRuns } from "./runs.ts";
-import { countThreads, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
+import { countThreads, findHead, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
 import { cancelTasksOf, endTask, lockParent } from "./task-ends.ts";
 
 /** What a thread shows, as text; undefined stays as it was. */
@@ -48,8 +57,11 @@ export function threadRows(database: Database) {
     ): Promise<ThreadRecord | "exists"> =>
       write((session) => putThread(database, session, owner, thread, ifExists)),
 
-    get: (owner: Owner, threadId: string): Promise<ThreadRecord | undefined> =>
-      read((session) => findThread(database, session, owner, threadId)),
+    get: (owner: Owner, threadId: string, mostBytes?: number): Promise<ThreadRecord | undefined> =>
+      read((session) => findThread(database, session, owner, threadId, mostBytes)),
+
+    head: (owner: Owner, threadId: string): Promise<ThreadHead | undefined> =>
+      read((session) => findHead(database, session, owner, threadId)),
 
     patch: (
       owner: Owner,
@@ -70,8 +82,8 @@ export function threadRows(database: Database) {
         );
       }),
 
-    search: (owner: Owner, query: SearchThreads): Promise<ThreadRecord[]> =>
-      read((session) => searchThreads(database, session, owner, query)),
+    search: (owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]> =>
+      read((session) => searchThreads(database, session, owner, query, bytes)),
 
     count: (owner: Owner, query: ThreadFilters): Promise<number> =>
       read((session) => countThreads(database, session, owner, query)),

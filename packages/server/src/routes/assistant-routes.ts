@@ -7,7 +7,7 @@ import { invalid, notFound, Problem } from "../http/problems.ts";
 import { refuseEngineObjects } from "../runs/engine-objects.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkConfig } from "./checked-request.ts";
-import { pageHeaders, selected } from "./listing.ts";
+import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
 import { deleteThread } from "./thread-parts.ts";
 
@@ -34,12 +34,13 @@ export const assistantRoutes: Handlers<"assistants"> = {
     return put;
   },
 
-  "assistants.search": async ({ owner, body, services }) => {
+  "assistants.search": async (call) => {
+    const { owner, body, services } = call;
     const query = { ...body, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
     const { assistants } = services.records;
-    const found = await assistants.search(owner, query);
+    const found = await assistants.search(owner, query, byteLimit(services.limits));
     const headers = pageHeaders(query, found.length, await assistants.count(owner, query));
-    return Response.json(selected(found, query.select), { headers });
+    return pageAnswer(call, selected(found, query.select), headers);
   },
 
   "assistants.count": async ({ owner, body, services }) =>
@@ -93,14 +94,18 @@ export const assistantRoutes: Handlers<"assistants"> = {
       recurse: call.query.recurse,
     })) as never,
 
-  "assistants.versions": async ({ owner, parameters, body, services }) => {
+  "assistants.versions": async (call) => {
+    const { owner, parameters, body, services } = call;
+    const { assistants } = services.records;
     const { assistant_id: id } = await assistantOf(services, owner, parameters.assistant_id);
     const page = { limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
-    const versions = await services.records.assistants.versions(owner, id, page);
+    const versions = await assistants.versions(owner, id, { ...page, bytes: byteLimit(services.limits) });
+    const headers = pageHeaders(page, versions.length, await assistants.countVersions(owner, id));
     const wanted = Object.entries(body?.metadata ?? {});
-    return versions.filter(({ metadata }) =>
+    const found = versions.filter(({ metadata }) =>
       wanted.every(([key, value]) => JSON.stringify(metadata[key]) === JSON.stringify(value)),
     );
+    return pageAnswer(call, found, headers);
   },
 
   "assistants.setLatest": async ({ owner, parameters, body, services }) => {

@@ -2,7 +2,7 @@
 import type { RouteName, RouteOf } from "@deepwright/protocol";
 import type { z } from "zod";
 import type { Caller } from "../http/authenticate.ts";
-import type { JsonText } from "../http/json-text.ts";
+import type { HeldAnswer } from "../http/held-answer.ts";
 import type { Held } from "../http/memory/held-bytes.ts";
 import type { Services } from "./services.ts";
 
@@ -32,7 +32,7 @@ export interface Call<Name extends RouteName = RouteName> {
 /** What has no schema of its own to be, and what a schema says; `undefined` is 204. */
 type Answer<Name extends RouteName> =
   | Response
-  | JsonText
+  | HeldAnswer
   | (RouteOf<Name>["answer"] extends z.ZodType ? z.input<RouteOf<Name>["answer"]> : undefined);
 
 export type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>;

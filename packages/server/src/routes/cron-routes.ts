@@ -9,7 +9,7 @@ import { chosenCheckpoint } from "../runs/run-input.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkRun } from "./checked-request.ts";
-import { selected } from "./listing.ts";
+import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
 import { threadOf } from "./thread-parts.ts";
 
@@ -21,9 +21,13 @@ export const cronRoutes: Handlers<"crons"> = {
     return createCron(call, call.body, threadId);
   },
 
-  "crons.search": async ({ owner, body, services }) => {
+  "crons.search": async (call) => {
+    const { owner, body, services } = call;
     const query = { ...body, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
-    return selected(await services.records.crons.search(owner, query), query.select);
+    const { crons } = services.records;
+    const found = await crons.search(owner, query, byteLimit(services.limits));
+    const headers = pageHeaders(query, found.length, await crons.count(owner, query));
+    return pageAnswer(call, selected(found, query.select), headers);
   },
 
   "crons.count": async ({ owner, body, services }) => services.records.crons.count(owner, body ?? {}),

@@ -1,9 +1,59 @@
 /** Pages of listings. */
+
+import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import { HEADER } from "@deepwright/protocol";
+import { HeldAnswer } from "../http/held-answer.ts";
+import type { Limits } from "../http/limits.ts";
+import type { Call } from "./call.ts";
 
 interface Page {
   readonly limit: number;
   readonly offset: number;
+}
+
+/** What a page of a listing may have. */
+export function byteLimit({ pageBytes, answerBytes }: Limits): ByteLimit {
+  return { page: pageBytes, one: answerBytes };
+}
+
+/** Items as JSON, until the page is full. Each is written when it is read: what is left out is not held. */
+export class PageText {
+  readonly #texts: string[] = [];
+  #bytes = 0;
+
+  constructor(private readonly call: Pick<Call, "services" | "held">) {}
+
+  /** False: the page is full, and the next one begins with this item. */
+  add(item: unknown): boolean {
+    const { services, held } = this.call;
+    const text = services.json(item, { mostBytes: services.limits.answerBytes });
+    const bytes = Buffer.byteLength(text) + 1;
+    if (this.#texts.length > 0 && this.#bytes + bytes > services.limits.pageBytes) return false;
+    held.add(bytes);
+    this.#texts.push(text);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  get count(): number {
+    return this.#texts.length;
+  }
+
+  /** The list as JSON. */
+  get list(): string {
+    return `[${this.#texts.join(",")}]`;
+  }
+}
+
+/** A page of rows as an answer. */
+export function pageAnswer(
+  { services, held }: Pick<Call, "services" | "held">,
+  items: readonly object[],
+  headers: Record<string, string>,
+): HeldAnswer {
+  const text = services.json(items, { mostBytes: services.limits.answerBytes });
+  held.add(Buffer.byteLength(text));
+  return new HeldAnswer(text, headers);
 }
 
 /** How many there are, and where the next page begins. */

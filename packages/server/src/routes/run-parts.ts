@@ -12,7 +12,7 @@ import { type Caller, userOf } from "../http/authenticate.ts";
 import { invalid, notFound } from "../http/problems.ts";
 import { eventResponse, type StreamedEvent } from "../http/sse-response.ts";
 import { waitResponse } from "../http/wait-response.ts";
-import type { RunRecord } from "../records/records.ts";
+import type { RunHead, RunRecord } from "../records/records.ts";
 import type { FollowedEvent } from "../runs/event-stream.ts";
 import type { StartRun } from "../runs/run-service.ts";
 import { checkRun } from "./checked-request.ts";
@@ -30,7 +30,7 @@ export async function runOf(
   return run;
 }
 
-export function shownRun(run: RunRecord): Run {
+export function shownRun(run: RunHead): Run {
   const { run_id, thread_id, assistant_id, created_at, updated_at, status, metadata } = run;
   const { multitask_strategy, outcome } = run;
   return {

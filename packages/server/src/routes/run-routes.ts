@@ -2,11 +2,11 @@
 import type { CancelRuns, CreateRun, RunStatus } from "@deepwright/protocol";
 import { userOf } from "../http/authenticate.ts";
 import { invalid, notFound } from "../http/problems.ts";
-import type { RunRecord } from "../records/records.ts";
+import type { RunHead, RunRecord } from "../records/records.ts";
 import { assistantOf } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkRun } from "./checked-request.ts";
-import { selected } from "./listing.ts";
+import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";
 import {
   keyOf,
   lastEvent,
@@ -31,16 +31,17 @@ export const runRoutes: Handlers<"runs"> = {
   "runs.waitStateless": async (call) => waited(call),
   "runs.createBatch": createBatch,
 
-  "runs.list": async ({ owner, parameters, query, services }) => {
-    await threadOf(services, owner, parameters.thread_id);
+  "runs.list": async (call) => {
+    const { owner, query, services } = call;
+    const { thread_id: threadId } = await threadOf(services, owner, call.parameters.thread_id);
+    const { runs } = services.records;
     const { limit, offset, status, select } = query;
-    const page = { limit, offset, ...(status !== undefined && { status }) };
-    const runs = await services.runs.list(owner, parameters.thread_id, page);
-    if (!select?.includes("kwargs")) return selected(runs.map(shownRun), select);
-    return selected(
-      runs.map((run) => ({ ...shownRun(run), kwargs: run.request })),
-      select,
-    );
+    const page = { limit, offset, status, bytes: byteLimit(services.limits) };
+    const found = select?.includes("kwargs")
+      ? (await runs.list(owner, threadId, page)).map((run) => ({ ...shownRun(run), kwargs: run.request }))
+      : (await runs.heads(owner, threadId, page)).map(shownRun);
+    const headers = pageHeaders(page, found.length, await runs.count(owner, threadId, { status }));
+    return pageAnswer(call, selected(found, select), headers);
   },
 
   "runs.get": async ({ owner, parameters, services }) =>
@@ -159,22 +160,26 @@ async function createBatch({ request: asked, caller, owner, body, services }: Ca
 const ALL = { limit: 1000, offset: 0 };
 
 /** By id on a thread, or all in a status, of one thread or of all. */
-async function runsToCancel(services: Services, owner: string, body: CancelRuns): Promise<RunRecord[]> {
+async function runsToCancel(services: Services, owner: string, body: CancelRuns): Promise<RunHead[]> {
   const { thread_id: threadId, run_ids: runIds, status } = body;
-  if (runIds != null)
-    return Promise.all(runIds.map((id) => runOf(services, owner, id, threadId ?? undefined)));
+  if (runIds != null) {
+    const named: RunHead[] = [];
+    for (const id of runIds) named.push(await runOf(services, owner, id, threadId ?? undefined));
+    return named;
+  }
   const wanted: RunStatus[] = status === "all" || status == null ? ["pending", "running"] : [status];
   if (threadId != null) await threadOf(services, owner, threadId);
   const pageOf = (page: typeof ALL, each: RunStatus) =>
     threadId == null
       ? services.records.runs.open(owner, { ...page, status: each })
-      : services.runs.list(owner, threadId, { ...page, status: each });
-  const found: RunRecord[] = [];
+      : services.records.runs.heads(owner, threadId, { ...page, status: each });
+  const found: RunHead[] = [];
   for (const each of wanted)
-    for (let offset = 0; ; offset += ALL.limit) {
+    for (let offset = 0; ; ) {
       const page = await pageOf({ ...ALL, offset }, each);
+      if (page.length === 0) break;
       found.push(...page);
-      if (page.length < ALL.limit) break;
+      offset += page.length;
     }
   return found;
 }

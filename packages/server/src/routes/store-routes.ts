@@ -4,11 +4,14 @@
  * On a server with one token the whole store is its owner's. Where `authenticate` tells callers apart, each of them
  * sees what lies below its own identity: that is where agents keep what belongs to a user.
  */
+import { HEADER } from "@deepwright/protocol";
 import type { BaseStore, Item } from "@langchain/langgraph";
+import { HeldAnswer } from "../http/held-answer.ts";
 import { Problem } from "../http/problems.ts";
 import { refuseEngineObjects } from "../runs/engine-objects.ts";
 import { tenantLabel } from "../runs/tenants.ts";
-import type { Handlers } from "./call.ts";
+import type { Call, Handlers } from "./call.ts";
+import { byteLimit, PageText } from "./listing.ts";
 import type { Services } from "./services.ts";
 
 export const storeRoutes: Handlers<"store"> = {
@@ -31,19 +34,7 @@ export const storeRoutes: Handlers<"store"> = {
     return undefined;
   },
 
-  "store.searchItems": async ({ owner, body, services }) => {
-    const { namespace_prefix, filter, limit, offset, query } = body;
-    const prefix = ownPrefix(services, owner, namespace_prefix);
-    const found = await storeOf(services).search(prefix, {
-      limit,
-      offset,
-      ...(filter != null && { filter }),
-      ...(query != null && { query }),
-    });
-    return {
-      items: found.map((item) => ({ ...shownItem(services, owner, item), score: item.score ?? null })),
-    };
-  },
+  "store.searchItems": searchItems,
 
   "store.listNamespaces": async ({ owner, body, services }) => {
     const { prefix, suffix, max_depth, limit = 100, offset = 0 } = body ?? {};
@@ -58,6 +49,30 @@ export const storeRoutes: Handlers<"store"> = {
     return { namespaces: namespaces.map((namespace) => shownNamespace(services, owner, namespace)) };
   },
 };
+
+/** Stores of others take no limit of bytes: what they found is cut here. */
+async function searchItems(call: Call<"store.searchItems">): Promise<HeldAnswer> {
+  const { owner, body, services } = call;
+  const { namespace_prefix, filter, limit, offset, query } = body;
+  const search = {
+    namespacePrefix: ownPrefix(services, owner, namespace_prefix),
+    limit,
+    offset,
+    ...(filter != null && { filter }),
+    ...(query != null && { query }),
+    bytes: byteLimit(services.limits),
+  };
+  const [found] = (await storeOf(services).batch([search])) as unknown as [FoundItem[]];
+  const page = new PageText(call);
+  const isCut = !found.every((item) =>
+    page.add({ ...shownItem(services, owner, item), score: item.score ?? null }),
+  );
+  const hasMore = isCut || found.at(-1)?.more === true || found.length === limit;
+  const next = String(offset + page.count);
+  return new HeldAnswer(`{"items":${page.list}}`, hasMore ? { [HEADER.paginationNext]: next } : {});
+}
+
+type FoundItem = Item & { readonly score?: number; readonly more?: boolean };
 
 function storeOf({ store }: Services): BaseStore {
   if (!store) throw new Problem("NOT_SUPPORTED", "This server has no store.");

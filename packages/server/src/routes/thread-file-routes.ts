@@ -1,84 +1,114 @@
 /** The files in a thread's state. */
 
-import { fileContent, openThreads } from "@deepwright/checkpoint";
+import { type FileChange, fileContent, openThreads } from "@deepwright/checkpoint";
 import type { FileChanges, ThreadFiles } from "@deepwright/protocol";
+import { HeldAnswer } from "../http/held-answer.ts";
 import { notFound } from "../http/problems.ts";
 import type { Call, Handlers } from "./call.ts";
-import type { Services } from "./services.ts";
-import { configOf, type PlaceInThread, readingThread } from "./thread-parts.ts";
+import { PageText } from "./listing.ts";
+import { hasCheckpoint, type PlaceInThread, readingConfig, readingThread } from "./thread-parts.ts";
 
 type FileRoutes = Pick<Handlers<"threads">, "threads.files" | "threads.readFile" | "threads.diffFiles">;
 
 export const threadFileRoutes: FileRoutes = {
-  "threads.files": async ({ owner, parameters, query, services }): Promise<ThreadFiles> => {
-    const { thread_id: threadId } = parameters;
-    const files = await filesOf(services, owner, { threadId, checkpointId: query.checkpoint_id });
-    const below = query.path === undefined ? "" : query.path.replace(/\/$/, "");
+  "threads.files": async (call) => {
+    const { checkpoint_id: checkpointId, after = "", path } = call.query;
+    const files = await filesOf(call, { threadId: call.parameters.thread_id, checkpointId });
+    const below = path === undefined ? "" : path.replace(/\/$/, "");
     const listed = Object.keys(files)
-      .filter((path) => below === "" || path === below || path.startsWith(`${below}/`))
+      .filter((name) => name > after && (below === "" || name === below || name.startsWith(`${below}/`)))
       .sort();
-    return { files: listed.flatMap((path) => factsOf(path, files[path])) };
+    const page = new PageText(call);
+    let last: string | undefined;
+    for (const name of listed) {
+      const facts = factsOf(name, files[name]);
+      if (facts && !page.add(facts)) return pageOf("files", page, last);
+      last = name;
+    }
+    return pageOf("files", page);
   },
 
   "threads.readFile": readFile,
 
-  "threads.diffFiles": async ({ owner, parameters, query, services }): Promise<FileChanges> => {
-    const threadId = parameters.thread_id;
-    const changes = await readingThread(services, owner, threadId, async () => {
-      const head = (await services.saver.getTuple(configOf({ threadId })))?.checkpoint.id;
-      if (head === undefined) return [];
-      const until = query.to ?? head;
-      for (const id of [query.from, query.to])
-        if (id !== undefined && !(await services.saver.getTuple(configOf({ threadId, checkpointId: id }))))
-          throw notFound("checkpoint");
-      const threads = openThreads(services.saver);
-      return query.from === undefined
-        ? threads.diff(threadId, until)
-        : threads.diff(threadId, query.from, { to: until });
+  "threads.diffFiles": async (call) => {
+    const { services, owner, query } = call;
+    const threadId = call.parameters.thread_id;
+    const page = new PageText(call);
+    const next = await readingThread(services, owner, threadId, async () => {
+      let position = query.skip;
+      for await (const [behind, change] of changesIn(call)) {
+        if (!page.add(shownChange(change))) return position;
+        position = behind;
+      }
+      return undefined;
     });
-    return {
-      changes: changes.map(({ path, place, kind, patch }) => ({
-        path,
-        kind,
-        patch: patch ?? null,
-        // Only whether it lies outside the state: where is the machine's own business.
-        ...(place !== undefined && { place: "outside" }),
-      })),
-    };
+    return pageOf("changes", page, next);
   },
 };
 
+/** A list of its own name, and where the next page begins. */
+function pageOf(name: string, page: PageText, next?: string | number): HeldAnswer {
+  return new HeldAnswer(
+    `{"${name}":${page.list}${next === undefined ? "" : `,"next":${JSON.stringify(next)}`}}`,
+  );
+}
+
+/** A file is compared when it is asked for. */
+async function* changesIn({ parameters, query, services, held }: Call<"threads.diffFiles">) {
+  const threadId = parameters.thread_id;
+  const head = (await services.saver.home.readTuple(threadId, "", undefined))?.checkpoint.id;
+  if (head === undefined) return;
+  for (const checkpointId of [query.from, query.to])
+    if (checkpointId !== undefined && !(await hasCheckpoint(services, { threadId, checkpointId })))
+      throw notFound("checkpoint");
+  const until = query.to ?? head;
+  const reading = { skip: query.skip, mostBytes: services.limits.held.caller, admit: held.add };
+  const threads = openThreads(services.saver);
+  yield* query.from === undefined
+    ? threads.changes(threadId, until, reading)
+    : threads.changes(threadId, query.from, { ...reading, to: until });
+}
+
+function shownChange({ path, place, kind, patch }: FileChange): FileChanges["changes"][number] {
+  // Only whether it lies outside the state: where is the machine's own business.
+  return { path, kind, patch: patch ?? null, ...(place !== undefined && { place: "outside" }) };
+}
+
 type Files = Readonly<Record<string, unknown>>;
 
-async function filesOf(services: Services, owner: string, place: PlaceInThread): Promise<Files> {
+/** Of states that are too large to be answered as a whole, too. */
+async function filesOf(
+  call: Pick<Call, "services" | "owner" | "held">,
+  place: PlaceInThread,
+): Promise<Files> {
+  const { services, owner } = call;
   const tuple = await readingThread(services, owner, place.threadId, () =>
-    services.saver.getTuple(configOf(place)),
+    services.saver.getTuple(readingConfig(call, place, services.limits.held.caller)),
   );
   if (!tuple && place.checkpointId != null) throw notFound("checkpoint");
   const { files } = (tuple?.checkpoint.channel_values ?? {}) as { files?: Files };
   return typeof files === "object" && files !== null ? files : {};
 }
 
-function factsOf(path: string, file: unknown): ThreadFiles["files"] {
+function factsOf(path: string, file: unknown): ThreadFiles["files"][number] | undefined {
   const content = fileContent(file);
-  if (content === undefined) return [];
+  if (content === undefined) return undefined;
   const { modifiedAt, modified_at } = file as { modifiedAt?: string; modified_at?: string };
-  return [{ path, size: Buffer.byteLength(content), modified_at: modifiedAt ?? modified_at ?? null }];
+  return { path, size: Buffer.byteLength(content), modified_at: modifiedAt ?? modified_at ?? null };
 }
 
 /** Never shown in the server's own origin: what an agent wrote may be a page with a script. */
-async function readFile({ owner, parameters, query, services }: Call<"threads.readFile">): Promise<Response> {
+async function readFile(call: Call<"threads.readFile">): Promise<HeldAnswer> {
+  const { parameters, query } = call;
   const place = { threadId: parameters.thread_id, checkpointId: query.checkpoint_id };
-  const files = await filesOf(services, owner, place);
+  const files = await filesOf(call, place);
   const content = Object.hasOwn(files, query.path) ? fileContent(files[query.path]) : undefined;
   if (content === undefined) throw notFound("file");
   const name = query.path.slice(query.path.lastIndexOf("/") + 1);
-  return new Response(content as BodyInit, {
-    headers: {
-      "content-type": typeof content === "string" ? "text/plain; charset=utf-8" : "application/octet-stream",
-      "content-disposition": `attachment; filename*=UTF-8''${encoded(name)}`,
-      "content-security-policy": "sandbox; default-src 'none'",
-    },
+  return new HeldAnswer(content, {
+    "content-type": typeof content === "string" ? "text/plain; charset=utf-8" : "application/octet-stream",
+    "content-disposition": `attachment; filename*=UTF-8''${encoded(name)}`,
+    "content-security-policy": "sandbox; default-src 'none'",
   });
 }
 

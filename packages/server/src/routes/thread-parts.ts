@@ -1,24 +1,32 @@
 /** What the routes of a thread share: the thread itself, its agent, its state as clients see it. */
-import type { ThreadClaim } from "@deepwright/checkpoint";
+import { READ_LIMIT_KEY, type ReadLimit, type ThreadClaim } from "@deepwright/checkpoint";
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { notFound, Problem } from "../http/problems.ts";
-import type { ThreadRecord } from "../records/records.ts";
+import type { ThreadHead, ThreadRecord } from "../records/records.ts";
 import { removeThread } from "../runs/removal/remove-thread.ts";
 import { CLAIM_KEY } from "../runs/run-input.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import { publicKeys } from "../runs/thread-view.ts";
 import { errorText } from "../runs/wire/wire-error.ts";
+import type { Call } from "./call.ts";
 import type { Services } from "./services.ts";
 
-/** 404 also for a thread of somebody else. */
-export async function threadOf(
-  { records }: Services,
+/** Without values and interrupts. 404 also for a thread of somebody else. */
+export async function threadOf({ records }: Services, owner: string, threadId: string): Promise<ThreadHead> {
+  const thread = await records.threads.head(owner, threadId);
+  if (!thread) throw notFound("thread");
+  return thread;
+}
+
+/** TOO_LARGE for one that is larger than an answer may be. */
+export async function wholeThread(
+  { records, limits }: Services,
   owner: string,
   threadId: string,
 ): Promise<ThreadRecord> {
-  const thread = await records.threads.get(owner, threadId);
+  const thread = await records.threads.get(owner, threadId, limits.answerBytes);
   if (!thread) throw notFound("thread");
   return thread;
 }
@@ -30,7 +38,7 @@ export function shownThread({ owner: _, incarnation: __, ...thread }: ThreadReco
 /** The agent of the thread's last run, or the one it was created for; undefined before both. */
 export async function graphOfThread(
   { agents }: Services,
-  thread: ThreadRecord,
+  thread: Pick<ThreadRecord, "metadata">,
 ): Promise<AnyGraph | undefined> {
   const { graph_id: graphId } = thread.metadata;
   return typeof graphId === "string" && agents.has(graphId) ? agents.load(graphId) : undefined;
@@ -42,16 +50,33 @@ export interface PlaceInThread {
   readonly namespace?: string | undefined;
 }
 
-/** `held` is the claim under which is written. */
-export function configOf({ threadId, checkpointId, namespace }: PlaceInThread, held?: ThreadClaim) {
+/** `claim` is the one under which is written. */
+export function configOf({ threadId, checkpointId, namespace }: PlaceInThread, claim?: ThreadClaim) {
   return {
     configurable: {
       thread_id: threadId,
       checkpoint_ns: namespace ?? "",
       ...(checkpointId != null && { checkpoint_id: checkpointId }),
-      ...(held && { [CLAIM_KEY]: held }),
+      ...(claim && { [CLAIM_KEY]: claim }),
     },
   };
+}
+
+/** For reading: states larger than `mostBytes` are refused, and what is read counts as held by the request. */
+export function readingConfig(
+  { held, services }: Pick<Call, "held" | "services">,
+  place: PlaceInThread,
+  mostBytes = services.limits.answerBytes,
+) {
+  const { configurable } = configOf(place);
+  const limit: ReadLimit = { mostBytes, admit: (bytes) => held.add(bytes) };
+  return { configurable: { ...configurable, [READ_LIMIT_KEY]: limit } };
+}
+
+/** Without reading its values. */
+export async function hasCheckpoint({ saver }: Services, place: PlaceInThread): Promise<boolean> {
+  const { threadId, namespace = "", checkpointId } = place;
+  return (await saver.home.readTuple(threadId, namespace, checkpointId ?? undefined)) !== undefined;
 }
 
 export function emptyState(): ThreadState {
@@ -135,7 +160,7 @@ export async function readingThread<T>(
   services: Services,
   owner: string,
   threadId: string,
-  read: (thread: ThreadRecord) => Promise<T>,
+  read: (thread: ThreadHead) => Promise<T>,
 ): Promise<T> {
   const thread = await threadOf(services, owner, threadId);
   const found = await read(thread);
@@ -146,7 +171,7 @@ export async function readingThread<T>(
 /** Writes to the state under its claim, so that it is not removed meanwhile. THREAD_BUSY while another has it. */
 export async function writingThread<T>(
   services: Services,
-  thread: ThreadRecord,
+  thread: ThreadHead,
   write: (held: ThreadClaim) => Promise<T>,
 ): Promise<T> {
   const held = await services.saver.claimThread(thread.thread_id, { mode: "refuse" });
@@ -158,7 +183,7 @@ export async function writingThread<T>(
   }
 }
 
-export async function checkIsThere({ records }: Services, thread: ThreadRecord): Promise<void> {
+export async function checkIsThere({ records }: Services, thread: ThreadHead): Promise<void> {
   if (!(await records.threads.has(thread))) throw notFound("thread");
 }
 
@@ -166,7 +191,7 @@ export async function checkIsThere({ records }: Services, thread: ThreadRecord):
 export async function deleteThread(services: Services, owner: string, threadId: string): Promise<void> {
   const { records, closing, saver, agents } = services;
   const signal = AbortSignal.any([closing, AbortSignal.timeout(PATIENCE_MS)]);
-  const incarnation = (await records.threads.get(owner, threadId))?.incarnation;
+  const incarnation = (await records.threads.head(owner, threadId))?.incarnation;
   const parts = { records, saver, registry: agents };
   for (;;) {
     await endRuns(services, owner, threadId, signal);
@@ -193,7 +218,7 @@ async function endRuns(
   signal: AbortSignal,
 ): Promise<void> {
   for (const status of ["pending", "running"] as const)
-    for (const run of await records.runs.list(owner, threadId, { limit: 1000, offset: 0, status }))
+    for (const run of await records.runs.heads(owner, threadId, { limit: 1000, offset: 0, status }))
       await runs.cancel(owner, run.run_id, { action: "interrupt", wait: true, signal }).catch((error) => {
         if (signal.aborted) throw stillBusy();
         // It went with the thread, which another request has removed.

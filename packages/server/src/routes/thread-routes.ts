@@ -10,7 +10,7 @@ import { clearLeftovers } from "../runs/removal/remove-thread.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkUpdate } from "./checked-request.ts";
 import { extractor } from "./extract.ts";
-import { pageHeaders, selected } from "./listing.ts";
+import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
 import { threadFileRoutes } from "./thread-file-routes.ts";
 import {
@@ -18,8 +18,9 @@ import {
   configOf,
   deleteThread,
   graphOfThread,
+  hasCheckpoint,
   shownThread,
-  threadOf,
+  wholeThread,
   writingThread,
 } from "./thread-parts.ts";
 import { threadStateRoutes } from "./thread-state-routes.ts";
@@ -41,20 +42,19 @@ export const threadRoutes: Handlers<"threads"> = {
     return shownThread(await putThread(services, thread, options));
   },
 
-  "threads.search": async ({ owner, body, services }) => {
+  "threads.search": async (call) => {
+    const { owner, body, services } = call;
     const query = { ...body, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
     const { threads } = services.records;
-    const found = await threads.search(owner, query);
-    const total = query.ids ? query.offset + found.length : await threads.count(owner, query);
+    const found = await threads.search(owner, query, byteLimit(services.limits));
+    const total = await threads.count(owner, query);
     const extract = query.extract ? extractor(query.extract) : undefined;
     const shown = found.map((record): Thread => {
       const thread = shownThread(record);
       return extract ? { ...thread, extracted: extract(thread) } : thread;
     });
     const fields = query.select && query.extract ? [...query.select, "extracted"] : query.select;
-    return new Response(services.json(selected(shown, fields)), {
-      headers: { "content-type": "application/json", ...pageHeaders(query, found.length, total) },
-    });
+    return pageAnswer(call, selected(shown, fields), pageHeaders(query, found.length, total));
   },
 
   "threads.count": async ({ owner, body, services }) => services.records.threads.count(owner, body ?? {}),
@@ -62,12 +62,12 @@ export const threadRoutes: Handlers<"threads"> = {
   "threads.prune": async ({ owner, body, services }) => {
     let pruned = 0;
     for (const threadId of new Set(body.thread_ids)) {
-      const thread = await services.records.threads.get(owner, threadId);
+      const thread = await services.records.threads.head(owner, threadId);
       if (!thread) continue;
       // A run that is at work may be rolled back to what would be removed.
       if (body.strategy !== "delete" && thread.status === "busy") continue;
       if (body.strategy === "delete") await deleteThread(services, owner, threadId);
-      else if (await hasState(services, threadId))
+      else if (await hasCheckpoint(services, { threadId }))
         await writingThread(services, thread, () =>
           openThreads(services.saver).prune({ threadId, keepLatest: 1 }),
         );
@@ -78,7 +78,7 @@ export const threadRoutes: Handlers<"threads"> = {
 
   "threads.get": async ({ owner, parameters: { thread_id }, services }) => {
     const [found, open] = await Promise.all([
-      threadOf(services, owner, thread_id),
+      wholeThread(services, owner, thread_id),
       services.records.background.openOn(owner, thread_id),
     ]);
     return { ...shownThread(found), ...(open > 0 && { open_tasks: open }) };
@@ -142,15 +142,12 @@ function expiry(ttl: CreateThread["ttl"]): { readonly expiresAt?: number } {
   return minutes == null ? {} : { expiresAt: Date.now() + minutes * MINUTE };
 }
 
-async function hasState({ saver }: Services, threadId: string): Promise<boolean> {
-  return (await saver.getTuple(configOf({ threadId }))) !== undefined;
-}
-
 async function copyThread({ owner, parameters, services }: Call<"threads.copy">): Promise<Thread> {
-  const from = await threadOf(services, owner, parameters.thread_id);
+  const from = await wholeThread(services, owner, parameters.thread_id);
   const { thread_id: to, created_at } = newThread(owner, {});
   // The state first: a thread that is listed has its history.
-  if (await hasState(services, from.thread_id)) await services.saver.copyThread(from.thread_id, to);
+  if (await hasCheckpoint(services, { threadId: from.thread_id }))
+    await services.saver.copyThread(from.thread_id, to);
   await checkIsThere(services, from).catch(async (error) => {
     await services.saver.deleteThread(to);
     throw error;

@@ -1,22 +1,26 @@
 /** The state of a thread: as it is, as it was, and what a client may write into it. */
 
-import type { Checkpoint, ThreadHistory, ThreadState } from "@deepwright/protocol";
+import { type Checkpoint, HEADER, type ThreadHistory, type ThreadState } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
+import { HeldAnswer } from "../http/held-answer.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
-import type { ThreadRecord } from "../records/records.ts";
+import type { ThreadHead } from "../records/records.ts";
 import { clientValues } from "../runs/client-messages.ts";
 import { checkCheckpointIsThere } from "../runs/find-checkpoint.ts";
 import { CLAIM_KEY } from "../runs/run-input.ts";
 import { readState } from "../runs/state/read-state.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.ts";
+import { PageText } from "./listing.ts";
 import type { Services } from "./services.ts";
 import {
   configOf,
   emptyState,
   graphOfThread,
+  hasCheckpoint,
   interruptsOf,
   type PlaceInThread,
+  readingConfig,
   readingThread,
   shownState,
   threadOf,
@@ -34,23 +38,20 @@ type StateRoutes = Pick<
 >;
 
 export const threadStateRoutes: StateRoutes = {
-  "threads.getState": async ({ owner, parameters, query, services }) =>
-    stateAt(services, owner, { threadId: parameters.thread_id }, query.subgraphs),
+  "threads.getState": async (call) =>
+    stateAt(call, { threadId: call.parameters.thread_id }, call.query.subgraphs),
 
-  "threads.getStateAtCheckpoint": async ({ owner, parameters, query, services }) =>
-    stateAt(
-      services,
-      owner,
-      { threadId: parameters.thread_id, checkpointId: parameters.checkpoint_id },
-      query.subgraphs,
-    ),
+  "threads.getStateAtCheckpoint": async (call) => {
+    const { thread_id: threadId, checkpoint_id: checkpointId } = call.parameters;
+    return stateAt(call, { threadId, checkpointId }, call.query.subgraphs);
+  },
 
-  "threads.getStateAt": async ({ owner, parameters, body, services }) => {
-    const { checkpoint, subgraphs } = body;
-    const threadId = parameters.thread_id;
+  "threads.getStateAt": async (call) => {
+    const { checkpoint, subgraphs } = call.body;
+    const threadId = call.parameters.thread_id;
     if (checkpoint.thread_id != null && checkpoint.thread_id !== threadId) throw notFound("checkpoint");
     const place = { threadId, checkpointId: checkpoint.checkpoint_id, namespace: checkpoint.checkpoint_ns };
-    return stateAt(services, owner, place, subgraphs ?? false);
+    return stateAt(call, place, subgraphs ?? false);
   },
 
   "threads.updateState": updateState,
@@ -63,46 +64,54 @@ export const threadStateRoutes: StateRoutes = {
     return { configurable: { thread_id: changed.thread_id } };
   },
 
-  "threads.history": async ({ owner, parameters, body, services }) =>
-    readingThread(services, owner, parameters.thread_id, async (thread) => {
-      const graph = await graphOfThread(services, thread);
-      return graph ? historyOf(graph, thread.thread_id, body) : [];
+  "threads.history": async (call) =>
+    readingThread(call.services, call.owner, call.parameters.thread_id, async (thread) => {
+      const graph = await graphOfThread(call.services, thread);
+      return graph ? historyOf(call, graph) : [];
     }),
 };
 
-async function stateAt(
-  services: Services,
-  owner: string,
-  place: PlaceInThread,
-  subgraphs: boolean,
-): Promise<ThreadState> {
+type Reading = Pick<Call, "services" | "owner" | "held">;
+
+async function stateAt(call: Reading, place: PlaceInThread, subgraphs: boolean): Promise<ThreadState> {
+  const { services, owner } = call;
   return readingThread(services, owner, place.threadId, async (thread) => {
     const graph = await graphOfThread(services, thread);
-    if (place.checkpointId != null && !(await services.saver.getTuple(configOf(place))))
-      throw notFound("checkpoint");
+    if (place.checkpointId != null && !(await hasCheckpoint(services, place))) throw notFound("checkpoint");
     if (!graph) return emptyState();
-    return shownState(await readState(graph, configOf(place), { subgraphs }), graph);
+    return shownState(await readState(graph, readingConfig(call, place), { subgraphs }), graph);
   });
 }
 
-async function historyOf(
-  graph: AnyGraph,
-  threadId: string,
-  body: ThreadHistory | undefined,
-): Promise<ThreadState[]> {
-  const { limit = 10, before, metadata, checkpoint } = body ?? {};
+/** A page ends when it is full; its header names the checkpoint the next one lies before. */
+async function historyOf(call: Call<"threads.history">, graph: AnyGraph): Promise<HeldAnswer> {
+  const threadId = call.parameters.thread_id;
+  const { limit = 10, before, metadata, checkpoint } = call.body ?? {};
   const beforeId = checkpointIdOf(before);
-  const states: ThreadState[] = [];
+  const page = new PageText(call);
+  let last: ThreadState | undefined;
+  let isCut = false;
   const history = graph.getStateHistory(
-    configOf({ threadId, namespace: checkpoint?.checkpoint_ns, checkpointId: checkpoint?.checkpoint_id }),
+    readingConfig(call, {
+      threadId,
+      namespace: checkpoint?.checkpoint_ns,
+      checkpointId: checkpoint?.checkpoint_id,
+    }),
     {
       limit,
       ...(beforeId != null && { before: configOf({ threadId, checkpointId: beforeId }) }),
       ...(metadata != null && { filter: metadata }),
     },
   );
-  for await (const snapshot of history) states.push(shownState(snapshot, graph));
-  return states;
+  for await (const snapshot of history) {
+    const state = shownState(snapshot, graph);
+    isCut = !page.add(state);
+    if (isCut) break;
+    last = state;
+  }
+  const next = last?.checkpoint?.checkpoint_id;
+  const hasMore = isCut || (page.count === limit && last?.parent_checkpoint != null);
+  return new HeldAnswer(page.list, next != null && hasMore ? { [HEADER.paginationNext]: next } : {});
 }
 
 function checkpointIdOf(before: ThreadHistory["before"]): string | null | undefined {
@@ -137,7 +146,7 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
   });
 }
 
-async function noteState(services: Services, graph: AnyGraph, thread: ThreadRecord): Promise<ThreadState> {
+async function noteState(services: Services, graph: AnyGraph, thread: ThreadHead): Promise<ThreadState> {
   const state = shownState(await readState(graph, configOf({ threadId: thread.thread_id })), graph);
   const interrupts = interruptsOf(state);
   await services.records.threads.note(thread, {

@@ -34,7 +34,7 @@ export async function threadPlace(
   threadId: string,
   { runId, sequence, runSequence }: EventPlace,
 ): Promise<ThreadPlace> {
-  const [newest] = await runs.list(owner, threadId, { limit: 1, offset: 0 });
+  const [newest] = await records.runs.heads(owner, threadId, { limit: 1, offset: 0 });
   if (runId === undefined) {
     const open = await records.runs.next(owner, threadId, 0, { open: true });
     return { behind: open ? open.sequence - 1 : (newest?.sequence ?? 0), after: 0 };
@@ -76,7 +76,7 @@ async function nextRun(
   for (let looks = 1; !signal.aborted; looks += 1) {
     const next = await records.runs.next(owner, threadId, behind);
     if (next) return next;
-    if (looks % LOOKS_UNTIL_GONE === 0 && !(await records.threads.get(owner, threadId))) return undefined;
+    if (looks % LOOKS_UNTIL_GONE === 0 && !(await records.threads.head(owner, threadId))) return undefined;
     await pause(signal);
   }
   return undefined;

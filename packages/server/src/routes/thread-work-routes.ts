@@ -8,8 +8,7 @@ import { readState } from "../runs/state/read-state.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkMessages } from "./checked-request.ts";
 import { lastEvent, shownRun, startRun } from "./run-parts.ts";
-import type { Services } from "./services.ts";
-import { configOf, graphOfThread, readingThread, shownState, threadOf } from "./thread-parts.ts";
+import { graphOfThread, readingConfig, readingThread, shownState, threadOf } from "./thread-parts.ts";
 import { threadEvents, threadPlace } from "./thread-stream.ts";
 
 type WorkRoutes = Pick<
@@ -41,16 +40,19 @@ export const threadWorkRoutes: WorkRoutes = {
       : services.runs.followUp(owner, parameters.thread_id, mail);
   },
 
-  "threads.interrupts": async ({ owner, parameters, services }) =>
-    waitingIn(services, owner, parameters.thread_id),
+  "threads.interrupts": async (call) => waitingIn(call, call.parameters.thread_id),
 
   "threads.answerInterrupt": answerInterrupt,
 };
 
-async function waitingIn(services: Services, owner: string, threadId: string): Promise<WaitingInterrupt[]> {
+async function waitingIn(
+  call: Pick<Call, "services" | "owner" | "held">,
+  threadId: string,
+): Promise<WaitingInterrupt[]> {
+  const { services, owner } = call;
   const tasks = await readingThread(services, owner, threadId, async (thread) => {
     const graph = await graphOfThread(services, thread);
-    return graph ? shownState(await readState(graph, configOf({ threadId })), graph).tasks : [];
+    return graph ? shownState(await readState(graph, readingConfig(call, { threadId })), graph).tasks : [];
   });
   return tasks.flatMap(({ id: task, interrupts }) =>
     interrupts.flatMap(({ id, ...interrupt }) => (id === undefined ? [] : [{ ...interrupt, id, task }])),
@@ -63,7 +65,7 @@ async function answerInterrupt(call: Call<"threads.answerInterrupt">) {
   const { thread_id: threadId, interrupt_id: id } = parameters;
   if (body.value === undefined) throw invalid("value: is the answer, and must be there.");
   const check = async () => {
-    const waiting = await waitingIn(services, owner, threadId);
+    const waiting = await waitingIn(call, threadId);
     if (!waiting.some((interrupt) => interrupt.id === id))
       throw new Problem("NOTHING_TO_RESUME", "No interrupt with this id waits for an answer.");
   };

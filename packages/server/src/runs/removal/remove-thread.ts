@@ -81,7 +81,7 @@ async function deleteElsewhere(
   { records, saver, registry }: RemovalParts,
   { owner, thread_id }: RetiredThread,
 ): Promise<void> {
-  const { graph_id: graph } = (await records.threads.get(owner, thread_id))?.metadata ?? {};
+  const { graph_id: graph } = (await records.threads.head(owner, thread_id))?.metadata ?? {};
   if (typeof graph !== "string" || !registry.has(graph)) return;
   const { checkpointer } = await registry.load(graph);
   if (typeof checkpointer === "object" && checkpointer !== saver) await checkpointer.deleteThread(thread_id);
