@@ -33,7 +33,7 @@ export class Decoder {
       if (known !== undefined) return known;
       sizes.set(id, 0);
       const { refs, body } = this.object(id);
-      const size = refs.reduce((sum, ref) => sum + sizeOf(ref), body.length);
+      const size = usedRefs(body, refs).reduce((sum, ref) => sum + sizeOf(ref), body.length);
       sizes.set(id, size);
       return size;
     };
@@ -123,6 +123,13 @@ export class Decoder {
         setOwn(map, key, this.buildJson((json[1] as unknown[])[i], refs));
     else for (const [i, key] of (json as string[]).entries()) setOwn(map, key, this.build(refs[i] as number));
   }
+}
+
+/** The references of an object, each as often as its JSON has it. */
+function usedRefs(body: string | Uint8Array, refs: readonly number[]): readonly number[] {
+  if (typeof body !== "string" || refs.length === 0) return refs;
+  const used = Array.from(body.matchAll(/"\$":(\d+)/g), ([, place]) => refs[Number(place)]);
+  return used.length === 0 ? refs : used.filter((ref) => ref !== undefined);
 }
 
 function entriesOf(json: unknown): unknown[] {

@@ -24,7 +24,9 @@ export interface Failure {
 }
 
 export function failureOf(error: unknown): Failure {
-  const known = error instanceof DeepwrightError ? error : undefined;
+  // By name, too: a service of another package may be bundled with a class of its own.
+  const isOurs = error instanceof DeepwrightError || (error as Error | null)?.name === "DeepwrightError";
+  const known = isOurs ? (error as DeepwrightError) : undefined;
   return {
     message: error instanceof Error ? error.message : String(error),
     stack: error instanceof Error ? error.stack : undefined,

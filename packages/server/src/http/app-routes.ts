@@ -53,7 +53,7 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
           cut: connectionOf(env),
         };
         const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
-        return await withoutBody(req.raw, answered(answer, services, held, env));
+        return await withoutBody(req.raw, answered(req.raw, answer, services, held, env));
       } catch (error) {
         held.release();
         throw error;
@@ -100,7 +100,13 @@ async function withoutBody({ method }: Request, response: Response): Promise<Res
 }
 
 /** An answer is counted until the client has it or has left. A stream holds only what its reader takes. */
-function answered(answer: unknown, services: Services, held: Held, env: unknown): Response {
+function answered(
+  { method }: Request,
+  answer: unknown,
+  services: Services,
+  held: Held,
+  env: unknown,
+): Response {
   if (answer instanceof Response || answer === undefined) {
     held.release();
     return answer ?? new Response(null, { status: 204 });
@@ -108,6 +114,8 @@ function answered(answer: unknown, services: Services, held: Held, env: unknown)
   const mostBytes = services.limits.answerBytes;
   const { body, headers } =
     answer instanceof HeldAnswer ? answer : new HeldAnswer(services.json(answer, { mostBytes }));
+  // Where something was done, the client must hear of it.
+  if (method === "GET" && !(answer instanceof HeldAnswer)) held.add(Buffer.byteLength(body));
   held.keep(Buffer.byteLength(body));
   const outgoing = outgoingOf(env);
   if (outgoing && !outgoing.closed) outgoing.once("close", () => held.release());

@@ -34,7 +34,9 @@ async function readBytes(
   const reader = body.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(() => {
+        throw invalid("The body did not come to its end.");
+      });
       if (done) return Buffer.concat(chunks, size);
       size += value.length;
       if (size > limits.bodyBytes) throw tooLarge(limits);

@@ -81,10 +81,11 @@ function serviceModule(): URL {
 }
 
 const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[] } = {
-  assistants: ["put", "setLatest", "get", "search", "count", "versions", "delete"],
+  assistants: ["put", "setLatest", "get", "search", "count", "versions", "countVersions", "delete"],
   threads: [
     "put",
     "get",
+    "head",
     "patch",
     "note",
     "search",
@@ -102,6 +103,8 @@ const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[]
     "withdraw",
     "get",
     "list",
+    "heads",
+    "count",
     "next",
     "open",
     "delete",

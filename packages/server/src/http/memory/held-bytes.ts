@@ -10,13 +10,19 @@ export interface HeldLimits {
 
 /** The part of one request. */
 export interface Held {
-  /** Counts more bytes. Throws 429 when the caller holds too much, 503 when the process does; then nothing is counted. */
+  /**
+   * Counts more bytes. Throws 429 when the caller holds too much, 503 when the process does; then nothing is counted. A
+   * request that holds little is never refused.
+   */
   add(bytes: number): void;
   /** Counts this many bytes instead of all before; these exist already, so it refuses nothing. */
   keep(bytes: number): void;
   /** Counts nothing any more. Safe twice. */
   release(): void;
 }
+
+/** Such as health checks and cancellations, which must work when memory is short. */
+const LITTLE = 64 * 1024;
 
 export class HeldBytes {
   readonly #limits: HeldLimits;
@@ -39,6 +45,7 @@ export class HeldBytes {
     };
     return {
       add: (bytes) => {
+        if (own + bytes <= LITTLE) return keep(own + bytes);
         if ((this.#callers.get(caller) ?? 0) + bytes > this.#limits.caller) throw callerHolds(this.#limits);
         if (this.#total + bytes > this.#limits.process) throw processHolds();
         keep(own + bytes);
