@@ -48,3 +48,15 @@ test("what has a default may be left out by clients, and is always there in answ
   expect(SearchThreads?.required ?? []).not.toContain("limit");
   expect(Thread?.required).toContain("interrupts");
 });
+
+test("listings say what the header of the next page is handed back as", () => {
+  const headersOf = (name: string) =>
+    operations.find(({ operationId }) => operationId === name)?.responses["200"]?.headers;
+  for (const [name, field] of [
+    ["threads.search", "`offset`"],
+    ["threads.history", "`before`"],
+    ["runs.list", "`offset`"],
+  ] as const)
+    expect(headersOf(name)?.["X-Pagination-Next"]?.description).toContain(field);
+  expect(headersOf("threads.get")).toBeUndefined();
+});

@@ -17,6 +17,7 @@ export interface OpenApiParameter {
 
 interface Content {
   readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
@@ -75,7 +76,8 @@ export function openApiDocument({ version }: { readonly version: string }): Open
 export function problemsOf({ parameters, method, problems = [] }: Route): ProblemCode[] {
   const codes = new Set<ProblemCode>(["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", ...problems]);
   if (parameters) codes.add("NOT_FOUND");
-  if (method !== "GET") for (const code of ["TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) codes.add(code);
+  if (method !== "GET") codes.add("UNSUPPORTED_MEDIA_TYPE");
+  if (method !== "GET" || parameters) codes.add("TOO_LARGE");
   for (const code of ["RATE_LIMITED", "INTERNAL", "UNAVAILABLE"] as const) codes.add(code);
   return [...codes].sort((left, right) => PROBLEM_STATUS[left] - PROBLEM_STATUS[right]);
 }
@@ -158,8 +160,16 @@ function answersOf(route: Route, shapes: Shapes): Record<string, Content> {
         },
       };
     default:
-      return { "200": { description: "The answer.", content: json(shapes.of(route, "answer")) } };
+      return {
+        "200": { description: "The answer.", ...pagesOf(route), content: json(shapes.of(route, "answer")) },
+      };
   }
+}
+
+function pagesOf({ pages }: Route): Pick<Content, "headers"> {
+  if (pages === undefined) return {};
+  const description = `Where the next page begins: hand it back as \`${pages}\`. Absent on the last page.`;
+  return { headers: { [HEADER.paginationNext]: { description, schema: { type: "string" } } } };
 }
 
 function refusalsOf(route: Route): Record<string, Content> {

@@ -32,13 +32,15 @@ export const PROBLEM_MEANING: Readonly<Record<ProblemCode, string>> = {
   EXISTS: "A thing with this id is there already.",
   THREAD_BUSY: "The thread has a run, and the strategy is `reject`, or the request needs the thread at rest.",
   NOTHING_TO_RESUME: "Nothing of this id waits for an answer.",
-  TOO_LARGE: "The body is larger than the server takes.",
+  TOO_LARGE:
+    "The body is larger than the server takes, or the answer alone larger than it gives: ask for less.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not `application/json`.",
   KEY_REUSED: "The idempotency key was used with another request.",
-  RATE_LIMITED: "Too many requests, runs or streams; `Retry-After` says when to ask again.",
+  RATE_LIMITED: "Too many requests, runs, streams or bytes at a time; `Retry-After` says when to ask again.",
   INTERNAL: "The server failed; its log says why.",
   NOT_SUPPORTED: "This server has no such part.",
-  UNAVAILABLE: "The server closes, or its database does not answer: try again.",
+  UNAVAILABLE:
+    "The server closes, has no memory left for requests, or its database does not answer: try again.",
 };
 
 export const problem = z.object({

@@ -39,6 +39,7 @@ export const assistantRoutes = [
     body: searchAssistants,
     bodyOptional: true,
     answer: z.array(assistant),
+    pages: "offset",
     standard: true,
   },
   {
@@ -128,6 +129,7 @@ export const assistantRoutes = [
     body: listAssistantVersions,
     bodyOptional: true,
     answer: z.array(assistantVersion),
+    pages: "offset",
     standard: true,
   },
   {

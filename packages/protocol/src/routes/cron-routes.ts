@@ -34,6 +34,7 @@ export const cronRoutes = [
     body: searchCrons,
     bodyOptional: true,
     answer: z.array(cron),
+    pages: "offset",
     standard: true,
   },
   {

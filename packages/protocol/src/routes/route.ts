@@ -23,6 +23,8 @@ export interface Route {
    * without a body (204, or 202 for what goes on afterwards: LangGraph's SDK reads JSON from every other status).
    */
   readonly answer: z.ZodType | "events" | "bytes" | "nothing";
+  /** A listing: the field that `X-Pagination-Next` of the answer is handed back as for the next page. */
+  readonly pages?: "offset" | "before";
   /** What it may be refused with beside what every route may: see `problemsOf`. */
   readonly problems?: readonly ProblemCode[];
   /** LangGraph's servers have it too. Others are ours. */

@@ -58,6 +58,7 @@ export const runRoutes = [
     parameters: onThread,
     query: listRunsQuery,
     answer: z.array(run),
+    pages: "offset",
     standard: true,
   },
   {

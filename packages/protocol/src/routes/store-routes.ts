@@ -49,6 +49,7 @@ export const storeRoutes = [
     body: searchItems,
     answer: foundItems,
     problems: ["NOT_SUPPORTED"],
+    pages: "offset",
     standard: true,
   },
   {

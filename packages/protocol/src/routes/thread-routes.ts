@@ -54,6 +54,7 @@ export const threadRoutes = [
     body: searchThreads,
     bodyOptional: true,
     answer: z.array(thread),
+    pages: "offset",
     standard: true,
   },
   {
@@ -175,6 +176,7 @@ export const threadRoutes = [
     body: threadHistory,
     bodyOptional: true,
     answer: z.array(threadState),
+    pages: "before",
     standard: true,
   },
   {
