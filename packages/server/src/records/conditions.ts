@@ -1,6 +1,9 @@
 /** The part of a query that depends on a request: texts are ours, every value is bound. */
 import { type ByteLimit, fitting } from "@deepwright/checkpoint/sql";
+import type { RunStatus } from "@deepwright/protocol";
 import type { SqlRow, SqlSession, SqlValue } from "./database.ts";
+
+export type { ByteLimit };
 
 /** Most rows one listing returns. */
 const MOST_ROWS = 1000;
@@ -30,6 +33,10 @@ export interface Page {
   readonly offset: number;
   /** Default: pages of 16 MiB, rows of any size. */
   readonly bytes?: ByteLimit;
+}
+
+export interface RunPage extends Page {
+  readonly status?: RunStatus;
 }
 
 /** Rows, as SQL. */

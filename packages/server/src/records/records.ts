@@ -9,7 +9,6 @@
  * `sequence`. Claims and `notBefore` are measured by the clock of the database, which is one for all workers.
  */
 
-import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type {
   AgentOutcome,
   Assistant,
@@ -25,7 +24,7 @@ import type {
   ThreadStatus,
 } from "@deepwright/protocol";
 import type { BackgroundRecords, TaskRecord, TaskStatus } from "./background-records.ts";
-import type { Page } from "./conditions.ts";
+import type { ByteLimit, Page, RunPage } from "./conditions.ts";
 import type { DueHook, HookRecord, HookRecords, PassedOver } from "./hook-records.ts";
 
 export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskRecord, TaskStatus };
@@ -155,8 +154,6 @@ export interface RunEnd {
   /** Who is to be told of it, and what: JSON text. */
   readonly webhook?: { readonly url: string; readonly body: string };
 }
-
-export type RunPage = Page & { readonly status?: RunStatus };
 
 export interface RunRecords {
   /** One transaction: idempotency, the strategy, the order on the thread. */
