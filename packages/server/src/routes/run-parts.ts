@@ -121,7 +121,10 @@ async function hasMore({ records }: Services, run: RunRecord, after: number): Pr
 
 export function runOutcome({ owner, services, run, cancelOnDisconnect, cut, release }: Watching): Response {
   return waitResponse(
-    async (signal) => services.json(await services.runs.wait(owner, run.run_id, { signal })),
+    async (signal) => {
+      const mostBytes = services.limits.answerBytes;
+      return services.json(await services.runs.wait(owner, run.run_id, { signal, mostBytes }));
+    },
     {
       ...services,
       cut,

@@ -91,7 +91,11 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
     query: { readonly limit: number; readonly offset: number; readonly status?: RunStatus },
   ): Promise<RunRecord[]>;
   /** The values at the end of the run; a signal that fires rejects with its reason, and the run goes on. */
-  wait(owner: Owner, runId: string, options?: { readonly signal?: AbortSignal }): Promise<RunOutcome>;
+  wait(
+    owner: Owner,
+    runId: string,
+    options?: { readonly signal?: AbortSignal; readonly mostBytes?: number },
+  ): Promise<RunOutcome>;
   /**
    * From behind the event with the number `after` to the end. Any number of readers, at any time. With `inPieces`, large
    * events have their data as `pieces`.
@@ -213,10 +217,10 @@ export function createRunService(options: RunServiceOptions): RunService {
     checkWebhook: webhooks.check,
     get: (owner, runId) => records.runs.get(owner, runId),
     list: (owner, threadId, query) => records.runs.list(owner, threadId, query),
-    async wait(owner, runId, { signal } = {}) {
+    async wait(owner, runId, { signal, mostBytes } = {}) {
       const run = await records.runs.get(owner, runId);
       if (run === undefined) throw missing("run");
-      return outcomeOf(records, run, await untilEnded(records, owner, runId, signal));
+      return outcomeOf(records, run, await untilEnded(records, owner, runId, signal), mostBytes);
     },
     async *stream(owner, runId, { after: last = 0, inPieces, signal } = {}) {
       if ((await records.runs.get(owner, runId)) === undefined) throw missing("run");

@@ -2,6 +2,11 @@
 import type { RunOutcome } from "@deepwright/protocol";
 import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
 
+const VALUES_TOO_LARGE = {
+  error: "TOO_LARGE",
+  message: "The run has ended, and its values are larger than an answer may be: read the thread in parts.",
+};
+
 /** Watching is a hint; whatever it missed is found this often. */
 const LOOK_AGAIN_MS = 5_000;
 
@@ -46,13 +51,18 @@ export async function untilEnded(
   }
 }
 
-/** What `wait` answers. */
+/** What `wait` answers. Values of more than `mostBytes` are an `__error__`: the headers of the answer are sent already. */
 export async function outcomeOf(
   records: ServerRecords,
   begun: RunRecord,
   ended: RunRecord | undefined,
+  mostBytes?: number,
 ): Promise<RunOutcome> {
-  const thread = await records.threads.get(begun.owner, begun.thread_id);
+  const thread = await records.threads.get(begun.owner, begun.thread_id, mostBytes).catch((error) => {
+    if (error.code === "VALUE_TOO_LARGE") return null;
+    throw error;
+  });
+  if (thread === null) return { __error__: ended?.error ?? VALUES_TOO_LARGE };
   if (ended?.error) return { ...thread?.values, __error__: ended.error };
   if (thread === undefined) return null;
   const interrupts = Object.values(thread.interrupts).flat();

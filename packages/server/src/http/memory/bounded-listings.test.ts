@@ -196,6 +196,18 @@ describe("what is too large for an answer alone", () => {
     expect(await ok("GET", `/threads/${thread}/files/content?path=/3.txt`)).toBe(`3${SOME}`);
   });
 
+  test("is an error in what wait answers: the run itself has ended", async () => {
+    const working = await startServer({ limits: { answerBytes: PAGE } });
+    onTestFinished(() => working.close());
+    const input = { messages: [{ role: "user", content: "y".repeat(PAGE) }] };
+    const { body } = await working.call("POST", "/threads/t/runs/wait", {
+      ...{ assistant_id: "echo", input, if_not_exists: "create" },
+    });
+    expect(body).toEqual({ __error__: expect.objectContaining({ error: "TOO_LARGE" }) });
+    const [run] = (await working.call("GET", "/threads/t/runs")).body;
+    expect(run.status).toBe("success");
+  });
+
   test("counts as often as it is there, though it is stored once", async () => {
     const thread = await newThread();
     const messages = times(8, () => ({ role: "user", content: SOME }));
