@@ -1,6 +1,6 @@
 /** Finds the `bwrap` of this machine, and what it can do. */
 import { spawnSync } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { SandboxError } from "deepwright";
 import { findProgram, isProgram } from "./find-program.ts";
 import type { OsSettings } from "./os-options.ts";
@@ -9,6 +9,8 @@ import { ALTERNATIVES } from "./policy.ts";
 export interface Bubblewrap {
   /** A real path. */
   readonly path: string;
+  /** Changes when the program file does. */
+  readonly fingerprint: string;
   /** Files in memory can be bounded: since bubblewrap 0.7. */
   readonly canBound: boolean;
 }
@@ -26,20 +28,27 @@ export function findBubblewrap({ bubblewrap: given }: OsSettings, workspace: str
 
 const known = new Map<string, string>();
 
+/** Of the program file at `path`: another file there, or another content, has another one. */
+export function programFingerprint(path: string): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return [path, dev, ino, size, mtimeNs, ctimeNs].join(" ");
+}
+
 /** By what it says of itself: distributions add to old versions. */
 function able(path: string): Bubblewrap {
+  const fingerprint = programFingerprint(path);
   const help =
-    known.get(path) ??
+    known.get(fingerprint) ??
     spawnSync(path, ["--help"], { cwd: "/", env: {}, encoding: "utf8", timeout: 5000 }).stdout ??
     "";
-  known.set(path, help);
+  known.set(fingerprint, help);
   const has = (option: string): boolean => new RegExp(`^\\s*--${option} `, "m").test(help);
   if (!has("bind-fd") || !has("ro-bind-fd"))
     throw new SandboxError(
       `The os sandbox cannot be used here: '${path}' has no --bind-fd, without which a directory can be exchanged for another while it is mounted. Install bubblewrap 0.10 or later, 0.6.3, or the update of your distribution for CVE-2024-42472; or use ${ALTERNATIVES}.`,
       "SANDBOX_UNAVAILABLE",
     );
-  return { path, canBound: has("size") };
+  return { path, fingerprint, canBound: has("size") };
 }
 
 function missing(reason: string): SandboxError {

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SandboxError } from "deepwright";
 import { quoted } from "../quoted.ts";
 import {
   type BubblewrapPlan,
@@ -21,7 +22,7 @@ import { limitWords } from "./limit-words.ts";
 import type { SandboxNetwork } from "./network.ts";
 import type { OpenPlace, PlaceRequest } from "./open-place.ts";
 import type { OsSettings } from "./os-options.ts";
-import { sandboxEnvironment, splitEnvironment } from "./policy.ts";
+import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "./policy.ts";
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
 import { seccompFilter } from "./seccomp.ts";
@@ -58,7 +59,7 @@ function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held
   const { settings, state, lease, workspace, owner, network } = request;
   const guard = guardOf(settings, root);
   const plan = planFor(request, bwrap, visible);
-  const filter = filterFile(state);
+  const filter = filterFile(state, settings);
   const env = splitEnvironment(sandboxEnvironment(settings.env, request.env, network?.env ?? {}));
   watchHost();
   const cgroup = makeCgroup(lease.id, settings.limits);
@@ -77,6 +78,7 @@ function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held
   return {
     skeleton: plan.skeleton,
     hasFilter: filter !== undefined,
+    program: bwrap,
     isNested: guard.mayMount,
     place: {
       ...shared,
@@ -195,14 +197,24 @@ function openReport(directory: string): SetUpReport {
   }
 }
 
-/** The filter as a file, made once for all processes; undefined where there is none for the architecture. */
-function filterFile(state: string): string | undefined {
+/** The filter as a file, made once for all processes; undefined where the processor has none and the caller accepts that. */
+function filterFile(state: string, { requiresFilter }: OsSettings): string | undefined {
   const bytes = seccompFilter();
-  if (bytes === undefined) return undefined;
+  if (bytes === undefined) {
+    if (requiresFilter) throw withoutFilter();
+    return undefined;
+  }
   const name = `${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}.bpf`;
   const path = join(stateSubdirectory(state, "filters"), name);
   if (statSync(path, { throwIfNoEntry: false })?.size !== bytes.length) writeFileSync(path, bytes);
   // It says nothing that is not in these files, and is opened by whoever a command belongs to.
   chmodSync(path, 0o644);
   return path;
+}
+
+function withoutFilter(): SandboxError {
+  return new SandboxError(
+    `The os sandbox is weaker than promised here: there is no filter of system calls (seccomp) for the processor '${process.arch}', only for x64 and arm64. To run commands without it, set seccomp: "optional" of osSandbox; or use ${ALTERNATIVES}.`,
+    "SANDBOX_UNAVAILABLE",
+  );
 }

@@ -12,6 +12,7 @@ import {
   SandboxError,
 } from "deepwright";
 import type { OpenedSandbox, OpenRequest, Sandbox } from "../provider.ts";
+import { programFingerprint } from "./bubblewrap-program.ts";
 import { Commands, lostSandbox } from "./commands.ts";
 import { endLease } from "./end-lease.ts";
 import {
@@ -263,10 +264,10 @@ function shareNetwork({ binds }: SandboxNetwork, { uid, gid }: Owner): void {
 
 const tested = new Set<string>();
 
-/** Once for a process and the settings that matter. */
+/** Once for a process, the settings that matter and the program file. */
 async function selfTest(
   commands: Commands,
-  { hasFilter, isNested = false, place }: OpenPlace,
+  { hasFilter, isNested = false, place, program }: OpenPlace,
   { rootDir, bubblewrap, egress, visible }: OsSettings,
   owner: Owner | undefined,
   signal: AbortSignal | undefined,
@@ -274,6 +275,7 @@ async function selfTest(
   const settings = JSON.stringify([
     rootDir,
     bubblewrap,
+    program?.fingerprint,
     egress !== undefined,
     visible,
     owner,
@@ -286,5 +288,6 @@ async function selfTest(
   } catch (error) {
     throw SandboxError.isInstance(error) ? setUpFailure(error, isNested) : error;
   }
-  tested.add(settings);
+  // A program that was exchanged during the test is tested again by the next lease.
+  if (program === undefined || programFingerprint(program.path) === program.fingerprint) tested.add(settings);
 }

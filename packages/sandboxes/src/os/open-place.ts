@@ -1,4 +1,5 @@
 /** What a system's way of keeping commands apart is asked for, and gives. */
+import type { Bubblewrap } from "./bubblewrap-program.ts";
 import type { CommandPlace } from "./commands.ts";
 import type { LeaseDirectory, Owner } from "./lease-directory.ts";
 import type { SandboxNetwork } from "./network.ts";
@@ -21,6 +22,8 @@ export interface OpenPlace {
   /** The directory of this machine whose files are seen at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;
+  /** Of the program that isolates commands, as it was when the place was opened. Absent: it belongs to the system. */
+  readonly program?: Pick<Bubblewrap, "path" | "fingerprint">;
   /** Commands may need a sandbox in the sandbox. */
   readonly isNested?: boolean;
   /**

@@ -39,6 +39,11 @@ export interface OsSandboxOptions {
   readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
   readonly maxOutputBytes?: number | null;
+  /**
+   * Whether commands may run without a filter of system calls on a processor that has none (all but x64 and arm64).
+   * Default "required": the sandbox is refused there.
+   */
+  readonly seccomp?: "required" | "optional" | null;
   /** The absolute path of `bwrap`; default: found in `PATH`. */
   readonly bubblewrap?: string | null;
   /** Where private directories are; default: a directory of ours among the temporary files. */
@@ -75,6 +80,7 @@ export interface OsSettings {
   readonly limits: Limits;
   readonly timeout: number;
   readonly maxOutputBytes: number;
+  readonly requiresFilter: boolean;
   readonly bubblewrap: string | undefined;
   readonly stateDir: string | undefined;
 }
@@ -113,6 +119,7 @@ const RULES: OptionRules<OsSandboxOptions> = {
     limits: "object",
     timeout: "positive",
     maxOutputBytes: "positive",
+    seccomp: "text",
     bubblewrap: "text",
     stateDir: "text",
   },
@@ -149,11 +156,13 @@ const EGRESS_RULES: OptionRules<EgressOptions> = {
 export function osSettings(given: OsSandboxOptions | null): OsSettings {
   const options = presentOptions(given, RULES);
   const rootDir = options.rootDir === undefined ? undefined : resolve(options.rootDir);
-  const { files, controlFiles } = options;
+  const { files, controlFiles, seccomp } = options;
   if (files !== undefined && rootDir === undefined)
     throw invalid("files needs rootDir: commands have to see the same directory.");
   if (controlFiles !== undefined && !["protect", "allow"].includes(controlFiles))
     throw invalid(`controlFiles must be "protect" or "allow", got "${controlFiles}".`);
+  if (seccomp !== undefined && !["required", "optional"].includes(seccomp))
+    throw invalid(`seccomp must be "required" or "optional", got "${seccomp}".`);
   return {
     rootDir,
     workingDirectory: checkedPlace(options.workingDirectory ?? "/workspace"),
@@ -170,6 +179,7 @@ export function osSettings(given: OsSandboxOptions | null): OsSettings {
     limits: limitsOf(options.limits),
     timeout: options.timeout ?? 120,
     maxOutputBytes: Math.ceil(options.maxOutputBytes ?? 100_000),
+    requiresFilter: seccomp !== "optional",
     bubblewrap: options.bubblewrap === undefined ? undefined : absolute("bubblewrap", options.bubblewrap),
     stateDir: options.stateDir === undefined ? undefined : absolute("stateDir", options.stateDir),
   };

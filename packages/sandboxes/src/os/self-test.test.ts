@@ -1,6 +1,6 @@
 /** The test that a sandbox makes of itself before its first command: each answer counts. */
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { osSandbox } from "../os.ts";
 import { findProgram } from "./find-program.ts";
@@ -46,6 +46,44 @@ it.each([
     }
   },
 );
+
+it("a bwrap that was replaced after a test is tested again by the next lease", async () => {
+  const program = join(scratchDirectory(), "bwrap");
+  const directory = scratchDirectory();
+  const put = (source: string): void => {
+    rmSync(program, { force: true });
+    copyFileSync(source, program);
+    chmodSync(program, 0o755);
+  };
+  chmodSync(dirname(program), 0o755);
+  put(findProgram("bwrap", []).path as string);
+  const provider = osSandbox({ bubblewrap: program, rootDir: directory, stateDir: scratchDirectory() });
+  await (await provider.open({ key: "before", env: {} })).destroy();
+  put(without("--unshare-net", 0));
+  await expect(provider.open({ key: "after", env: {} })).rejects.toMatchObject({
+    code: "SANDBOX_UNAVAILABLE",
+    message: expect.stringContaining("its self-test failed at net ("),
+  });
+});
+
+it("a processor without a filter of system calls is refused, unless the caller accepts that", async () => {
+  const arch = Object.getOwnPropertyDescriptor(process, "arch") as PropertyDescriptor;
+  Object.defineProperty(process, "arch", { ...arch, value: "riscv64" });
+  try {
+    const stateDir = scratchDirectory();
+    await expect(osSandbox({ stateDir }).open({ key: "k", env: {} })).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringMatching(/'riscv64'.*set seccomp: "optional"/),
+    });
+    const opened = await osSandbox({ stateDir, seccomp: "optional" }).open({ key: "k", env: {} });
+    const { output } = await opened.sandbox.execute("grep ^Seccomp: /proc/self/status");
+    expect(output).toMatch(/^Seccomp:\s+0/);
+    await opened.destroy();
+  } finally {
+    Object.defineProperty(process, "arch", arch);
+  }
+  expect(() => osSandbox({ seccomp: "off" as never })).toThrow(/seccomp must be/);
+});
 
 it("each answer of the test counts, and a missing one too", async () => {
   const opened = await openFor();
