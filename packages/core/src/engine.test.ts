@@ -3,6 +3,7 @@ import {
   Command,
   getConfig,
   getCurrentTaskInput,
+  InMemoryStore,
   interrupt,
   MemorySaver,
   MessagesAnnotation,
@@ -30,6 +31,7 @@ import {
   sendWrites,
   setTaskInput,
   stoppedBy,
+  storeBehind,
   storedBy,
   TASKS,
   type TaskConfig,
@@ -38,12 +40,15 @@ import {
 import { DeepwrightError } from "./errors.ts";
 
 /** A stock graph with one node `work`, whose body gets the engine's config. */
-function graphWith(work: (config: TaskConfig, input: unknown) => unknown, checkpointer?: MemorySaver) {
+function graphWith(
+  work: (config: TaskConfig, input: unknown) => unknown,
+  options: { readonly checkpointer?: MemorySaver; readonly store?: InMemoryStore } = {},
+) {
   return new StateGraph(MessagesAnnotation)
     .addNode("work", (input, config) => work(config as TaskConfig, input) as never, { ends: ["other"] })
     .addNode("other", () => ({ messages: [new AIMessage("other ran")] }))
     .addEdge(START, "work")
-    .compile(checkpointer ? { checkpointer } : {});
+    .compile(options);
 }
 
 const input = { messages: [new HumanMessage("hi")] };
@@ -105,11 +110,14 @@ describe("LangGraph still provides what we use of it", () => {
 
   test("every task has the key that means a replay; it is kept for children only in a replay", async () => {
     const seen: boolean[] = [];
-    const graph = graphWith((config) => {
-      const given = config.configurable ?? {};
-      seen.push("checkpoint_id" in given, "checkpoint_id" in forChildren(given));
-      return {};
-    }, new MemorySaver());
+    const graph = graphWith(
+      (config) => {
+        const given = config.configurable ?? {};
+        seen.push("checkpoint_id" in given, "checkpoint_id" in forChildren(given));
+        return {};
+      },
+      { checkpointer: new MemorySaver() },
+    );
     const thread = { configurable: { thread_id: "t" } };
     await graph.invoke(input, thread);
     for await (const { next, config } of graph.getStateHistory(thread))
@@ -142,12 +150,15 @@ describe("LangGraph still provides what we use of it", () => {
   test("held writes stay out of the task, answers to interrupts do not", async () => {
     const saver = new MemorySaver();
     const held: unknown[] = [];
-    const graph = graphWith((config) => {
-      const scoped = holdWrites(config, (writes) => held.push(...writes));
-      sendWrites(scoped, [["messages", [new AIMessage("held")]]]);
-      const answer = runInTask(scoped, () => interrupt("question"));
-      return { messages: [new AIMessage(`answer: ${answer}`)] };
-    }, saver);
+    const graph = graphWith(
+      (config) => {
+        const scoped = holdWrites(config, (writes) => held.push(...writes));
+        sendWrites(scoped, [["messages", [new AIMessage("held")]]]);
+        const answer = runInTask(scoped, () => interrupt("question"));
+        return { messages: [new AIMessage(`answer: ${answer}`)] };
+      },
+      { checkpointer: saver },
+    );
     const config = { configurable: { thread_id: "held" } };
     await graph.invoke(input, config);
     const saved = await saver.getTuple(config);
@@ -160,37 +171,43 @@ describe("LangGraph still provides what we use of it", () => {
   test("the task input can be replaced and the saver found", async () => {
     const saver = new MemorySaver();
     const seen: unknown[] = [];
-    const graph = graphWith((config) => {
-      setTaskInput(config, { replaced: true });
-      seen.push(
-        runInTask(config, () => getCurrentTaskInput()),
-        checkpointerOf(config) === (saver as unknown),
-      );
-      seen.push(
-        graphNamespace(config),
-        isNested(config),
-        typeof config.executionInfo?.checkpointId,
-        typeof config.control,
-      );
-      return {};
-    }, saver);
+    const graph = graphWith(
+      (config) => {
+        setTaskInput(config, { replaced: true });
+        seen.push(
+          runInTask(config, () => getCurrentTaskInput()),
+          checkpointerOf(config) === (saver as unknown),
+        );
+        seen.push(
+          graphNamespace(config),
+          isNested(config),
+          typeof config.executionInfo?.checkpointId,
+          typeof config.control,
+        );
+        return {};
+      },
+      { checkpointer: saver },
+    );
     await graph.invoke(input, { configurable: { thread_id: "input" } });
     expect(seen).toEqual([{ replaced: true }, true, "", true, "string", "object"]);
   });
 
   test("a task that asks again knows the newest of the answers it is given", async () => {
     const newest: unknown[] = [];
-    const graph = graphWith((config) => {
-      let found = false;
-      for (;;) {
-        const answer = interrupt("again?");
-        if (!found && isNewestAnswer(config)) {
-          newest.push(answer);
-          found = true;
+    const graph = graphWith(
+      (config) => {
+        let found = false;
+        for (;;) {
+          const answer = interrupt("again?");
+          if (!found && isNewestAnswer(config)) {
+            newest.push(answer);
+            found = true;
+          }
+          if (answer === "good") return {};
         }
-        if (answer === "good") return {};
-      }
-    }, new MemorySaver());
+      },
+      { checkpointer: new MemorySaver() },
+    );
     const thread = { configurable: { thread_id: "answers" } };
     await graph.invoke(input, thread);
     const [task] = (await graph.getState(thread)).tasks;
@@ -236,6 +253,17 @@ describe("LangGraph still provides what we use of it", () => {
     expect(events[0]).toBe('on_chain_start {"input":{"given":1}}');
     expect(events.at(-1)).toContain('on_chain_end {"output":{"messages":[]}');
   });
+});
+
+test("the store of a task is the one the graph was given, behind its wrapper", async () => {
+  const store = new InMemoryStore();
+  const seen: unknown[] = [];
+  const node = (config: TaskConfig) => {
+    seen.push(config.store !== store, config.store && storeBehind(config.store) === store);
+    return {};
+  };
+  await graphWith(node, { store }).invoke(input);
+  expect([seen, storeBehind(store) === store]).toEqual([[true, true], true]);
 });
 
 describe("a run in the background", () => {

@@ -42,6 +42,15 @@ export type TaskConfig = LangGraphRunnableConfig & {
   readonly control?: object;
 };
 
+/**
+ * The store a graph was given. In tasks it is wrapped: the wrapper gathers calls, hides abilities of the store, and ends
+ * the run only when all calls have ended.
+ */
+export function storeBehind<Store extends object>(store: Store): Store {
+  const wrapper = store as { readonly lg_name?: string; readonly store?: Store };
+  return wrapper.lg_name === "AsyncBatchedStore" && wrapper.store ? wrapper.store : store;
+}
+
 /** Whether `config` belongs to a running task (and not, say, to a tool invoked by hand). */
 export function isTaskConfig(config: unknown): config is TaskConfig {
   return typeof (config as TaskConfig | undefined)?.configurable?.[READ] === "function";

@@ -24,10 +24,13 @@ export interface AuditEvent {
   readonly code?: FileErrorCode | string;
 }
 
-type Reason = string | false | null | undefined;
+type CheckResult = string | boolean | null | undefined;
 
-/** A text says why not. What it throws does too, and `false` refuses as well. */
-export type PolicyCheck = (operation: PolicyOperation, path: string) => Reason | Promise<Reason>;
+/**
+ * Only undefined, null and true allow the operation. A text refuses it and says why, and so does an error that is
+ * thrown. Any other value refuses it too, also an empty text.
+ */
+export type PolicyCheck = (operation: PolicyOperation, path: string) => CheckResult | Promise<CheckResult>;
 
 /** null means absent. */
 export interface PolicyOptions {

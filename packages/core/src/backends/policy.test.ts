@@ -200,6 +200,31 @@ describe("check and audit", () => {
     expect(asked).toEqual(["read /x/.env", "write /throws.txt", "write /false.txt", "read /a.txt"]);
   });
 
+  it.each([
+    ["an empty text", ""],
+    ["0", 0],
+    ["an object", {}],
+    ["NaN", Number.NaN],
+  ])("a check that answers %s refuses", async (_, answer) => {
+    const backend = new PolicyBackend(new MapBackend({ "/a.txt": "a" }), { check: () => answer as never });
+    expect(await backend.read("/a.txt")).toEqual({
+      error: "read is not allowed on /a.txt",
+      code: "PERMISSION_DENIED",
+    });
+  });
+
+  it("a check that throws an error without words refuses, and true allows", async () => {
+    const files = new MapBackend({ "/a.txt": "a" });
+    const check = (): never => {
+      throw new Error();
+    };
+    expect(await new PolicyBackend(files, { check }).read("/a.txt")).toHaveProperty("error");
+    for (const answer of [true, null, undefined])
+      expect(await new PolicyBackend(files, { check: () => answer }).read("/a.txt")).toMatchObject({
+        content: "a",
+      });
+  });
+
   it("a check is asked about where links lead too", async () => {
     const backend = new PolicyBackend(new LinkedBackend({ "/locked/a.txt": "a", "/link/a.txt": "a" }), {
       check: (_operation, path) => (path.startsWith("/locked") ? "it is locked" : undefined),

@@ -309,16 +309,15 @@ export class PolicyBackend implements BackendProtocol {
   async #checked(operation: PolicyOperation, path: string): Promise<FileError | undefined> {
     const { check } = this.#rules.options;
     if (!check) return undefined;
-    let reason: unknown;
+    let result: unknown;
     try {
-      reason = await check(operation, path);
+      result = await check(operation, path);
+      if (result === undefined || result === null || result === true) return undefined;
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      result = error instanceof Error ? error.message : String(error);
     }
-    if (reason === false) reason = `${operation} is not allowed on ${path}`;
-    return typeof reason === "string" && reason !== ""
-      ? { error: reason, code: "PERMISSION_DENIED" }
-      : undefined;
+    const reason = typeof result === "string" && result !== "" ? result : undefined;
+    return { error: reason ?? `${operation} is not allowed on ${path}`, code: "PERMISSION_DENIED" };
   }
 
   async #told<Result extends object>(

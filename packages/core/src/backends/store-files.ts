@@ -1,5 +1,6 @@
 /** The items of one namespace of a store, seen as files. Keys are canonical paths. */
 import { type BaseStore, InMemoryStore, type Item } from "@langchain/langgraph";
+import { storeBehind } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { encodeBase64 } from "../text/base64.ts";
@@ -70,7 +71,7 @@ export class StoreFiles {
 
   /** With `lines` text is written in the older form, one string a line. */
   constructor(store: BaseStore, namespace: readonly string[], lines = false) {
-    this.#store = unwrapped(store);
+    this.#store = storeBehind<FileStore>(store);
     this.#namespace = storedNamespace(namespace);
     this.#name = JSON.stringify(this.#namespace);
     this.#lines = lines;
@@ -230,12 +231,6 @@ export class StoreFiles {
     for (let parent = parentPath(path); parent !== "/" && !known.has(parent); parent = parentPath(parent))
       known.add(parent);
   }
-}
-
-/** A graph wraps its store in one that gathers calls; behind it are the abilities of the real one. */
-function unwrapped(store: BaseStore): FileStore {
-  const wrapper = store as unknown as { readonly lg_name?: string; readonly store?: FileStore };
-  return wrapper.lg_name === "AsyncBatchedStore" && wrapper.store ? wrapper.store : store;
 }
 
 /** A key that is no path is not a file of ours. */

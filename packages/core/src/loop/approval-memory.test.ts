@@ -25,6 +25,19 @@ type Setup = Partial<
   Parameters<typeof scripted>[1] & { project: string; thread: string; user: string; serverInfo: object }
 >;
 
+function storeThat(what: "fails" | "is silent", isMeant: (operation: object) => boolean): InMemoryStore {
+  const store = new InMemoryStore();
+  const batch = store.batch.bind(store);
+  store.batch = (async (operations: never) => {
+    if (!(operations as object[]).some(isMeant)) return batch(operations);
+    if (what === "fails") throw new Error("store is down");
+    return new Promise(() => {});
+  }) as never;
+  return store;
+}
+
+const isWrite = (operation: object): boolean => "value" in operation;
+
 /** Each `ask` makes the model call the next of `calls`; ids are new every time. */
 function shell(calls: readonly (readonly Omit<ScriptedCall, "id">[])[], setup: Setup = {}) {
   const { project, thread = "t", user, serverInfo, ...options } = setup;
@@ -310,22 +323,24 @@ describe("always", () => {
     expect([isWaiting(await ask()), isWaiting(await ask())]).toEqual([false, true]);
   });
 
-  test("a store that fails ends the run; nothing ran, and the run can go on", async () => {
-    const store = new InMemoryStore();
-    const batch = store.batch.bind(store);
-    let failures = 1;
-    store.batch = (async (operations: never) => {
-      const isWrite = (operations as object[]).some((operation) => "value" in operation);
-      if (isWrite && failures-- > 0) throw new Error("store is down");
-      return batch(operations);
-    }) as never;
-    const { ask, decide, ran, agent, T } = shell([[run("ls")]], { store });
+  test("a store that cannot keep an approval is a reason to ask again; nothing ran", async () => {
+    const { ask, decide, ran } = shell([[run("ls")]], { store: storeThat("fails", isWrite) });
     await ask();
-    await expect(decide(always)).rejects.toThrow("store is down");
+    expect(requestOf(await decide(always)).error).toMatch(/store could not keep the approval/);
     expect(ran).toEqual([]);
-    await agent.invoke(null, T);
-    expect([ran.length, (await listApprovals(store)).length]).toEqual([1, 1]);
+    await decide(approve);
+    expect(ran).toHaveLength(1);
   });
+
+  test.each(["fails", "is silent"] as const)(
+    "a store that %s when an approval is looked up: the person is asked",
+    async (what) => {
+      const { ask, decide, ran } = shell([[run("ls")]], { store: storeThat(what, () => true) });
+      expect(isWaiting(await ask())).toBe(true);
+      await decide(approve);
+      expect(ran).toHaveLength(1);
+    },
+  );
 
   test("an edit is not remembered", async () => {
     const { ask, decide } = shell([[run("ls")]], { store: new InMemoryStore() });

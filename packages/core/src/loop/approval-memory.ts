@@ -8,7 +8,8 @@ import { type BaseStore, BinaryOperatorAggregate, type Item } from "@langchain/l
 import type { ServerInfo } from "../backends/backend.ts";
 import { treeOf } from "../backends/run-tree.ts";
 import { identityOf } from "../backends/store-namespace.ts";
-import { readChannel, type TaskConfig } from "../engine.ts";
+import { after } from "../duration.ts";
+import { readChannel, storeBehind, type TaskConfig } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { CallShape } from "./call-shape.ts";
 import type { InputFile } from "./inputs/call-inputs.ts";
@@ -154,19 +155,45 @@ export async function isRemembered({ id }: CallShape, config: TaskConfig): Promi
   if (threadApprovals(config).remembered.some((approval) => approval.id === id)) return true;
   const store = storeOf(config);
   if (store === undefined) return false;
-  const item = await store.get(placeOf(projectOf(config), identityOf(config)), id);
-  return (item?.value as RememberedApproval | undefined)?.id === id;
+  const place = placeOf(projectOf(config), identityOf(config));
+  const found = await inTime(() => store.get(place, id), config.signal);
+  return (found?.answer?.value as RememberedApproval | undefined)?.id === id;
+}
+
+/** The time the store has for one answer. */
+const STORE_LIMIT_MS = 5_000;
+
+/** Undefined when the store fails or does not answer in time: then the person is asked. A run that was stopped stops. */
+async function inTime<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly answer: Answer } | undefined> {
+  let stop = (): void => {};
+  const silence = new Promise<undefined>((resolve) => {
+    stop = after(STORE_LIMIT_MS, () => resolve(undefined));
+  });
+  const asked = Promise.resolve()
+    .then(ask)
+    .then(
+      (answer) => ({ answer }),
+      () => undefined,
+    );
+  const result = await Promise.race([asked, silence]).finally(stop);
+  signal?.throwIfAborted();
+  return result;
 }
 
 export function storeOf(config: TaskConfig): BaseStore | undefined {
-  return config.store as BaseStore | undefined;
+  return config.store && storeBehind(config.store);
 }
 
-/** Keeps it for all threads of the run's project; on a server for those of the user whose run it is. */
-export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<void> {
+/** Keeps it for all threads of the run's project; on a server for those of the user whose run it is. False: it could not. */
+export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<boolean> {
   const identity = identityOf(config);
   const kept = { ...approval, ...(identity !== undefined && { identity }) };
-  await storeOf(config)?.put(placeOf(projectOf(config), identity), approval.id, kept, false);
+  const [store, place] = [storeOf(config), placeOf(projectOf(config), identity)];
+  if (store === undefined) return false;
+  return (await inTime(() => store.put(place, approval.id, kept, false), config.signal)) !== undefined;
 }
 
 const DEFAULT_PROJECT = "default";

@@ -128,7 +128,7 @@ async function askAbout(
     ...question,
     call: calls.find((call) => call.id === plan.askedIds[i]) as ToolCall,
   }));
-  const decisions = await askUntilValid(loop, turn, questions, config);
+  const decisions = await askUntilValid(loop, turn, plan, questions, config);
   const byCall = new Map(plan.askedIds.map((id, i) => [id, decisions[i] as Decision]));
   const edited = editedMessage(turn.message, byCall);
   const message = edited ?? turn.message;
@@ -144,7 +144,7 @@ async function askAbout(
       return decidedPacket({ id, index }, decision, call, { shape, approved: true, ...about });
     }),
   );
-  const memory = await remember(loop, turn, plan, byCall, config);
+  const memory = remember(loop, turn, plan, byCall, config);
   const update: Write[] = edited ? [["messages", [edited]]] : [];
   sendWrites(config, [...update, ...memory, ...packets.map(sendCall)]);
   return edited ? { messages: [edited] } : {};
@@ -171,6 +171,7 @@ async function nowAbout(loop: Loop, turn: Turn, call: ToolCall, config: TaskConf
 async function askUntilValid(
   loop: Loop,
   turn: Turn,
+  plan: Plan,
   questions: readonly Question[],
   config: TaskConfig,
 ): Promise<readonly Decision[]> {
@@ -181,9 +182,41 @@ async function askUntilValid(
     const answer = interrupt(problem === undefined ? request : { ...request, error: problem });
     if (problem !== undefined || !isNewestAnswer(config)) continue;
     const read = await readDecisions(answer, questions, checks);
-    if ("decisions" in read) return read.decisions;
-    problem = read.problem;
+    problem =
+      "problem" in read ? read.problem : await keepingProblem(loop, turn, plan, read.decisions, config);
+    if ("decisions" in read && problem === undefined) return read.decisions;
   }
+}
+
+/** Keeps what was approved for always. Says what could not be kept: the person is asked again. */
+async function keepingProblem(
+  loop: Loop,
+  turn: Turn,
+  plan: Plan,
+  decisions: readonly Decision[],
+  config: TaskConfig,
+): Promise<string | undefined> {
+  for (const [i, id] of plan.askedIds.entries()) {
+    const decision = decisions[i];
+    if (decision?.type !== "approve" || decision.remember !== "always") continue;
+    const call = turn.message.tool_calls?.find((one) => one.id === id) as ToolCall;
+    if (!(await rememberAlways(config, approvalOf(loop, turn, plan, call, config))))
+      return `Decision ${i + 1} (${call.name}): the store could not keep the approval; approve it for the thread, or once.`;
+  }
+  return undefined;
+}
+
+/** As it is remembered. */
+function approvalOf(
+  loop: Loop,
+  turn: Turn,
+  plan: Plan,
+  call: ToolCall,
+  config: TaskConfig,
+): RememberedApproval {
+  const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config));
+  const { inputs } = shownAbout(plan, call.id as string);
+  return rememberedCall(memoryShape(loop, call, shape, inputs), call.name, agentPathOf(config));
 }
 
 function checksFor(loop: Loop, turn: Turn, config: TaskConfig): DecisionChecks {
@@ -263,13 +296,13 @@ function editedMessage(message: AIMessage, decisions: ReadonlyMap<string, Decisi
 }
 
 /** Refused calls are known by their ids; approvals that hold on, by what exactly was approved. */
-async function remember(
+function remember(
   loop: Loop,
   turn: Turn,
   plan: Plan,
   decisions: ReadonlyMap<string, Decision>,
   config: TaskConfig,
-): Promise<Write[]> {
+): Write[] {
   const refused: string[] = [];
   const remembered: RememberedApproval[] = [];
   const shown: ShownCall[] = [];
@@ -280,10 +313,8 @@ async function remember(
     const shape = callShape(agentPathOf(config), call, toolOf(loop, turn, call.name, config));
     const { inputs } = shownAbout(plan, call.id as string);
     if (inputs !== undefined && inputs.length > 0) shown.push({ call: shape.id, files: inputs });
-    if (decision.type !== "approve" || decision.remember === undefined) continue;
-    const approval = rememberedCall(memoryShape(loop, call, shape, inputs), call.name, agentPathOf(config));
-    if (decision.remember === "thread") remembered.push(approval);
-    else await rememberAlways(config, approval);
+    if (decision.type === "approve" && decision.remember === "thread")
+      remembered.push(approvalOf(loop, turn, plan, call, config));
   }
   shareApprovals(config, remembered);
   const isNew = refused.length + remembered.length + shown.length > 0;

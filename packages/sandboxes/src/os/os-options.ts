@@ -30,7 +30,7 @@ export interface OsSandboxOptions {
   readonly controlFiles?: "protect" | "allow" | null;
   /** More files that steer other programs, relative to `rootDir`, such as the scripts of MCP servers. They are protected where they are there. */
   readonly controlPaths?: readonly string[] | null;
-  /** Asked before a file operation changes such a file; absent: refused. */
+  /** Asked before a file operation changes such a file; only `true` allows it, and absent: refused. */
   readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
   /** What commands may reach; absent: nothing. */
   readonly egress?: EgressOptions | null;

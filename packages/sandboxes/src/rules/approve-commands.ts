@@ -26,7 +26,10 @@ export function approveCommands(rules: CommandRules, backend: BackendSource): Co
 }
 
 function asksAbout(rules: CommandRules): (request: WhenRequest) => boolean {
-  return ({ toolCall }) => rules.judge(String(toolCall.args.command)).decision === "ask";
+  return ({ toolCall }) => {
+    const { decision } = rules.judge(String(toolCall.args.command));
+    return decision !== "allow" && decision !== "deny";
+  };
 }
 
 /** Of the call as the model wrote it, by the name of the argument or its other one. */

@@ -23,8 +23,8 @@ export interface FilesystemBackendOptions {
   /** Seconds a search may take. Default 10. */
   readonly searchTimeout?: number | null;
   /**
-   * Asked before a file is changed that steers other programs, with its path as seen from the root. Absent:
-   * such a change is refused with code `APPROVAL_REQUIRED`.
+   * Asked before a file is changed that steers other programs, with its path as seen from the root. Only
+   * `true` allows the change; else, and where this is absent, it is refused with code `APPROVAL_REQUIRED`.
    */
   readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
   /** More files that steer other programs, relative to `rootDir`; a directory stands for all in it. */

@@ -295,6 +295,12 @@ describe.each(strategies)("files on disk, directories held by %s", (openStrategy
     expect(asked).toEqual(["/.git/config", "/.npmrc"]);
   });
 
+  it.each(["no", 1, {}, []])("an answer to approve that is not true refuses: %j", async (answer) => {
+    const approve = () => answer as never;
+    const asking = new FilesystemBackend({ rootDir: tree.root, virtualMode: true, openStrategy, approve });
+    expect(await asking.write("/.npmrc", "1")).toMatchObject({ code: "APPROVAL_REQUIRED" });
+  });
+
   it("FS-19 the first lines of a huge file cost what they weigh", async () => {
     const descriptor = openSync(join(tree.root, "sparse"), "w");
     ftruncateSync(descriptor, 1.5 * 1024 ** 3);

@@ -327,7 +327,7 @@ export class FilesystemBackend implements BackendProtocol {
     const inside = this.#fromRoot(target);
     if (this.#steers(inside) ? call.byHarness && isHarnessPath(inside) : !this.#steersByLink(inside, call))
       return undefined;
-    if (await this.settings.approve?.(inside)) return undefined;
+    if ((await this.settings.approve?.(inside)) === true) return undefined;
     return {
       error: `'${showPath(target)}' steers other programs: a person has to approve a change to it`,
       code: "APPROVAL_REQUIRED",
