@@ -226,4 +226,5 @@ export {
 } from "./subagents/words.ts";
 export { normalizeReadPagination } from "./text/page.ts";
 export { estimateTokens } from "./tokens.ts";
+export { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";
 export type { Todo } from "./tools/write-todos.ts";

@@ -5,6 +5,7 @@ import type { AnyTool, HookPhase, Loop } from "./loop/loop.ts";
 import { namesOf } from "./loop/model-call.ts";
 import { subAgentsOf } from "./middleware/subagents.ts";
 import { estimateTokens } from "./tokens.ts";
+import { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";
 
 export interface AgentDescription {
   readonly name: string | undefined;
@@ -12,7 +13,12 @@ export interface AgentDescription {
   /** Of the profiles it was built with, the widest first. */
   readonly profiles: readonly string[];
   readonly systemPrompt: string;
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly tokens: number }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly tokens: number;
+    readonly effect: ToolEffect;
+  }[];
   readonly subagents: readonly { readonly name: string; readonly description: string }[];
   /** In the order they wrap a call: outermost first. */
   readonly middleware: readonly { readonly name: string; readonly hooks: readonly string[] }[];
@@ -58,6 +64,7 @@ function describeTool(tool: AnyTool): AgentDescription["tools"][number] {
     name: name ?? "(provider tool)",
     description: description ?? "",
     tokens: estimateTokens(JSON.stringify(definition(tool))),
+    effect: toolEffect(tool),
   };
 }
 

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { askedTools, mayAsk, NOT_ASKED } from "./asked-tools.ts";
+import { askedTools, type KnownTool, mayAsk, NOT_ASKED } from "./asked-tools.ts";
 
-const KNOWN = ["ls", "write_file", "edit_file", "delete", "task"];
+const KNOWN: KnownTool[] = [
+  { name: "ls", effect: "reads" },
+  { name: "write_file", effect: "files" },
+  { name: "execute", effect: "commands" },
+  { name: "send_mail", effect: "network" },
+  { name: "mcp__notes__add", effect: "unknown" },
+  { name: "task", effect: "reads" },
+];
 
 describe("which tools are asked about", () => {
   it.each([
@@ -9,8 +16,8 @@ describe("which tools are asked about", () => {
     ["none", []],
     ["ls", ["ls"]],
     ["ls, task,ls", ["ls", "task"]],
-    ["changes", ["write_file", "edit_file", "delete"]],
-    ["all", KNOWN],
+    ["changes", ["write_file", "execute", "send_mail", "mcp__notes__add"]],
+    ["all", KNOWN.map(({ name }) => name)],
   ])("--ask %s", (given, expected) => {
     expect(askedTools(given, NOT_ASKED, KNOWN)).toEqual(expected);
   });

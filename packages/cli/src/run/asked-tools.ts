@@ -1,12 +1,16 @@
 /** Which tools a person is asked about. A thread keeps it, so that it cannot be lost by going on. */
+import type { ToolEffect } from "deepwright";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
 /** The key of the state it is kept under. */
 export const ASKED = "askedTools";
 
-/** What `changes` stands for. */
-const CHANGING: readonly string[] = ["write_file", "edit_file", "delete", "execute"];
+/** A tool of the run. */
+export interface KnownTool {
+  readonly name: string;
+  readonly effect: ToolEffect;
+}
 
 /** What a thread brings along. */
 export interface Asked {
@@ -30,22 +34,23 @@ export function mayAsk(given: string | undefined, { kept = [], waiting }: Asked)
 export function askedTools(
   given: string | undefined,
   { kept = [], waiting }: Asked,
-  known: readonly string[],
+  known: readonly KnownTool[],
 ): readonly string[] {
   const wanted = given === undefined ? kept : named(given, known);
   return [...new Set([...wanted, ...waiting])];
 }
 
-function named(given: string, known: readonly string[]): readonly string[] {
+function named(given: string, known: readonly KnownTool[]): readonly string[] {
   if (given === "none") return [];
+  const tools = known.map(({ name }) => name);
   const names = given.split(",").map((name) => name.trim());
   return names.flatMap((name) => {
-    if (name === "all") return known;
-    if (name === "changes") return CHANGING.filter((tool) => known.includes(tool));
-    if (known.includes(name)) return [name];
+    if (name === "all") return tools;
+    if (name === "changes") return known.filter(({ effect }) => effect !== "reads").map((tool) => tool.name);
+    if (tools.includes(name)) return [name];
     throw usageError(
       `--ask names '${safeLine(name, 60)}', which is no tool.`,
-      `The tools are ${known.join(", ")}; changes, all and none stand for several.`,
+      `The tools are ${tools.join(", ")}; changes, all and none stand for several.`,
     );
   });
 }

@@ -10,7 +10,7 @@ import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { ASKED, type Asked, askedTools, mayAsk } from "./asked-tools.ts";
+import { ASKED, type Asked, askedTools, type KnownTool, mayAsk } from "./asked-tools.ts";
 import type { RunnableAgent } from "./run-agent.ts";
 import { budgetOf } from "./run-limits.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -53,12 +53,7 @@ export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
     const agent = library.createDeepAgent(settings as never);
     return { agent: agent as unknown as RunnableAgent, keeps: { [SANDBOX]: sandbox } };
   }
-  const known = library
-    .createDeepAgent(settings as never)
-    .describe()
-    .tools.map(({ name }) => name);
-  const ofServers = mcp?.tools.map(({ name }) => name) ?? [];
-  const asks = askedTools(options.ask, asked, [...new Set([...known, EXECUTE, ...ofServers])]);
+  const asks = askedTools(options.ask, asked, knownTools(library, settings, mcp));
   const agent = library.createDeepAgent({
     ...settings,
     interruptOn: { ...gate, ...Object.fromEntries(asks.map((tool) => [tool, askedFully(tool, parts)])) },
@@ -69,6 +64,15 @@ export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
 }
 
 const EXECUTE = "execute";
+
+/** Each name once. Commands come with the sandbox, tools of servers when they are found. */
+function knownTools(library: Library, settings: object, mcp: Mcp | undefined): readonly KnownTool[] {
+  const described = library.createDeepAgent(settings as never).describe().tools;
+  const ofServers = mcp?.tools.map((tool) => ({ name: tool.name, effect: library.toolEffect(tool) })) ?? [];
+  const commands: KnownTool = { name: EXECUTE, effect: "commands" };
+  const all = [...described, commands, ...ofServers];
+  return all.filter(({ name }, index) => all.findIndex((one) => one.name === name) === index);
+}
 
 /** Every call of the tool; what is approved for longer holds in this sandbox alone. */
 function askedFully(tool: string, { commands, sandbox }: AgentParts): InterruptOnConfig {

@@ -42,6 +42,7 @@ const MOST_TOOL_WORDS = 600;
 
 export function createSearchConversationsTool(source: ConversationSource): BuiltInTool {
   return builtInTool({
+    effect: "reads",
     name: SEARCH_TOOL,
     description: SEARCH_DESCRIPTION,
     schema: schema(),

@@ -6,6 +6,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { DynamicStructuredTool, ToolInputParsingException } from "@langchain/core/tools";
 import type { z } from "zod";
 import type { BackendRuntime } from "../backends/backend.ts";
+import { type ToolEffect, withEffect } from "./tool-effect.ts";
 
 /** What a loop hands a tool besides its arguments; all of it may be missing when one is called by hand. */
 export interface ToolCallRuntime extends RunnableConfig {
@@ -20,6 +21,7 @@ export interface BuiltInToolDefinition<Schema extends z.ZodType> {
   readonly name: string;
   readonly description: string;
   readonly schema: Schema;
+  readonly effect: ToolEffect;
   /** Text is the answer of a call that succeeded. */
   readonly run: (args: z.output<Schema>, runtime: ToolCallRuntime) => unknown;
 }
@@ -29,12 +31,13 @@ export type BuiltInTool = DynamicStructuredTool;
 export function builtInTool<Schema extends z.ZodType>(
   definition: BuiltInToolDefinition<Schema>,
 ): BuiltInTool {
-  const { run, ...fields } = definition;
-  return new AnsweringTool({
+  const { run, effect, ...fields } = definition;
+  const tool = new AnsweringTool({
     ...fields,
     func: async (args: unknown, manager: CallbackManagerForToolRun | undefined, runtime: unknown) =>
       run(args as z.output<Schema>, heardAs(manager, (runtime ?? {}) as ToolCallRuntime)),
   } as never);
+  return withEffect(tool, effect);
 }
 
 /** What the tool starts is part of its run for those who listen. */

@@ -9,6 +9,7 @@ const schema = once(() => lenientObject({ task_id: taskIdArgument }, { aliases: 
 
 export function createCancelAsyncTaskTool(team: AsyncTeam): BuiltInTool {
   return builtInTool({
+    effect: "network",
     name: CANCEL_TOOL,
     description: CANCEL_WORDS,
     schema: schema(),

@@ -9,6 +9,7 @@ const schema = once(() => lenientObject({ task_id: taskIdArgument }, { aliases: 
 
 export function createCheckAsyncTaskTool(team: AsyncTeam): BuiltInTool {
   return builtInTool({
+    effect: "reads",
     name: CHECK_TOOL,
     description: CHECK_WORDS,
     schema: schema(),

@@ -16,6 +16,7 @@ export interface CompactConversationOptions {
 
 export function createCompactConversationTool(options: CompactConversationOptions = {}): BuiltInTool {
   return builtInTool({
+    effect: "reads",
     name: COMPACT_TOOL,
     description: options.description ?? COMPACT_CONVERSATION_DESCRIPTION,
     schema: lenientObject({}) as z.ZodType<Record<string, unknown>>,

@@ -45,6 +45,7 @@ export interface ExecuteToolOptions {
 /** A command that failed is a failed call, with its output; a command that was stopped throws. */
 export function createExecuteTool(options: ExecuteToolOptions): BuiltInTool {
   const tool = builtInTool({
+    effect: "commands",
     name: "execute",
     schema: schema(),
     description: options.description ?? EXECUTE_DESCRIPTION,

@@ -57,7 +57,7 @@ interface FileToolDefinition<Schema extends z.ZodType> {
   readonly description: string;
   readonly schema: Schema;
   readonly options: FileToolOptions;
-  /** Its calls wait while a command runs that was approved with its files. */
+  /** Its calls change files, and wait while a command runs that was approved with its files. */
   readonly changesFiles?: boolean;
   readonly run: (args: z.output<Schema>, call: FileCall) => Promise<FileAnswer>;
 }
@@ -67,6 +67,7 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
   const tool = builtInTool({
     name,
     schema,
+    effect: definition.changesFiles ? "files" : "reads",
     description: options.description ?? definition.description,
     run: async (args, runtime) => {
       const backend = await options.backend(backendRuntime(runtime));

@@ -21,6 +21,7 @@ const schema = once(() =>
 
 export function createListAsyncTasksTool(team: AsyncTeam): BuiltInTool {
   return builtInTool({
+    effect: "reads",
     name: LIST_TOOL,
     description: LIST_WORDS,
     schema: schema(),

@@ -26,6 +26,7 @@ const schema = once(() =>
 export function createStartAsyncTaskTool(team: AsyncTeam): BuiltInTool {
   const types = team.members.map(({ name, description }) => `- ${name}: ${description}`);
   return builtInTool({
+    effect: "network",
     name: START_TOOL,
     description: [START_WORDS, ...types].join("\n"),
     schema: schema(),

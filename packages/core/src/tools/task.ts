@@ -34,6 +34,8 @@ export interface TaskToolOptions {
 
 export function createTaskTool({ team, description }: TaskToolOptions): BuiltInTool {
   const tool = builtInTool({
+    // What a subagent does is asked about by its own tools.
+    effect: "reads",
     name: TASK_TOOL,
     description: taskDescription(description, team.members),
     schema: schema(),

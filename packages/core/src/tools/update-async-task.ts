@@ -15,6 +15,7 @@ const schema = once(() =>
 
 export function createUpdateAsyncTaskTool(team: AsyncTeam): BuiltInTool {
   return builtInTool({
+    effect: "network",
     name: UPDATE_TOOL,
     description: UPDATE_WORDS,
     schema: schema(),

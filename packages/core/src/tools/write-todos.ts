@@ -35,6 +35,7 @@ export interface WriteTodosOptions {
 
 export function createWriteTodosTool(options: WriteTodosOptions = {}): BuiltInTool {
   return builtInTool({
+    effect: "reads",
     name: NAME,
     description: options.description ?? WRITE_TODOS_DESCRIPTION,
     schema: schema(),

@@ -3,16 +3,17 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { Connection } from "./connection.ts";
 import { shownContent } from "./content.ts";
 import { loadAdapters } from "./load-mcp.ts";
-import type { OfferedTool } from "./offered-tool.ts";
+import { type OfferedTool, saysItReads } from "./offered-tool.ts";
 
 type Adapters = Awaited<ReturnType<typeof loadAdapters>>;
 type AdapterClient = Parameters<Adapters["loadMcpTools"]>[1];
 
-/** In the order of `offered`. */
+/** In the order of `offered`. `believed`: what the server says about the effects of its tools counts. */
 export async function langchainTools(
   server: string,
   offered: readonly OfferedTool[],
   connection: Pick<Connection, "call" | "read">,
+  believed: boolean,
 ): Promise<readonly StructuredToolInterface[]> {
   const { loadMcpTools } = await loadAdapters();
   const originals = new Map(offered.map(({ name, original }) => [name, original]));
@@ -34,6 +35,9 @@ export async function langchainTools(
       return { result: [shownContent(content) as never, []] };
     },
   });
+  const reading = new Set(offered.filter((tool) => believed && saysItReads(tool)).map(({ name }) => name));
+  for (const tool of tools)
+    tool.metadata = { ...tool.metadata, effect: reading.has(tool.name) ? "reads" : "unknown" };
   return tools as unknown as readonly StructuredToolInterface[];
 }
 

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { MemorySaver } from "@langchain/langgraph";
-import { createDeepAgent, createSubAgentMiddleware, estimateTokens } from "deepwright";
+import { createDeepAgent, createSubAgentMiddleware, estimateTokens, toolEffect } from "deepwright";
 import { callTool, firstDifference, scriptedModel } from "deepwright/testing";
 import { createAgent } from "langchain";
 import { expect, test } from "vitest";
-import { opened, scratch, toolsProgram } from "./mcp-for-tests.ts";
+import type { Mcp } from "./index.ts";
+import { opened, projectWith, scratch, toolsProgram } from "./mcp-for-tests.ts";
 
 const many = async () => opened({ servers: { acme: toolsProgram(join(await scratch(), "log"), 200) } });
 const namesIn = (call: { readonly tools: readonly unknown[] } | undefined): string[] =>
@@ -133,6 +134,17 @@ test("calls are asked about unless they only read, by name or by how names begin
   expect(result.messages.map(({ content }) => content)).toEqual(
     expect.arrayContaining(["echo: free", "done 1", "done"]),
   );
+});
+
+test("a tool that says it reads is believed of a server of the caller, and not of one of a project", async () => {
+  const servers = { acme: toolsProgram() };
+  const project = await projectWith(servers);
+  const effects = (mcp: Mcp) =>
+    Object.fromEntries(mcp.tools.map((tool) => [tool.name.slice("mcp__acme__".length), toolEffect(tool)]));
+  const ofCaller = effects((await opened({ servers })).mcp);
+  const ofProject = effects((await opened({ project, home: await scratch(), trust: () => true })).mcp);
+  expect([ofCaller.echo, ofCaller.die]).toEqual(["reads", "unknown"]);
+  expect([ofProject.echo, ofProject.die]).toEqual(["unknown", "unknown"]);
 });
 
 test("a subagent that is given them searches for itself", async () => {

@@ -29,6 +29,10 @@ export interface OfferedTool extends ToolDescription {
   readonly server: string;
 }
 
+export function saysItReads({ annotations }: ToolDescription): boolean {
+  return annotations?.readOnlyHint === true;
+}
+
 const MOST_DESCRIPTION = 4_096;
 const MOST_SCHEMA_BYTES = 64 * 1024;
 /** Of a schema with all that it refers to put in its place. */

@@ -4,8 +4,9 @@ import type { HttpDefinition, StdioDefinition } from "./definition.ts";
 import { controlPathsOf, type KnownServer, trustOf } from "./known-servers.ts";
 import { createMcpMiddleware } from "./middleware.ts";
 import type { OnNotice } from "./notices.ts";
+import { saysItReads } from "./offered-tool.ts";
 import type { Mcp, McpServerStatus, OpenMcpOptions } from "./open-mcp.ts";
-import { createMcpServer, type McpServer } from "./server-tools.ts";
+import { createMcpServer, isBelieved, type McpServer } from "./server-tools.ts";
 import { openToolCache } from "./tool-cache.ts";
 import { toolPrefix } from "./tool-names.ts";
 import { openTrustStore } from "./trust/trust-store.ts";
@@ -60,8 +61,8 @@ export async function openServers({ known, untrusted, options, onNotice }: Serve
   const isReadOnly = (tool: string): boolean =>
     servers.some(
       ({ name, offered }) =>
-        known.find((one) => one.name === name)?.origin !== "project" &&
-        offered.some((one) => one.name === tool && one.annotations?.readOnlyHint === true),
+        isBelieved(known.find((one) => one.name === name)) &&
+        offered.some((one) => one.name === tool && saysItReads(one)),
     );
   return {
     middleware: createMcpMiddleware(catalogue, options.toolTokens ?? TOOL_TOKENS),

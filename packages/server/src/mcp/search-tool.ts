@@ -33,7 +33,7 @@ export function createSearchTool(snapshot: Snapshot, maxTokens: number): Structu
         update: { messages: [message], [STATE_KEY]: { load: found.map(({ name }) => name) } },
       });
     },
-    { name: SEARCH_TOOL, description: descriptionOf(index), schema },
+    { name: SEARCH_TOOL, description: descriptionOf(index), schema, metadata: { effect: "reads" } },
   ) as unknown as StructuredToolInterface;
 }
 

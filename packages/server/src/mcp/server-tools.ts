@@ -36,6 +36,11 @@ export interface ServerParts {
   readonly onNotice: OnNotice;
 }
 
+/** Whether claims of the server about its tools count: those of servers of the caller or the user, not of a project. */
+export function isBelieved(known: Pick<KnownServer, "origin"> | undefined): boolean {
+  return known !== undefined && known.origin !== "project";
+}
+
 export function createMcpServer(parts: ServerParts): McpServer {
   const { known, catalogue, cache, environment, startTimeout } = parts;
   const { name, definition, directory } = known;
@@ -56,7 +61,7 @@ export function createMcpServer(parts: ServerParts): McpServer {
   const show = async (listed: readonly ToolDescription[]): Promise<void> => {
     const refused = (message: string): void => notice("TOOL_REFUSED", message);
     const checked = offeredTools(name, wantedOf(listed, definition, refused), refused);
-    const made = await langchainTools(name, checked, connection);
+    const made = await langchainTools(name, checked, connection, isBelieved(known));
     [offered, tools] = [checked, made];
     publish();
   };

@@ -17,7 +17,7 @@ describe("a pattern of a server", () => {
       call: async () => ({ content: [{ type: "text", text: "called" }] }),
       read: async () => ({}),
     };
-    const [tool] = await langchainTools("evil", [checked.tool], connection as never);
+    const [tool] = await langchainTools("evil", [checked.tool], connection as never, false);
     const answer = await withinCpuLimit("an MCP call with a hostile pattern in its schemas", () =>
       tool?.invoke({ q: `${"a".repeat(32)}!` }),
     );
