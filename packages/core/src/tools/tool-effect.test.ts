@@ -24,9 +24,9 @@ test("describe() tells the effect of built-in tools and of tools that declare on
       { type: "web_search" },
     ],
   }).describe();
-  const named: Record<string, string[]> = {};
-  for (const { name, effect } of tools) (named[effect] ??= []).push(name);
-  expect(named).toEqual({
+  const named = (effect: string) => tools.filter((one) => one.effect === effect).map(({ name }) => name);
+  const effects = ["reads", "files", "commands", "network", "unknown"];
+  expect(Object.fromEntries(effects.map((effect) => [effect, named(effect)]))).toEqual({
     reads: [
       ...["look_up", "write_todos", "ls", "read_file", "glob", "grep"],
       ...["task", "check_async_task", "list_async_tasks"],
@@ -34,7 +34,7 @@ test("describe() tells the effect of built-in tools and of tools that declare on
     files: ["write_file", "edit_file", "delete"],
     commands: ["execute"],
     network: ["send_mail", "start_async_task", "update_async_task", "cancel_async_task"],
-    unknown: ["silent", "odd", "(provider tool)"],
+    unknown: ["odd", "silent", "(provider tool)"],
   });
 });
 
