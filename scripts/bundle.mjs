@@ -12,6 +12,7 @@ const ENTRIES = {
     "testing/index.ts",
     "errors.ts",
     "duration.ts",
+    "console-line.ts",
     "channel-values.ts",
     "secrets.ts",
     "telemetry/index.ts",

@@ -5,6 +5,13 @@ export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
 export { noteCommand } from "./backends/disk/note-command.ts";
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
+export {
+  type ProgramOptions,
+  type ProgramResult,
+  runProgramSync,
+  type StartOptions as StartProgramOptions,
+  startProgram,
+} from "./backends/shell/child-process.ts";
 export { LocalShellBackend, type LocalShellBackendOptions } from "./backends/shell/local-shell.ts";
 export {
   type LongProcess,

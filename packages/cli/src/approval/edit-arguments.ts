@@ -1,8 +1,7 @@
 /** Lets a person change the arguments of a call: in their editor, or on a line. */
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isRecord } from "../run/stream-part.ts";
 import type { Prompt } from "../terminal/prompt.ts";
 import { revealedJson, revealedLine } from "../terminal/revealed-text.ts";
@@ -18,7 +17,7 @@ export async function editedArguments(
   environment: NodeJS.ProcessEnv,
 ): Promise<Edited> {
   const editor = environment.VISUAL || environment.EDITOR;
-  if (editor) return inEditor(args, editor);
+  if (editor) return inEditor(args, editor, environment);
   const json = revealedJson(JSON.stringify(args));
   if (json.length > MOST_INLINE)
     return { problem: "These arguments are too long for a line. Set EDITOR to edit them." };
@@ -26,22 +25,41 @@ export async function editedArguments(
 }
 
 /** The file is for this user alone, and gone afterwards. */
-async function inEditor(args: Record<string, unknown>, editor: string): Promise<Edited> {
+async function inEditor(
+  args: Record<string, unknown>,
+  editor: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Edited> {
   const directory = await mkdtemp(join(tmpdir(), "deepwright-edit-"));
   const file = join(directory, "arguments.json");
   try {
     await writeFile(file, `${revealedJson(JSON.stringify(args, undefined, 2))}\n`, { mode: 0o600 });
-    const problem = await opened(editor, file);
+    const problem = await opened(editor, file, environment);
     return problem === undefined ? parsed(await readFile(file, "utf8")) : { problem };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** EDITOR is a command with arguments, as in a shell. */
-function opened(editor: string, file: string): Promise<string | undefined> {
-  const quoted = process.platform === "win32" ? `"${file}"` : `'${file.replaceAll("'", "'\\''")}'`;
-  const child = spawn(`${editor} ${quoted}`, { shell: true, stdio: "inherit" });
+/**
+ * EDITOR is a command with arguments, as in a shell. It is the person's own program and gets their variables. It starts in
+ * the private directory: many editors follow settings that lie where they start, and the workspace may be anybody's.
+ */
+async function opened(
+  editor: string,
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const { startProgram } = await import("deepwright");
+  const env = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const [shell, words] =
+    process.platform === "win32"
+      ? [environment.ComSpec ?? "cmd.exe", ["/d", "/s", "/c", `"${editor} "${file}""`]]
+      : ["/bin/sh", ["-c", `${editor} '${file.replaceAll("'", "'\\''")}'`]];
+  const place = { cwd: dirname(file), env, stdio: "inherit", group: "shared", verbatim: true } as const;
+  const child = startProgram(shell, words, place);
   return new Promise((resolve) => {
     child.on("error", (error) => resolve(`The editor did not start: ${revealedLine(error.message)}`));
     child.on("close", (code) =>

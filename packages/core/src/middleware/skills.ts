@@ -4,6 +4,7 @@ import type { AgentMiddleware } from "langchain";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state.ts";
 import { checkKind, checkNames } from "../check-options.ts";
+import { warnOnConsole } from "../console-line.ts";
 import { ConfigurationError } from "../errors.ts";
 import { REMINDERS, remindersValue } from "../loop/reminders.ts";
 import { hooksForStages } from "../loop/stage-hooks.ts";
@@ -50,7 +51,7 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     sources: options.sources.map(withHome),
     listTokens: options.listTokens ?? undefined,
     isUntrusted: untrustedSkills(options.untrusted ?? []),
-    onWarning: options.onWarning ?? warnOnConsole,
+    onWarning: options.onWarning ?? ((warning) => warnOnConsole("skills", warning)),
   });
   return {
     name: "SkillsMiddleware",
@@ -76,10 +77,6 @@ function untrustedSkills(
   if (typeof untrusted === "function") return async (source) => (await untrusted(source)) !== false;
   const paths = untrusted.map((path) => canonicalPath(withHome(path)).path);
   return (source) => paths.includes(canonicalPath(source).path);
-}
-
-function warnOnConsole({ code, message }: SkillWarning): void {
-  console.warn(`[skills] ${message} (${code})`);
 }
 
 const OPTION_NAMES = ["backend", "sources", "listTokens", "untrusted", "onWarning"];

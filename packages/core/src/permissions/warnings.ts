@@ -1,4 +1,5 @@
 /** What in a list of rules is legal and yet hardly meant. Pure. */
+import { warnOnConsole } from "../console-line.ts";
 import { showPath } from "../paths.ts";
 import type { PathPattern } from "./patterns.ts";
 import { checkPermissions, type FilesystemPermission, type Rule, type Rules } from "./rules.ts";
@@ -36,8 +37,7 @@ const told = new WeakSet<object>();
 export function warnAbout(rules: Rules): void {
   if (told.has(rules)) return;
   told.add(rules);
-  for (const { message, code } of permissionWarnings(rules))
-    console.warn(`[permissions] ${message} (${code})`);
+  for (const warning of permissionWarnings(rules)) warnOnConsole("permissions", warning);
 }
 
 function isTaken({ operations }: Rule, pattern: PathPattern, earlier: Rules): boolean {

@@ -1,7 +1,6 @@
 /** Finds the `bwrap` of this machine, and what it can do. */
-import { spawnSync } from "node:child_process";
 import { realpathSync, statSync } from "node:fs";
-import { SandboxError } from "deepwright";
+import { runProgramSync, SandboxError } from "deepwright";
 import { findProgram, isProgram } from "./find-program.ts";
 import type { OsSettings } from "./os-options.ts";
 import { ALTERNATIVES } from "./policy.ts";
@@ -38,9 +37,7 @@ export function programFingerprint(path: string): string {
 function able(path: string): Bubblewrap {
   const fingerprint = programFingerprint(path);
   const help =
-    known.get(fingerprint) ??
-    spawnSync(path, ["--help"], { cwd: "/", env: {}, encoding: "utf8", timeout: 5000 }).stdout ??
-    "";
+    known.get(fingerprint) ?? runProgramSync(path, ["--help"], { cwd: "/", env: {}, timeoutMs: 5000 }).stdout;
   known.set(fingerprint, help);
   const has = (option: string): boolean => new RegExp(`^\\s*--${option} `, "m").test(help);
   if (!has("bind-fd") || !has("ro-bind-fd"))

@@ -4,7 +4,7 @@
  * They end with their parent, but `bwrap` asks for that a moment after it was started: one whose parent was killed just
  * then would go on for ever. The shell waits for the end of its input, which the system closes with us.
  */
-import { spawn } from "node:child_process";
+import { startProgram } from "deepwright";
 import { ownProcess } from "./live-process.ts";
 
 const SCRIPT = `read -r _
@@ -19,7 +19,7 @@ while [ "$quiet" -lt 3 ]; do
 done`;
 
 /** Words for `bwrap` that change nothing, by which its processes are known as ours. */
-export function hostMark(): string[] {
+export function hostMark(): [string, string] {
   return ["--unsetenv", `deepwright-host-${ownProcess()}`];
 }
 
@@ -29,15 +29,15 @@ let isWatched = false;
 export function watchHost(): void {
   if (isWatched) return;
   isWatched = true;
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sandboxes"], {
+  const child = startProgram("/bin/sh", ["-c", SCRIPT, "sandboxes"], {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", MARK: hostMark()[1] },
     stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
+    group: "own",
   });
   // Without it they end with their parent all the same, but for that moment.
   child.on("error", () => {});
-  child.stdin.on("error", () => {});
+  child.stdin?.on("error", () => {});
   child.unref();
   (child.stdin as unknown as { unref?(): void }).unref?.();
 }

@@ -1,8 +1,7 @@
 /** Devices for a sandbox whose processes are root's: as the owner they could change the modes of the machine's own. */
-import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { SandboxError } from "deepwright";
+import { runProgramSync, SandboxError } from "deepwright";
 import { findProgram } from "./find-program.ts";
 import { ALTERNATIVES } from "./policy.ts";
 import { DEVICES } from "./root-skeleton.ts";
@@ -57,8 +56,8 @@ function makeDevices(directory: string): string | undefined {
   if (mknod === undefined) return "there is no mknod (coreutils)";
   for (const name of DEVICES) {
     const args = ["-m", "666", join(directory, name), "c", String(MEMORY_DEVICES), String(NUMBERS[name])];
-    const { status, stderr } = spawnSync(mknod, args, { cwd: "/", env: {}, encoding: "utf8", timeout: 5000 });
-    if (status !== 0) return stderr?.trim().split(": ").at(-1) || "mknod cannot be run";
+    const { status, stderr } = runProgramSync(mknod, args, { cwd: "/", env: {}, timeoutMs: 5000 });
+    if (status !== 0) return stderr.trim().split(": ").at(-1) || "mknod cannot be run";
   }
   return undefined;
 }

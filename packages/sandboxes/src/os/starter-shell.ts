@@ -1,9 +1,9 @@
 /** One shell that starts commands, and what it answers: `ready <pid>`, `started <name>`, `ended <pid> <code>`. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
-import { type BegunCommand, type CommandExit, SandboxError } from "deepwright";
+import { type BegunCommand, type CommandExit, SandboxError, startProgram } from "deepwright";
 import { withoutInherited } from "./inherited-descriptors.ts";
 import type { Owner } from "./lease-directory.ts";
 import { FIRST_PLACE } from "./set-up-report.ts";
@@ -152,10 +152,10 @@ function spawnShell({ args, env, owner, emptyDevice, places }: ShellRequest): Ch
   const own = Array<number>(FIRST_PLACE - 3).fill(nothing);
   const [, ...others] = withoutInherited([...own, ...places], nothing);
   try {
-    return spawn("/bin/sh", args, {
+    return startProgram("/bin/sh", args, {
       cwd: "/",
       env,
-      detached: true,
+      group: "own",
       stdio: ["pipe", "pipe", nothing, "pipe", ...others.map((other) => other ?? "ignore")],
       ...owner,
     });

@@ -1,6 +1,7 @@
 /** Opens MCP servers for agents. Whoever opens closes. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { InterruptOnConfig } from "deepwright";
+import { warnOnConsole } from "deepwright/console-line";
 import { ConfigurationError } from "deepwright/errors";
 import type { ConnectionState } from "./connection.ts";
 import type { McpServerDefinition } from "./definition.ts";
@@ -12,7 +13,7 @@ import {
   trustOf,
 } from "./known-servers.ts";
 import type { McpMiddleware } from "./middleware.ts";
-import type { McpNotice, OnNotice } from "./notices.ts";
+import type { OnNotice } from "./notices.ts";
 import type { ToolChange } from "./trust/approved-tools.ts";
 import { changeWords, type FileChange, type NamedFile } from "./trust/named-files.ts";
 import { definitionHash } from "./trust/trust-store.ts";
@@ -98,7 +99,7 @@ const OPTIONS: Readonly<Record<keyof OpenMcpOptions, true>> = {
 /** Servers that cannot be started are left out, told of, and tried again; what is wrong in a definition throws. */
 export async function openMcp(options: OpenMcpOptions): Promise<Mcp> {
   checkOptions(options);
-  const onNotice = options.onNotice ?? warn;
+  const onNotice = options.onNotice ?? ((notice) => warnOnConsole("mcp", notice));
   const known = await knownServers(options, onNotice);
   options.signal?.throwIfAborted();
   const untrusted = await refusedOf(known, options, onNotice);
@@ -147,8 +148,4 @@ function checkOptions(options: OpenMcpOptions): void {
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       throw new ConfigurationError("INVALID_OPTION", `The option '${name}' must be a number above 0.`);
   }
-}
-
-function warn({ code, message }: McpNotice): void {
-  console.warn(`[mcp] ${message} (${code})`);
 }

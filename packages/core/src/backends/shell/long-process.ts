@@ -1,6 +1,7 @@
 /** A program that runs beside this one for a while and is talked to by its pipes; nothing of it is left in the end. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { startProgram } from "./child-process.ts";
 import { commandEnvironment } from "./environment.ts";
 import { callMark, killCommand, terminateCommand } from "./process-tree.ts";
 import { endWithThisProcess } from "./running-commands.ts";
@@ -28,12 +29,11 @@ const GRACE = 500;
 /** Leader of a process group of its own; it ends with this process unless that is killed at once, which closes its input. */
 export function startLongProcess({ program, args, cwd, env }: LongProcessOptions): LongProcess {
   const callId = randomUUID();
-  const child = spawn(program, [...args], {
+  const child = startProgram(program, args, {
     cwd,
     env: { ...commandEnvironment({ env: env ?? {} }), ...callMark(callId) },
     stdio: ["pipe", "pipe", "pipe"],
-    detached: true,
-    windowsHide: true,
+    group: "own",
   });
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => resolve());

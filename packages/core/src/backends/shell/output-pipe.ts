@@ -5,13 +5,13 @@
  * them lose the order of what was written. So the output goes through a named pipe in a private directory,
  * for both streams. A pipe that everybody has closed is used again.
  */
-import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, existsSync, openSync, rmSync } from "node:fs";
 import { mkdtemp, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { busyTurn } from "./busy-turn.ts";
+import { startProgram } from "./child-process.ts";
 
 /** The ends are file descriptors; whoever opened the pipe closes them. */
 export interface OutputPipe {
@@ -46,12 +46,18 @@ async function openNewPipe(): Promise<OutputPipe | undefined> {
     created += 1;
     const path = join(home, String(created));
     await busyTurn();
-    await promisify(execFile)(systemProgram(), ["-m", "600", path], { cwd: "/" });
+    await makePipe(path);
     return openBothEnds(path);
   } catch (error) {
     removeDirectory();
     return onlySystemErrors(error);
   }
+}
+
+async function makePipe(path: string): Promise<void> {
+  const options = { cwd: "/", env: {}, stdio: "ignore", group: "own" } as const;
+  const [code] = await once(startProgram(systemProgram(), ["-m", "600", path], options), "close");
+  if (code !== 0) throw Object.assign(new Error("The pipe could not be made."), { code });
 }
 
 /** Never by `PATH`, which may lead to where an agent writes. */

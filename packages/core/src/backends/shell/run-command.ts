@@ -1,5 +1,5 @@
 /** One command in a shell: bounded in time and memory, and nothing of it is left when it is over. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { closeSync, existsSync } from "node:fs";
 import { constants } from "node:os";
@@ -7,6 +7,7 @@ import { basename } from "node:path";
 import { SandboxError } from "../../sandbox-error.ts";
 import type { ExecuteResponse } from "../backend.ts";
 import { busyTurn } from "./busy-turn.ts";
+import { startProgram } from "./child-process.ts";
 import { collectFromPipe, collectFromStreams, type OutputCollector } from "./collect-output.ts";
 import { type OutputPipe, openOutputPipe, releaseOutputPipe } from "./output-pipe.ts";
 import { type CommandProcess, callMark, killCommand, terminateCommand } from "./process-tree.ts";
@@ -169,11 +170,11 @@ function spawnShell(
   const words = shellWords(command, options);
   if (launch !== undefined) return spawnLaunch(launch(words), cwd, env, output);
   const [shell, ...args] = words;
-  return spawn(shell, args, {
+  return startProgram(shell, args, {
     cwd,
     env,
     argv0: basename(shell),
-    detached: true,
+    group: "own",
     stdio: ["ignore", output, output],
   });
 }
@@ -189,13 +190,13 @@ function spawnLaunch(
   env: Record<string, string>,
   output: number | "pipe",
 ): ChildProcess {
-  const child = spawn(program, args, {
+  const child = startProgram(program, args, {
     cwd,
     env,
-    detached: true,
+    group: "own",
     stdio: [input ?? "ignore", output, output, ...descriptors.map((descriptor) => descriptor ?? "ignore")],
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
+    uid,
+    gid,
   });
   if (child.pid !== undefined) onStart?.(child.pid);
   return child;

@@ -12,6 +12,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { ContainedRoot } from "../../backends/disk/contained-root.ts";
 import { checkKind, checkNames } from "../../check-options.ts";
+import { warnOnConsole } from "../../console-line.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { decodeText } from "../../text/mime.ts";
 import { frontMatterOf, MAX_FRONT_MATTER_LENGTH, readSimpleFields } from "../front-matter.ts";
@@ -57,7 +58,7 @@ export function listSkills(options: ListSkillsOptions): LoaderSkillMetadata[] {
     [projectSkillsDir, "project"],
   ] as const) {
     if (directory == null || directory === "") continue;
-    for (const skill of skillsIn(directory, source, onWarning ?? warnOnConsole))
+    for (const skill of skillsIn(directory, source, onWarning ?? warnAboutSkill))
       skills.set(skill.name, skill);
   }
   return [...skills.values()];
@@ -86,7 +87,7 @@ function metadataOf(
     head.problem === undefined
       ? checkSkill(head.fields, skillMdPath, basename(dirname(skillMdPath)))
       : { warnings: [warning(head.code, skillMdPath, `was skipped: ${head.problem}`)] };
-  for (const found of checked.warnings) (onWarning ?? warnOnConsole)(found);
+  for (const found of checked.warnings) (onWarning ?? warnAboutSkill)(found);
   return "skill" in checked && checked.skill ? loaded(checked.skill, source) : null;
 }
 
@@ -216,6 +217,6 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return typeof (error as NodeJS.ErrnoException | undefined)?.code === "string";
 }
 
-function warnOnConsole({ code, message }: SkillWarning): void {
-  console.warn(`[skills] ${message} (${code})`);
+function warnAboutSkill(warning: SkillWarning): void {
+  warnOnConsole("skills", warning);
 }

@@ -4,6 +4,7 @@
  * Every text of an error that leaves the server passes `errorText`. The log has the whole error (`logError`).
  */
 import { homedir, tmpdir } from "node:os";
+import { errorOnConsole } from "deepwright/console-line";
 import { withoutSecrets } from "deepwright/secrets";
 import type { RunRecord } from "../../records/records.ts";
 
@@ -48,7 +49,7 @@ export function logError(error: unknown): void {
   const texts: string[] = [];
   for (let cause = error; cause != null && texts.length < DEEPEST; cause = (cause as Error).cause)
     texts.push(String((cause as Error).stack || ((cause as Error).message ?? cause)));
-  console.error("deepwright:", withoutSecrets(texts.join("\ncaused by ")));
+  errorOnConsole(`deepwright: ${withoutSecrets(texts.join("\ncaused by "))}`);
 }
 
 const FRAME = /\n[ \t]+at [^\n]*(?:\)|:\d+:\d+|<anonymous>)[ \t]*(?=\n|$)/;
