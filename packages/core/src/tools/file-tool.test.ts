@@ -36,6 +36,15 @@ describe("options of the file tools", () => {
     ).toContain("hello");
   });
 
+  it.each([undefined, true, 0, {}])(
+    "a validatePath that returns %j instead of a path refuses",
+    async (given) => {
+      const validatePath = () => given as never;
+      const { content, status } = await ask("read_file", { file_path: "/a.txt" }, sample, { validatePath });
+      expect([status, content]).toEqual(["error", "Path is not allowed: /a.txt"]);
+    },
+  );
+
   it("caps matches as told, or not at all", async () => {
     const files = { "/m": "x\n".repeat(1500) };
     const lines = async (options: Partial<FileToolOptions>): Promise<number> =>

@@ -105,12 +105,14 @@ function usablePath(path: string | undefined, base: string, options: FileToolOpt
   const { allowedPrefixes, validatePath } = options;
   const canonical = canonicalPath(path ?? base, { base, allowedPrefixes });
   if (canonical.error !== undefined || validatePath === undefined) return canonical;
-  let validated: string;
+  let validated: unknown;
   try {
     validated = validatePath(canonical.path);
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error), code: "INVALID_PATH" };
   }
+  if (typeof validated !== "string")
+    return { error: `Path is not allowed: ${showPath(canonical.path)}`, code: "INVALID_PATH" };
   return canonicalPath(validated, { allowedPrefixes });
 }
 
