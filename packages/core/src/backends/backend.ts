@@ -42,9 +42,10 @@ export interface FileError {
 /** Fields of a success may be asked for without looking at `error` first: then they are undefined. */
 type Failed<Fields extends string> = FileError & { readonly [Field in Fields]?: undefined };
 
-/** One file as it is stored. `content` is text, or base64 when `mimeType` is not a text type. */
+/** One file as it is stored. */
 export interface FileData {
-  readonly content: string;
+  /** Text, or the bytes of what is not text. A string under a type that is not text is base64. */
+  readonly content: string | Uint8Array;
   readonly mimeType?: string;
   /** ISO 8601. */
   readonly created_at: string;
@@ -52,9 +53,10 @@ export interface FileData {
   readonly modified_at: string;
 }
 
-/** The older shape, one string a line. It is read, never written. */
+/** The older shape, one string a line: read everywhere, written with `fileFormat: "v1"`. */
 export interface LineFileData {
   readonly content: readonly string[];
+  readonly mimeType?: undefined;
   readonly created_at: string;
   readonly modified_at: string;
 }
@@ -109,10 +111,11 @@ export type ReadResult =
       "content" | "mimeType" | "totalLines" | "startLine" | "endLine" | "nextOffset" | "size" | "truncated"
     >;
 
-export type ReadRawResult = { readonly data: FileData; readonly error?: undefined } | Failed<"data">;
+/** The older shape comes only from a backend with `fileFormat: "v1"`. */
+export type ReadRawResult = { readonly data: AnyFileData; readonly error?: undefined } | Failed<"data">;
 
 /** The state update an older caller must return itself; absent when the backend stored the change. */
-export type FilesUpdate = Record<string, FileData | null>;
+export type FilesUpdate = Record<string, AnyFileData | null>;
 
 export type WriteResult =
   | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }

@@ -58,7 +58,7 @@ test("after an interrupt a change that would undo a finished sibling's is refuse
   const told = result.messages
     .filter((message) => message.getType() === "tool")
     .map((message) => message.text);
-  const content = result.files["/f"]?.content;
-  expect(content?.startsWith("A")).toBe(true);
+  const content = String(result.files["/f"]?.content);
+  expect(content.startsWith("A")).toBe(true);
   expect(content === "A B" || /changed/i.test(told[1] ?? "")).toBe(true);
 });

@@ -11,12 +11,21 @@ import type {
   GlobResult,
   GrepResult,
   LsResult,
+  MaybePromise,
   OperationOptions,
   ReadRawResult,
   ReadResult,
   WriteResult,
 } from "./backend.ts";
-import { bytesOf, type FileMap, missing, readFrom, readRawFrom } from "./file-map.ts";
+import {
+  bytesOf,
+  type FileFormat,
+  type FileMap,
+  missing,
+  olderShape,
+  readFrom,
+  readRawFrom,
+} from "./file-map.ts";
 import { type Change, planAppend, planDelete, planEdit, planUpload, planWrite } from "./file-map-change.ts";
 import { globFrom, grepFrom, listFrom } from "./file-map-search.ts";
 import { transferError } from "./transfer-error.ts";
@@ -30,129 +39,152 @@ export interface OpenFiles {
 
 export type Committed = { readonly error?: undefined; readonly filesUpdate?: FilesUpdate } | FileError;
 
+type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
+type Applied =
+  | { readonly path: string; readonly filesUpdate?: FilesUpdate; readonly error?: undefined }
+  | FileError;
+
+/** Methods answer at once where the files are at hand, and later where `open` does. */
 export abstract class FileMapBackend implements BackendProtocol {
+  protected readonly fileFormat: FileFormat = "v2";
+
   /** Throws when `options.signal` is aborted. */
   protected abstract open(options?: OperationOptions): OpenFiles | Promise<OpenFiles>;
 
-  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+  ls(path: string, options?: OperationOptions): MaybePromise<LsResult> {
     return this.#at(path || "/", options, (target, { files }) => listFrom(files, target));
   }
 
-  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
+  read(path: string, offset?: number, limit?: number, options?: OperationOptions): MaybePromise<ReadResult> {
     return this.#at(path, options, (target, { files }) => readFrom(files, target, offset, limit));
   }
 
-  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#at(path, options, (target, { files }) => readRawFrom(files, target));
+  readRaw(path: string, options?: OperationOptions): MaybePromise<ReadRawResult> {
+    return this.#at(path, options, (target, { files }) => readRawFrom(files, target, this.fileFormat));
   }
 
-  async write(
+  write(
     path: string,
     content: string,
     options?: OperationOptions & { readonly overwrite?: boolean },
-  ): Promise<WriteResult> {
+  ): MaybePromise<WriteResult> {
     return this.#at(path, options, (target, opened) =>
-      apply(opened, target, planWrite(opened.files, target, content, now(), options?.overwrite)),
+      this.#apply(opened, target, planWrite(opened.files, target, content, now(), options?.overwrite)),
     );
   }
 
-  async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
+  append(path: string, content: string, options?: OperationOptions): MaybePromise<WriteResult> {
     return this.#at(path, options, (target, opened) =>
-      apply(opened, target, planAppend(opened.files, target, content, now())),
+      this.#apply(opened, target, planAppend(opened.files, target, content, now())),
     );
   }
 
-  async edit(
+  edit(
     path: string,
     oldString: string,
     newString: string,
     replaceAll = false,
     options?: OperationOptions,
-  ): Promise<EditResult> {
+  ): MaybePromise<EditResult> {
     return this.#at(path, options, (target, opened) => {
       const change = planEdit(opened.files, target, oldString, newString, replaceAll, now());
       if (change.error !== undefined) return change;
-      const result = apply(opened, target, change);
+      const result = this.#apply(opened, target, change);
       return result.error !== undefined ? result : { ...result, occurrences: change.occurrences };
     });
   }
 
-  async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
+  delete(path: string, options?: OperationOptions): MaybePromise<DeleteResult> {
     return this.#at(path, options, (target, opened) =>
-      apply(opened, target, planDelete(opened.files, target)),
+      this.#apply(opened, target, planDelete(opened.files, target)),
     );
   }
 
-  async grep(
+  grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
     options?: OperationOptions,
-  ): Promise<GrepResult> {
+  ): MaybePromise<GrepResult> {
     return this.#at(path || "/", options, (target, { files }) =>
       grepFrom(files, pattern, target, glob, maxCount),
     );
   }
 
-  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+  glob(pattern: string, path?: string, options?: OperationOptions): MaybePromise<GlobResult> {
     return this.#at(path || "/", options, (target, { files }) => globFrom(files, pattern, target));
   }
 
   /** Replaces what is there. The result carries `filesUpdate` where the caller has to store the changes. */
-  async uploadFiles(
+  uploadFiles(
     uploads: readonly (readonly [string, Uint8Array])[],
     options?: OperationOptions,
-  ): Promise<FileUploadResponse[] & { filesUpdate?: FilesUpdate }> {
-    const responses: FileUploadResponse[] & { filesUpdate?: FilesUpdate } = [];
-    for (const [path, bytes] of uploads) {
-      const result = await this.#at(path, options, (target, opened) =>
-        apply(opened, target, planUpload(opened.files, target, bytes, now())),
-      );
-      responses.push({ path, error: result.error === undefined ? null : transferError(result) });
-      if (result.error === undefined && result.filesUpdate)
-        responses.filesUpdate = { ...responses.filesUpdate, ...result.filesUpdate };
-    }
-    return responses;
+  ): MaybePromise<UploadResponses> {
+    return this.#opened(options, (opened) => {
+      const responses: UploadResponses = [];
+      for (const [path, bytes] of uploads) {
+        const result = atPath(path, (target) =>
+          this.#apply(opened, target, planUpload(opened.files, target, bytes, now())),
+        );
+        responses.push({ path, error: result.error === undefined ? null : transferError(result) });
+        if (result.error === undefined && result.filesUpdate)
+          responses.filesUpdate = { ...responses.filesUpdate, ...result.filesUpdate };
+      }
+      return responses;
+    });
   }
 
-  async downloadFiles(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
-    const responses: FileDownloadResponse[] = [];
-    for (const path of paths) {
-      const result = await this.#at(path, options, (target, { files }) => {
-        const data = files.get(target);
-        return data === undefined ? missing(files, target) : { content: bytesOf(data), error: undefined };
-      });
-      responses.push(
-        result.error === undefined
+  downloadFiles(paths: readonly string[], options?: OperationOptions): MaybePromise<FileDownloadResponse[]> {
+    return this.#opened(options, ({ files }) =>
+      paths.map((path): FileDownloadResponse => {
+        const result = atPath(path, (target) => {
+          const data = files.get(target);
+          return data === undefined ? missing(files, target) : { content: bytesOf(data), error: undefined };
+        });
+        return result.error === undefined
           ? { path, content: result.content, error: null }
-          : { path, content: null, error: transferError(result) },
-      );
-    }
-    return responses;
+          : { path, content: null, error: transferError(result) };
+      }),
+    );
   }
 
-  /** Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. */
-  async #at<Result>(
+  #at<Result>(
     path: string,
     options: OperationOptions | undefined,
     act: (target: string, opened: OpenFiles) => Result,
-  ): Promise<Result | PathError> {
+  ): MaybePromise<Result | PathError> {
     const canonical = canonicalPath(path);
     if (canonical.error !== undefined) return canonical;
-    return act(canonical.path, await this.open(options));
+    return this.#opened(options, (opened) => act(canonical.path, opened));
+  }
+
+  #opened<Result>(
+    options: OperationOptions | undefined,
+    act: (opened: OpenFiles) => Result,
+  ): MaybePromise<Result> {
+    const opened = this.open(options);
+    return opened instanceof Promise ? opened.then(act) : act(opened);
+  }
+
+  #apply(opened: OpenFiles, path: string, change: Change): Applied {
+    if (change.error !== undefined) return change;
+    const committed = opened.commit(this.fileFormat === "v1" ? olderUpdate(change.update) : change.update);
+    if (committed.error !== undefined) return committed;
+    return committed.filesUpdate ? { path, filesUpdate: committed.filesUpdate } : { path };
   }
 }
 
-function apply(
-  opened: OpenFiles,
-  path: string,
-  change: Change,
-): { readonly path: string; readonly filesUpdate?: FilesUpdate; readonly error?: undefined } | FileError {
-  if (change.error !== undefined) return change;
-  const committed = opened.commit(change.update);
-  if (committed.error !== undefined) return committed;
-  return committed.filesUpdate ? { path, filesUpdate: committed.filesUpdate } : { path };
+/** Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. */
+function atPath<Result>(path: string, act: (target: string) => Result): Result | PathError {
+  const canonical = canonicalPath(path);
+  return canonical.error !== undefined ? canonical : act(canonical.path);
+}
+
+function olderUpdate(update: FilesUpdate): FilesUpdate {
+  return Object.fromEntries(
+    Object.entries(update).map(([path, data]) => [path, data === null ? null : olderShape(data)]),
+  );
 }
 
 function now(): string {

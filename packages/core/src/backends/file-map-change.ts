@@ -1,9 +1,9 @@
 /** What a write, edit, delete or upload would change in a map of files: decided here, stored elsewhere. */
 import { parentPath } from "../paths.ts";
-import { encodeBase64 } from "../text/base64.ts";
 import { replaceText } from "../text/edit.ts";
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../text/mime.ts";
-import type { AnyFileData, FileData, FileError, FilesUpdate } from "./backend.ts";
+import { writtenBytes } from "../text/written-bytes.ts";
+import type { AnyFileData, FileData, FileError } from "./backend.ts";
 import {
   currentShape,
   type FileMap,
@@ -11,14 +11,20 @@ import {
   isText,
   mimeTypeOf,
   missing,
+  ownBytes,
   storedContent,
 } from "./file-map.ts";
 import { filesAt } from "./file-map-search.ts";
 
 /** The files to put (or, with null, to remove), or why nothing is to be done. */
-export type Change = { readonly update: FilesUpdate; readonly error?: undefined } | FileError;
+export type Change =
+  | { readonly update: Record<string, FileData | null>; readonly error?: undefined }
+  | FileError;
 
-/** `now` is ISO 8601. A file keeps the time it was created when it is replaced. */
+/**
+ * `now` is ISO 8601. A file keeps the time it was created when it is replaced. Base64 under the name of a picture, or of
+ * another file that cannot be text, becomes bytes.
+ */
 export function planWrite(
   files: FileMap,
   path: string,
@@ -32,6 +38,12 @@ export function planWrite(
       error: `Cannot write to ${path} because it already exists. Read and then make an edit, or write to a new path.`,
       code: "FILE_EXISTS",
     };
+  const bytes = writtenBytes(path, content);
+  return bytes === undefined ? planText(files, path, content, now) : planUpload(files, path, bytes, now);
+}
+
+function planText(files: FileMap, path: string, content: string, now: string): Change {
+  const existing = files.get(path);
   const blocked = existing === undefined ? whyNotAFile(files, path) : undefined;
   if (blocked !== undefined) return blocked;
   const created_at = existing?.created_at ?? now;
@@ -41,7 +53,7 @@ export function planWrite(
 /** Creates the file where there is none. */
 export function planAppend(files: FileMap, path: string, content: string, now: string): Change {
   const existing = files.get(path);
-  if (existing === undefined) return planWrite(files, path, content, now);
+  if (existing === undefined) return planText(files, path, content, now);
   if (!isText(existing)) return notText(path, mimeTypeOf(existing));
   return put(path, withContent(existing, path, storedContent(existing) + content, now));
 }
@@ -71,14 +83,14 @@ export function planDelete(files: FileMap, path: string): Change {
   return { update: Object.fromEntries(doomed.map((file) => [file, null])) };
 }
 
-/** Bytes that are UTF-8 text are stored as text, all others as base64. Replaces what was there. */
+/** Bytes that are UTF-8 text are stored as text, all others as bytes. Replaces what was there. */
 export function planUpload(files: FileMap, path: string, bytes: Uint8Array, now: string): Change {
   const existing = files.get(path);
   const blocked = existing === undefined ? whyNotAFile(files, path) : undefined;
   if (blocked !== undefined) return blocked;
   const text = decodeText(bytes);
   return put(path, {
-    content: text ?? encodeBase64(bytes),
+    content: text ?? ownBytes(bytes),
     mimeType: mimeTypeOfBytes(path, bytes, text !== undefined),
     created_at: existing?.created_at ?? now,
     modified_at: now,

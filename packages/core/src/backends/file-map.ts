@@ -1,6 +1,6 @@
 /** Files held as a map from canonical path to data: what the state, and other maps, are made of. */
 import { decodeBase64, decodedLength } from "../text/base64.ts";
-import { isTextType, PLAIN_TEXT, UNKNOWN_BINARY } from "../text/mime.ts";
+import { isTextType, mimeTypeOfBytes, PLAIN_TEXT } from "../text/mime.ts";
 import { pageOf } from "../text/page.ts";
 import type { AnyFileData, FileData, FileError, FileInfo, ReadRawResult, ReadResult } from "./backend.ts";
 
@@ -13,6 +13,9 @@ export interface FileMap {
   /** Whether any path begins with `prefix`: cheaper than sorting for it. */
   holdsUnder(prefix: string): boolean;
 }
+
+/** How text is stored: one string a line, or one string. */
+export type FileFormat = "v1" | "v2";
 
 const keptKeys = new WeakMap<object, readonly string[]>();
 const sortedKeys = new WeakMap<object, readonly string[]>();
@@ -76,18 +79,26 @@ export function firstAtOrAfter(paths: readonly string[], target: string): number
 }
 
 export function isText(data: AnyFileData): boolean {
-  return isTextType(mimeTypeOf(data));
+  return !(data.content instanceof Uint8Array) && isTextType(mimeTypeOf(data));
 }
 
-/** As stored: text, or base64 of what is not text. The older list of lines is joined. */
-export function storedContent(data: AnyFileData): string {
-  return typeof data.content === "string" ? data.content : data.content.join("\n");
+/** The string as stored; an older list of lines is joined. Bytes have none: they are `""`. */
+export function storedContent({ content }: AnyFileData): string {
+  if (typeof content === "string") return content;
+  return content instanceof Uint8Array ? "" : content.join("\n");
 }
 
 /** Content that claims not to be text but is no base64 either is taken for what it is: text. */
 export function bytesOf(data: AnyFileData): Uint8Array {
+  if (data.content instanceof Uint8Array) return data.content;
   const content = storedContent(data);
   return (isText(data) ? undefined : decodeBase64(content)) ?? new TextEncoder().encode(content);
+}
+
+/** Bytes as savers keep them: `Buffer` becomes something else in JSON, and a view keeps all of its buffer. */
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  const isPlain = bytes.constructor === Uint8Array && bytes.length === bytes.buffer.byteLength;
+  return isPlain ? bytes : new Uint8Array(bytes);
 }
 
 const sizes = new WeakMap<AnyFileData, number>();
@@ -99,17 +110,21 @@ export function fileInfo(path: string, data: AnyFileData): FileInfo {
 
 /** Measured once: files are listed again and again, and data is replaced, never changed. */
 function sizeOf(data: AnyFileData): number {
-  const content = storedContent(data);
-  const size = isText(data) ? byteLength(content) : decodedLength(content);
+  const size = data.content instanceof Uint8Array ? data.content.length : stringSize(data);
   sizes.set(data, size);
   return size;
+}
+
+function stringSize(data: AnyFileData): number {
+  const content = storedContent(data);
+  return isText(data) ? byteLength(content) : decodedLength(content);
 }
 
 /** A page read from a map; `size`, in bytes, stands in where the lines were not counted. */
 export function readFrom(files: FileMap, path: string, offset?: number, limit?: number): ReadResult {
   const data = files.get(path);
   if (data === undefined) return missing(files, path);
-  if (!isText(data)) return { content: bytesOf(data), mimeType: mimeTypeOf(data) ?? UNKNOWN_BINARY };
+  if (!isText(data)) return { content: bytesOf(data), mimeType: binaryType(path, data) };
   const content = storedContent(data);
   const page = pageOf(content, offset, limit);
   if (page.error !== undefined) return page;
@@ -119,20 +134,35 @@ export function readFrom(files: FileMap, path: string, offset?: number, limit?: 
     : { ...page, mimeType };
 }
 
-export function readRawFrom(files: FileMap, path: string): ReadRawResult {
+export function readRawFrom(files: FileMap, path: string, format?: FileFormat): ReadRawResult {
   const data = files.get(path);
-  return data === undefined ? missing(files, path) : { data: currentShape(data) };
+  if (data === undefined) return missing(files, path);
+  if (isText(data)) return { data: format === "v1" ? olderShape(data) : currentShape(data) };
+  return { data: { ...(data as FileData), content: bytesOf(data), mimeType: binaryType(path, data) } };
 }
 
 /** The data itself, or a copy of older data in the shape of today. */
 export function currentShape(data: AnyFileData): FileData {
-  if (typeof data.content === "string") return data as FileData;
+  if (!Array.isArray(data.content)) return data as FileData;
   return {
     content: storedContent(data),
     mimeType: PLAIN_TEXT,
     created_at: data.created_at,
     modified_at: data.modified_at,
   };
+}
+
+/** Text as a list of lines. Bytes stay as they are: the older shape has no place for them. */
+export function olderShape(data: AnyFileData): AnyFileData {
+  if (!isText(data)) return data;
+  const { created_at, modified_at } = data;
+  return { content: storedContent(data).split("\n"), created_at, modified_at };
+}
+
+/** Not what the data says where that is a type of text: they are bytes. */
+function binaryType(path: string, data: AnyFileData): string {
+  const given = mimeTypeOf(data);
+  return given !== undefined && !isTextType(given) ? given : mimeTypeOfBytes(path, bytesOf(data), false);
 }
 
 /** Why there is no file at `path`. */

@@ -47,7 +47,7 @@ describe("filesReducer", () => {
   });
 
   it("tells that the record is its own and that files came in, bytes in the form they are kept", () => {
-    const bytes = { content: Uint8Array.of(1), created_at: "t", modified_at: "t" } as never;
+    const bytes = { content: Buffer.of(1), created_at: "t", modified_at: "t" } as never;
     const files = filesReducer({}, { "/a": { ...a }, "/x": bytes });
     expect(isMadeByLoop(files)).toBe(true);
     expect(Object.values(files).map((file) => stampOf(file))).toEqual([
@@ -72,12 +72,21 @@ describe("filesReducer", () => {
     expect(Object.getPrototypeOf(files)).toBe(Object.prototype);
   });
 
-  it("reads bytes as base64", () => {
-    const given = { content: Uint8Array.of(1, 2, 3), created_at: "t", modified_at: "t" } as never;
-    expect(filesReducer({}, { "/x": given })["/x"]).toMatchObject({
-      content: "AQID",
-      mimeType: "application/octet-stream",
-    });
+  it("keeps bytes as savers do, and those of a text as text", () => {
+    const times = { created_at: "t", modified_at: "t" };
+    const files = filesReducer(
+      {},
+      {
+        "/x": { content: Uint8Array.of(1, 2, 3), ...times },
+        "/buffer": { content: Buffer.of(1, 2), ...times },
+        "/view": { content: new Uint8Array(8).subarray(6), ...times },
+        "/text": { content: Buffer.from("words"), mimeType: "text/plain", ...times },
+      },
+    );
+    const contents = Object.values(files).map(({ content }) => content as Uint8Array);
+    expect(contents).toEqual([Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2), Uint8Array.of(0, 0), "words"]);
+    expect(contents[1]?.constructor).toBe(Uint8Array);
+    expect(contents[2]?.buffer.byteLength).toBe(2);
   });
 
   it.each<[string, Record<string, unknown>, string]>([

@@ -4,10 +4,9 @@ import { z } from "zod";
 import { cameIn, madeByLoop, stampOf } from "../channel-values.ts";
 import { DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
-import { encodeBase64 } from "../text/base64.ts";
-import { UNKNOWN_BINARY } from "../text/mime.ts";
+import { decodeText, isTextType } from "../text/mime.ts";
 import type { AnyFileData, FileData } from "./backend.ts";
-import { fileIn } from "./file-map.ts";
+import { fileIn, ownBytes } from "./file-map.ts";
 
 export type FilesState = Record<string, AnyFileData>;
 /** `null` removes a file. */
@@ -64,20 +63,17 @@ function filePath(key: string): CanonicalPath {
   return canonical.path === "/" ? { error: "The root is a directory", code: "INVALID_PATH" } : canonical;
 }
 
-/** The data as given when it is usable. */
+/** The data as given when it is usable. Bytes that are said to be text become text. */
 function fileDataOf(path: string, given: unknown): AnyFileData {
   const problem = problemWith(given);
   if (problem !== undefined)
     throw new DeepwrightError("INVALID_INPUT", `The file '${path}' in the state 'files' ${problem}`);
-  const data = given as AnyFileData;
-  const bytes: unknown = data.content;
-  if (bytes instanceof Uint8Array)
-    return {
-      ...(data as FileData),
-      content: encodeBase64(bytes),
-      mimeType: (data as FileData).mimeType ?? UNKNOWN_BINARY,
-    };
-  return data;
+  const data = given as FileData;
+  if (!(data.content instanceof Uint8Array)) return data;
+  const { content: bytes, mimeType } = data;
+  const text = mimeType !== undefined && isTextType(mimeType) ? decodeText(bytes) : undefined;
+  const content = text ?? ownBytes(bytes);
+  return content === bytes ? data : { ...data, content };
 }
 
 function problemWith(given: unknown): string | undefined {

@@ -2,7 +2,7 @@
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
 import { mimeTypeOfText } from "../text/mime.ts";
-import type { AnyFileData, FileData, OperationOptions } from "./backend.ts";
+import type { AnyFileData, FileData, FilesUpdate, OperationOptions } from "./backend.ts";
 import type { FileMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";
 
@@ -37,7 +37,7 @@ export class MapBackend extends FileMapBackend {
     },
   };
 
-  #commit(update: Readonly<Record<string, FileData | null>>): Record<string, never> {
+  #commit(update: FilesUpdate): Record<string, never> {
     for (const [path, data] of Object.entries(update)) {
       if (data === null) this.#files.delete(path);
       else this.#files.set(path, data);
@@ -59,7 +59,7 @@ function textFile(path: string, content: string, now: string): FileData {
 
 function checkedData(path: string, given: AnyFileData): AnyFileData {
   const content: unknown = given?.content;
-  if (typeof content === "string" || Array.isArray(content)) return given;
+  if (typeof content === "string" || content instanceof Uint8Array || Array.isArray(content)) return given;
   throw new ConfigurationError(
     "INVALID_OPTION",
     `The initial file '${path}' must be text or {content: "…"}, not ${given === null ? "null" : typeof given}.`,

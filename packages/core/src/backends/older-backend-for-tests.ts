@@ -1,6 +1,6 @@
 /** A backend of the older protocol, as people have written them: bare lists, numbered text, words for errors. */
 import type { BackendProtocolV1 } from "./adapt.ts";
-import type { FileData, FileInfo, GrepMatch } from "./backend.ts";
+import type { AnyFileData, FileInfo, GrepMatch } from "./backend.ts";
 import { MapBackend } from "./map.ts";
 
 export class OlderMapBackend implements BackendProtocolV1 {
@@ -25,7 +25,7 @@ export class OlderMapBackend implements BackendProtocolV1 {
       .join("\n");
   }
 
-  async readRaw(path: string): Promise<FileData> {
+  async readRaw(path: string): Promise<AnyFileData> {
     const result = await this.inner.readRaw(path);
     if (result.error !== undefined) throw new Error(result.error);
     return result.data;

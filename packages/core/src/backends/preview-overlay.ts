@@ -1,6 +1,6 @@
 /** Changes that were made to files but kept apart from them. */
 import { isWithin, parentPath } from "../paths.ts";
-import type { AnyFileData, FileData, FilesUpdate } from "./backend.ts";
+import type { AnyFileData, FileData } from "./backend.ts";
 import type { FileMap } from "./file-map.ts";
 
 export interface PreviewChange {
@@ -51,7 +51,10 @@ export class Overlay {
   }
 
   /** `before` has the files of the inner backend that change for the first time. */
-  apply(update: FilesUpdate, before: (path: string) => AnyFileData | undefined): void {
+  apply(
+    update: Readonly<Record<string, FileData | null>>,
+    before: (path: string) => AnyFileData | undefined,
+  ): void {
     for (const [path, after] of Object.entries(update)) {
       const known = this.#changes.get(path);
       const first = known === undefined ? ((before(path) as FileData | undefined) ?? null) : known.before;
@@ -66,7 +69,7 @@ export class Overlay {
 
   list(): PreviewChange[] {
     return [...this.#changes]
-      .filter(([, { before, after }]) => before?.content !== after?.content)
+      .filter(([, { before, after }]) => !hasSameContent(before, after))
       .map(([path, change]) => ({ path, ...change }))
       .sort((one, other) => (one.path < other.path ? -1 : 1));
   }
@@ -76,4 +79,11 @@ export class Overlay {
     for (let place = path; place !== "/"; place = parentPath(place)) if (this.#gone.has(place)) return true;
     return false;
   }
+}
+
+function hasSameContent(one: FileData | null, other: FileData | null): boolean {
+  if (!(one?.content instanceof Uint8Array && other?.content instanceof Uint8Array))
+    return one?.content === other?.content;
+  const { content } = other;
+  return one.content.length === content.length && one.content.every((byte, index) => byte === content[index]);
 }

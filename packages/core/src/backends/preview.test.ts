@@ -39,7 +39,7 @@ describe("previewBackend", () => {
       .changes()
       .map(({ path, before: was, after }) => [path, was?.content, after?.content]);
     expect(changes).toEqual([
-      ["/bytes.bin", undefined, "AP8="],
+      ["/bytes.bin", undefined, Uint8Array.of(0, 255)],
       ["/dir/one.txt", "one hit", undefined],
       ["/dir/sub/two.txt", "two hit", undefined],
       ["/edited.txt", "before hit", "after hit"],

@@ -1,6 +1,5 @@
 /** Files of a place that has only primitives, fetched as far as an operation needs them. */
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
-import { encodeBase64 } from "../text/base64.ts";
 import { decodeText, mimeTypeOfBytes } from "../text/mime.ts";
 import type { FileData, FileInfo, OperationOptions, SkippedFile } from "./backend.ts";
 import type { FileMap } from "./file-map.ts";
@@ -124,7 +123,7 @@ export function dataOf(path: string, file: FetchedFile): FileData {
   const text = decodeText(file.bytes);
   const modified_at = file.modified_at ?? new Date(0).toISOString();
   return {
-    content: text ?? encodeBase64(file.bytes),
+    content: text ?? file.bytes,
     mimeType: mimeTypeOfBytes(path, file.bytes, text !== undefined),
     created_at: file.created_at ?? modified_at,
     modified_at,

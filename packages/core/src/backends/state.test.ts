@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withinCpuLimit } from "../../../../scripts/test-time.ts";
-import type { FileData } from "./backend.ts";
+import type { FileData, FilesUpdate } from "./backend.ts";
 import { StateBackend } from "./state.ts";
 
 describe("StateBackend without a run", () => {
@@ -33,8 +33,8 @@ describe("StateBackend without a run", () => {
     expect(state.files["/src/a.ts"].content).toContain("1");
   });
 
-  it("says that it needs a run when it has neither run nor state", async () => {
-    await expect(new StateBackend().ls("/")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  it("says that it needs a run when it has neither run nor state", () => {
+    expect(() => new StateBackend().ls("/")).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     expect(() => new StateBackend({ root: "/" } as never)).toThrow(
       expect.objectContaining({ code: "UNKNOWN_OPTION" }),
     );
@@ -146,7 +146,7 @@ describe("StateBackend without a run", () => {
       { path: "/src", error: "is_directory" },
     ]);
     expect(uploaded.filesUpdate).toMatchObject({
-      "/x.bin": { content: "AP8B", mimeType: "application/octet-stream" },
+      "/x.bin": { content: Uint8Array.of(0, 255, 1), mimeType: "application/octet-stream" },
       "/note.png": { content: "text after all", mimeType: "text/plain" },
     });
     const after = new StateBackend({ state: { files: { ...state.files, ...uploaded.filesUpdate } } });
@@ -156,6 +156,78 @@ describe("StateBackend without a run", () => {
       { path: "/none", content: null, error: "file_not_found" },
       { path: "/src", content: null, error: "is_directory" },
     ]);
+  });
+
+  it("reads bytes that are kept as they are, with a type or without", () => {
+    const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255);
+    const files = {
+      "/typed.png": { content: png, mimeType: "image/png", ...at },
+      "/bare.png": { content: png, ...at },
+      "/called-text.txt": { content: png, mimeType: "text/plain", ...at },
+    };
+    const bytes = new StateBackend({ state: { files } });
+    for (const path of Object.keys(files)) {
+      expect(bytes.read(path)).toEqual({ content: png, mimeType: "image/png" });
+      expect(bytes.readRaw(path)).toEqual({ data: { content: png, mimeType: "image/png", ...at } });
+      expect(bytes.downloadFiles([path])).toEqual([{ path, content: png, error: null }]);
+      expect(bytes.edit(path, "a", "b")).toMatchObject({ code: "NOT_TEXT" });
+    }
+    expect(bytes.ls("/")).toMatchObject({ files: [{ size: 10 }, { size: 10 }, { size: 10 }] });
+    expect(bytes.grep("P")).toMatchObject({ matches: [] });
+    expect(backend.readRaw("/logo.png")).toMatchObject({ data: { content: png.subarray(0, 4) } });
+  });
+
+  it("writes base64 under the name of a picture as bytes, and words as text", () => {
+    const update = (content: string, path = "/a.png") =>
+      (backend.write(path, content) as { filesUpdate: FilesUpdate }).filesUpdate[path];
+    expect(update("iVBORw0KGgoA")).toMatchObject({
+      content: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0),
+      mimeType: "image/png",
+    });
+    expect(update("a drawing of a cat")).toMatchObject({
+      content: "a drawing of a cat",
+      mimeType: "text/plain",
+    });
+    expect(update("iVBORw0KGgoA", "/a.txt")).toMatchObject({ content: "iVBORw0KGgoA" });
+  });
+
+  it("keeps text one string a line with fileFormat v1", () => {
+    const older = new StateBackend({ state }, { fileFormat: "v1" });
+    expect(older.write("/new.json", "{\n}")).toMatchObject({
+      filesUpdate: { "/new.json": { content: ["{", "}"] } },
+    });
+    expect(older.edit("/old.txt", "second", "third")).toMatchObject({
+      filesUpdate: { "/old.txt": { content: ["first", "third", ""] } },
+    });
+    expect(older.readRaw("/old.txt")).toEqual({ data: state.files["/old.txt"] });
+    expect(older.readRaw("/src/a.ts")).toMatchObject({ data: { content: ["export const a = 1;", ""] } });
+    expect(older.read("/src/a.ts")).toMatchObject({ content: "export const a = 1;\n" });
+    const uploaded = older.uploadFiles([
+      ["/a.txt", new TextEncoder().encode("a\nb")],
+      ["/a.png", Uint8Array.of(0, 255)],
+    ]);
+    expect(uploaded).toMatchObject({
+      filesUpdate: { "/a.txt": { content: ["a", "b"] }, "/a.png": { content: Uint8Array.of(0, 255) } },
+    });
+    expect(() => new StateBackend({ fileFormat: "v3" } as never)).toThrow(/'v1' or 'v2'/);
+  });
+
+  it("answers at once, without a promise", () => {
+    for (const answer of [
+      backend.ls("/"),
+      backend.read("/src/a.ts"),
+      backend.readRaw("/src/a.ts"),
+      backend.write("/now.txt", "x"),
+      backend.append("/src/a.ts", "x"),
+      backend.edit("/src/a.ts", "1", "2"),
+      backend.delete("/src"),
+      backend.grep("a"),
+      backend.glob("**/*.ts"),
+    ])
+      expect([answer instanceof Promise, "error" in answer]).toEqual([false, false]);
+    expect(backend.uploadFiles([["/u", new Uint8Array()]])).toMatchObject([{ path: "/u", error: null }]);
+    expect(backend.downloadFiles(["/none"])).toMatchObject([{ error: "file_not_found" }]);
+    expect(backend.read("../x")).toMatchObject({ code: "INVALID_PATH" });
   });
 
   it("searches 5,000 files in little time", async () => {

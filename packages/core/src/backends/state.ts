@@ -6,21 +6,22 @@ import { getConfig } from "@langchain/langgraph";
 import { isTaskConfig, type TaskConfig, wholeConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { BackendProtocol, BackendRuntime, OperationOptions } from "./backend.ts";
-import { recordMap } from "./file-map.ts";
+import { type FileFormat, recordMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";
 import type { FilesState } from "./files-value.ts";
 import type { OfThread } from "./harness-areas.ts";
-import { taskFiles } from "./pending-files.ts";
+import { type TaskFiles, taskFiles } from "./pending-files.ts";
 
 export { filesReducer, filesValue } from "./files-value.ts";
 
 export interface StateBackendOptions {
-  /** Both forms are read; files are always written in today's. */
-  readonly fileFormat?: "v1" | "v2";
+  /** `v1` keeps text one string a line, as older readers of the thread want it; default `v2`. Both are read. */
+  readonly fileFormat?: FileFormat;
 }
 
 export class StateBackend extends FileMapBackend implements OfThread {
   readonly isOfThread = true;
+  protected override readonly fileFormat: FileFormat;
   readonly #runtime: BackendRuntime | undefined;
 
   /**
@@ -33,14 +34,17 @@ export class StateBackend extends FileMapBackend implements OfThread {
   constructor(first?: BackendRuntime | StateBackendOptions | null, second?: StateBackendOptions | null) {
     super();
     const runtime = first && "state" in first ? first : undefined;
-    checkOptions((runtime === undefined ? first : second) ?? {});
+    const options = ((runtime === undefined ? first : second) ?? {}) as StateBackendOptions;
+    checkOptions(options);
+    this.fileFormat = options.fileFormat ?? "v2";
     this.#runtime = runtime;
   }
 
   /** The same files for one task, without ambient context; where there is no task, for that state. */
   withRuntime(runtime: BackendRuntime): BackendProtocol {
-    if (isTaskConfig(runtime.config)) return new TaskStateBackend(runtime.config);
-    return runtime.state === undefined ? this : new StateBackend(runtime);
+    const { fileFormat } = this;
+    if (isTaskConfig(runtime.config)) return new TaskStateBackend(runtime.config, fileFormat);
+    return runtime.state === undefined ? this : new StateBackend(runtime, { fileFormat });
   }
 
   protected override open(options?: OperationOptions): OpenFiles | Promise<OpenFiles> {
@@ -55,10 +59,12 @@ export class StateBackend extends FileMapBackend implements OfThread {
 
 class TaskStateBackend extends FileMapBackend implements OfThread {
   readonly isOfThread = true;
+  protected override readonly fileFormat: FileFormat;
   readonly #config: TaskConfig;
 
-  constructor(config: TaskConfig) {
+  constructor(config: TaskConfig, fileFormat: FileFormat) {
     super();
+    this.fileFormat = fileFormat;
     this.#config = config;
   }
 
@@ -68,12 +74,14 @@ class TaskStateBackend extends FileMapBackend implements OfThread {
 }
 
 /** An operation is refused as a whole once the run was stopped: nothing of it is written. */
-async function openTask(config: TaskConfig, options: OperationOptions | undefined): Promise<OpenFiles> {
-  const opened = taskFiles(config);
-  const { files, commit } = opened instanceof Promise ? await opened : opened;
-  options?.signal?.throwIfAborted();
-  config.signal?.throwIfAborted();
-  return { files, commit: (update) => commit(update) ?? {} };
+function openTask(config: TaskConfig, options: OperationOptions | undefined): OpenFiles | Promise<OpenFiles> {
+  const open = ({ files, commit }: TaskFiles): OpenFiles => {
+    options?.signal?.throwIfAborted();
+    config.signal?.throwIfAborted();
+    return { files, commit: (update) => commit(update) ?? {} };
+  };
+  const found = taskFiles(config);
+  return found instanceof Promise ? found.then(open) : open(found);
 }
 
 function openState(runtime: BackendRuntime, options: OperationOptions | undefined): OpenFiles {
@@ -82,11 +90,13 @@ function openState(runtime: BackendRuntime, options: OperationOptions | undefine
   return { files: recordMap(files), commit: (filesUpdate) => ({ filesUpdate }) };
 }
 
-function checkOptions(options: object): void {
+function checkOptions(options: StateBackendOptions): void {
   const unknown = Object.keys(options).find((key) => key !== "fileFormat");
   if (unknown !== undefined)
     throw new ConfigurationError(
       "UNKNOWN_OPTION",
       `StateBackend takes nothing, or a runtime with 'state'; got ${unknown}.`,
     );
+  if (options.fileFormat != null && !["v1", "v2"].includes(options.fileFormat))
+    throw new ConfigurationError("INVALID_OPTION", "The option 'fileFormat' must be 'v1' or 'v2'.");
 }

@@ -4,8 +4,8 @@ import { storeBehind } from "../engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { encodeBase64 } from "../text/base64.ts";
-import { UNKNOWN_BINARY } from "../text/mime.ts";
 import type { AnyFileData, FileData, FilesUpdate, SkippedFile } from "./backend.ts";
+import { isText, olderShape } from "./file-map.ts";
 import { Turns } from "./serial.ts";
 import { storedNamespace } from "./store-namespace.ts";
 
@@ -137,7 +137,7 @@ export class StoreFiles {
   }
 
   /** Stores one change; false when the file is no longer what it was `before`. */
-  async commit(path: string, data: FileData | null, before: FoundFile | undefined): Promise<boolean> {
+  async commit(path: string, data: AnyFileData | null, before: FoundFile | undefined): Promise<boolean> {
     const value = data === null ? null : this.#valueOf(data);
     if (this.#store.putIf) return this.#store.putIf(this.#namespace, path, value, before?.value ?? null);
     if (value === null) await this.#store.delete(this.#namespace, path);
@@ -201,11 +201,13 @@ export class StoreFiles {
     return undefined;
   }
 
-  #valueOf(data: FileData): Record<string, unknown> {
-    const { content, mimeType, created_at, modified_at } = data;
-    const isText = mimeType === undefined || mimeType.startsWith("text/");
-    if (this.#lines && isText) return { content: content.split("\n"), created_at, modified_at };
-    return { content, ...(mimeType ? { mimeType } : {}), created_at, modified_at };
+  /** Stores other than the one in memory keep JSON, in which bytes are base64. */
+  #valueOf(data: AnyFileData): Record<string, unknown> {
+    if (this.#lines && isText(data)) return { ...olderShape(data) };
+    const { content, mimeType, created_at, modified_at } = data as FileData;
+    const keepsBytes = this.#store instanceof InMemoryStore;
+    const stored = content instanceof Uint8Array && !keepsBytes ? encodeBase64(content) : content;
+    return { content: stored, ...(mimeType ? { mimeType } : {}), created_at, modified_at };
   }
 
   async #directories(): Promise<Set<string>> {
@@ -243,17 +245,12 @@ function listedFile(path: string, { value, updatedAt }: ListedItem): ListedFile 
 
 /** Also what was written by others: lists of lines, and bytes, as they are or as JSON left them. */
 function fileDataOf(value: unknown): AnyFileData | undefined {
-  const given = value as { content?: unknown; mimeType?: string } | null;
+  const given = value as { content?: unknown } | null;
   const content = given?.content;
   if (typeof content === "string" || Array.isArray(content)) return given as AnyFileData;
   if (typeof content !== "object" || content === null) return undefined;
   const bytes = ArrayBuffer.isView(content) ? (content as Uint8Array) : bytesIn(content);
-  if (bytes === undefined) return undefined;
-  return {
-    ...(given as FileData),
-    content: encodeBase64(bytes),
-    mimeType: given?.mimeType ?? UNKNOWN_BINARY,
-  };
+  return bytes === undefined ? undefined : { ...(given as FileData), content: bytes };
 }
 
 function bytesIn(content: object): Uint8Array | undefined {

@@ -243,12 +243,38 @@ describe("StoreBackend", () => {
     expect((await backend.downloadFiles(["/again.bin"]))[0]?.content).toEqual(bytes);
   });
 
+  it("keeps bytes as bytes in memory, and as base64 in a store of JSON", async () => {
+    const jsonStore = new (class extends BaseStore {
+      readonly kept = new InMemoryStore();
+      async batch(operations: never): Promise<never> {
+        return (await this.kept.batch(JSON.parse(JSON.stringify(operations)))) as never;
+      }
+    })();
+    const bytes = Uint8Array.of(0, 255, 1);
+    for (const [store, content] of [
+      [new InMemoryStore(), bytes],
+      [jsonStore, "AP8B"],
+    ] as const) {
+      const backend = new StoreBackend({ store, namespace: ["a"] });
+      await backend.uploadFiles([["/a.bin", bytes]]);
+      await backend.write("/b.png", "AP8B");
+      for (const path of ["/a.bin", "/b.png"]) {
+        expect((await store.get(["a"], path))?.value.content).toEqual(content);
+        expect(await backend.readRaw(path)).toMatchObject({ data: { content: bytes } });
+        expect(await backend.read(path)).toMatchObject({ content: bytes });
+      }
+    }
+  });
+
   it("writes lines for older readers when told to", async () => {
     const store = new InMemoryStore();
     const backend = new StoreBackend({ store, namespace: ["a"], fileFormat: "v1" });
     await backend.write("/a.txt", "one\ntwo\n");
     expect((await store.get(["a"], "/a.txt"))?.value.content).toEqual(["one", "two", ""]);
     expect(await backend.read("/a.txt")).toMatchObject({ content: "one\ntwo\n", totalLines: 2 });
+    expect(await backend.readRaw("/a.txt")).toMatchObject({ data: { content: ["one", "two", ""] } });
+    await backend.write("/a.json", "{\n}");
+    expect((await store.get(["a"], "/a.json"))?.value.content).toEqual(["{", "}"]);
   });
 
   it("reports items that are no files and leaves them alone", async () => {

@@ -92,7 +92,9 @@ export class StoreBackend implements BackendProtocol {
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#at(path, options, async (target, files) => readRawFrom(await viewOf(files, target), target));
+    return this.#at(path, options, async (target, files) =>
+      readRawFrom(await viewOf(files, target), target, this.#format),
+    );
   }
 
   async write(

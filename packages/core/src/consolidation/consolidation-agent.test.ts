@@ -46,7 +46,7 @@ const edit = (old: string, now: string) =>
   callTool("edit_file", { file_path: "/AGENTS.md", old_string: old, new_string: now });
 
 async function textOf(path: string, from = backend): Promise<string | undefined> {
-  return (await from.readRaw(path)).data?.content;
+  return (await from.readRaw(path)).data?.content as string | undefined;
 }
 
 async function historyNames(): Promise<string[]> {

@@ -3,8 +3,8 @@
  * works, and a diff of every run that changed them.
  */
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
+import { isText, mimeTypeOf, storedContent } from "../backends/file-map.ts";
 import { DeepwrightError } from "../errors.ts";
-import { isTextType } from "../text/mime.ts";
 import type { ConversationFacts } from "./conversations.ts";
 import type { MemoryFileChange, MemoryTexts } from "./memory-changes.ts";
 
@@ -117,10 +117,8 @@ export async function readText(
 ): Promise<TextResult> {
   const result = await backend.readRaw(path, options);
   if (result.error !== undefined) return result;
-  const { content, mimeType } = result.data;
-  if (mimeType !== undefined && !isTextType(mimeType))
-    return { error: `it is ${mimeType}, not text`, code: "NOT_TEXT" };
-  return { data: content };
+  if (!isText(result.data)) return { error: `it is ${mimeTypeOf(result.data)}, not text`, code: "NOT_TEXT" };
+  return { data: storedContent(result.data) };
 }
 
 export function recordPath({ directory }: Pick<RecordPlace, "directory">): string {

@@ -88,13 +88,13 @@ describe("a run that stops between a compaction and the reply", () => {
     });
     await expect(agent.invoke(ask("Go."), thread())).rejects.toThrow("down");
     const { historyPath = "" } = (await compactionOf(agent)) ?? {};
-    const before = (await backend.readRaw(historyPath)).data?.content;
+    const before = (await backend.readRaw(historyPath)).data?.content as string | undefined;
     expect(notes.callCount).toBe(1);
     await expect(agent.invoke(null, thread())).rejects.toThrow("down");
     expect(notes.callCount).toBe(1);
     isDown = false;
     await agent.invoke(null, thread());
-    const content = (await backend.readRaw(historyPath)).data?.content;
+    const content = (await backend.readRaw(historyPath)).data?.content as string | undefined;
     expect(content?.startsWith(before ?? "")).toBe(true);
     expect(content?.match(/### User/g)).toHaveLength(1);
   });
@@ -131,7 +131,8 @@ describe("a run that stops between a compaction and the reply", () => {
       summary: { model: notes, backend },
       agent: { tools: [talk], backend },
     });
-    const history = async () => (await backend.readRaw("/conversation_history/t.md")).data?.content;
+    const history = async () =>
+      (await backend.readRaw("/conversation_history/t.md")).data?.content as string | undefined;
     const controller = new AbortController();
     const run = agent.invoke(ask("Go."), { ...thread(), signal: controller.signal });
     run.catch(() => {});

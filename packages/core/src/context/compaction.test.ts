@@ -140,7 +140,7 @@ describe("what is removed from view", () => {
     const agent = compactingAgent({ model, summary: { model: summariser(), backend }, agent: { backend } });
     await converse(agent, 60, thread("a/b"));
     const state = await compactionOf(agent, thread("a/b"));
-    const { content } = (await backend.readRaw(state?.historyPath ?? "")).data ?? { content: "" };
+    const content = String((await backend.readRaw(state?.historyPath ?? "")).data?.content);
     expect(state?.historyPath).toMatch(/^\/conversation_history\/a_b-\w+\.md$/);
     const asked = [...content.matchAll(/question (\d+) /g)].map((match) => Number(match[1]));
     expect(asked).toEqual(asked.map((_, i) => i));

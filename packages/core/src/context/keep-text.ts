@@ -1,6 +1,7 @@
 /** Keeps a text that is too long for a conversation in a file. */
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { BackendProtocol } from "../backends/backend.ts";
+import { storedContent } from "../backends/file-map.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { textHash } from "../text/text-hash.ts";
@@ -58,7 +59,7 @@ async function keepAt(
     }
     if (written.code !== "FILE_EXISTS") return { error: written.error };
     const { data } = await backend.readRaw(path, options);
-    if (data?.content === text) return { path };
+    if (data !== undefined && storedContent(data) === text) return { path };
   }
   return { error: "there are other files of that name" };
 }

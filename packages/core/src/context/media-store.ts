@@ -1,9 +1,10 @@
 /** Keeps the bytes of media on the agent's backend, each content once, under a name made of the content. */
 import type { BackendProtocol, FilesUpdate, OperationOptions } from "../backends/backend.ts";
+import { bytesOf } from "../backends/file-map.ts";
 import { REFERENCE } from "../loop/request-media-block.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { decodeBase64, encodeBase64 } from "../text/base64.ts";
-import { isTextType, mimeTypeOfName } from "../text/mime.ts";
+import { mimeTypeOfName } from "../text/mime.ts";
 import { ownValue } from "../text/own-value.ts";
 import { areaPath, asHarness } from "./areas.ts";
 import { handOnFiles } from "./hand-on.ts";
@@ -92,7 +93,7 @@ async function fetch(
   }
   const { data } = await backend.readRaw(path, options);
   if (data === undefined) return undefined;
-  return isTextType(data.mimeType) ? new TextEncoder().encode(data.content) : decodeBase64(data.content);
+  return bytesOf(data);
 }
 
 async function hashOf(bytes: Uint8Array): Promise<string> {

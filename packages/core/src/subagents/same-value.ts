@@ -6,6 +6,12 @@ export function sameValue(one: unknown, other: unknown): boolean {
     return (
       Array.isArray(other) && one.length === other.length && one.every((item, i) => sameValue(item, other[i]))
     );
+  if (one instanceof Uint8Array)
+    return (
+      other instanceof Uint8Array &&
+      one.length === other.length &&
+      one.every((byte, index) => byte === other[index])
+    );
   if (!isPlain(one) || !isPlain(other)) return false;
   const keys = Object.keys(one);
   return (

@@ -1,7 +1,6 @@
 /** What a case of the backend suite is, and what it gets to work with. */
 import type { BackendProtocol, FileInfo } from "../backends/backend.ts";
-import { decodeBase64 } from "../text/base64.ts";
-import { isTextType } from "../text/mime.ts";
+import { bytesOf, storedContent } from "../backends/file-map.ts";
 import { ensure, same, show, succeeded } from "./suite-check.ts";
 import type { RandomOptions } from "./suite-random.ts";
 import type { SuiteSize } from "./suite-runner.ts";
@@ -116,7 +115,7 @@ export class SuitePlace {
   /** The text as it is stored, line ends included. */
   async text(name: string): Promise<string> {
     const { data } = await succeeded(this.backend.readRaw(this.at(name)), `readRaw of ${show(name)}`);
-    return data.content;
+    return storedContent(data);
   }
 
   async isThere(name: string): Promise<boolean> {
@@ -182,8 +181,7 @@ export class SuitePlace {
       return response?.content ?? undefined;
     }
     const { data } = await this.backend.readRaw(path);
-    if (data === undefined) return undefined;
-    return isTextType(data.mimeType) ? utf8(data.content) : decodeBase64(data.content);
+    return data && bytesOf(data);
   }
 }
 

@@ -32,7 +32,7 @@ const MISTAKES: readonly (readonly [name: string, notices: RegExp, mistake: Mist
     (right) => ({
       edit: async (path: string, old: string, replacement: string): Promise<EditResult> => {
         const { data } = await right.readRaw(path);
-        const text = data?.content.replace(old, replacement) ?? "";
+        const text = String(data?.content).replace(old, replacement);
         await right.write(path, text, { overwrite: true });
         return { path, occurrences: 1 };
       },
@@ -45,7 +45,7 @@ const MISTAKES: readonly (readonly [name: string, notices: RegExp, mistake: Mist
       edit: async (path: string, old: string, replacement: string): Promise<EditResult> => {
         const { data } = await right.readRaw(path);
         await new Promise((resolve) => setTimeout(resolve, 1));
-        const text = data?.content.replace(old, () => replacement) ?? "";
+        const text = String(data?.content).replace(old, () => replacement);
         await right.write(path, text, { overwrite: true });
         return { path, occurrences: 1 };
       },

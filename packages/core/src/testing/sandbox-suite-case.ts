@@ -1,5 +1,6 @@
 /** What a case of the sandbox suite is, and what it gets to work with. */
 import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backends/backend.ts";
+import { storedContent } from "../backends/file-map.ts";
 import { ensure, same, show, succeeded } from "./suite-check.ts";
 import type { SuiteSize } from "./suite-runner.ts";
 
@@ -89,7 +90,7 @@ export class SandboxPlace {
   /** The text of a file as the file methods have it. */
   async text(name: string): Promise<string> {
     const { data } = await succeeded(this.backend.readRaw(this.at(name)), `readRaw of ${show(name)}`);
-    return data.content;
+    return storedContent(data);
   }
 
   async isThere(name: string): Promise<boolean> {

@@ -342,16 +342,28 @@ describe("transfers", () => {
     expect(third).toEqual({ path: "/directory", content: null, error: "is_directory" });
   });
 
-  it("raw data is text, or base64 with its type", async () => {
+  it("raw data is text, or bytes with their type", async () => {
     put("a.ts", "\ufeffconst a = 1;\r\n");
     put("a.png", Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1"));
     expect(await backend.readRaw("/a.ts")).toMatchObject({
       data: { content: "\ufeffconst a = 1;\r\n", mimeType: "text/typescript" },
     });
     expect(await backend.readRaw("/a.png")).toMatchObject({
-      data: { content: "iVBORw0KGgoA", mimeType: "image/png" },
+      data: {
+        content: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0),
+        mimeType: "image/png",
+      },
     });
   });
+});
+
+it("base64 under the name of a picture is written as its bytes, words as text", async () => {
+  const png = Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1");
+  expect(await backend.write("/written.png", png.toString("base64"))).toMatchObject({ path: "/written.png" });
+  expect((await backend.downloadFiles(["/written.png"]))[0]?.content).toEqual(png);
+  expect(await backend.write("/written.png", "AAAA")).toMatchObject({ code: "FILE_EXISTS" });
+  await backend.write("/written.png", "not a picture", { overwrite: true });
+  expect(await backend.read("/written.png")).toMatchObject({ content: "not a picture" });
 });
 
 describe("subclasses", () => {

@@ -8,8 +8,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, type Stats } from "node:fs";
 import { canonicalPath, isWithin, showPath } from "../../paths.ts";
-import { encodeBase64 } from "../../text/base64.ts";
 import { decodeText, mimeTypeOfBytes } from "../../text/mime.ts";
+import { writtenBytes } from "../../text/written-bytes.ts";
 import { isApprovedCall } from "../approved-call.ts";
 import type {
   BackendProtocol,
@@ -28,6 +28,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
+import { ownBytes } from "../file-map.ts";
 import { isHarnessCall } from "../harness-call.ts";
 import { openCheckOf } from "../open-check.ts";
 import { transferError } from "../transfer-error.ts";
@@ -148,7 +149,7 @@ export class FilesystemBackend implements BackendProtocol {
       const text = decodeText(bytes) ?? decodeBytes(bytes)?.text;
       return {
         data: {
-          content: text ?? encodeBase64(bytes),
+          content: text ?? ownBytes(bytes),
           mimeType: mimeTypeOfBytes(target, bytes, text !== undefined),
           created_at: stats.birthtime.toISOString(),
           modified_at: stats.mtime.toISOString(),
@@ -162,7 +163,13 @@ export class FilesystemBackend implements BackendProtocol {
     content: string,
     options?: OperationOptions & { readonly overwrite?: boolean },
   ): Promise<WriteResult> {
-    return this.#at(path, (target) => writeText(this.#change(target, options), content, options?.overwrite));
+    return this.#at(path, (target) => {
+      const bytes = writtenBytes(target, content);
+      const change = this.#change(target, options);
+      return bytes === undefined
+        ? writeText(change, content, options?.overwrite)
+        : writeBytes(change, bytes, options?.overwrite);
+    });
   }
 
   async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {

@@ -103,8 +103,9 @@ class Worker {
   async #read(path: string): Promise<void> {
     const result = await this.#backend.readRaw(path);
     this.#expect(result, "FILE_NOT_FOUND");
-    if (result.error === undefined && !isWhole(result.data.content))
-      this.#report.wrong.push(`torn: ${JSON.stringify(result.data.content.slice(0, 200))}`);
+    if (result.error !== undefined) return;
+    const text = String(result.data.content);
+    if (!isWhole(text)) this.#report.wrong.push(`torn: ${JSON.stringify(text.slice(0, 200))}`);
   }
 
   #expect(result: { readonly error?: string | undefined; readonly code?: string }, ...codes: string[]): void {
