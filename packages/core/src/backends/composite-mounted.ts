@@ -1,4 +1,5 @@
 /** Several backends as one: each operation goes to the backend that its path leads to. */
+
 import { canonicalPath } from "../paths.ts";
 import type {
   BackendProtocol,
@@ -29,6 +30,7 @@ import {
   outerPath,
 } from "./composite-routes.ts";
 import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-search.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
 import { offersDelete } from "./offered-delete.ts";
 
@@ -36,6 +38,7 @@ type Uploads = readonly (readonly [string, Uint8Array])[];
 type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
 
 export class MountedBackends implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
   /** Those of the default when it can run commands, else `""` and nothing. */
   readonly id: string;
   readonly enforcesPermissions?: true;

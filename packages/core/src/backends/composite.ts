@@ -1,4 +1,5 @@
 /** A backend made of others: a default, and directories that are mounted from elsewhere. */
+
 import { DeepwrightError } from "../errors.ts";
 import { adaptBackendProtocol } from "./adapt.ts";
 import { ambientRuntime } from "./ambient-runtime.ts";
@@ -19,6 +20,7 @@ import { reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { MountedBackends } from "./composite-mounted.ts";
 import { orderedRoutes } from "./composite-routes.ts";
 import { instanceMounts, resolveMounts } from "./composite-sources.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { isSandboxProtocol } from "./is-sandbox.ts";
 import { type BackendSource, mayExecute, mayUseState } from "./resolve.ts";
 
@@ -37,6 +39,7 @@ const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"
  * in the same composite: then with it, so that they do not take each other's files.
  */
 export class CompositeBackend implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
   /** That of the default where it can run commands, else `""`. */
   readonly id: string = "";
   /** Present when the default is known to run commands; one that a factory makes is known in a task only. */

@@ -1,12 +1,15 @@
 /** Files in memory, and nowhere else: the reference of what a backend does, and a place for tests. */
+
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
 import { mimeTypeOfText } from "../text/mime.ts";
 import type { AnyFileData, FileData, FilesUpdate, OperationOptions } from "./backend.ts";
 import type { FileMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 
 export class MapBackend extends FileMapBackend {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly #files = new Map<string, AnyFileData>();
   #paths: readonly string[] | undefined;
 

@@ -1,4 +1,5 @@
 /** Rules around any backend: what may not be changed, how often, and who is told. */
+
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { sameDemand } from "./approval-demand.ts";
@@ -21,6 +22,7 @@ import type {
   SandboxBackendProtocol,
   WriteResult,
 } from "./backend.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
 import { offersDelete } from "./offered-delete.ts";
 import { withOpenCheck, withoutOpenCheck } from "./open-check.ts";
@@ -47,6 +49,7 @@ interface Rules {
 
 /** `execute` and the optional methods are there when the inner backend has them. */
 export class PolicyBackend implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly id: string = "";
   readonly append?: (path: string, content: string, options?: OperationOptions) => Promise<WriteResult>;
   readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;

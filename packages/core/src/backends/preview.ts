@@ -21,6 +21,7 @@ import type {
 } from "./backend.ts";
 import { bytesOf, type FileMap, missing, readFrom, readRawFrom } from "./file-map.ts";
 import { type Change, planAppend, planEdit, planUpload, planWrite } from "./file-map-change.ts";
+import { withOurResults } from "./foreign-results.ts";
 import { Overlay, type PreviewChange } from "./preview-overlay.ts";
 import { globPreview, grepPreview, lsPreview } from "./preview-search.ts";
 import { bindBackend, mayUseState } from "./resolve.ts";
@@ -36,7 +37,7 @@ export interface PreviewBackend extends BackendProtocol {
 
 /** It has no `execute`: what a command does cannot be held back. */
 export function previewBackend(inner: AnyBackendProtocol): PreviewBackend {
-  return new Preview(adaptBackendProtocol(inner), new Overlay(), new Turns());
+  return new Preview(withOurResults(adaptBackendProtocol(inner)), new Overlay(), new Turns());
 }
 
 class Preview implements PreviewBackend {

@@ -22,9 +22,11 @@ describe("resolveBackend", () => {
     expect(await names(await resolveBackend(source, runtime))).toEqual(["/a"]);
   });
 
-  it("hands any other instance back as it is", () => {
-    const backend = { ls: () => ({ files: [] }) } as unknown as BackendProtocol;
-    expect(resolveBackend(backend, runtime)).toBe(backend);
+  it("makes one backend of any other instance, however often it is asked", async () => {
+    const backend = Object.freeze({ ls: () => ({ files: [] }) }) as unknown as BackendProtocol;
+    const resolved = await resolveBackend(backend, runtime);
+    expect(await resolveBackend(backend, runtime)).toBe(resolved);
+    expect(await names(resolved)).toEqual([]);
   });
 
   it("calls a factory written as an ordinary function", async () => {

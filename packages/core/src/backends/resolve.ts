@@ -2,6 +2,7 @@
 import { type AnyBackendProtocol, adaptBackendProtocol, type BackendProtocolV1 } from "./adapt.ts";
 import { approvalDemandOf, sameDemand } from "./approval-demand.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
+import { withOurResults } from "./foreign-results.ts";
 import { treeOf } from "./run-tree.ts";
 import { StateBackend } from "./state.ts";
 
@@ -40,16 +41,20 @@ export function resolveBackend(
 
 /** The instance itself, in today's protocol, before it knows the task. */
 export function makeBackend(source: BackendSource, runtime: BackendRuntime): Awaitable<BackendProtocol> {
-  if (typeof source !== "function") return adaptBackendProtocol(source);
-  if (isBackendClass(source)) return adaptBackendProtocol(new source(runtime));
+  if (typeof source !== "function") return adapted(source);
+  if (isBackendClass(source)) return adapted(new source(runtime));
   const told = approvalDemandOf(source) === undefined ? runtime : { ...runtime, ...sameDemand(source) };
-  return then(source(told), adaptBackendProtocol);
+  return then(source(told), adapted);
+}
+
+function adapted(backend: AnyBackendProtocol): BackendProtocol {
+  return withOurResults(adaptBackendProtocol(backend));
 }
 
 /** Its form for one task, where it has one. */
 export function bindBackend(backend: BackendProtocol, runtime: BackendRuntime): Awaitable<BackendProtocol> {
   const bind = (backend as Partial<RuntimeBackend>).withRuntime;
-  return typeof bind === "function" ? bind.call(backend, runtime) : backend;
+  return typeof bind === "function" ? then(bind.call(backend, runtime), withOurResults) : backend;
 }
 
 /** Whether it keeps files in the state of the thread, or might: what a factory makes is not known. */

@@ -2,6 +2,7 @@
  * Files that live in the state of a thread, in the channel `files`: kept with its checkpoints, seen by
  * nobody else.
  */
+
 import { getConfig } from "@langchain/langgraph";
 import { isTaskConfig, type TaskConfig, wholeConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
@@ -9,6 +10,7 @@ import type { BackendProtocol, BackendRuntime, OperationOptions } from "./backen
 import { type FileFormat, recordMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";
 import type { FilesState } from "./files-value.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import type { OfThread } from "./harness-areas.ts";
 import { type TaskFiles, taskFiles } from "./pending-files.ts";
 
@@ -20,6 +22,7 @@ export interface StateBackendOptions {
 }
 
 export class StateBackend extends FileMapBackend implements OfThread {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly isOfThread = true;
   protected override readonly fileFormat: FileFormat;
   readonly #runtime: BackendRuntime | undefined;
@@ -58,6 +61,7 @@ export class StateBackend extends FileMapBackend implements OfThread {
 }
 
 class TaskStateBackend extends FileMapBackend implements OfThread {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly isOfThread = true;
   protected override readonly fileFormat: FileFormat;
   readonly #config: TaskConfig;

@@ -1,4 +1,5 @@
 /** Files that live in a LangGraph store: kept across threads, shared by all runs with the same namespace. */
+
 import type { BaseStore } from "@langchain/langgraph";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
@@ -22,6 +23,7 @@ import type {
 } from "./backend.ts";
 import { bytesOf, type FileMap, readFrom, readRawFrom } from "./file-map.ts";
 import { type Change, planAppend, planDelete, planEdit, planUpload, planWrite } from "./file-map-change.ts";
+import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { NotAFileError, StoreFiles } from "./store-files.ts";
 import {
   checkNamespaceOption,
@@ -55,6 +57,7 @@ const OPTION_NAMES = ["store", "namespace", "fileFormat"];
  * store that has `putIf` this holds across processes too; with others the last of two processes wins.
  */
 export class StoreBackend implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly #runtime: StoreRuntime | undefined;
   readonly #store: BaseStore | undefined;
   readonly #namespace: NamespaceSource | undefined;

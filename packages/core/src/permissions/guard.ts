@@ -1,4 +1,5 @@
 /** A backend with permissions in front of it: the one place where rules are enforced, below every tool. */
+
 import { sameDemand } from "../backends/approval-demand.ts";
 import type {
   BackendProtocol,
@@ -23,6 +24,7 @@ import type {
 } from "../backends/backend.ts";
 import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
+import { GIVES_OUR_RESULTS } from "../backends/foreign-results.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
@@ -113,6 +115,7 @@ function withClosed(options: ExecuteOptions | undefined, more: ClosedPaths): Exe
 
 /** The optional methods are there when the inner backend has them; `execute`, where it cannot go around the rules. */
 export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly id: string = "";
   readonly enforcesPermissions?: true;
   readonly closesPaths?: true;

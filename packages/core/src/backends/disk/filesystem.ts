@@ -5,6 +5,7 @@
  * look, and changes to one file wait for each other, also between processes. Paths are NFC; a file whose name
  * is stored in another form is found by it.
  */
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, type Stats } from "node:fs";
 import { canonicalPath, isWithin, showPath } from "../../paths.ts";
@@ -29,6 +30,7 @@ import type {
 } from "../backend.ts";
 import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
 import { ownBytes } from "../file-map.ts";
+import { GIVES_OUR_RESULTS } from "../foreign-results.ts";
 import { isHarnessCall } from "../harness-call.ts";
 import { openCheckOf } from "../open-check.ts";
 import { transferError } from "../transfer-error.ts";
@@ -72,6 +74,7 @@ interface ChangingCall {
 }
 
 export class FilesystemBackend implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
   readonly workingDirectory: string;
   /** As the volumes of these systems usually do. */
   readonly ignoresCase = process.platform === "darwin" || process.platform === "win32";

@@ -5,6 +5,7 @@
  * `rootDir` and `virtualMode` hold for the file methods alone. What is limited is time, output, environment
  * and the life of processes. For work that is not trusted use a sandbox.
  */
+
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { ConfigurationError } from "../../errors.ts";
@@ -14,6 +15,7 @@ import { systemCode } from "../disk/file-errors.ts";
 import { FilesystemBackend } from "../disk/filesystem.ts";
 import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/filesystem-options.ts";
 import { noteCommand } from "../disk/note-command.ts";
+import { GIVES_OUR_RESULTS } from "../foreign-results.ts";
 import type { WithCommandNote } from "../is-sandbox.ts";
 import { commandEnvironment } from "./environment.ts";
 
@@ -40,6 +42,7 @@ interface CommandSettings {
 }
 
 export class LocalShellBackend extends FilesystemBackend implements SandboxBackendProtocol, WithCommandNote {
+  static override readonly [GIVES_OUR_RESULTS] = true;
   /** Begins with `local-`: where it runs, nothing is isolated. */
   readonly id = `local-${randomBytes(8).toString("hex")}`;
   readonly #commands: CommandSettings;
