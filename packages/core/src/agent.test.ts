@@ -154,6 +154,28 @@ describe("the agent is a LangGraph graph", () => {
     expect(gated.drawMermaid()).toContain("approval");
   });
 
+  test("drawMermaidPng gives the bytes of the picture", async () => {
+    const asked: string[] = [];
+    const fetch = vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => {
+      asked.push(String(url));
+      return new Response(Uint8Array.of(1, 2, 3));
+    });
+    try {
+      const picture = await createDeepAgent({ model: echoing() }).drawMermaidPng({ withStyles: false });
+      expect(picture).toEqual(Uint8Array.of(1, 2, 3));
+    } finally {
+      fetch.mockRestore();
+    }
+    expect(asked).toEqual([expect.stringContaining("mermaid.ink")]);
+  });
+
+  test("`options` are those it was built with, also after withConfig", () => {
+    const options = { model: echoing(), name: "helper", tools: [] };
+    const agent = createDeepAgent(options);
+    expect(agent.options).toBe(options);
+    expect((agent.withConfig({ tags: ["mine"] }) as typeof agent).options).toBe(options);
+  });
+
   test("batch runs several inputs", async () => {
     const results = await createDeepAgent({ model: echoing() }).batch([ask("a"), ask("b"), ask("c")]);
     expect(results.map((result: any) => result.messages.at(-1).text)).toEqual([

@@ -44,6 +44,14 @@ export class DeepAgent<
   TInput = AgentInput<unknown>,
   TContext = Record<string, any>,
 > extends AgentGraph {
+  /** The options it was built with, as they were given. */
+  readonly options: Readonly<CreateDeepAgentParams>;
+
+  constructor(fields: Record<string, unknown>) {
+    super(fields);
+    this.options = (fields.options ?? {}) as CreateDeepAgentParams;
+  }
+
   /** The compiled graph, which is the agent itself. */
   get graph(): this {
     return this;
@@ -64,6 +72,14 @@ export class DeepAgent<
     parameters?: Parameters<ReturnType<AgentGraph["getGraph"]>["drawMermaid"]>[0],
   ): Promise<string> {
     return this.getGraph().drawMermaid(parameters);
+  }
+
+  /** The same as a PNG. LangChain sends the diagram to mermaid.ink, which draws it. */
+  async drawMermaidPng(
+    parameters?: Parameters<ReturnType<AgentGraph["getGraph"]>["drawMermaidPng"]>[0],
+  ): Promise<Uint8Array> {
+    const picture = await this.getGraph().drawMermaidPng(parameters);
+    return new Uint8Array(await picture.arrayBuffer());
   }
 
   override invoke(
@@ -141,8 +157,9 @@ export function createDeepAgent<
     toolConcurrency: options.toolConcurrency as number | undefined,
   });
   const transformers = loop.middleware.flatMap((m) => [...(m.streamTransformers ?? [])] as unknown[]);
-  const agent = new DeepAgent(
-    graphFields(loop, options.contextSchema, {
+  const agent = new DeepAgent({
+    options: params,
+    ...graphFields(loop, options.contextSchema, {
       checkpointer: options.checkpointer,
       threadClaim: options.threadClaim,
       store: options.store,
@@ -152,7 +169,7 @@ export function createDeepAgent<
       ceiling: ceilingOf(options.permissionCeiling as never),
       streamTransformers: [...transformers, ...listOption(options, "streamTransformers")],
     }),
-  );
+  });
   attachNodes(agent);
   return agent as never;
 }

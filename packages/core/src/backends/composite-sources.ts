@@ -1,12 +1,41 @@
 /** The backends of a composite, made and put in their places. */
-import { DeepwrightError } from "../errors.ts";
+import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
+import { checkBackend } from "./check-backend.ts";
 import type { Mount } from "./composite-routes.ts";
 import { type BackendSource, bindBackend, makeBackend, mayUseState } from "./resolve.ts";
 import { StateBackend } from "./state.ts";
 
 type Routes = readonly (readonly [prefix: string, source: BackendSource])[];
 type Awaitable<T> = T | Promise<T>;
+
+/** What a composite is made of, as one object. */
+export interface CompositeParts {
+  readonly default: BackendSource;
+  readonly routes?: Readonly<Record<string, BackendSource>> | null;
+}
+
+/** Throws a ConfigurationError for what is not a backend. */
+export function compositeParts(
+  first: BackendSource | CompositeParts,
+  second: CompositeParts["routes"],
+): Required<CompositeParts> & { readonly routes: Readonly<Record<string, BackendSource>> } {
+  const isParts = typeof first === "object" && first !== null && "default" in first && !("read" in first);
+  const given = isParts ? (first as CompositeParts) : { default: first as BackendSource, routes: second };
+  const routes = given.routes ?? {};
+  for (const source of [given.default, ...Object.values(routes)]) {
+    checkBackend(source);
+    if (source == null)
+      throw new ConfigurationError(
+        "INVALID_OPTION",
+        "A CompositeBackend needs a backend for each of its places.",
+        {
+          hint: "For example new CompositeBackend(new StateBackend(), { '/memories/': new StoreBackend() }).",
+        },
+      );
+  }
+  return { default: given.default, routes };
+}
 
 /** A backend, and the instance it was bound from: what it is can be seen there only. */
 interface Made {

@@ -27,6 +27,29 @@ function sample() {
   return { backend, inner, deep, base };
 }
 
+describe("new CompositeBackend", () => {
+  it("takes its parts as one object, too", async () => {
+    const inner = new MapBackend({ "/a.md": "inside" });
+    const backend = new CompositeBackend({ default: new MapBackend(), routes: { "/memories/": inner } });
+    expect(backend.routePrefixes).toEqual(["/memories/"]);
+    expect(await backend.read("/memories/a.md")).toMatchObject({ content: "inside" });
+    expect(names(await new CompositeBackend({ default: inner }).ls("/"))).toEqual(["/a.md"]);
+  });
+
+  it.each<[string, () => CompositeBackend, RegExp]>([
+    ["nothing", () => new CompositeBackend(undefined as never), /a backend for each of its places/],
+    ["no default", () => new CompositeBackend({ routes: {} } as never), /must be a backend/],
+    [
+      "a route to nothing",
+      () => new CompositeBackend(new MapBackend(), { "/m/": undefined as never }),
+      /a backend for each of its places/,
+    ],
+    ["a name", () => new CompositeBackend("state" as never), /must be a backend .* not 'state'/],
+  ])("refuses %s at once", (_name, make, message) => {
+    expect(make).toThrow(message);
+  });
+});
+
 describe("the routes of CompositeBackend", () => {
   it("match whole segments, with or without a slash at the end; the longest wins", async () => {
     const { backend, inner, deep, base } = sample();

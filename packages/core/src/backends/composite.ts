@@ -19,7 +19,7 @@ import type {
 import { reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { MountedBackends } from "./composite-mounted.ts";
 import { orderedRoutes } from "./composite-routes.ts";
-import { instanceMounts, resolveMounts } from "./composite-sources.ts";
+import { type CompositeParts, compositeParts, instanceMounts, resolveMounts } from "./composite-sources.ts";
 import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { isSandboxProtocol } from "./is-sandbox.ts";
 import { type BackendSource, mayExecute, mayUseState } from "./resolve.ts";
@@ -66,7 +66,10 @@ export class CompositeBackend implements BackendProtocol {
   /** Absent while there are factories: those need a run. */
   readonly #instances: MountedBackends | undefined;
 
-  constructor(defaultBackend: BackendSource, routes: Readonly<Record<string, BackendSource>> = {}) {
+  constructor(parts: CompositeParts);
+  constructor(defaultBackend: BackendSource, routes?: Readonly<Record<string, BackendSource>> | null);
+  constructor(first: BackendSource | CompositeParts, second?: CompositeParts["routes"]) {
+    const { default: defaultBackend, routes } = compositeParts(first, second);
     this.#default = defaultBackend;
     this.#routes = orderedRoutes(routes);
     this.routePrefixes = Object.keys(routes);

@@ -319,6 +319,7 @@ export function graphFields(
       recursionLimit: RECURSION_LIMIT,
       maxConcurrency: mostBegun(loop),
       metadata: { ls_integration: "deepwright", ...(loop.name ? { lc_agent_name: loop.name } : {}) },
+      configurable: { ls_agent_type: "root" },
     },
   };
 }

@@ -132,7 +132,13 @@ function configFor({ name }: LocalSubAgent, { config }: TaskCall, isFork: boolea
   const { [SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY]: _, ...configurable } = inside.configurable ?? {};
   const metadata = { ...inside.metadata, lc_agent_name: name };
   const quiet = isSeenInside(config) ? {} : { writer: unheard };
-  return { ...inside, configurable, metadata, runName: name, ...quiet };
+  return {
+    ...inside,
+    configurable: { ...configurable, ls_agent_type: "subagent" },
+    metadata,
+    runName: name,
+    ...quiet,
+  };
 }
 
 /** What a child writes to the stream of its parent is for those who asked for children. */
