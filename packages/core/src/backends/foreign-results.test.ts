@@ -48,6 +48,16 @@ function withNulls<Result extends object>(result: Result, ...names: string[]): R
   return { ...nothing, ...rest } as Result;
 }
 
+/** As a program that has no class for it writes a backend. */
+function objectOf(backend: BackendProtocol): BackendProtocol {
+  const { ls, read, readRaw, write, edit, grep, glob } = backend;
+  const remove = backend.delete as NonNullable<BackendProtocol["delete"]>;
+  const methods = { ls, read, readRaw, write, edit, grep, glob, delete: remove };
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [name, (method as () => unknown).bind(backend)]),
+  ) as unknown as BackendProtocol;
+}
+
 const newBackend = () => new NullBackend({ "/a.md": "one", "/b.md": "two" });
 
 async function answersOf(backend: BackendProtocol, options: object = {}): Promise<[string, string][]> {
@@ -70,6 +80,7 @@ async function answersOf(backend: BackendProtocol, options: object = {}): Promis
 describe("a backend whose results have null where there is nothing", () => {
   it.each<[string, (backend: BackendProtocol) => BackendProtocol, object?]>([
     ["by itself", (backend) => backend],
+    ["as a frozen object", (backend) => Object.freeze(objectOf(backend))],
     ["under a policy", (backend) => new PolicyBackend(backend, { denyPrefixes: ["/secret"] })],
     ["in a composite", (backend) => new CompositeBackend(backend, { "/m/": new MapBackend() })],
     ["in a preview", (backend) => previewBackend(backend)],

@@ -23,7 +23,7 @@ export function withOurResults(backend: BackendProtocol): BackendProtocol {
 
 /** An empty object stands for the backend, because a proxy cannot change what a frozen one answers. */
 function viewOf(backend: BackendProtocol): BackendProtocol {
-  return new Proxy(Object.create(backend) as BackendProtocol, {
+  return new Proxy({} as BackendProtocol, {
     get: (_view, name) => {
       const value: unknown = Reflect.get(backend, name, backend);
       if (typeof value !== "function" || name === "constructor") return value;
@@ -32,6 +32,11 @@ function viewOf(backend: BackendProtocol): BackendProtocol {
     },
     set: (_view, name, value) => Reflect.set(backend, name, value, backend),
     getPrototypeOf: () => Reflect.getPrototypeOf(backend),
+    ownKeys: () => Reflect.ownKeys(backend),
+    getOwnPropertyDescriptor: (_view, name) => {
+      const descriptor = Reflect.getOwnPropertyDescriptor(backend, name);
+      return descriptor && { ...descriptor, configurable: true };
+    },
     has: (_view, name) => Reflect.has(backend, name),
   });
 }
