@@ -1,6 +1,6 @@
 /** Files held as a map from canonical path to data: what the state, and other maps, are made of. */
 import { decodeBase64, decodedLength } from "../text/base64.ts";
-import { isTextType, mimeTypeOfBytes, PLAIN_TEXT } from "../text/mime.ts";
+import { isTextType, mimeTypeOfBytes, mimeTypeOfText, PLAIN_TEXT } from "../text/mime.ts";
 import { pageOf } from "../text/page.ts";
 import type { AnyFileData, FileData, FileError, FileInfo, ReadRawResult, ReadResult } from "./backend.ts";
 
@@ -128,7 +128,7 @@ export function readFrom(files: FileMap, path: string, offset?: number, limit?: 
   const content = storedContent(data);
   const page = pageOf(content, offset, limit);
   if (page.error !== undefined) return page;
-  const mimeType = mimeTypeOf(data) ?? PLAIN_TEXT;
+  const mimeType = mimeTypeOf(data) ?? mimeTypeOfText(path);
   return page.totalLines === undefined
     ? { ...page, mimeType, size: byteLength(content) }
     : { ...page, mimeType };

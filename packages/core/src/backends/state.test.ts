@@ -212,6 +212,11 @@ describe("StateBackend without a run", () => {
     expect(() => new StateBackend({ fileFormat: "v3" } as never)).toThrow(/'v1' or 'v2'/);
   });
 
+  it("goes by the name of older data that has no type", () => {
+    const files = { "/a.md": { content: ["# A"], ...at } };
+    expect(new StateBackend({ state: { files } }).read("/a.md")).toMatchObject({ mimeType: "text/markdown" });
+  });
+
   it("answers at once, without a promise", () => {
     for (const answer of [
       backend.ls("/"),
