@@ -36,6 +36,7 @@ export const LIMITS = {
   "a Postgres that stays away is an error after 0.5 s of retries": 2_000,
 
   // sandboxes
+  "a command beside a hostile `.git` file": 1_000,
   "commands in a sandbox of this machine end after their process was killed": 2_000,
 
   // server, protocol, cli

@@ -1,7 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 
 const HOOKS = ".githooks";
@@ -166,5 +175,34 @@ describe("SB-03 no command is run, and files can be used, where hooks cannot be 
 
   it("since the directory of hooks is the whole workspace", async () => {
     expect(await refusal(repository("[core] hooksPath = .\n"))).toContain("the whole workspace");
+  });
+
+  it.each([
+    ["a long path", `gitdir: ${"a/".repeat(32_000)}\n`],
+    ["a path of many names", `gitdir: ${"a/".repeat(1_000)}\n`],
+    ["many lines", `gitdir: a${"\n".repeat(65_000)}b`],
+  ])("since a `.git` file has %s", async (_, text) => {
+    const rootDir = scratchDirectory();
+    write(rootDir, "inner/.git", text);
+    const said = await withinCpuLimit("a command beside a hostile `.git` file", () => refusal(rootDir));
+    expect(said).toContain("by a path of more than 4096 bytes or 128 names");
+    expect(said).not.toContain(rootDir);
+  });
+
+  it("since a `.git` file has more bytes than any path", async () => {
+    const rootDir = scratchDirectory();
+    write(rootDir, ".git", "");
+    truncateSync(join(rootDir, ".git"), 1_500_000_000);
+    const said = await withinCpuLimit("a command beside a hostile `.git` file", () => refusal(rootDir));
+    expect(said).toContain("'.git' leads git to another place");
+  });
+});
+
+describe("SB-03 a command is run", () => {
+  it("where a `.git` file names what no system can hold", async () => {
+    const rootDir = scratchDirectory();
+    write(rootDir, ".git", `gitdir: ${"a".repeat(300)}\n`);
+    write(rootDir, "inner/.git", `gitdir: /${"a".repeat(4_000)}\n`);
+    expect(await run(await openFor({ rootDir }), "echo ran")).toBe("ran\n");
   });
 });

@@ -2,7 +2,8 @@
  * What is shut of the repositories that a workspace has, lies in, or is led to: whatever names programs that git runs,
  * the hooks themselves included, wherever in the workspace git is told to look for them.
  */
-import { dirname, isAbsolute, join, relative } from "node:path";
+import type { Stats } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { SandboxError } from "deepwright";
 import { followPath, type NamedPath } from "./followed-path.ts";
 import { gitSettings } from "./git-settings.ts";
@@ -10,7 +11,12 @@ import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 
 /** Leads git to another repository's `config` and `hooks`, wherever it is. */
 const GIT_LEAD = "commondir";
-const MAX_LEAD_BYTES = 64 * 1024;
+/** How a `.git` file begins that names a repository. */
+const GIT_NAMED = "gitdir: ";
+/** Systems take no longer path. */
+const MAX_LEAD_BYTES = 4096;
+/** Each name is looked up from the workspace down, so the cost grows with the square of their number. */
+const MAX_NAMES = 128;
 /** A second `config`, which git reads where the first says so. */
 const GIT_SECOND = "config.worktree";
 /** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
@@ -71,9 +77,9 @@ export class Repositories {
 
   /** The directory that a `.git` file names. */
   #addNamed(file: string, worktree: string): void {
-    const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(this.#text(file)) ?? [];
-    if (target === undefined) return;
-    const end = this.#end({ from: dirname(file), path: target });
+    const text = this.#text(file);
+    if (!text.startsWith(GIT_NAMED) || text.length === GIT_NAMED.length) return;
+    const end = this.#end({ from: dirname(file), path: text.slice(GIT_NAMED.length) });
     const inside = this.#inside(end);
     if (inside === undefined) this.#addLeads(end, worktree);
     else if (this.#root.stats(end) === undefined) this.#closing.addWithin(inside, "readOnly");
@@ -99,7 +105,7 @@ export class Repositories {
 
   /** What a further working tree has in common with others. */
   #shared(repository: string, worktree: string): string {
-    const path = this.#text(join(repository, GIT_LEAD)).replace(/[\r\n]+$/, "");
+    const path = this.#text(join(repository, GIT_LEAD));
     if (path === "" || path === ".") return repository;
     const shared = this.#end({ from: repository, path });
     const inside = this.#inside(shared);
@@ -135,19 +141,23 @@ export class Repositories {
   }
 
   #end(named: NamedPath): string {
+    if (named.path.length > MAX_LEAD_BYTES || named.path.split("/", MAX_NAMES + 1).length > MAX_NAMES)
+      throw isTooLong(`${named.path.slice(0, 60)}…`);
     const end = followPath(this.#root, named);
     if (end === undefined) throw passesLinks(isAbsolute(named.path) ? "an absolute path" : named.path);
     return end;
   }
 
-  /** Of a file that names another; `""` where it cannot be read. */
+  /** The text of a file that names another, without the ends of lines behind it; `""` where it cannot be read. */
   #text(path: string): string {
-    const check = ({ size }: { readonly size: number }): void => {
-      if (size > MAX_LEAD_BYTES) throw new RangeError("No path is so long.");
+    const check = (stats: Stats): void => {
+      if (stats.isFile() && stats.size > MAX_LEAD_BYTES)
+        throw isTooLong(this.#inside(path) ?? basename(path));
     };
     try {
-      return this.#root.read(path, check)?.toString("utf8") ?? "";
-    } catch {
+      return withoutLineEnds(this.#root.read(path, check)?.toString("utf8") ?? "");
+    } catch (error) {
+      if (error instanceof SandboxError) throw error;
       return "";
     }
   }
@@ -156,6 +166,20 @@ export class Repositories {
   #inside(path: string): string | undefined {
     return isIn(path, this.#root.path) ? relative(this.#root.path, path) : undefined;
   }
+}
+
+/** A regular expression would take quadratic time for many lines. */
+function withoutLineEnds(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;
+  return text.slice(0, end);
+}
+
+function isTooLong(path: string): SandboxError {
+  return new SandboxError(
+    `The command was not run: '${path}' leads git to another place by a path of more than ${MAX_LEAD_BYTES} bytes or ${MAX_NAMES} names, which is not followed. Shorten or remove it, or set controlFiles to "allow".`,
+    "COMMAND_FAILED",
+  );
 }
 
 export function isLink(path: string): SandboxError {

@@ -22,8 +22,8 @@ import { dirname, normalize, relative } from "node:path";
 /** Linux: a place in the tree, without the right to read. */
 const O_PATH = 0o10000000;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
-/** Nothing is there, or a file or a link where a directory has to be. */
-const MISSING = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+/** Nothing is there or can be, or a file or a link where a directory has to be. */
+const MISSING = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 
 /** Below it, not the directory itself. */
 export function isIn(path: string, directory: string): boolean {
@@ -57,8 +57,8 @@ export class WorkspaceRoot {
   }
 
   stats(path: string): Stats | undefined {
-    if (!this.#has(path)) return lstatSync(path, { throwIfNoEntry: false });
-    return this.#in(path, (at) => lstatSync(at, { throwIfNoEntry: false }));
+    if (this.#has(path)) return this.#in(path, (at) => lstatSync(at, { throwIfNoEntry: false }));
+    return ifThere(() => lstatSync(path, { throwIfNoEntry: false }));
   }
 
   /** Where a link leads, as it is written there; undefined: it is no link. */
@@ -83,7 +83,8 @@ export class WorkspaceRoot {
 
   /** Undefined: there is no file. `check` throws at one that must not be read. */
   read(path: string, check: (stats: Stats) => void = () => {}): Buffer | undefined {
-    if (!this.#has(path)) return readFile(path, statSync(path, { throwIfNoEntry: false }), check);
+    if (!this.#has(path))
+      return ifThere(() => readFile(path, statSync(path, { throwIfNoEntry: false }), check));
     return this.#in(path, (at) => readFile(at, lstatSync(at, { throwIfNoEntry: false }), check, O_NOFOLLOW));
   }
 
@@ -118,18 +119,27 @@ export class WorkspaceRoot {
     const name = isDirectory ? "." : (names.pop() as string);
     const opened: number[] = [];
     try {
-      let at = this.#at;
-      for (const one of names) {
-        opened.push(openSync(`${at}/${one}`, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-        at = `/proc/self/fd/${opened.at(-1)}`;
-      }
-      return act(`${at}/${name}`);
-    } catch (error) {
-      if (MISSING.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-      throw error;
+      return ifThere(() => {
+        let at = this.#at;
+        for (const one of names) {
+          opened.push(openSync(`${at}/${one}`, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+          at = `/proc/self/fd/${opened.at(-1)}`;
+        }
+        return act(`${at}/${name}`);
+      });
     } finally {
       for (const descriptor of opened) closeSync(descriptor);
     }
+  }
+}
+
+/** Undefined where nothing is there. */
+function ifThere<Result>(act: () => Result): Result | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (MISSING.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
   }
 }
 
