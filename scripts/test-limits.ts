@@ -26,6 +26,7 @@ export const LIMITS = {
 
   // core: the loop, subagents, middleware, context, memory, skills
   "a run with a command and a model three levels down is aborted": 2_000,
+  "a call whose arguments come in 25,000 pieces": 5_000,
   "media are looked for again in a thread of 7,500 messages": 50,
   "comments are found in a million hostile characters": 500,
   "hostile front matter is refused": 1_000,

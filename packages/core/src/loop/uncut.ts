@@ -11,6 +11,7 @@ import type { BoundModel } from "./model-source.ts";
 import { observedAsk } from "./observed.ts";
 import type { Attempt } from "./stages.ts";
 import { withStopInfo } from "./stop-info.ts";
+import { foldedClient } from "./streamed/folded-client.ts";
 
 const ATTEMPTS = 3;
 const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_PREMATURE_CLOSE"]);
@@ -26,6 +27,7 @@ export async function invokeUncut(
 ): Promise<AIMessage> {
   const input = isChatModel(model) ? new ChatPromptValue(messages) : messages;
   const client = checkedClient(model);
+  const asked = client ?? foldedClient(model);
   const watched = watch === undefined ? config : { ...config, signal: watch.signal };
   for (let attempt = 1; ; attempt += 1) {
     await checkClaim(config);
@@ -33,7 +35,7 @@ export async function invokeUncut(
       return await observedAsk({ model, messages, signal: watched.signal }, config, () =>
         withStopInfo(
           watched,
-          async (heard) => asReply(await (client ?? model).invoke(input, heard)),
+          async (heard) => asReply(await asked.invoke(input, heard)),
           watch?.heard.bind(watch),
         ),
       );

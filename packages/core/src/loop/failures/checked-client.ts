@@ -5,6 +5,7 @@
  * LangChain's; where one has another name there is no check.
  */
 import type { BoundModel } from "../model-source.ts";
+import { foldedStream } from "../streamed/folded-client.ts";
 import { anthropicCheck, chatCheck, type EventCheck, geminiCheck, responsesCheck } from "./reply-events.ts";
 import { UnreadableReply, whileReading } from "./unreadable-reply.ts";
 
@@ -35,10 +36,10 @@ function viewOf(client: Client): object | undefined {
   return client.constructor.name === "ChatOpenAIResponses" ? responsesView(client) : undefined;
 }
 
-function view(client: object, fields: Client): object {
-  const properties = Object.entries(fields).map(
-    ([name, value]) => [name, { value, writable: true }] as const,
-  );
+function view(client: Client, fields: Client): object {
+  const streams = typeof client._streamResponseChunks === "function";
+  const all = streams ? { ...fields, _streamResponseChunks: foldedStream(client) } : fields;
+  const properties = Object.entries(all).map(([name, value]) => [name, { value, writable: true }] as const);
   return Object.create(client, Object.fromEntries(properties));
 }
 

@@ -23,15 +23,15 @@ async function refusing(): Promise<string> {
 
 test("the key and the default headers of a model's client, with retries and without", async () => {
   for (const middleware of [[], [{ ModelRetryMiddleware: false }]]) {
-    const configuration = { baseURL: await refusing(), defaultHeaders: { "x-team": "team-value-4711" } };
-    const model = new ChatOpenAI({ model: "gpt", apiKey: "given-key-4711", configuration, maxRetries: 0 });
+    const configuration = { baseURL: await refusing(), defaultHeaders: { "x-team": "team-value-of-4711" } };
+    const model = new ChatOpenAI({ model: "gpt", apiKey: "given-key-of-4711", configuration, maxRetries: 0 });
     const checkpointer = new MemorySaver();
     const agent = createDeepAgent({ model: model as never, checkpointer, middleware } as never);
     const thread = { configurable: { thread_id: "t" } };
     const error = await agent.invoke({ messages: "Go." }, thread).catch((thrown: Error) => thrown);
     expect(String(error)).toContain("[x-team]");
     const tuple = await checkpointer.getTuple(thread);
-    expect(`${error}${(error as Error).stack}${JSON.stringify(tuple)}`).not.toContain("4711");
+    expect(`${error}${(error as Error).stack}${JSON.stringify(tuple)}`).not.toContain("of-4711");
   }
 });
 
@@ -44,7 +44,7 @@ test("the headers for the server of a background subagent", async () => {
       url: await refusing(),
       allowPrivate: true,
     },
-    headers: { authorization: "Bearer given-header-4711", "x-team": "team-value-4711" },
+    headers: { authorization: "Bearer given-header-4711", "x-team": "team-value-of-4711" },
   };
   const order = { description: "Work.", subagent_type: "far" };
   const model = scriptedModel([callTool("start_async_task", order), say("done")]);
@@ -52,5 +52,5 @@ test("the headers for the server of a background subagent", async () => {
   const { messages } = await agent.invoke({ messages: "Go." }, { configurable: { thread_id: "t" } });
   const [result] = messages.filter(ToolMessage.isInstance);
   expect(result?.text).toContain("no: [authorization] [x-team]");
-  expect(JSON.stringify(messages)).not.toContain("4711");
+  expect(JSON.stringify(messages)).not.toContain("of-4711");
 });
