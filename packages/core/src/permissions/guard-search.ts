@@ -12,6 +12,7 @@ import type {
 } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { withOpenCheck } from "../backends/open-check.ts";
+import { Slices } from "../event-loop.ts";
 import { type DirectoryJudge, type Judge, refusalOf, worst } from "./judge.ts";
 import type { PermissionMode } from "./rules.ts";
 
@@ -74,7 +75,7 @@ export async function lsAllowed(place: SearchPlace): Promise<LsResult> {
   const result = await inner.ls(path, opened.options);
   if (result.error !== undefined) return result;
   const { view } = opened;
-  const { shown, waiting } = sorted(result.files, view);
+  const { shown, waiting } = await sorted(result.files, view);
   return { files: shown, ...skippedOf(result.skipped, view, waiting) };
 }
 
@@ -86,7 +87,7 @@ export async function globAllowed(pattern: string, place: SearchPlace): Promise<
   const result = await inner.glob(pattern, path, opened.options);
   const { view } = opened;
   if (result.error !== undefined || !view.mayRefuse()) return result;
-  const { shown, waiting } = sorted(result.files, view);
+  const { shown, waiting } = await sorted(result.files, view);
   const { files: _, skipped, ...flags } = result;
   return { ...flags, files: shown, ...skippedOf(skipped, view, waiting) };
 }
@@ -146,13 +147,15 @@ async function judgeFiles(
   return modes;
 }
 
-function sorted(
+async function sorted(
   files: readonly FileInfo[],
   view: DirectoryJudge,
-): { readonly shown: FileInfo[]; readonly waiting: SkippedFile[] } {
+): Promise<{ readonly shown: FileInfo[]; readonly waiting: SkippedFile[] }> {
   const shown: FileInfo[] = [];
   const waiting: SkippedFile[] = [];
+  const slices = new Slices();
   for (const file of files) {
+    if (slices.isDue) await slices.rest();
     const path = nameOf(file.path);
     if (view.shows(path, file.is_dir === true)) shown.push(file);
     else if (view.modeOf(path) === "interrupt") waiting.push(waitingFile(path));

@@ -8,13 +8,23 @@ export interface BoundedList {
 }
 
 /** As many whole entries as fit, one a line; always at least the first. */
-export function boundedList(entries: readonly string[], maxCharacters = MAX_LIST_CHARACTERS): BoundedList {
+export function boundedList(entries: readonly string[], maxCharacters?: number): BoundedList {
+  return boundedLines(entries, (entry) => entry, maxCharacters);
+}
+
+/** The same for items whose entries are made only as far as they fit. */
+export function boundedLines<Item>(
+  items: readonly Item[],
+  entryOf: (item: Item) => string,
+  maxCharacters = MAX_LIST_CHARACTERS,
+): BoundedList {
+  const entries: string[] = [];
   let size = 0;
-  let count = 0;
-  for (const entry of entries) {
+  for (const item of items) {
+    const entry = entryOf(item);
     size += entry.length + 1;
-    if (count > 0 && size > maxCharacters) break;
-    count += 1;
+    if (entries.length > 0 && size > maxCharacters) break;
+    entries.push(entry);
   }
-  return { text: entries.slice(0, count).join("\n"), left: entries.length - count };
+  return { text: entries.join("\n"), left: items.length - entries.length };
 }

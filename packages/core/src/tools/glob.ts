@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { once } from "../once.ts";
 import { showPath } from "../paths.ts";
-import { boundedList } from "../text/bounded-list.ts";
+import { boundedLines } from "../text/bounded-list.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import {
   type FileAnswer,
@@ -38,7 +38,7 @@ async function find(args: z.output<ReturnType<typeof schema>>, call: FileCall): 
     (result.timedOut ? "\n[The time was up before all was searched: name a smaller path]" : "") +
     skippedRemark(result.skipped);
   if (result.files.length === 0) return `No files found matching pattern '${args.pattern}'${remark}`;
-  const { text, left } = boundedList(result.files.map((file) => showPath(file.path)));
+  const { text, left } = boundedLines(result.files, (file) => showPath(file.path));
   if (left > 0) return `${text}\n[${left} more files: narrow the pattern]${remark}`;
   const isCapped = result.truncated && !result.timedOut;
   return `${text}${isCapped ? "\n[There are more files: narrow the pattern]" : ""}${remark}`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { once } from "../once.ts";
 import { showPath } from "../paths.ts";
-import { boundedList } from "../text/bounded-list.ts";
+import { boundedLines } from "../text/bounded-list.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import {
   type FileAnswer,
@@ -33,9 +33,8 @@ async function list(args: z.output<ReturnType<typeof schema>>, call: FileCall): 
   if (result.error !== undefined) return result;
   const remark = skippedRemark(result.skipped);
   if (result.files.length === 0) return `No files found in ${path}${remark}`;
-  const entries = result.files.map((file) =>
-    showPath(file.is_dir && !file.path.endsWith("/") ? `${file.path}/` : file.path),
+  const { text, left } = boundedLines(result.files, ({ path, is_dir }) =>
+    showPath(is_dir && !path.endsWith("/") ? `${path}/` : path),
   );
-  const { text, left } = boundedList(entries);
   return `${text}${left > 0 ? `\n[${left} more entries]` : ""}${remark}`;
 }

@@ -101,7 +101,7 @@ async function changedSince(root: ContainedRoot, moment: number): Promise<string
     const opened = root.openDirectory(path);
     if ("error" in opened) continue;
     try {
-      collectChanged(opened.directory, path === "/" ? "/" : `${path}/`, moment, found, pending);
+      await collectChanged(opened.directory, path === "/" ? "/" : `${path}/`, moment, found, pending);
     } catch (error) {
       if (systemCode(error) === undefined) throw error;
     } finally {
@@ -111,23 +111,30 @@ async function changedSince(root: ContainedRoot, moment: number): Promise<string
   return found.sort();
 }
 
-function collectChanged(
+async function collectChanged(
   directory: OpenDirectory,
   prefix: string,
   moment: number,
   found: string[],
   pending: string[],
-): void {
-  for (const entry of directory.entries()) {
-    const path = prefix + entry.name;
-    if (entry.isDirectory() && entry.name !== ".git") pending.push(path);
-    if (!entry.isFile()) continue;
-    try {
-      const { mtimeMs, ctimeMs } = directory.lstat(entry.name);
-      if (Math.max(mtimeMs, ctimeMs) >= moment) found.push(path.normalize("NFC"));
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
+): Promise<void> {
+  for (const entries of directory.entryParts()) {
+    await breathe();
+    for (const entry of entries) {
+      const path = prefix + entry.name;
+      if (entry.isDirectory() && entry.name !== ".git") pending.push(path);
+      if (entry.isFile() && isChanged(directory, entry.name, moment)) found.push(path.normalize("NFC"));
     }
+  }
+}
+
+function isChanged(directory: OpenDirectory, name: string, moment: number): boolean {
+  try {
+    const { mtimeMs, ctimeMs } = directory.lstat(name);
+    return Math.max(mtimeMs, ctimeMs) >= moment;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
   }
 }
 

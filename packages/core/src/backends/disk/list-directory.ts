@@ -1,6 +1,7 @@
 /** What lies directly in a directory on disk, as `ls` shows it. */
 import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";
+import { sortParts } from "../../text/sort-parts.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
 import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
@@ -32,8 +33,8 @@ export async function listDirectory(
   const { directory } = opened;
   try {
     const listing = new Listing(request, directory);
-    await listing.addAll(directory.entries(), signal);
-    return listing.result();
+    await listing.addAll(signal);
+    return await listing.result(signal);
   } catch (error) {
     return asFileError(error, path);
   } finally {
@@ -59,11 +60,12 @@ class Listing {
     this.#address = directory.strategy === "descriptor" ? directory.at : undefined;
   }
 
-  async addAll(entries: readonly Dirent[], signal: AbortSignal | undefined): Promise<void> {
-    for (const [index, entry] of entries.entries()) {
-      this.add(entry);
-      if (index % BETWEEN_BREATHS === 0) await breathe(signal);
-    }
+  async addAll(signal: AbortSignal | undefined): Promise<void> {
+    for (const entries of this.#directory.entryParts())
+      for (const [index, entry] of entries.entries()) {
+        this.add(entry);
+        if (index % BETWEEN_BREATHS === 0) await breathe(signal);
+      }
   }
 
   add(entry: Dirent): void {
@@ -86,8 +88,11 @@ class Listing {
     return true;
   }
 
-  result(): LsResult {
-    const files = this.#files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  async result(signal: AbortSignal | undefined): Promise<LsResult> {
+    const sorting = sortParts(this.#files, (one, other) => (one.path < other.path ? -1 : 1));
+    let sorted = sorting.next();
+    for (; !sorted.done; sorted = sorting.next()) await breathe(signal);
+    const files = sorted.value;
     return this.#skipped.length === 0 ? { files } : { files, skipped: this.#skipped };
   }
 

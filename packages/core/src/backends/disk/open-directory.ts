@@ -13,10 +13,12 @@ import {
   accessSync,
   type BigIntStats,
   closeSync,
+  type Dir,
   type Dirent,
   constants as flagsOf,
   fstatSync,
   lstatSync,
+  opendirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -38,6 +40,10 @@ const NO_FOLLOW = flagsOf.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = flagsOf.O_NONBLOCK ?? 0;
 const DIRECTORY = O_PATH | (flagsOf.O_DIRECTORY ?? 0);
 const CREATES = flagsOf.O_CREAT;
+
+/** Bytes a system says a directory has. In one with more there may be thousands of entries. */
+const LARGE_DIRECTORY = 128 * 1024;
+const ENTRIES_AT_ONCE = 1024;
 
 /** Where the system shows our descriptors as paths; null where it does not. */
 let descriptors: string | null | undefined;
@@ -184,6 +190,26 @@ export class OpenDirectory {
     return this.#checked(() => readdirSync(this.at || "/", { withFileTypes: true }));
   }
 
+  /** As `entries`, some at a time where there may be very many. */
+  *entryParts(): Generator<Dirent[]> {
+    const at = this.at || "/";
+    if (statSync(at).size <= LARGE_DIRECTORY) {
+      yield this.entries();
+      return;
+    }
+    const directory = opendirSync(at, { bufferSize: ENTRIES_AT_ONCE });
+    try {
+      for (;;) {
+        const part = readEntries(directory);
+        this.#verify();
+        if (part.length === 0) return;
+        yield part;
+      }
+    } finally {
+      directory.closeSync();
+    }
+  }
+
   /** As `entries`, with names as bytes. */
   rawEntries(): Dirent<Buffer>[] {
     return this.#checked(() => readdirSync(this.at || "/", { withFileTypes: true, encoding: "buffer" }));
@@ -233,6 +259,16 @@ export class OpenDirectory {
     for (const { path, stats } of this.#chain)
       if (!sameFile(stats, lstatSync(path, { bigint: true }))) throw changed();
   }
+}
+
+function readEntries(directory: Dir): Dirent[] {
+  const entries: Dirent[] = [];
+  while (entries.length < ENTRIES_AT_ONCE) {
+    const entry = directory.readSync();
+    if (entry === null) break;
+    entries.push(entry);
+  }
+  return entries;
 }
 
 interface Known {

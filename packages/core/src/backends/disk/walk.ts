@@ -16,6 +16,7 @@ import {
   MAX_IGNORE_FILE_SIZE,
   parseIgnoreFile,
 } from "../../text/ignore-rules.ts";
+import { sortParts } from "../../text/sort-parts.ts";
 import type { FileErrorCode } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
 import { systemCode } from "./file-errors.ts";
@@ -65,6 +66,9 @@ interface Entry {
   readonly isDirectory: boolean;
 }
 
+/** Work that gives its caller a turn at each `undefined`. */
+type Turns<Result = void> = Generator<undefined, Result>;
+
 /** Work without a file to show for it after which the walk gives its caller a turn: entries, directories count more. */
 const IDLE_LIMIT = 512;
 const IDLE_DIRECTORY = 16;
@@ -85,12 +89,12 @@ export class TreeWalk {
     const { directory, path, realPath, scope } = this.#options;
     let idle = 0;
     try {
-      this.#push(directory, path, realPath, scope);
+      yield* this.#push(directory, path, realPath, scope);
       for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
         const entry = frame.entries[frame.next++];
         const file = entry === undefined || entry.isDirectory ? undefined : this.#fileAt(frame, entry);
         if (entry === undefined) this.#pop();
-        else if (entry.isDirectory) this.#enter(frame, entry);
+        else if (entry.isDirectory) yield* this.#enter(frame, entry);
         idle += entry?.isDirectory ? IDLE_DIRECTORY : 1;
         if (file === undefined && idle < IDLE_LIMIT) continue;
         idle = 0;
@@ -109,7 +113,7 @@ export class TreeWalk {
     return isWanted && frame.scope.ignores(frame.realPath + entry.name, entry.name, false) ? undefined : file;
   }
 
-  #enter(frame: Frame, entry: Entry): void {
+  *#enter(frame: Frame, entry: Entry): Turns {
     const path = frame.path + entry.key;
     const { enters, entered } = this.#options;
     if (enters !== undefined && !enters(path)) return;
@@ -122,19 +126,18 @@ export class TreeWalk {
     let directory: OpenDirectory | undefined;
     try {
       directory = frame.directory.child(entry.name);
-      this.#push(directory, path, `${frame.realPath}${entry.name}/`, frame.scope);
+      yield* this.#push(directory, path, `${frame.realPath}${entry.name}/`, frame.scope);
     } catch (error) {
       directory?.close();
       this.#skip(path, skipCode(error));
     }
   }
 
-  #push(directory: OpenDirectory, path: string, realPath: string, outer: IgnoreScope): void {
-    const found = directory.entries();
-    const entries = this.#entriesOf(directory, found, path);
+  *#push(directory: OpenDirectory, path: string, realPath: string, outer: IgnoreScope): Turns {
+    const entries = yield* this.#entriesOf(directory, path);
     let scope = outer;
     if (this.#options.readIgnoreFiles) {
-      const hasRules = found.some((entry) => entry.name === IGNORE_FILE && entry.isFile());
+      const hasRules = entries.some(({ name, isDirectory }) => name === IGNORE_FILE && !isDirectory);
       const rules = hasRules ? readIgnoreFile(directory) : undefined;
       if (rules !== undefined) scope = outer.inside(realPath, rules);
     }
@@ -146,20 +149,15 @@ export class TreeWalk {
     if (frame !== undefined && frame.directory !== this.#options.directory) frame.directory.close();
   }
 
-  #entriesOf(directory: OpenDirectory, found: readonly Dirent[], path: string): Entry[] {
-    const entries: Entry[] = [];
-    let isDoubtful = false;
-    for (const entry of found) {
-      const { name } = entry;
-      const isDirectory = entry.isDirectory();
-      if (!isDirectory && !entry.isFile()) continue;
-      if (isTemporaryName(name)) continue;
-      const isForeign = FOREIGN.test(name);
-      if (isForeign && name.includes(REPLACEMENT)) isDoubtful = true;
-      const spelled = isForeign ? name.normalize("NFC") : name;
-      entries.push({ key: isDirectory ? `${spelled}/` : spelled, name, isDirectory });
+  *#entriesOf(directory: OpenDirectory, path: string): Turns<Entry[]> {
+    const found: Entry[] = [];
+    let parts = 0;
+    for (const part of directory.entryParts()) {
+      if (parts++ > 0) yield;
+      for (const entry of part) if (isWalked(entry)) found.push(entryOf(entry));
     }
-    entries.sort((one, other) => (one.key < other.key ? -1 : 1));
+    const entries = parts > 1 ? yield* sortParts(found, byKey) : found.sort(byKey);
+    const isDoubtful = entries.some(({ name }) => name.includes(REPLACEMENT));
     return isDoubtful ? this.#withoutBrokenNames(directory, entries, path) : entries;
   }
 
@@ -174,6 +172,21 @@ export class TreeWalk {
   #skip(directory: string, code: FileErrorCode | undefined): void {
     if (code !== undefined) this.#options.onSkipped(directory.slice(0, -1), code, directory);
   }
+}
+
+function isWalked(entry: Dirent): boolean {
+  return (entry.isDirectory() || entry.isFile()) && !isTemporaryName(entry.name);
+}
+
+function entryOf(entry: Dirent): Entry {
+  const { name } = entry;
+  const isDirectory = entry.isDirectory();
+  const spelled = FOREIGN.test(name) ? name.normalize("NFC") : name;
+  return { key: isDirectory ? `${spelled}/` : spelled, name, isDirectory };
+}
+
+function byKey(one: Entry, other: Entry): number {
+  return one.key < other.key ? -1 : 1;
 }
 
 /** The rules in the ignore file of a directory; undefined where there is none that can be read. */

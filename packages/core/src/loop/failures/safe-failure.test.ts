@@ -44,7 +44,7 @@ test("the headers for the server of a background subagent", async () => {
       url: await refusing(),
       allowPrivate: true,
     },
-    headers: { authorization: "Bearer given-header-4711", "x-team": "team-value-of-4711" },
+    headers: { authorization: "Bearer given-header-of-4711", "x-team": "team-value-of-4711" },
   };
   const order = { description: "Work.", subagent_type: "far" };
   const model = scriptedModel([callTool("start_async_task", order), say("done")]);

@@ -6,6 +6,7 @@
  */
 import { AIMessageChunk, type BaseMessageChunk } from "@langchain/core/messages";
 import type { ChatGenerationChunk } from "@langchain/core/outputs";
+import { Slices } from "../../event-loop.ts";
 
 interface RunManager {
   readonly runId: string;
@@ -27,7 +28,8 @@ export async function* wholeStream(
     return;
   }
   const whole = new Map<unknown, ReplyPieces>();
-  let sliceEnd = performance.now() + SLICE_MS;
+  // Many pieces may have come at once.
+  const slices = new Slices();
   for await (const piece of pieces) {
     // The caller looks at the signal too, and throws.
     if (options?.signal?.aborted) break;
@@ -36,22 +38,9 @@ export async function* wholeStream(
     const known = whole.get(completion);
     if (known === undefined) whole.set(completion, new ReplyPieces(piece));
     else known.add(piece);
-    if (performance.now() < sliceEnd) continue;
-    await nextTurn();
-    sliceEnd = performance.now() + SLICE_MS;
+    if (slices.isDue) await slices.rest();
   }
   for (const reply of whole.values()) yield reply.whole();
-}
-
-/** Many pieces may have come at once. */
-const SLICE_MS = 15;
-
-/** Browsers have no `setImmediate`. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === "function") setImmediate(resolve);
-    else setTimeout(resolve);
-  });
 }
 
 /** Where the pieces of calls wait; LangChain merges lists in here as it merges pieces of calls. */
