@@ -4,6 +4,9 @@
  * `withinCpuLimit` of `test-time.ts`. A new limit is a sentence about what takes that long at most.
  */
 export const LIMITS = {
+  // every package
+  "one turn of the event loop": 250,
+
   // core: backends and text
   "a command whose time-out is 1 s": 3_000,
   "two edits of 1 MB of text made to be slow": 1_500,

@@ -1,4 +1,5 @@
 /** LangGraph's saver over any home: one implementation of what a checkpoint is and how it is shared. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -335,7 +336,9 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   ): Promise<CheckpointTuple> {
     admit(limit, () => decoder.bytes(allRefs(rows)));
     const { checkpoint: row, writes } = rows;
+    const start = performance.now();
     const { checkpoint, metadata } = decodeCheckpoint(decoder, row);
+    if (performance.now() - start > 15) await nextTurn(); // Others wait, and the reader goes on for as long.
     const { threadId, namespace, parent } = row;
     const tuple: CheckpointTuple = {
       config: placed(threadId, namespace, row.id, claim),

@@ -1,4 +1,5 @@
 /** Tests only: how long the event loop was held up by the work of this process itself. */
+import { LIMITS } from "../../../../scripts/test-limits.ts";
 
 export interface Stalls {
   /** Milliseconds of the longest stall so far. */
@@ -25,4 +26,28 @@ export function watchStalls(onTick: () => void = () => undefined): Stalls {
 function clocks(): { readonly wall: number; readonly working: number } {
   const { user, system } = process.cpuUsage();
   return { wall: performance.now(), working: (user + system) / 1000 };
+}
+
+const ATTEMPTS = 4;
+
+/**
+ * Runs `work` and throws when it stalled longer than the limit of `test-limits.ts`. It runs again before that, since the
+ * CPU time of other threads, such as the collector of garbage, counts too.
+ */
+export async function withoutStalls<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  const limit = LIMITS["one turn of the event loop"];
+  const stalled: number[] = [];
+  for (;;) {
+    const stalls = watchStalls();
+    const result = await work();
+    // The timer must see the end of the work.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    stalls.stop();
+    if (stalls.longest() <= limit) return result;
+    stalled.push(Math.round(stalls.longest()));
+    if (stalled.length === ATTEMPTS)
+      throw new Error(
+        `${what} stalled the event loop for ${stalled.join(", ")} ms; the limit is ${limit} ms.`,
+      );
+  }
 }

@@ -1,5 +1,6 @@
 /** From a request to its route and back: names, query and body are checked by the row of the protocol's table. */
 import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Route, type RouteName, readQuery, routes } from "@deepwright/protocol";
 import type { Hono } from "hono";
 import { assistantRoutes } from "../routes/assistant-routes.ts";
@@ -53,6 +54,8 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
           cut: connectionOf(env),
         };
         const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
+        // A large answer took a while to make and takes as long to write: others get a turn in between.
+        await nextTurn();
         return await withoutBody(req.raw, answered(req.raw, answer, services, held, env));
       } catch (error) {
         held.release();

@@ -1,4 +1,5 @@
 /** What is done for one claimed run, from its first event to its last. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Assistant, RunStatus, ThreadStatus } from "@deepwright/protocol";
 import {
   type BaseCheckpointSaver,
@@ -345,6 +346,8 @@ export class Execution {
     const { run } = this;
     const { records, wireJson } = this.parts;
     const { status, task, threadStatus, error, view, rolledBack = false } = ending;
+    // A long thread took a while to read and takes as long to write: others get a turn in between.
+    await nextTurn();
     const shown: ShownEnd = view ? shownEnd(view, status, wireJson) : {};
     const last = [...(events ?? (await this.writer.take()))];
     if (error) last.push({ event: "error", data: wireJson(error) });

@@ -1,5 +1,6 @@
 /** What comes out of a graph's stream as events of the protocol, mode by mode. */
 import { formatEventName, type StreamMode } from "@deepwright/protocol";
+import { GrowingMessage, type Piece } from "./wire/growing-message.ts";
 import { errorValue } from "./wire/wire-error.ts";
 
 /** One event, its data not yet JSON. */
@@ -70,14 +71,9 @@ function isHalt(payload: unknown): boolean {
   return Array.isArray(interrupts) && interrupts.length === 0;
 }
 
-interface Piece {
-  readonly id?: string;
-  concat?(other: unknown): Piece;
-}
-
 /** `messages/metadata` before the first piece, `messages/partial` with all so far, `messages/complete` once. */
 function growingMessages() {
-  const soFar = new Map<string, Piece>();
+  const soFar = new Map<string, GrowingMessage>();
   const complete = new Set<string>();
   return {
     *chunk(namespace: readonly string[], payload: unknown): Generator<StreamEvent> {
@@ -93,9 +89,10 @@ function growingMessages() {
         yield { event: formatEventName("messages/complete", namespace), data: [piece] };
         return;
       }
-      const whole = known?.concat?.(piece) ?? piece;
-      soFar.set(id, whole);
-      yield { event: formatEventName("messages/partial", namespace), data: [whole] };
+      const growing = known ?? new GrowingMessage();
+      soFar.set(id, growing);
+      const whole = growing.add(piece);
+      if (whole !== undefined) yield { event: formatEventName("messages/partial", namespace), data: [whole] };
     },
     *state(namespace: readonly string[], payload: unknown): Generator<StreamEvent> {
       const { messages } = (payload ?? {}) as { messages?: unknown };
