@@ -1,6 +1,7 @@
 import {
   closeSync,
   fstatSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -35,6 +36,14 @@ describe.each(strategies)("a directory held open by %s", (strategy) => {
       root.close();
       rmSync(top, { recursive: true, force: true });
     });
+  });
+
+  it("gives very many children in parts, each of them once", () => {
+    const names = Array.from({ length: 8_000 }, (_, at) => `${"a-name-of-some-length-".repeat(5)}${at}`);
+    for (const name of names) linkSync(join(top, "root/inner/file"), join(top, "root", name));
+    const parts = [...root.entryParts()].map((part) => part.map(({ name }) => name));
+    expect(Math.max(...parts.map(({ length }) => length))).toBe(1_024);
+    expect(parts.flat().sort()).toEqual([...names, "filelink", "inner", "link"].sort());
   });
 
   it("gives its children, and what they are", () => {
