@@ -56,8 +56,9 @@ const GRACE_MS = 700;
 /** Settles like `work`; after a stop it waits only a moment longer for work that does not listen. */
 export async function untilStopped(work: Promise<void>, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
+  let wait = (): void => {};
   const stopped = new Promise<void>((resolve) => {
-    const wait = (): void => {
+    wait = () => {
       timer = setTimeout(resolve, GRACE_MS);
     };
     if (signal.aborted) wait();
@@ -66,6 +67,7 @@ export async function untilStopped(work: Promise<void>, signal: AbortSignal): Pr
   try {
     await Promise.race([work, stopped]);
   } finally {
+    signal.removeEventListener("abort", wait);
     clearTimeout(timer);
   }
 }
