@@ -13,6 +13,7 @@ const ENTRIES = {
     "errors.ts",
     "duration.ts",
     "console-line.ts",
+    "process-identity.ts",
     "channel-values.ts",
     "secrets.ts",
     "telemetry/index.ts",

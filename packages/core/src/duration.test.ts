@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { after, durationMs, every, signalAfter } from "./duration.ts";
+import { after, durationMs, every, signalAfter, stopwatch } from "./duration.ts";
 
 const MONTH_MS = 30 * 86_400_000;
 
@@ -83,6 +83,15 @@ describe("a timer", () => {
     const stop = every(10, act);
     vi.advanceTimersByTime(100);
     expect(act).toHaveBeenCalledTimes(1);
+  });
+
+  test("that counts up goes on when the clock is set back, and counts what the machine slept", () => {
+    const since = stopwatch();
+    vi.setSystemTime(Date.now() - MONTH_MS);
+    vi.advanceTimersByTime(1_000);
+    expect(since()).toBe(1_000);
+    vi.setSystemTime(Date.now() + 2 * MONTH_MS);
+    expect(since()).toBe(MONTH_MS + 1_000);
   });
 
   test("of a signal may be longer than Node's, and has the name of Node's", () => {

@@ -71,6 +71,15 @@ export function every(milliseconds: number, act: () => void, options: TimerOptio
   return () => stop();
 }
 
+/**
+ * Starts now; each call of what it returns tells the milliseconds since. It has two clocks, and the one that went further
+ * counts: one stands still while the machine sleeps, the other may be set back.
+ */
+export function stopwatch(): () => number {
+  const [running, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - running, Date.now() - wall);
+}
+
 /** `AbortSignal.timeout` for any number of milliseconds, fractions too. */
 export function signalAfter(milliseconds: number): AbortSignal {
   if (milliseconds <= LONGEST_TIMER_MS) return AbortSignal.timeout(Math.max(0, Math.ceil(milliseconds)));

@@ -146,7 +146,7 @@ export class MemoryHome implements Home {
 
   async claim(threadId: string, holder: string, ttlMs: number, fence?: number): Promise<ClaimAnswer> {
     const thread = this.named(threadId, Date.now());
-    const now = Date.now();
+    const now = performance.now();
     const remainingMs = thread.claimExpires - now;
     const isFree = fence === undefined && (thread.claimHolder === undefined || remainingMs <= 0);
     const isOwn = fence !== undefined && fence === thread.fence && thread.claimHolder !== undefined;
@@ -193,7 +193,7 @@ export class MemoryHome implements Home {
     const thread = this.named(threadId, now);
     if (fence !== undefined && fence !== thread.fence)
       throw new DeepwrightError("CLAIM_LOST", `Another run has taken over the thread '${threadId}'.`);
-    if (fence === undefined && thread.claimHolder !== undefined && thread.claimExpires > Date.now())
+    if (fence === undefined && thread.claimHolder !== undefined && thread.claimExpires > performance.now())
       throw new DeepwrightError("THREAD_BUSY", `Another run is writing to the thread '${threadId}'.`);
     return thread;
   }

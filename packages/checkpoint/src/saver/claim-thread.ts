@@ -1,7 +1,7 @@
 /** Takes, keeps alive and gives back the claim on a thread. */
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { durationMs, stopwatch } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
+import { processName } from "deepwright/process-identity";
 import type { ClaimAnswer, Home } from "../home/home.ts";
 import { checkOptions } from "../home/open-options.ts";
 import type { ClaimOptions, ThreadClaim } from "./claim.ts";
@@ -23,14 +23,10 @@ export async function claimThread(home: Home, threadId: string, options: ClaimOp
   const { mode, ttl = DEFAULT_TTL, signal } = options;
   if (mode !== "queue" && mode !== "refuse")
     throw new DeepwrightError("INVALID_OPTION", "The mode of a claim is 'queue' or 'refuse'.");
-  if (!(typeof ttl === "number" && ttl > 0 && ttl <= LONGEST_TTL))
-    throw new DeepwrightError(
-      "INVALID_OPTION",
-      `The ttl of a claim is a number of seconds, at most ${LONGEST_TTL}.`,
-    );
+  const ttlMs = Math.ceil(durationMs("ttl", ttl, { unit: "seconds", most: LONGEST_TTL }));
   signal?.throwIfAborted();
-  const holder = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const attempt = () => take(home, threadId, holder, Math.ceil(ttl * 1_000));
+  const holder = processName();
+  const attempt = () => take(home, threadId, holder, ttlMs);
   if (mode === "refuse") {
     const claim = await attempt();
     if (claim instanceof Claim) return claim;
@@ -45,7 +41,7 @@ async function take(
   holder: string,
   ttlMs: number,
 ): Promise<Claim | ClaimAnswer> {
-  const asked = moment();
+  const asked = stopwatch();
   const answer = await home.claim(threadId, holder, ttlMs);
   return answer.held ? new Claim(home, threadId, holder, ttlMs, answer.fence, asked) : answer;
 }
@@ -135,20 +131,6 @@ function busy(threadId: string): DeepwrightError {
   });
 }
 
-/** By two clocks: one stands still while the machine sleeps, the other may be set back. */
-interface Moment {
-  readonly running: number;
-  readonly wall: number;
-}
-
-function moment(): Moment {
-  return { running: performance.now(), wall: Date.now() };
-}
-
-function msSince({ running, wall }: Moment): number {
-  return Math.max(performance.now() - running, Date.now() - wall);
-}
-
 class Claim implements ThreadClaim {
   private readonly lost = new AbortController();
   private readonly timer: NodeJS.Timeout;
@@ -161,8 +143,8 @@ class Claim implements ThreadClaim {
     private readonly holder: string,
     private readonly ttlMs: number,
     readonly fence: number,
-    /** When the last answer was asked for that said we hold it. */
-    private asked: Moment,
+    /** Milliseconds since the last answer was asked for that said we hold it. */
+    private asked: () => number,
   ) {
     this.timer = setInterval(() => {
       this.renew().catch(() => {});
@@ -175,7 +157,7 @@ class Claim implements ThreadClaim {
 
   async check(): Promise<void> {
     this.lost.signal.throwIfAborted();
-    if (msSince(this.asked) >= this.ttlMs / 2) await this.renewForSure();
+    if (this.asked() >= this.ttlMs / 2) await this.renewForSure();
     this.lost.signal.throwIfAborted();
     if (this.released)
       throw new DeepwrightError("CLAIM_LOST", `The claim on the thread '${this.threadId}' was given back.`);
@@ -192,7 +174,7 @@ class Claim implements ThreadClaim {
   /** Whoever was stopped while an answer was under way finds one that is true no longer. */
   private async renewForSure(): Promise<void> {
     do await this.renew();
-    while (msSince(this.asked) >= this.ttlMs && !this.lost.signal.aborted && !this.released);
+    while (this.asked() >= this.ttlMs && !this.lost.signal.aborted && !this.released);
   }
 
   private async renew(): Promise<void> {
@@ -204,7 +186,7 @@ class Claim implements ThreadClaim {
 
   private async extend(): Promise<void> {
     if (this.released) return;
-    const asked = moment();
+    const asked = stopwatch();
     const answer = await this.home.claim(this.threadId, this.holder, this.ttlMs, this.fence);
     if (answer.held) this.asked = asked;
     if (answer.held || this.released) return;

@@ -1,6 +1,6 @@
 /** Claims of threads that come and go, alike in every home. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { putStep, uuid } from "../home/content-for-tests.ts";
 import type { Home } from "../home/home.ts";
 import { MemoryHome } from "../home/memory-home.ts";
@@ -70,4 +70,29 @@ it("a claim in SQL that lives is given to its holder again, and one that ran out
     code: "CLAIM_LOST",
   });
   expect(await home.claim("t", "two", LONG)).toMatchObject({ held: false, holder: "one" });
+});
+
+it("a claim in SQL that ends later than it can, because the clock was set back, is free", async () => {
+  const sql = await SqliteSql.open(":memory:");
+  const home = new SqlHome(sql);
+  await home.start();
+  const fence = await take(home, "t");
+  await sql.write(async (session) =>
+    session.run("UPDATE dw_threads SET claim_expires = claim_expires + 3600000"),
+  );
+  await putStep(home, { threadId: "t", id: uuid(1) });
+  expect(await home.claim("t", "two", LONG)).toEqual({ held: true, fence: fence + 1 });
+  expect(await home.claim("t", "one", LONG, fence)).toMatchObject({ held: false, holder: "two" });
+});
+
+it("a claim in memory lives as long as it was to, whatever the clock says", async () => {
+  const home = new MemoryHome();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await take(home, "t", 1);
+  vi.setSystemTime(Date.now() - 86_400_000);
+  await sleep(20);
+  expect(await home.claim("t", "two", LONG)).toMatchObject({ held: true });
+  vi.setSystemTime(Date.now() + 86_400_000);
+  expect(await home.claim("t", "three", LONG)).toMatchObject({ held: false });
 });

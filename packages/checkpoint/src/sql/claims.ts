@@ -61,7 +61,8 @@ async function hold(
   fence: number,
 ): Promise<ClaimAnswer> {
   await session.run(
-    `UPDATE dw_threads SET claim_holder = $1, claim_fence = $2, claim_expires = ${dialect.clock} + $3 WHERE id = $4`,
+    `UPDATE dw_threads SET claim_holder = $1, claim_fence = $2, claim_ttl = $3,
+      claim_expires = ${dialect.claimClock} + CAST($3 AS BIGINT) WHERE id = $4`,
     [holder, fence, ttlMs, thread.id],
   );
   return { held: true, fence };

@@ -13,6 +13,8 @@ export interface Dialect {
   readonly types: ColumnTypes;
   /** SQL for the moment, in milliseconds since 1970. */
   readonly clock: string;
+  /** SQL for milliseconds of the clock claims live by: one for all who use the database, and none that people set. */
+  readonly claimClock: string;
   /** Ends a query whose rows of `dw_threads t` nobody else may change before the transaction ends. */
   readonly lockThread: string;
   /** Ends a query whose rows of `dw_objects` nobody else may use before the transaction ends. */

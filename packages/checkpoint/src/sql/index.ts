@@ -11,4 +11,4 @@ export { type ByteLimit, fitting } from "./byte-limit.ts";
 export type { ColumnTypes } from "./dialect.ts";
 export type { Migration } from "./schema.ts";
 export type { Sql, SqlColumn, SqlRow, SqlSession, SqlValue } from "./sql.ts";
-export { clockOf, prepareTables } from "./tables.ts";
+export { claimClockOf, clockOf, prepareTables } from "./tables.ts";

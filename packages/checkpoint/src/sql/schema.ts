@@ -8,7 +8,7 @@ import type { Sql, SqlSession } from "./sql.ts";
 export type Migration = (types: ColumnTypes) => readonly string[];
 
 /** The tables of threads. A published step never changes. */
-export const THREAD_MIGRATIONS: readonly Migration[] = [createThreadTables];
+export const THREAD_MIGRATIONS: readonly Migration[] = [createThreadTables, addClaimTtl];
 
 /**
  * Brings the tables of one part to the version this library knows; in a transaction, by one process at a
@@ -97,4 +97,9 @@ function createThreadTables(types: ColumnTypes): string[] {
       stored_at ${integer} NOT NULL)`,
     "CREATE INDEX dw_images_of_thread ON dw_images (thread, checkpoint)",
   ];
+}
+
+/** How long a claim was to live: an end further ahead than that comes from another clock. Earlier ones lived a day at most. */
+function addClaimTtl({ integer }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_threads ADD COLUMN claim_ttl ${integer} NOT NULL DEFAULT 86400000`];
 }

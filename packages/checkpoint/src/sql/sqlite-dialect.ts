@@ -17,6 +17,8 @@ export const sqliteDialect: Dialect = {
     keyed: " WITHOUT ROWID",
   },
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+  // Of the machine since its boot: whoever uses a file of SQLite is on the same machine. See `sqlite-sql.ts`.
+  claimClock: "CAST(dw_uptime() AS INTEGER)",
   lockThread: "",
   lockObjects: "",
   lockSweep: undefined,

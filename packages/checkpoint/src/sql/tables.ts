@@ -15,6 +15,11 @@ export function clockOf(sql: Sql): string {
   return dialectOf(sql).clock;
 }
 
+/** SQL for milliseconds of the clock that claims live by; they mean nothing but how far apart two of them are. */
+export function claimClockOf(sql: Sql): string {
+  return dialectOf(sql).claimClock;
+}
+
 function dialectOf(sql: Sql): Dialect {
   return sql.dialect === "sqlite" ? sqliteDialect : postgresDialect;
 }

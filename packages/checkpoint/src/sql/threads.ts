@@ -1,5 +1,6 @@
 /** The small row of facts a thread has. */
 import { DeepwrightError } from "deepwright/errors";
+import { isProcessGone } from "deepwright/process-identity";
 import { damaged } from "../home/damaged.ts";
 import type { FactChanges, ThreadFacts, ThreadQuery } from "../home/home.ts";
 import { countIn, integerIn, LAST_MOMENT, momentIn, optional, textIn } from "./columns.ts";
@@ -46,7 +47,7 @@ export async function lockThread(
 ): Promise<ThreadRecord | undefined> {
   const [row] = await session.all(
     `SELECT t.id, t.epoch, t.checkpoint_count, t.claim_holder, t.claim_fence,
-      t.claim_expires - ${dialect.clock} AS claim_remaining, t.title, t.first_prompt, t.message_count,
+      t.claim_expires - ${dialect.claimClock} AS claim_remaining, t.claim_ttl, t.title, t.first_prompt, t.message_count,
       t.model, t.cwd, s.id AS space FROM dw_threads t
       LEFT JOIN dw_spaces s ON s.thread = t.id AND s.namespace = $2
       WHERE t.thread_id = $1${dialect.lockThread}`,
@@ -84,7 +85,7 @@ function recordOf(threadId: string, row: SqlRow, number: typeof integerIn): Thre
     claim: {
       holder,
       fence: number(row, "claim_fence"),
-      remaining: holder === undefined ? 0 : Math.max(0, number(row, "claim_remaining")),
+      remaining: holder === undefined ? 0 : remainingOf(holder, row, number),
     },
     space: optional(row, "space", integerIn),
     facts: {
@@ -95,6 +96,12 @@ function recordOf(threadId: string, row: SqlRow, number: typeof integerIn): Thre
       cwd: textOrNothing(row.cwd),
     },
   };
+}
+
+/** A claim is over as well when the clock was set back since, or its process is gone. */
+function remainingOf(holder: string, row: SqlRow, number: typeof integerIn): number {
+  const remaining = number(row, "claim_remaining");
+  return remaining <= 0 || remaining > number(row, "claim_ttl") || isProcessGone(holder) ? 0 : remaining;
 }
 
 function textOrNothing(value: unknown): string | undefined {

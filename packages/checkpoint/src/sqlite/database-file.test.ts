@@ -153,7 +153,7 @@ describe("the file of a database", () => {
       code: "STORAGE_TOO_NEW",
       message: expect.stringContaining("version 7"),
     });
-    await stamp(1);
+    await stamp(2);
     const again = await openSqliteHome(path);
     expect((await again.thread("t"))?.checkpointCount).toBe(1);
     await again.close();

@@ -11,6 +11,7 @@ export interface Statement {
 export interface Database {
   prepare(sql: string): Statement;
   exec(sql: string): void;
+  function(name: string, act: () => number): void;
   close(): void;
 }
 

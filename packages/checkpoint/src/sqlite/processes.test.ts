@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { withinLimit } from "../../../../scripts/test-time.ts";
 import { waitUntilStopped } from "../chaos/stopped.ts";
 import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
+import { claimThread } from "../saver/claim-thread.ts";
 import { needsCheck } from "./database-file.ts";
 import { startProcess } from "./processes-for-tests.ts";
 import { scratchFile } from "./scratch-for-tests.ts";
@@ -28,6 +29,20 @@ describe("a file and several processes", () => {
       const step = await readStep(home, name, uuid(7));
       expect(step?.content).toEqual([tree(`${name} 7 `.padEnd(2_000, "x")), tree("common 7")]);
     }
+    await home.close();
+  });
+
+  it("a thread claimed by a process that was killed is free at once, and one of a process that lives is not", async () => {
+    const path = scratchFile();
+    const home = await openSqliteHome(path);
+    const holder = startProcess("claim", path, 0, "t");
+    await holder.said("claimed");
+    await expect(claimThread(home, "t", { mode: "refuse" })).rejects.toMatchObject({ code: "THREAD_BUSY" });
+    holder.child.kill("SIGKILL");
+    await holder.ended;
+    const claim = await claimThread(home, "t", { mode: "refuse" });
+    await putStep(home, { threadId: "t", id: uuid(1), fence: claim.fence });
+    await claim.release();
     await home.close();
   });
 

@@ -205,12 +205,18 @@ function connect(path: string, timeout: number): Database {
     database.exec("PRAGMA journal_size_limit = 8388608");
     database.exec("PRAGMA cache_size = -8192");
     database.exec("PRAGMA temp_store = MEMORY");
+    database.function("dw_uptime", uptimeMs);
     if (check) checkPages(database, path);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** One clock for all processes of the machine. It starts again with a boot, and nobody can set it. */
+function uptimeMs(): number {
+  return Math.floor(Number(process.hrtime.bigint()) / 1e6);
 }
 
 /** As far as readers of other processes allow; says whether it is empty. */
@@ -226,6 +232,7 @@ function rewrite(database: Database): void {
     database.exec("VACUUM");
   } finally {
     database.exec("PRAGMA temp_store = MEMORY");
+    database.function("dw_uptime", uptimeMs);
   }
   if (!emptyLog(database)) throw stillRead();
 }

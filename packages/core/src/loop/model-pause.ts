@@ -7,12 +7,12 @@ import type { ModelPool } from "./model-source.ts";
 
 /** What ends by itself: by instance of a model, or by the string it was made from. */
 export class Pauses {
-  /** Until when, in milliseconds since 1970. */
+  /** Until when, by `performance.now`: nobody sets that clock. */
   readonly #ofInstances = new WeakMap<object, number>();
   readonly #ofNames = new Map<string, number>();
 
   /** Milliseconds that are left; 0: there is no pause. */
-  left(pool: ModelPool, now: number = Date.now()): number {
+  left(pool: ModelPool, now: number = performance.now()): number {
     const until = (typeof pool === "string" ? this.#ofNames.get(pool) : this.#ofInstances.get(pool)) ?? 0;
     if (until > now) return until - now;
     if (typeof pool === "string") this.#ofNames.delete(pool);
@@ -20,7 +20,7 @@ export class Pauses {
   }
 
   /** Never makes one shorter. */
-  set(pool: ModelPool, wait: number, now: number = Date.now()): void {
+  set(pool: ModelPool, wait: number, now: number = performance.now()): void {
     if (this.left(pool, now) >= wait) return;
     if (typeof pool === "string") this.#ofNames.set(pool, now + wait);
     else this.#ofInstances.set(pool, now + wait);

@@ -72,7 +72,7 @@ async function execute(
     return fail(`Error: timeout must be more than 0 seconds, not ${timeout}`);
   const longest = options.maxTimeout ?? DEFAULT_MAX_EXECUTE_TIMEOUT;
   const seconds = timeout === undefined ? undefined : Math.min(timeout, longest);
-  const start = Date.now();
+  const start = performance.now();
   let response: ExecuteResponse;
   try {
     response = await backend.execute(command, { timeout: seconds, signal: runtime.signal });
@@ -80,7 +80,7 @@ async function execute(
     if (SandboxError.isInstance(error)) return fail(`Error: ${error.message}`);
     throw error;
   }
-  const text = words(response, { took: Date.now() - start, longest });
+  const text = words(response, { took: Math.round(performance.now() - start), longest });
   const hasFailed = response.exitCode !== 0 && response.exitCode !== null;
   return hasFailed ? fail(text) : succeededCall("execute", runtime, text);
 }

@@ -46,8 +46,8 @@ export function openCalls({ engine, container, user }: ContainerPlace): Containe
     if (isGone(error) && !(await isRunning())) return lostContainer(error);
     const reason = engineError(error, "run a command", engine.address);
     try {
-      for (const start = Date.now(); await isRunning(); await pause(200))
-        if (Date.now() - start > SETTLE_LIMIT) return reason;
+      for (const start = performance.now(); await isRunning(); await pause(200))
+        if (performance.now() - start > SETTLE_LIMIT) return reason;
       return lostContainer(error);
     } catch (second) {
       return SandboxError.isInstance(second) ? second : reason;

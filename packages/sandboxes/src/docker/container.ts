@@ -109,9 +109,9 @@ async function removeBegun(engine: Engine, name: string, error: unknown): Promis
   const cause = error instanceof Error ? error.cause : undefined;
   const isAnswered = cause !== undefined && statusOf(cause) !== undefined;
   try {
-    for (const start = Date.now(); ; await pause(200)) {
+    for (const start = performance.now(); ; await pause(200)) {
       const isThere = await removeContainer(engine, name);
-      if (isThere || isAnswered || Date.now() - start > LATE_LIMIT) return;
+      if (isThere || isAnswered || performance.now() - start > LATE_LIMIT) return;
     }
   } catch {
     // The engine is gone too. Where it is not, the container is found by its label.

@@ -61,7 +61,7 @@ export async function startExec(
   return {
     ended,
     exitCode: async () => {
-      for (const start = Date.now(); Date.now() - start < EXIT_CODE_LIMIT; await pause(20)) {
+      for (const start = performance.now(); performance.now() - start < EXIT_CODE_LIMIT; await pause(20)) {
         const { Running, ExitCode } = await engine.ask((abortSignal) => exec.inspect({ abortSignal }), {
           action: "tell how a command ended",
         });

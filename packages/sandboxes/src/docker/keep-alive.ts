@@ -1,4 +1,5 @@
 /** Tells the keeper of a container that it is in use: see `KEEPER`. */
+import { stopwatch } from "deepwright/duration";
 import { openCalls } from "./container-calls.ts";
 import type { Engine } from "./engine.ts";
 import { CALL_VARIABLE, KEEP_ALIVE } from "./scripts.ts";
@@ -14,11 +15,11 @@ export interface KeepAlive {
 /** `ttl` in seconds. */
 export function createKeepAlive(engine: Engine, container: string, ttl: number): KeepAlive {
   const calls = openCalls({ engine, container, user: "0:0" });
-  let told = Date.now();
+  let sinceTold = stopwatch();
   let isClosed = false;
   const tell = async (): Promise<void> => {
     if (isClosed) return;
-    told = Date.now();
+    sinceTold = stopwatch();
     await calls.run({
       argv: ["/bin/sh", "-c", KEEP_ALIVE],
       workingDirectory: "/",
@@ -29,7 +30,7 @@ export function createKeepAlive(engine: Engine, container: string, ttl: number):
     tell,
     noteUse: () => {
       // Whoever uses a container that is gone is told so by the use itself.
-      if (Date.now() - told >= ttl * 250) tell().catch(() => undefined);
+      if (sinceTold() >= ttl * 250) tell().catch(() => undefined);
     },
     close: () => {
       isClosed = true;

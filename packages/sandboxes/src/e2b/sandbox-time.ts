@@ -1,4 +1,5 @@
 /** The time after which E2B ends a sandbox: it runs from when it was last set, whether or not the sandbox is used. */
+import { stopwatch } from "deepwright/duration";
 import type { Sandbox } from "e2b";
 
 /** Milliseconds by which a sandbox shall outlive the command it runs. */
@@ -10,13 +11,15 @@ const RESERVE = 60_000;
 export class SandboxTime {
   readonly #sandbox: Sandbox;
   readonly #life: number;
-  #endsAt: number;
+  /** Milliseconds it was given, and those since. */
+  #given: number;
+  #since = stopwatch();
 
   /** `life` in milliseconds, just set. */
   constructor(sandbox: Sandbox, life: number) {
     this.#sandbox = sandbox;
     this.#life = life;
-    this.#endsAt = Date.now() + life;
+    this.#given = life;
   }
 
   /** It is needed for its whole time from now on. */
@@ -26,7 +29,7 @@ export class SandboxTime {
 
   /** It shall last as long as a command may; asks for more only when less than half of its time is left. */
   async prolong(commandTime: number): Promise<void> {
-    const left = this.#endsAt - Date.now();
+    const left = this.#given - this.#since();
     const needed = commandTime + MARGIN;
     if (left >= needed && left >= this.#life / 2) return;
     try {
@@ -38,6 +41,7 @@ export class SandboxTime {
 
   async #set(milliseconds: number): Promise<void> {
     await this.#sandbox.setTimeout(milliseconds);
-    this.#endsAt = Date.now() + milliseconds;
+    this.#given = milliseconds;
+    this.#since = stopwatch();
   }
 }

@@ -11,6 +11,8 @@ export interface CertificateAuthority {
 }
 
 const HOUR = 3_600_000;
+/** Certificates hold from so long ago, so that they still hold when the clock is set back. */
+const WEEK = 7 * 24 * HOUR;
 /** Nobody but this process can sign with it, so its end is the end of the lease and not this date. */
 const AUTHORITY_LIFETIME = 366 * 24 * HOUR;
 const LEAF_LIFETIME = 48 * HOUR;
@@ -101,7 +103,7 @@ function signed(
     der(0x02, Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
     algorithm,
     distinguishedName(issuer),
-    der(0x30, time(Date.now() - HOUR), time(Date.now() + lifetime)),
+    der(0x30, time(Date.now() - WEEK), time(Date.now() + lifetime)),
     distinguishedName(subject),
     publicKey.export({ type: "spki", format: "der" }),
     der(0xa3, der(0x30, ...extensions)),

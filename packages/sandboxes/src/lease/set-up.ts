@@ -43,7 +43,7 @@ export interface SetUpOptions {
 export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promise<boolean> {
   const { settings, signal, isLent } = options;
   const directory = markOf(opened);
-  const end = Date.now() + settings.setupTimeout * 1000;
+  const end = performance.now() + settings.setupTimeout * 1000;
   for (;;) {
     const found = await run(opened, `${directory}; ${CLAIM}`, 30, signal);
     const [state] = found.output.trim().split("\n").slice(-1);
@@ -51,7 +51,7 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     if (state === "claimed") break;
     // A thread is worked on by one process at a time, so nobody is at it any more.
     const isOurs = settings.scope === "thread" && !isLent;
-    if (state !== "busy" || isOurs || Date.now() > end) return false;
+    if (state !== "busy" || isOurs || performance.now() > end) return false;
     await pause(POLL_MILLISECONDS, signal);
   }
   try {

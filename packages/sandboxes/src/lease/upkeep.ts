@@ -1,4 +1,5 @@
 /** Keeps a sandbox alive while it is used, and tells when it was not used for its time. Its timers hold no process. */
+import { after, every, stopwatch } from "deepwright/duration";
 import type { OpenedSandbox } from "../provider.ts";
 
 export interface Upkeep {
@@ -9,35 +10,32 @@ export interface Upkeep {
 }
 
 const MOST_SECONDS_BETWEEN = 60;
-/** What a timer can wait for. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** `ttl` in seconds, or Infinity. */
 export function upkeepOf(opened: OpenedSandbox, ttl: number, onIdle: () => void): Upkeep {
   let users = 0;
   let isStopped = false;
-  let toldAt = Date.now();
-  let idle: NodeJS.Timeout | undefined;
-  let telling: NodeJS.Timeout | undefined;
+  let sinceTold = stopwatch();
+  let stopIdle = (): void => {};
+  let stopTelling: (() => void) | undefined;
   const between = Math.min(ttl / 3, MOST_SECONDS_BETWEEN) * 1000;
   const tell = (): void => {
-    toldAt = Date.now();
+    sinceTold = stopwatch();
     // Whether the place is there shows in what is done there.
     opened.keepAlive?.().catch(() => {});
   };
   const rest = (): void => {
-    clearInterval(telling);
-    telling = undefined;
-    if (isStopped || !Number.isFinite(ttl)) return;
-    idle = setTimeout(onIdle, Math.min(ttl * 1000, LONGEST_TIMER)).unref();
+    stopTelling?.();
+    stopTelling = undefined;
+    if (!isStopped) stopIdle = after(ttl * 1000, onIdle, { ref: false });
   };
   const upkeep: Upkeep = {
     begin: () => {
       users += 1;
-      clearTimeout(idle);
+      stopIdle();
       if (isStopped || opened.keepAlive === undefined) return;
-      if (Date.now() - toldAt >= between) tell();
-      telling ??= setInterval(tell, between).unref();
+      if (sinceTold() >= between) tell();
+      stopTelling ??= every(between, tell, { ref: false });
     },
     end: () => {
       users -= 1;
@@ -45,8 +43,8 @@ export function upkeepOf(opened: OpenedSandbox, ttl: number, onIdle: () => void)
     },
     stop: () => {
       isStopped = true;
-      clearTimeout(idle);
-      clearInterval(telling);
+      stopIdle();
+      stopTelling?.();
     },
   };
   rest();

@@ -130,7 +130,7 @@ function isYoung(path: string): boolean {
     return false;
   } catch {
     const stats = statSync(path, { throwIfNoEntry: false });
-    return stats !== undefined && Date.now() - stats.mtimeMs < 60_000;
+    return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < 60_000;
   }
 }
 

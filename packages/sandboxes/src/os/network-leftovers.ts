@@ -13,7 +13,7 @@ export async function removeLeftovers(directory: string, prefix: string, socket:
   await Promise.all(
     ours.map(async (path) => {
       const age = await stat(path).then(
-        ({ mtimeMs }) => Date.now() - mtimeMs,
+        ({ mtimeMs }) => Math.abs(Date.now() - mtimeMs),
         () => 0,
       );
       if (age < MIN_AGE || (await isServed(join(path, socket)))) return;

@@ -17,6 +17,7 @@ import {
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
+import { stopwatch } from "deepwright/duration";
 import { checkedVariables } from "../checked-options.ts";
 import { quoted } from "../quoted.ts";
 import { boundOutput } from "./remote-output.ts";
@@ -91,7 +92,7 @@ export class RemoteSandbox extends BaseSandbox {
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeout: number;
   readonly #maxOutputBytes: number;
-  #lastUse = 0;
+  #sinceUse = (): number => Number.POSITIVE_INFINITY;
 
   constructor(machine: RemoteMachine, options: RemoteSandboxOptions = {}) {
     super(options);
@@ -105,12 +106,12 @@ export class RemoteSandbox extends BaseSandbox {
 
   /** So lately that it has not gone to sleep since, where vendors have such. */
   get isInUse(): boolean {
-    return Date.now() - this.#lastUse < AWAKE;
+    return this.#sinceUse() < AWAKE;
   }
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#timeout } = options;
-    this.#lastUse = Date.now();
+    this.#sinceUse = stopwatch();
     checkCommand(command, timeout);
     signal?.throwIfAborted();
     const mark = randomBytes(16).toString("hex");

@@ -8,13 +8,13 @@
  * and it is tried again a little later.
  */
 import type { CreateRun } from "@deepwright/protocol";
-import type { CronRecords, DueCron, Owner, RunRecord } from "../records/records.ts";
+import type { CronRecords, DueCron, Owner, PlacedCron, RunRecord } from "../records/records.ts";
 import type { StartRun } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import { nextDate } from "./schedule.ts";
 
 export interface CronTickerOptions {
-  readonly crons: Pick<CronRecords, "due" | "advance">;
+  readonly crons: Pick<CronRecords, "due" | "ahead" | "advance">;
   readonly start: (run: StartRun) => Promise<RunRecord>;
   /** How often it is asked what is due. */
   readonly tickMs: number;
@@ -44,6 +44,8 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
   let stopped = false;
   /** Until when crons that failed are left alone, in milliseconds. */
   const putOff = new Map<string, number>();
+  /** The time of the last tick. Before the first one the clock may have gone back as well. */
+  let last = Number.POSITIVE_INFINITY;
 
   /** False: it is to be tried again. */
   const begin = async (due: DueCron): Promise<boolean> => {
@@ -59,6 +61,11 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
   const tick = async (now = new Date()): Promise<void> => {
     const late = new Set<string>();
     const full = new Set<Owner>();
+    if (now.getTime() < last) {
+      putOff.clear();
+      await bringDatesBack(crons, new Date(now.getTime() + leastMs));
+    }
+    last = now.getTime();
     for (const [name, until] of putOff) if (until <= now.getTime()) putOff.delete(name);
     for (let more = true; more; ) {
       const found = await crons.due(now.getTime(), AT_ONCE + late.size);
@@ -103,6 +110,20 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
       await ticking;
     },
   };
+}
+
+/**
+ * After the clock went back: crons with a date later than the first one after `now` get that one. Dates that had their
+ * run find it by its key.
+ */
+async function bringDatesBack(crons: CronTickerOptions["crons"], now: Date): Promise<void> {
+  let page: readonly PlacedCron[] = [];
+  do {
+    page = await crons.ahead(now.getTime(), page.at(-1)?.position ?? 0, AT_ONCE);
+    const steps = page.map((due) => ({ due, next: nextDate(due.cron, now) }));
+    const late = steps.filter(({ due, next }) => next !== null && next < (due.cron.next_run_date ?? ""));
+    if (late.length > 0) await crons.advance(late);
+  } while (page.length === AT_ONCE);
 }
 
 /** An id of a cron is one of its owner's. */

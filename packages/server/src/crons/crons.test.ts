@@ -88,6 +88,34 @@ describe("a cron", () => {
     );
   });
 
+  test("whose date was set while the clock was a year ahead begins again when the clock is right", async () => {
+    const site = await openSite({ agent: agentOf(() => say("done")).agent }, { cronInterval: 600 });
+    const begun: unknown[] = [];
+    const ticker = createCronTicker({
+      crons: site.records.crons,
+      start: async (run) => {
+        begun.push(run.idempotencyKey);
+        return site.runs.start(run);
+      },
+      tickMs: 1_000,
+      onError: () => {},
+    });
+    const yearly = cronOf({
+      cron_id: "yearly",
+      schedule: "0 0 1 1 *",
+      next_run_date: "2027-01-01T00:00:00.000Z",
+    });
+    await site.records.crons.put(OWNER, yearly);
+    await site.records.crons.put(OWNER, cronOf({ next_run_date: "2027-06-01T06:00:00.000Z" }));
+    await ticker.tick(new Date("2027-06-01T06:00:01Z"));
+    await ticker.tick(new Date("2026-06-01T06:00:01Z"));
+    await ticker.tick(new Date("2026-06-01T12:00:01Z"));
+    expect(begun.slice(2)).toEqual(["cron:c1:2026-06-01T12:00:00.000Z"]);
+    const dateOf = async (id: string) => (await site.records.crons.get(OWNER, id))?.next_run_date;
+    expect(await dateOf("c1")).toBe("2026-06-01T18:00:00.000Z");
+    expect(await dateOf("yearly")).toBe("2027-01-01T00:00:00.000Z");
+  });
+
   test("whose assistant is gone skips the date and harms no other", async () => {
     const site = await openSite({ agent: agentOf(() => say("done")).agent }, { cronInterval: 600 });
     await site.records.crons.put(OWNER, cronOf({ cron_id: "lost", assistant_id: "nobody" }));

@@ -6,7 +6,7 @@ import { claimed, newRun, newThread, started, TTL, thread } from "./facts-for-te
 import type { RunClaim, ServerRecords } from "./records.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
-export function backgroundSuite({ records, again }: RecordsSite): void {
+export function backgroundSuite({ records, again, edit }: RecordsSite): void {
   async function giver(): Promise<RunClaim> {
     const threadId = await newThread(records(), "a");
     await started(records(), "a", threadId);
@@ -148,6 +148,15 @@ export function backgroundSuite({ records, again }: RecordsSite): void {
       expect(await lettersOf(middle)).toEqual([]);
     });
 
+    test("are looked at though the clock was set back since the last look", async () => {
+      const by = await giver();
+      await followed(by);
+      const parent = by.run.thread_id;
+      await edit(`UPDATE dw_srv_remote_tasks SET due = due + 3600000 WHERE parent = '${parent}'`);
+      expect(await taken(by)).toHaveLength(1);
+      expect(await taken(by)).toHaveLength(0);
+    });
+
     test("are to be cancelled when the thread they are done for is deleted", async () => {
       const by = await giver();
       await followed(by);
@@ -190,6 +199,15 @@ export function backgroundSuite({ records, again }: RecordsSite): void {
       await started(records(), "a", threadId);
       await end(await claimed(records(), threadId));
       expect(await due(threadId)).toEqual([]);
+    });
+
+    test("are told though the clock was set back since", async () => {
+      const threadId = await newThread(records(), "a");
+      await withCallback(threadId);
+      await end(await claimed(records(), threadId));
+      await edit(`UPDATE dw_srv_completions SET due = due + 3600000 WHERE thread_id = '${threadId}'`);
+      expect(await due(threadId)).toHaveLength(1);
+      expect(await due(threadId)).toHaveLength(0);
     });
 
     test("wait for all that is at work on the thread, and name the run that was to be told of", async () => {

@@ -1,9 +1,11 @@
 /** Who executes a run: one worker at a time, in the order of the thread, under a fence that only grows. */
+import { isProcessGone } from "deepwright/process-identity";
 import { noteCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { insertHook } from "./hooks.ts";
 import type { NewEvent, RunClaim, RunRecord } from "./records.ts";
 import {
+  hasRunOut,
   insertNumbered,
   lockThread,
   numbered,
@@ -58,7 +60,7 @@ export async function claimNext(
   const fence = (thread.last_fence as number) + 1;
   const [row] = await session.all(
     `UPDATE dw_srv_runs SET status = 'running', attempts = attempts + 1, worker = $1, token = $2, fence = $3,
-      claim_expires = ${database.clock} + $4 WHERE position = $5 RETURNING ${runColumns(database)}`,
+      claim_expires = ${database.claimClock} + CAST($4 AS BIGINT), claim_ttl = $4 WHERE position = $5 RETURNING ${runColumns(database)}`,
     [worker, token, fence, Math.ceil(ttlMs), next.position],
   );
   await session.run("UPDATE dw_srv_threads SET last_fence = $1 WHERE thread_id = $2", [fence, threadId]);
@@ -94,7 +96,7 @@ export async function keepClaim(
   ttlMs: number,
 ): Promise<RunRecord | undefined> {
   const [row] = await session.all(
-    `UPDATE dw_srv_runs SET claim_expires = ${database.clock} + $1
+    `UPDATE dw_srv_runs SET claim_expires = ${database.claimClock} + CAST($1 AS BIGINT), claim_ttl = $1
       WHERE run_id = $2 AND fence = $3 AND status = 'running' RETURNING ${runColumns(database)}`,
     [Math.ceil(ttlMs), runId, fence],
   );
@@ -180,12 +182,20 @@ export async function threadsToWakeUp(
   const { clock } = database;
   const rows = await session.all(
     `SELECT thread_id FROM dw_srv_runs r WHERE r.open = 1 AND (
-      (r.status = 'running' AND r.claim_expires <= ${clock})
+      (r.status = 'running' AND (${hasRunOut(database)} OR r.worker ${database.among("$2")}))
       OR (r.status = 'pending' AND r.not_before <= ${clock} AND NOT EXISTS (SELECT 1 FROM dw_srv_runs o
         WHERE o.thread_id = r.thread_id AND o.open = 1
         AND (o.status = 'running' OR (o.sequence < r.sequence AND o.not_before <= ${clock})))))
       ORDER BY r.position LIMIT $1`,
-    [Math.max(0, limit)],
+    [Math.max(0, limit), database.list(await goneWorkers(session))],
   );
   return rows.map((row) => row.thread_id as string);
+}
+
+/** Workers that were at work and whose process has ended. */
+async function goneWorkers(session: SqlSession): Promise<string[]> {
+  const rows = await session.all(
+    "SELECT DISTINCT worker FROM dw_srv_runs WHERE open = 1 AND status = 'running' AND worker IS NOT NULL",
+  );
+  return rows.map(({ worker }) => worker as string).filter(isProcessGone);
 }

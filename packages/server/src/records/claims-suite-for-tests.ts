@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { claimed, finished, newThread, said, started, TTL } from "./facts-for-tests.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
-export function claimsSuite({ records, again }: RecordsSite): void {
+export function claimsSuite({ records, again, edit }: RecordsSite): void {
   describe("a claim", () => {
     test("is given to one of many workers", async () => {
       const threadId = await newThread(records(), "a");
@@ -47,6 +47,21 @@ export function claimsSuite({ records, again }: RecordsSite): void {
       await sleep(10);
       expect(await records().runs.keepClaim(claim, TTL)).toMatchObject({ status: "running" });
       expect(await records().runs.claimNext(threadId, "other", TTL)).toBeUndefined();
+    });
+
+    test("that ends later than it can, because the clock was set back, goes to another worker", async () => {
+      const threadId = await newThread(records(), "a");
+      const runId = await started(records(), "a", threadId);
+      const first = await claimed(records(), threadId, "first");
+      expect(await records().runs.claimNext(threadId, "second", TTL)).toBeUndefined();
+      await edit(`UPDATE dw_srv_runs SET claim_expires = claim_expires + 3600000 WHERE run_id = '${runId}'`);
+      expect(await records().runs.requestCancel("a", runId, "interrupt")).toMatchObject({
+        status: "running",
+      });
+      expect(await records().runs.threadsToWakeUp(1000)).toContain(threadId);
+      const second = await claimed(records(), threadId, "second");
+      expect(second.run).toMatchObject({ run_id: runId, attempts: 2, cancel: "interrupt" });
+      expect(await records().runs.keepClaim(first, TTL)).toBeUndefined();
     });
 
     test("given back leaves the run in its place, and the attempt does not count", async () => {

@@ -1,7 +1,7 @@
 /** Whom agents tell of the end of their task (`createCompletionCallbackMiddleware`), as rows where the database lives. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { Completion } from "./background-records.ts";
-import type { Database, SqlRow, SqlSession } from "./database.ts";
+import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
 import { goesOn } from "./task-ends.ts";
 
 /**
@@ -73,15 +73,20 @@ async function makeDue(
   );
 }
 
+/** Longer than any pause between two attempts. */
+const LONGEST_PAUSE_MS = 900_000;
+
 export async function takeCompletions(
-  { clock, lock }: Database,
+  database: Database,
   session: SqlSession,
   limit: number,
   leaseMs: number,
 ): Promise<Completion[]> {
+  const { clock, lock } = database;
   const rows = await session.all(
     `UPDATE dw_srv_completions SET looks = looks + 1, due = ${clock} + $1 WHERE thread_id IN (
-      SELECT thread_id FROM dw_srv_completions WHERE due <= ${clock} ORDER BY due LIMIT $2${lock}) RETURNING *`,
+      SELECT thread_id FROM dw_srv_completions WHERE ${isDue(database, "due", LONGEST_PAUSE_MS)}
+        ORDER BY due LIMIT $2${lock}) RETURNING *`,
     [Math.ceil(leaseMs), Math.max(0, limit)],
   );
   return rows.map(completionOf);

@@ -5,7 +5,7 @@ import type { Cron, SearchCrons } from "@deepwright/protocol";
 import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow } from "./database.ts";
 import { contains } from "./json-filter.ts";
-import type { DueCron, Owner } from "./records.ts";
+import type { DueCron, Owner, PlacedCron } from "./records.ts";
 
 type Filters = Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata"> & { enabled?: boolean | null };
 
@@ -82,6 +82,20 @@ export function cronRows(database: Database) {
           [now, limit],
         );
         return rows.map((row) => ({ owner: row.owner as string, cron: cronOf(row) }));
+      }),
+
+    ahead: (now: number, after: number, limit: number): Promise<PlacedCron[]> =>
+      read(async (session) => {
+        const rows = await session.all(
+          `SELECT * FROM dw_srv_crons WHERE enabled = 1 AND next_run > $1 AND position > $2
+            ORDER BY position LIMIT $3`,
+          [now, after, limit],
+        );
+        return rows.map((row) => ({
+          owner: row.owner as string,
+          cron: cronOf(row),
+          position: row.position as number,
+        }));
       }),
 
     /** Which of the steps were made, by this call alone. */

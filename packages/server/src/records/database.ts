@@ -1,5 +1,6 @@
 /** The database as the records use it; where SQLite and Postgres differ, they differ here. */
 import {
+  claimClockOf,
   clockOf,
   type Sql,
   type SqlColumn,
@@ -16,6 +17,8 @@ export interface Database {
   write<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /** SQL for the moment, in milliseconds since 1970. */
   readonly clock: string;
+  /** SQL for milliseconds of the clock that claims live by, which nobody sets. */
+  readonly claimClock: string;
   /** Ends a query whose rows nobody else may change before the transaction ends. */
   readonly lock: string;
   /** SQL for "is one of the texts bound there by `list`". */
@@ -35,8 +38,17 @@ export function databaseOf(sql: Sql): Database {
     read: <T>(work: (session: SqlSession) => Promise<T>) => sql.read(work),
     write: <T>(work: (session: SqlSession) => Promise<T>) => sql.write(work),
     clock: clockOf(sql),
+    claimClock: claimClockOf(sql),
   };
   return sql.dialect === "sqlite" ? { ...shared, ...SQLITE } : { ...shared, ...POSTGRES };
+}
+
+/**
+ * SQL for "the time in `column` has come". One further ahead than `longestMs`, the longest that is ever set, was set
+ * before the clock went back: it has come as well.
+ */
+export function isDue({ clock }: Database, column: string, longestMs: number | string): string {
+  return `(${column} <= ${clock} OR ${column} > ${clock} + ${longestMs})`;
 }
 
 type Given = readonly (readonly SqlColumn[])[];

@@ -1,5 +1,5 @@
 /** What is to be told to addresses of clients, as rows where the database lives. */
-import type { Database, SqlRow, SqlSession } from "./database.ts";
+import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
 import type { DueHook, HookRecord, PassedOver } from "./hook-records.ts";
 import type { Owner, RunRecord } from "./records.ts";
 
@@ -9,6 +9,9 @@ export interface HookOutcome {
   readonly answer: number | null;
   readonly againInMs: number | null;
 }
+
+/** Longer than any pause between two attempts, in milliseconds. The first attempt is due at once. */
+const LONGEST_PAUSE = "CASE WHEN attempts = 0 THEN 60000 ELSE 86400000 END";
 
 export type HookRows = ReturnType<typeof hookRows>;
 
@@ -21,7 +24,7 @@ export function hookRows(database: Database) {
         const { owners = [], urls = [] } = passedOver ?? {};
         const rows = await session.all(
           `UPDATE dw_srv_hooks SET attempts = attempts + 1, due = ${clock} + $1 WHERE position IN (
-            SELECT position FROM dw_srv_hooks WHERE due <= ${clock}
+            SELECT position FROM dw_srv_hooks WHERE ${isDue(database, "due", LONGEST_PAUSE)}
               AND NOT (owner ${database.among("$3")}) AND NOT (url ${database.among("$4")})
               ORDER BY due LIMIT $2${database.lock})
             RETURNING *`,

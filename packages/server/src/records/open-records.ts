@@ -117,7 +117,7 @@ const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[]
     "threadsToWakeUp",
   ],
   events: ["append", "read", "skim", "piece", "marks", "sweep"],
-  crons: ["put", "get", "search", "count", "delete", "due", "advance"],
+  crons: ["put", "get", "search", "count", "delete", "due", "ahead", "advance"],
   mail: ["post", "waiting", "settle", "unattended"],
   tasks: ["begin", "get", "cancel"],
   hooks: ["take", "note", "get"],

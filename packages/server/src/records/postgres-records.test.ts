@@ -39,6 +39,7 @@ afterAll(async () => {
 recordsSuite("records in Postgres", {
   records: () => records,
   again: () => openRecords({ postgres: database.url }, { lookEvery: 0.2 }),
+  edit: (sql) => database.query(sql),
 });
 
 describe("processes on one Postgres", () => {

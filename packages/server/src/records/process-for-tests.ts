@@ -1,4 +1,5 @@
-/** A process of its own on an SQLite file: claims and ends runs, or writes to one, and says what it did. */
+/** A process of its own on an SQLite file: claims and ends runs, or holds one, or takes crons, and says what it did. */
+import { processName } from "deepwright/process-identity";
 import { openRecords } from "./open-records.ts";
 
 const [job = "", path = "", ...threads] = process.argv.slice(2);
@@ -19,6 +20,11 @@ if (job === "work") {
     idle = claims > 0 ? 0 : idle + 1;
     if (claims === 0) await new Promise((done) => setTimeout(done, 5));
   }
+}
+if (job === "hold") {
+  for (const threadId of threads)
+    if (await records.runs.claimNext(threadId, processName(), 86_400_000)) console.log("claimed");
+  await new Promise((done) => setTimeout(done, 3_600_000));
 }
 if (job === "crons") {
   const due = await records.crons.takeDue(Date.now(), () => null);

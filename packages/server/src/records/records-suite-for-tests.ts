@@ -16,6 +16,8 @@ export interface RecordsSite {
   records(): ServerRecords;
   /** The same records opened again, as another process would. */
   again(): Promise<ServerRecords>;
+  /** Changes rows behind the back of the records. */
+  edit(sql: string): Promise<unknown>;
 }
 
 export function recordsSuite(name: string, site: RecordsSite): void {

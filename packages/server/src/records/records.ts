@@ -6,7 +6,8 @@
  * One implementation over SQL serves SQLite (one machine) and Postgres (many): see `open-records.ts`.
  *
  * Dates that clients see come from the clock of the caller and order nothing: runs of a thread follow each other by
- * `sequence`. Claims and `notBefore` are measured by the clock of the database, which is one for all workers.
+ * `sequence`. `notBefore` is measured by the clock of the database, which is one for all workers, and claims by one
+ * that nobody sets.
  */
 
 import type {
@@ -307,6 +308,10 @@ export interface DueCron {
   readonly cron: Cron;
 }
 
+export interface PlacedCron extends DueCron {
+  readonly position: number;
+}
+
 export interface CronRecords {
   /** Adds it or puts it in place of what the owner has under its id. */
   put(owner: Owner, cron: Cron): Promise<Cron>;
@@ -324,6 +329,8 @@ export interface CronRecords {
   takeDue(nowMs: number, next: (cron: Cron) => string | null): Promise<readonly DueCron[]>;
   /** The oldest dates first. */
   due(nowMs: number, limit?: number): Promise<readonly DueCron[]>;
+  /** Those with a date after `nowMs`, in the order they were made, from behind the position `after`. */
+  ahead(nowMs: number, after: number, limit: number): Promise<readonly PlacedCron[]>;
   /** Sets the next date of those that still have the one they were read with; returns these. */
   advance(
     steps: readonly { readonly due: DueCron; readonly next: string | null }[],

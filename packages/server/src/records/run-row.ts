@@ -1,5 +1,6 @@
 /** A run as a row. */
 import type { MultitaskStrategy, RunStatus } from "@deepwright/protocol";
+import { isProcessGone } from "deepwright/process-identity";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import type { NewEvent, Owner, RunHead, RunRecord } from "./records.ts";
 
@@ -13,13 +14,18 @@ export interface StoredRun {
   readonly stalled: number;
   /** Whether a worker has begun it, be it at work or given back: the first thing that one does is to write an event. */
   readonly begun: boolean;
-  /** Whether its worker has not kept its claim. */
+  /** Whether its worker has not kept its claim, or is gone. */
   readonly abandoned: boolean;
 }
 
-/** The columns of a run; `abandoned` needs the clock. */
+/** The columns of a run; `run_out` needs the clock. */
 export function runColumns(database: Database): string {
-  return `*, CASE WHEN status = 'running' AND claim_expires <= ${database.clock} THEN 1 ELSE 0 END AS abandoned`;
+  return `*, CASE WHEN status = 'running' AND ${hasRunOut(database)} THEN 1 ELSE 0 END AS run_out`;
+}
+
+/** SQL for a claim whose time is over. One that ends later than it can was measured before the clock was set back. */
+export function hasRunOut({ claimClock }: Database): string {
+  return `(claim_expires <= ${claimClock} OR claim_expires > ${claimClock} + claim_ttl)`;
 }
 
 export function storedRun(row: SqlRow): StoredRun {
@@ -30,7 +36,7 @@ export function storedRun(row: SqlRow): StoredRun {
     token: row.token as string | null,
     stalled: stallOf(row),
     begun: (row.last_event as number) > 0,
-    abandoned: row.abandoned === 1,
+    abandoned: row.run_out === 1 || (row.status === "running" && isProcessGone(row.worker as string)),
   };
 }
 

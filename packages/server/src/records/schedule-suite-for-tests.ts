@@ -6,7 +6,17 @@ import type { RecordsSite } from "./records-suite-for-tests.ts";
 
 const PAGE = { limit: 10, offset: 0 };
 
-export function scheduleSuite({ records, again }: RecordsSite): void {
+export function scheduleSuite({ records, again, edit }: RecordsSite): void {
+  test("a thread whose removal began is named though the clock was set back: its id would stay taken", async () => {
+    const threadId = await newThread(records(), "a");
+    await records().threads.retire("a", threadId);
+    const isNamed = async () =>
+      (await records().threads.expired(1_000)).some((each) => each.thread_id === threadId);
+    expect(await isNamed()).toBe(false);
+    await edit(`UPDATE dw_srv_threads SET expires_at = expires_at + 3600000 WHERE thread_id = '${threadId}'`);
+    expect(await isNamed()).toBe(true);
+  });
+
   describe("crons", () => {
     test("that are due are handed to one caller each, while many ask at once", async () => {
       const owner = randomUUID();

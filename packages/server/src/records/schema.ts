@@ -14,6 +14,7 @@ export const SERVER_MIGRATIONS: readonly Migration[] = [
   createCompletionTables,
   addFormerOwners,
   addOutcomes,
+  addClaimTtl,
 ];
 
 /**
@@ -118,4 +119,9 @@ function addFormerOwners({ text }: ColumnTypes): string[] {
 /** How the agent ended a run: JSON. */
 function addOutcomes({ text }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_runs ADD COLUMN outcome ${text}`];
+}
+
+/** How long a claim was to live: an end further ahead than that comes from another clock. */
+function addClaimTtl({ integer }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_srv_runs ADD COLUMN claim_ttl ${integer} NOT NULL DEFAULT 86400000`];
 }

@@ -9,7 +9,7 @@ import { testProgram } from "../../../../scripts/test-program.mjs";
 import { eventually } from "../../../../scripts/test-time.ts";
 import { openDatabase } from "../../../checkpoint/src/sqlite/driver.ts";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
-import { claimed, cron, finished, newThread, said, started } from "./facts-for-tests.ts";
+import { claimed, cron, finished, newThread, said, started, TTL } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
 import type { RetiredThread, ServerRecords } from "./records.ts";
 import { recordsSuite } from "./records-suite-for-tests.ts";
@@ -32,6 +32,11 @@ afterAll(async () => {
 recordsSuite("records in an SQLite file", {
   records: () => records,
   again: () => openRecords({ sqlite: path }, { lookEvery: 0.05 }),
+  async edit(sql) {
+    const database = openDatabase(path, { timeout: 5_000, enableForeignKeyConstraints: true });
+    database.exec(sql);
+    database.close();
+  },
 });
 
 const PROGRAM = await testProgram(new URL("./process-for-tests.ts", import.meta.url));
@@ -70,6 +75,22 @@ describe("processes on one file", () => {
     await eventually(() => expect(changed.mock.calls.length).toBeGreaterThan(1));
     await here.close();
   });
+
+  test("a run whose worker was killed is taken over at once, and one of a worker that lives is not", async () => {
+    const threadId = await newThread(records, "a");
+    const runId = await started(records, "a", threadId);
+    const worker = startProgram(PROGRAM, "hold", path, threadId);
+    await worker.said("claimed");
+    expect(await records.runs.claimNext(threadId, "other", TTL)).toBeUndefined();
+    expect(await records.runs.threadsToWakeUp(1000)).not.toContain(threadId);
+    worker.child.kill("SIGKILL");
+    await worker.ended;
+    expect(await records.runs.requestCancel("a", runId, "interrupt")).toMatchObject({ status: "running" });
+    expect(await records.runs.threadsToWakeUp(1000)).toContain(threadId);
+    expect(await claimed(records, threadId, "other")).toMatchObject({
+      run: { run_id: runId, attempts: 2, cancel: "interrupt" },
+    });
+  });
 });
 
 describe("a file", () => {
@@ -99,6 +120,7 @@ describe("a file", () => {
     await before.close();
     const database = openDatabase(file, { timeout: 5_000, enableForeignKeyConstraints: true });
     database.exec("ALTER TABLE dw_srv_threads DROP COLUMN former_owner");
+    database.exec("ALTER TABLE dw_srv_runs DROP COLUMN claim_ttl");
     database.exec("UPDATE dw_meta SET value = 7 WHERE name = 'version:server records'");
     database.close();
     const { threads, close } = await openRecords({ sqlite: file });

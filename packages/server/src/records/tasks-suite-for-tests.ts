@@ -5,7 +5,7 @@ import { claimed, newRun, newThread, started, TTL, thread } from "./facts-for-te
 import { mailKey, type RunClaim, type ServerRecords } from "./records.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";
 
-export function tasksSuite({ records, again }: RecordsSite): void {
+export function tasksSuite({ records, again, edit }: RecordsSite): void {
   /** A thread with a run at work. */
   async function giver(): Promise<RunClaim> {
     const threadId = await newThread(records(), "a");
@@ -206,6 +206,16 @@ export function tasksSuite({ records, again }: RecordsSite): void {
       expect(await records().hooks.get("a", runId)).toMatchObject({ status: "failed", answer: 500 });
       expect(await records().hooks.get("b", runId)).toBeUndefined();
       await other.close();
+    });
+
+    test("are called at once though the clock was set back since the run ended", async () => {
+      const claim = await giver();
+      const runId = claim.run.run_id;
+      const webhook = { url: "https://example.com/", body: "{}" };
+      await records().runs.finish(claim, { status: "success", threadStatus: "idle", webhook }, []);
+      await edit(`UPDATE dw_srv_hooks SET due = due + 3600000 WHERE run_id = '${runId}'`);
+      const taken = (await records().hooks.take(100, TTL)).filter((hook) => hook.runId === runId);
+      expect(taken).toMatchObject([{ attempts: 1 }]);
     });
 
     test("of those who have had their share are passed over", async () => {

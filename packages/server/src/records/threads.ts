@@ -128,8 +128,8 @@ export function threadRows(database: Database) {
       read(async (session) => {
         const rows = await session.all(
           `SELECT owner, thread_id, position FROM dw_srv_threads WHERE expires_at <= ${database.clock}
-            ORDER BY expires_at LIMIT $1`,
-          [Math.max(0, limit)],
+            OR (owner = $2 AND expires_at > ${database.clock} + ${2 * RETIRED_MS}) ORDER BY expires_at LIMIT $1`,
+          [Math.max(0, limit), EVERYONE],
         );
         return rows.map((row) => ({
           owner: row.owner as string,

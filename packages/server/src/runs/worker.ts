@@ -1,7 +1,6 @@
 /** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
 import { AsyncResource } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { processName } from "deepwright/process-identity";
 import type { Queue } from "../queue/queue.ts";
 import type { RunClaim } from "../records/records.ts";
 import { type ActiveRun, executeRun } from "./execute-run.ts";
@@ -38,7 +37,7 @@ const PAUSE_AFTER_ERROR_MS = 1_000;
 
 export function createWorker(options: WorkerOptions): Worker {
   const { records, queue, concurrency } = options;
-  const name = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const name = processName();
   const threads = new Map<string, { again: boolean; run?: ActiveRun; done: Promise<void> }>();
   /** A run that another one caused, in this process, is no part of it. */
   const scope = new AsyncResource("deepwright.worker");

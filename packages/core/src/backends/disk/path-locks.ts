@@ -23,6 +23,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { showPath } from "../../paths.ts";
+import { isAlive, pidNamespace, startOf } from "../../process-identity.ts";
 import { FileFailure, systemCode } from "./file-errors.ts";
 
 const WAIT_MS = 30_000;
@@ -86,10 +87,10 @@ async function acquire(key: string, { path, signal, directory }: PathLockOptions
   const home = directory ?? lockDirectory();
   if (home === undefined) return () => undefined;
   const lock = join(home, createHash("sha256").update(key).digest("hex").slice(0, 32));
-  const end = Date.now() + WAIT_MS;
+  const end = performance.now() + WAIT_MS;
   for (let pause = 0.5; ; pause = Math.min(pause * 1.5, 20)) {
     if (claim(lock) || (removeStale(lock) && claim(lock))) return () => give(lock);
-    if (Date.now() > end)
+    if (performance.now() > end)
       throw new FileFailure(
         "CONFLICT",
         `'${showPath(path)}' is being changed by another process. Try again.`,
@@ -143,14 +144,14 @@ function removeStale(lock: string): boolean {
 interface Holder {
   /** `pid-started-namespace-nonce`. */
   readonly name: string;
-  /** Milliseconds since the lock was taken. */
+  /** Milliseconds since the lock was taken; also how far ahead its time is, after the clock was set back. */
   readonly age: number;
 }
 
 function holderOf(lock: string): Holder | undefined {
   try {
     const name = process.platform === "win32" ? readFileSync(lock, "utf8") : readlinkSync(lock);
-    return { name, age: Date.now() - lstatSync(lock).mtimeMs };
+    return { name, age: Math.abs(Date.now() - lstatSync(lock).mtimeMs) };
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;
@@ -160,49 +161,16 @@ function holderOf(lock: string): Holder | undefined {
 function isStale({ name, age }: Holder): boolean {
   const [id, started, namespace] = name.split("-");
   const pid = Number(id);
-  if (!Number.isInteger(pid) || pid <= 0 || namespace !== processNamespace()) return age > UNKNOWN_HOLDER_MS;
+  if (!Number.isInteger(pid) || pid <= 0 || namespace !== pidNamespace()) return age > UNKNOWN_HOLDER_MS;
   if (age > STUCK_HOLDER_MS) return true;
   return !isAlive(pid) || startOf(pid) !== started;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === "EPERM";
-  }
 }
 
 let ownName: string | undefined;
 
 function identity(): string {
-  ownName ??= [process.pid, startOf(process.pid), processNamespace(), randomBytes(6).toString("hex")].join(
-    "-",
-  );
+  ownName ??= [process.pid, startOf(process.pid), pidNamespace(), randomBytes(6).toString("hex")].join("-");
   return ownName;
-}
-
-/**
- * When a process began, so that a number used again is not taken for it; `0` where it cannot be told, and
- * for one that has ended though no one asked how.
- */
-function startOf(pid: number): string {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "0" : (fields[19] ?? "0");
-  } catch {
-    return "0";
-  }
-}
-
-function processNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
-  } catch {
-    return "0";
-  }
 }
 
 function remove(lock: string): void {

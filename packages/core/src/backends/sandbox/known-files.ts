@@ -31,14 +31,14 @@ export class KnownFiles {
   note(path: string, size: number, part: Buffer): void {
     this.#files.delete(path);
     if (size <= INLINE_BYTES || size > MAX_WHOLE_BYTES) return;
-    this.#files.set(path, { kind: kindOf(part), until: Date.now() + VALID });
+    this.#files.set(path, { kind: kindOf(part), until: performance.now() + VALID });
     if (this.#files.size > KEPT) this.#files.delete(this.#files.keys().next().value as string);
   }
 
   /** Undefined: nothing is known, or that it is small or too large. */
   of(path: string): Kind | undefined {
     const known = this.#files.get(path);
-    return known !== undefined && known.until > Date.now() ? known.kind : undefined;
+    return known !== undefined && known.until > performance.now() ? known.kind : undefined;
   }
 }
 

@@ -79,7 +79,7 @@ export async function grepFiles(
 ): Promise<GrepResult> {
   const invalid = invalidPattern(request.pattern) ?? whyNoGlob(request.glob, options.path);
   if (invalid !== undefined) return invalid;
-  const end = Date.now() + options.timeout * 1000;
+  const end = performance.now() + options.timeout * 1000;
   const search = new Search(request);
   try {
     const tree = await walk(runner, options.path, searchHint(request.pattern), options, true);
@@ -115,7 +115,7 @@ async function searchFiles(
     ({ path, size = 0 }) => size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE"),
   );
   for (let start = 0; start < searchable.length; ) {
-    if (Date.now() > end) return search.result({ truncated: true, timedOut: true });
+    if (performance.now() > end) return search.result({ truncated: true, timedOut: true });
     const batch = batchFrom(searchable, start, searched ? search.missing : BATCH_FILES);
     start += batch.length;
     const contents = await contentsOf(runner, batch, known, signal ? { signal } : {});

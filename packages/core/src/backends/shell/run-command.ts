@@ -269,8 +269,8 @@ async function terminate({ started, output, stop }: Run): Promise<void> {
 }
 
 async function drain({ output, stop }: Run): Promise<void> {
-  const end = Date.now() + DRAIN_LIMIT;
-  for (let before = -1; before !== output.received() && Date.now() < end; ) {
+  const end = performance.now() + DRAIN_LIMIT;
+  for (let before = -1; before !== output.received() && performance.now() < end; ) {
     before = output.received();
     if (await firstOf(DRAIN_SILENCE, output.ended.then(isTrue), stop.aborted.then(isTrue))) return;
   }
