@@ -24,12 +24,17 @@ export function durationMs(option: string, value: unknown, rules: DurationRules)
   const { unit, zero = false, unlimited = false, most = LONGEST_MS / UNITS[unit] } = rules;
   if (value === Number.POSITIVE_INFINITY && unlimited) return value;
   if (typeof value === "number" && value <= most && (value > 0 || (zero && value === 0)))
-    return value * UNITS[unit];
+    return value * UNITS[unit] + 0;
   const range = zero ? `from 0 to ${most}` : `above 0, at most ${most}`;
   throw new ConfigurationError(
     "INVALID_OPTION",
     `The option '${option}' must be a number of ${unit} ${range}${unlimited ? ", or Infinity for no limit" : ""}. It is ${shown(value)}.`,
   );
+}
+
+/** Checks those of the options that are there: null and undefined mean absent. */
+export function checkDurations(rules: DurationRules, options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) if (value != null) durationMs(name, value, rules);
 }
 
 /** Text may be a secret that was put in the wrong place. */

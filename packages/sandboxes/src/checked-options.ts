@@ -1,11 +1,12 @@
 /** How every provider reads what it is given: null means absent, an unknown option or a bad value is an error. */
 import { ConfigurationError, canonicalPath } from "deepwright";
+import { checkDurations } from "deepwright/duration";
 
 /** Without null. */
 export type Present<Options> = { readonly [Name in keyof Options]: Exclude<Options[Name], null> };
 
-/** `any`: whoever reads the option checks it. */
-export type Kind = keyof typeof KINDS | "any";
+/** `seconds`: a duration. `any`: whoever reads the option checks it. */
+export type Kind = keyof typeof KINDS | "seconds" | "any";
 
 export interface OptionRules<Options> {
   /** Who has the options, for messages: `modalSandbox`. */
@@ -33,7 +34,7 @@ const KINDS = {
 export const COMMAND_KINDS = {
   workingDirectory: "text",
   env: "variables",
-  timeout: "positive",
+  timeout: "seconds",
   maxOutputBytes: "positive",
 } as const satisfies Record<string, Kind>;
 
@@ -106,6 +107,10 @@ function hintFor(name: string, hints: Readonly<Record<string, string>> = {}): st
 
 function checkKind(name: string, value: unknown, kind: Kind): void {
   if (kind === "any") return;
+  if (kind === "seconds") {
+    checkDurations({ unit: "seconds" }, { [name]: value });
+    return;
+  }
   const [fits, words] = KINDS[kind] as readonly [(value: unknown) => boolean, string];
   if (!fits(value)) throw invalid(`${name} must be ${words}, got ${shown(value)}.`);
   if (kind === "variables") checkedVariables(value as Record<string, string>, name);
@@ -138,8 +143,7 @@ export function checkDirectory(path: string): string {
 }
 
 export function checkSeconds(name: string, value: number, most: number): void {
-  if (value > 0 && value <= most) return;
-  throw invalid(`${name}: ${value} is no number of seconds from 1 to ${most}.`);
+  checkDurations({ unit: "seconds", most }, { [name]: value });
 }
 
 /** The same words for several names. */

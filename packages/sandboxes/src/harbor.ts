@@ -32,7 +32,7 @@ const RULES: OptionRules<HarborSandboxOptions> = {
     environment: "object",
     ...COMMAND_KINDS,
     network: "any",
-    fileTimeout: "positive",
+    fileTimeout: "seconds",
     ignoreFiles: "boolean",
   },
   hints: {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { durationMs } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import { damaged } from "../home/damaged.ts";
 import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
@@ -46,7 +47,10 @@ export class SqliteSql implements Sql, SqlSession {
   }
 
   static async open(path: string, options: SqliteOptions = {}): Promise<SqliteSql> {
-    const busyMs = (options.busyTimeout ?? DEFAULT_BUSY_SECONDS) * 1000;
+    const busyMs = durationMs("busyTimeout", options.busyTimeout ?? DEFAULT_BUSY_SECONDS, {
+      unit: "seconds",
+      zero: true,
+    });
     const timeout = Math.min(NATIVE_WAIT_MS, busyMs);
     prepareFile(path);
     try {

@@ -7,7 +7,7 @@ import {
   type PutOperation,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
-import { DeepwrightError } from "deepwright/errors";
+import { checkDurations, every } from "deepwright/duration";
 import { readStored } from "../home/damaged.ts";
 import { checkOptions } from "../home/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
@@ -26,7 +26,7 @@ export interface TtlOptions {
   readonly defaultMinutes?: number;
   /** Whether reading an item lets it live for its whole time again. Default true. */
   readonly refreshOnRead?: boolean;
-  /** How often expired items are removed; they are invisible at once. Default 60, at most 24 days. */
+  /** How often expired items are removed; they are invisible at once. Default 60. */
   readonly sweepIntervalMinutes?: number;
 }
 
@@ -52,8 +52,6 @@ export interface ListedItem {
 const DEFAULT_LISTED = 1_000;
 const SWEEP_BATCH = 500;
 const DEFAULT_SWEEP_MINUTES = 60;
-/** A timer set to more fires at once. */
-const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /**
  * LangGraph's store over a database. A namespace in a search is matched by whole parts, and searches
@@ -62,14 +60,13 @@ const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 export abstract class DurableStore extends BaseStore {
   readonly #service: StoreService;
   readonly #options: StoreOptions;
-  #sweeping: NodeJS.Timeout | undefined;
+  #stopSweeping: (() => void) | undefined;
 
   protected constructor(service: StoreService, options: StoreOptions) {
     super();
     checkOptions("ttl", options.ttl ?? {}, ["defaultMinutes", "refreshOnRead", "sweepIntervalMinutes"]);
-    const { sweepIntervalMinutes: minutes = DEFAULT_SWEEP_MINUTES } = options.ttl ?? {};
-    if (!(minutes > 0))
-      throw new DeepwrightError("INVALID_OPTION", "sweepIntervalMinutes must be a number above 0.");
+    const { sweepIntervalMinutes = DEFAULT_SWEEP_MINUTES, defaultMinutes } = options.ttl ?? {};
+    checkDurations({ unit: "minutes" }, { sweepIntervalMinutes, defaultMinutes });
     this.#service = service;
     this.#options = options;
     if (options.ttl) this.#sweepRegularly();
@@ -165,16 +162,14 @@ export abstract class DurableStore extends BaseStore {
   }
 
   protected stopSweeping(): void {
-    clearInterval(this.#sweeping);
+    this.#stopSweeping?.();
   }
 
   /** What fails in the background is tried again at the next turn; a caller of `sweep` hears of it. */
   #sweepRegularly(): void {
-    if (this.#sweeping) return;
+    if (this.#stopSweeping) return;
     const minutes = this.#options.ttl?.sweepIntervalMinutes ?? DEFAULT_SWEEP_MINUTES;
-    const ms = Math.min(minutes * 60_000, LONGEST_INTERVAL_MS);
-    this.#sweeping = setInterval(() => this.sweep().catch(() => {}), ms);
-    this.#sweeping.unref();
+    this.#stopSweeping = every(minutes * 60_000, () => this.sweep().catch(() => {}), { ref: false });
   }
 
   async #embed(

@@ -20,8 +20,8 @@ export interface Limits {
   readonly maxSeconds?: number;
 }
 
-/** What a timer can wait for. */
-export const MAX_SECONDS = 2_147_483;
+/** What the library takes. */
+export const MAX_SECONDS = 1e12;
 
 export function limitsOf({ maxSteps, maxCost, maxTokens, maxSeconds }: RawLimits): Limits {
   return {
@@ -30,7 +30,9 @@ export function limitsOf({ maxSteps, maxCost, maxTokens, maxSeconds }: RawLimits
       ? {}
       : { maxCost: amount("--max-cost", maxCost.replace(/^\$/, ""), "of dollars") }),
     ...(maxTokens === undefined ? {} : { maxTokens: whole("--max-tokens", maxTokens, "tokens") }),
-    ...(maxSeconds === undefined ? {} : { maxSeconds: amount("--max-seconds", maxSeconds, "of seconds") }),
+    ...(maxSeconds === undefined
+      ? {}
+      : { maxSeconds: amount("--max-seconds", maxSeconds, "of seconds", MAX_SECONDS) }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The ways a run is stopped from outside: Ctrl-C, a signal to terminate, the clock, a reader who left. */
+import { after } from "deepwright/duration";
 import { EXIT } from "../exit-codes.ts";
 import type { StopReason } from "./run-end.ts";
 
@@ -7,7 +8,7 @@ export class Stop {
   /** Undefined while nobody asked to stop. */
   reason: StopReason | undefined;
   private readonly controller = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
+  private stopTimer = (): void => {};
 
   constructor() {
     this.signal = this.controller.signal;
@@ -29,18 +30,18 @@ export class Stop {
 
   /** Stops the run when this many seconds are over. */
   after(seconds: number): void {
-    this.timer = setTimeout(() => this.because("timeout"), seconds * 1000);
+    this.stopTimer = after(seconds * 1000, () => this.because("timeout"));
   }
 
   because(reason: StopReason): void {
     this.reason ??= reason;
-    clearTimeout(this.timer);
+    this.stopTimer();
     this.controller.abort(abortError());
   }
 
   /** No clock runs on after the run is over. */
   done(): void {
-    clearTimeout(this.timer);
+    this.stopTimer();
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a run may use at most, as a caller states it. */
+import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { ModelPrice, ModelPrices } from "./prices.ts";
 
@@ -44,6 +45,7 @@ export function limitsOf(budget: unknown): Limits | undefined {
     number,
     number,
   ];
+  checkDurations({ unit: "seconds", unlimited: true, zero: true }, { "budget.maxSeconds": given.maxSeconds });
   return { maxTokens, maxCost, maxSteps, maxSeconds, prices: pricesOf(prices) };
 }
 

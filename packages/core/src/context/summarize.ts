@@ -8,6 +8,7 @@ import {
 } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { charged } from "../budget/charge.ts";
+import { signalAfter } from "../duration.ts";
 import type { TaskConfig } from "../engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
@@ -185,12 +186,9 @@ function headOfTokens(text: string, room: number, cost: number): string {
   return text.slice(0, space > length * 0.8 ? space : length);
 }
 
-/** A timer of more milliseconds fires at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
 async function ask(request: SummaryRequest, notes: string, conversation: string): Promise<string> {
   const { config, model, timeout, signal: stop } = request;
-  const time = AbortSignal.timeout(Math.min(Math.ceil(timeout * 1000), LONGEST_TIMER));
+  const time = signalAfter(timeout * 1000);
   const signal = stop === undefined ? time : AbortSignal.any([stop, time]);
   const { runId: _, ...inherited } = config;
   const messages = promptFor(request, notes, conversation);

@@ -3,6 +3,7 @@ import { SystemMessage } from "@langchain/core/messages";
 import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
 import type { AgentMiddleware } from "langchain";
 import { approvalDemandOf } from "../backends/approval-demand.ts";
+import { durationMs } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import { demandGate, refuseUnasked } from "./approval-demand.ts";
 import { APPROVALS, approvalsChannel } from "./approval-memory.ts";
@@ -67,7 +68,7 @@ export function buildLoop(spec: LoopSpec): Loop {
     [spec.stateSchema, ...middleware.map((m) => m.stateSchema)],
     asksPeople(asking) ? { [APPROVALS]: approvalsChannel() } : {},
   );
-  const timeoutOf = perTool("toolTimeout", spec.toolTimeout, () => undefined);
+  const timeoutOf = perTool("toolTimeout", spec.toolTimeout, () => undefined, checkTimeout);
   return {
     name: spec.name,
     model: spec.modelSource ?? modelSource(spec.model),
@@ -121,17 +122,25 @@ function perTool(
   option: string,
   setting: number | Readonly<Record<string, number>> | undefined,
   fallback: (tool: string) => number | undefined,
+  check: (option: string, value: unknown) => void = checkPositive,
 ): (tool: string) => number | undefined {
   if (setting === undefined) return fallback;
   const values = typeof setting === "number" ? [setting] : Object.values(setting);
-  const bad = values.find((value) => typeof value !== "number" || !(value > 0));
-  if (bad !== undefined)
-    throw new ConfigurationError(
-      "INVALID_OPTION",
-      `The option '${option}' must be a positive number, not ${String(bad)}.`,
-    );
+  for (const value of values) check(option, value);
   if (typeof setting === "number") return () => setting;
   return (tool) => (Object.hasOwn(setting, tool) ? setting[tool] : fallback(tool));
+}
+
+function checkTimeout(option: string, value: unknown): void {
+  durationMs(option, value, { unit: "seconds", unlimited: true });
+}
+
+function checkPositive(option: string, value: unknown): void {
+  if (typeof value === "number" && value > 0) return;
+  throw new ConfigurationError(
+    "INVALID_OPTION",
+    `The option '${option}' must be a positive number, not ${String(value)}.`,
+  );
 }
 
 /**

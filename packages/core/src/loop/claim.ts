@@ -1,4 +1,5 @@
 /** The right to write to a thread, held by one run at a time: what a saver must offer, and what the loop asks. */
+import { checkDurations } from "../duration.ts";
 import type { TaskConfig } from "../engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 
@@ -47,8 +48,7 @@ export function claimSettings(option: unknown, checkpointer: unknown): ThreadCla
   const { mode, ttl } = option as { mode?: unknown; ttl?: unknown };
   if (typeof option !== "object" || !MODES.has(mode) || Object.keys(option).some((key) => !KEYS.has(key)))
     throw invalid(`The option 'threadClaim' must be {mode: "queue" | "refuse", ttl?: seconds}.`);
-  if (ttl !== undefined && !(typeof ttl === "number" && ttl > 0 && Number.isFinite(ttl)))
-    throw invalid(`The 'ttl' of the option 'threadClaim' must be seconds, not ${String(ttl)}.`);
+  checkDurations({ unit: "seconds" }, { "threadClaim.ttl": ttl });
   if (checkpointer === undefined || checkpointer === null || checkpointer === false)
     throw invalid(
       "The option 'threadClaim' needs a checkpointer: threads are claimed where they are stored.",

@@ -1,4 +1,5 @@
 /** Bounds on running tools: how many at once, and how long each. */
+import { after } from "../duration.ts";
 
 /** Lets at most `limit` bodies run at a time; the others wait in the order they came. */
 export class Semaphore {
@@ -20,9 +21,6 @@ export class Semaphore {
   }
 }
 
-/** Node's timers fire at once when asked for more. */
-const LONGEST_WAIT = 2 ** 31 - 1;
-
 export class TimedOut extends Error {
   constructor(readonly seconds: number) {
     super(`timed out after ${seconds} s`);
@@ -41,15 +39,12 @@ export async function withDeadline<T>(
   if (seconds === undefined) return body(signal);
   const controller = new AbortController();
   const timedOut = new TimedOut(seconds);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop = (): void => {};
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => {
-        reject(timedOut);
-        controller.abort(timedOut);
-      },
-      Math.min(seconds * 1000, LONGEST_WAIT),
-    );
+    stop = after(seconds * 1000, () => {
+      reject(timedOut);
+      controller.abort(timedOut);
+    });
   });
   const work = body(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
   // After the deadline nobody waits for the tool any more: its failure has no reader.
@@ -57,6 +52,6 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work, deadline]);
   } finally {
-    clearTimeout(timer);
+    stop();
   }
 }

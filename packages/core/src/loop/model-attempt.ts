@@ -1,5 +1,6 @@
 /** One asking of a model that ends: with a reply, an error, an abort, or because nothing was heard for too long. */
 import type { AIMessage } from "@langchain/core/messages";
+import { after } from "../duration.ts";
 import type { Ask, Attempt, Outgoing } from "./stages.ts";
 
 export interface AttemptTimes {
@@ -29,9 +30,6 @@ export async function askOnce(
   }
 }
 
-/** Longer timers fire at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
 class Watch implements Attempt {
   readonly ended: Promise<never>;
   readonly #controller = new AbortController();
@@ -39,7 +37,7 @@ class Watch implements Attempt {
   readonly #times: AttemptTimes;
   #heardAt = performance.now();
   #isHeard = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer = (): void => {};
   #reject!: (reason: unknown) => void;
 
   constructor(stop: AbortSignal | undefined, times: AttemptTimes) {
@@ -67,7 +65,7 @@ class Watch implements Attempt {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#stop?.removeEventListener("abort", this.#stopped);
   }
 
@@ -79,8 +77,7 @@ class Watch implements Attempt {
   readonly #stopped = (): void => this.#end(this.#stop?.reason);
 
   #arm(wait: number): void {
-    if (wait === Number.POSITIVE_INFINITY) return;
-    this.#timer = setTimeout(this.#look, Math.min(Math.ceil(wait), LONGEST_TIMER));
+    this.#stopTimer = after(Math.ceil(wait), this.#look);
   }
 
   /** A sign moves no timer: the timer looks when the last one was. */

@@ -3,6 +3,7 @@
  *
  * When a provider says that it had too many requests, each further one only makes it worse.
  */
+import { after } from "../duration.ts";
 import type { ModelPool } from "./model-source.ts";
 
 /** What ends by itself: by instance of a model, or by the string it was made from. */
@@ -32,13 +33,13 @@ export function sleep(milliseconds: number, signal: AbortSignal | undefined): Pr
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const stop = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const stopTimer = after(milliseconds, () => {
       signal?.removeEventListener("abort", stop);
       resolve();
-    }, milliseconds);
+    });
     signal?.addEventListener("abort", stop, { once: true });
   });
 }

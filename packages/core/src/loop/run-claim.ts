@@ -1,4 +1,5 @@
 /** A claim as a run holds it: from before it reads its thread until its last write is stored. */
+import { signalAfter } from "../duration.ts";
 import { ambientConfigurable, checkpointerOf, isNested } from "../engine.ts";
 import {
   CLAIM_KEY,
@@ -121,7 +122,7 @@ export async function claimRun(graph: ClaimingGraph, options: ClaimedOptions): P
 /** The time limit of a run is one of waiting, too. */
 function waitSignal({ signal, timeout }: ClaimedOptions): AbortSignal | undefined {
   if (timeout === undefined || !(timeout > 0)) return signal;
-  const limit = AbortSignal.timeout(timeout);
+  const limit = signalAfter(timeout);
   return signal ? AbortSignal.any([signal, limit]) : limit;
 }
 

@@ -12,6 +12,7 @@ import { filesValue, StateBackend } from "../backends/state.ts";
 import { createMediaStages } from "../context/media-references.ts";
 import { OffloadLimits } from "../context/offload-limits.ts";
 import { createOffloadStages } from "../context/offload-stages.ts";
+import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import {
   appendSection,
@@ -298,11 +299,7 @@ function checkOptions(options: FilesystemMiddlewareOptions): void {
         "INVALID_OPTION",
         `The option '${name}' must be more than 0 tokens, or null for never, not ${options[name]}.`,
       );
-  if (maxExecuteTimeout != null && !(maxExecuteTimeout > 0))
-    throw new ConfigurationError(
-      "INVALID_OPTION",
-      `The option 'maxExecuteTimeout' must be more than 0 seconds, not ${maxExecuteTimeout}.`,
-    );
+  checkDurations({ unit: "seconds", unlimited: true }, { maxExecuteTimeout });
   if (tools && tools !== "all" && !Array.isArray(tools))
     throw new ConfigurationError(
       "INVALID_OPTION",

@@ -2,6 +2,7 @@
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { isContextOverflow } from "../context/overflow.ts";
+import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import { failureOf, type ModelFailure } from "../loop/model-failure.ts";
 import { askWithRetries, type ModelRetry, type RetryPolicy } from "../loop/model-retry.ts";
@@ -67,12 +68,9 @@ function checkOptions(options: ModelRetryMiddlewareOptions): void {
   const { maxAttempts, maxWait, firstWait, idleTimeout, connectTimeout, jitter, onRetry } = options;
   checkKind("boolean", { jitter });
   checkKind("function", { onRetry });
-  for (const [name, value] of Object.entries({ maxWait, firstWait, idleTimeout, connectTimeout }))
-    if (value != null && !(typeof value === "number" && value >= 0 && (value > 0 || /Wait$/.test(name))))
-      throw new ConfigurationError(
-        "INVALID_OPTION",
-        `The option '${name}' must be a number of seconds, not ${String(value)}.`,
-      );
+  checkDurations({ unit: "seconds", unlimited: true, zero: true }, { maxWait });
+  checkDurations({ unit: "seconds", zero: true }, { firstWait });
+  checkDurations({ unit: "seconds", unlimited: true }, { idleTimeout, connectTimeout });
   if (maxAttempts != null && !(Number.isInteger(maxAttempts) && maxAttempts >= 1))
     throw new ConfigurationError(
       "INVALID_OPTION",

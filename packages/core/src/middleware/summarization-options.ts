@@ -1,5 +1,6 @@
 /** Whether options of summaries are what they must be. */
 import { checkBackend } from "../backends/check-backend.ts";
+import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
 import type { SummarizationMiddlewareOptions } from "./summarization.ts";
@@ -24,7 +25,7 @@ export function checkSummarizationOptions(options: SummarizationMiddlewareOption
   checkBackend(options.backend);
   checkText(options.summaryPrompt, "summaryPrompt");
   checkNumber(options.trimTokensToSummarize, "trimTokensToSummarize");
-  checkNumber(options.summaryTimeout, "summaryTimeout");
+  checkDurations({ unit: "seconds", unlimited: true }, { summaryTimeout: options.summaryTimeout });
   checkDirectory(options.historyPathPrefix);
   const { truncateArgsSettings: settings } = options;
   if (settings == null) return;

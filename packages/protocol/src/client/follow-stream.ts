@@ -154,6 +154,9 @@ function readEvent({ id, event, data }: SseEvent, known: string | undefined): St
   };
 }
 
+/** Longer timers fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The events of one connection, then perhaps `silent`. The abort reaches a body that knows nothing of signals. */
 async function* readBody(
   response: Response,
@@ -174,10 +177,13 @@ async function* readBody(
     for (;;) {
       const timer =
         idleMs > 0
-          ? setTimeout(() => {
-              silent = true;
-              letGo();
-            }, idleMs)
+          ? setTimeout(
+              () => {
+                silent = true;
+                letGo();
+              },
+              Math.min(idleMs, LONGEST_TIMER_MS),
+            )
           : undefined;
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       signal?.throwIfAborted();

@@ -86,8 +86,8 @@ const RULES: OptionRules<AgentCoreSandboxOptions> = {
     endpoint: "text",
     client: "object",
     codeInterpreter: "text",
-    sessionTimeout: "positive",
-    openTimeout: "positive",
+    sessionTimeout: "seconds",
+    openTimeout: "seconds",
     create: "object",
   },
   hints: {

@@ -1,6 +1,7 @@
 /** The connection to a container engine: calls with a deadline, and failures in our words. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { after } from "deepwright/duration";
 import type Docker from "dockerode";
 import { loadVendor } from "../remote/vendor.ts";
 import { type EngineAddress, showAddress } from "./engine-address.ts";
@@ -65,13 +66,13 @@ async function withDeadline<Answer>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   let stop = (): void => undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = (): void => undefined;
   const stopped = new Promise<never>((_, reject) => {
     const end = (reason: unknown) => (): void => {
       reject(reason);
       controller.abort();
     };
-    timer = setTimeout(end(new EngineTimeout(`no answer in ${milliseconds} ms`)), milliseconds);
+    stopTimer = after(milliseconds, end(new EngineTimeout(`no answer in ${milliseconds} ms`)));
     stop = () => end(signal?.reason)();
     signal?.addEventListener("abort", stop, { once: true });
   });
@@ -80,7 +81,7 @@ async function withDeadline<Answer>(
     asked.catch(() => undefined);
     return await Promise.race([asked, stopped]);
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     signal?.removeEventListener("abort", stop);
   }
 }

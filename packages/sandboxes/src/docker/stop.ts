@@ -1,5 +1,6 @@
 /** What may end a command from outside, its time or an abort, and what is no command at all. */
 import { SandboxError } from "deepwright";
+import { after } from "deepwright/duration";
 
 export interface Stop {
   /** Resolves with whichever comes first, or never. */
@@ -9,19 +10,17 @@ export interface Stop {
   dispose(): void;
 }
 
-/** The longest a timer can wait. */
-const MAX_DELAY = 2 ** 31 - 1;
 /** What Linux takes as one argument of a program. */
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 
 export function stopFor(seconds: number, signal: AbortSignal | undefined): Stop {
   let dispose = (): void => undefined;
   const requested = new Promise<"timeout" | "abort">((resolve) => {
-    const timer = setTimeout(resolve, Math.min(seconds * 1000, MAX_DELAY), "timeout");
+    const stopTimer = after(seconds * 1000, () => resolve("timeout"));
     const onAbort = (): void => resolve("abort");
     signal?.addEventListener("abort", onAbort, { once: true });
     dispose = () => {
-      clearTimeout(timer);
+      stopTimer();
       signal?.removeEventListener("abort", onAbort);
     };
   });

@@ -72,7 +72,7 @@ const RULES: OptionRules<LangSmithSandboxOptions> = {
     snapshot: "text",
     snapshotName: "text",
     network: "any",
-    openTimeout: "positive",
+    openTimeout: "seconds",
     create: "object",
   },
   hints: {

@@ -1,5 +1,6 @@
 /** Reads and checks the options of createSandbox: null means absent, an unknown option is an error. */
 import { ConfigurationError } from "deepwright";
+import { checkDurations } from "deepwright/duration";
 import { checkedVariables } from "../checked-options.ts";
 import type { SandboxProvider } from "../provider.ts";
 import { networkOfNamed, PROVIDER_NAMES, type ProviderName } from "./named-providers.ts";
@@ -72,7 +73,8 @@ export function readOptions(given: CreateSandboxOptions): Settings {
   const { setupScript, setupScriptPath } = options;
   checkKind("string", { name: options.name, setupScript, setupScriptPath });
   checkKind("function", { onReplaced: options.onReplaced });
-  checkSeconds({ setupTimeout: options.setupTimeout, ttl: options.ttl });
+  checkDurations({ unit: "seconds" }, { setupTimeout: options.setupTimeout });
+  checkDurations({ unit: "seconds", unlimited: true }, { ttl: options.ttl });
   if (setupScript !== undefined && setupScriptPath !== undefined)
     throw invalid("The set-up is a 'setupScript' or a 'setupScriptPath', not both.");
   if (options.name?.trim() === "") throw invalid("The option 'name' must not be empty.");
@@ -161,12 +163,6 @@ function checkKind(kind: "string" | "function", values: Readonly<Record<string, 
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && typeof value !== kind)
       throw invalid(`The option '${name}' must be ${kind === "string" ? "text" : "a function"}.`);
-}
-
-function checkSeconds(values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && !(typeof value === "number" && value > 0))
-      throw invalid(`The option '${name}' must be more than 0 seconds, not ${String(value)}.`);
 }
 
 function invalid(message: string): ConfigurationError {

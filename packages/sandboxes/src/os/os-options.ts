@@ -117,7 +117,7 @@ const RULES: OptionRules<OsSandboxOptions> = {
     approve: "function",
     egress: "object",
     limits: "object",
-    timeout: "positive",
+    timeout: "seconds",
     maxOutputBytes: "positive",
     seccomp: "text",
     bubblewrap: "text",
@@ -136,7 +136,7 @@ const LIMIT_RULES: OptionRules<OsLimits> = {
   kinds: {
     memoryMb: "positive",
     processes: "positive",
-    cpuSeconds: "positive",
+    cpuSeconds: "seconds",
     fileSizeMb: "positive",
     openFiles: "positive",
   },

@@ -17,7 +17,7 @@ import {
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
-import { stopwatch } from "deepwright/duration";
+import { after, stopwatch } from "deepwright/duration";
 import { checkedVariables } from "../checked-options.ts";
 import { quoted } from "../quoted.ts";
 import { boundOutput } from "./remote-output.ts";
@@ -311,12 +311,11 @@ function stopOf(milliseconds: number, signal: AbortSignal | undefined): Stopped 
       over = true;
       resolve(how);
     };
-    // A timer counts at most 2^31 - 1 milliseconds.
-    const timer = setTimeout(end("late"), Math.min(milliseconds, 2 ** 31 - 1));
+    const stopTimer = after(milliseconds, end("late"));
     const aborted = end("abort");
     signal?.addEventListener("abort", aborted, { once: true });
     dispose = () => {
-      clearTimeout(timer);
+      stopTimer();
       signal?.removeEventListener("abort", aborted);
     };
   });

@@ -1,5 +1,6 @@
 /** A search of the web by Tavily, or by a server that answers as it does. */
 import { ConfigurationError } from "deepwright";
+import { durationMs, signalAfter } from "deepwright/duration";
 import { z } from "zod";
 import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import type { WebSearch } from "./web-search.ts";
@@ -31,12 +32,13 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Rejects with words for the model, in which the key is not. */
 export function tavilySearch(options: TavilyOptions): WebSearch {
   const { apiKey, baseUrl, timeoutSeconds = TIMEOUT_SECONDS } = options;
+  const timeoutMs = durationMs("timeoutSeconds", timeoutSeconds, { unit: "seconds" });
   if (apiKey.trim() === "" || /[^\x21-\x7e]/.test(apiKey))
     throw new ConfigurationError("INVALID_OPTION", "The key of the search is empty or no key.");
   const url = searchUrl(baseUrl ?? BASE_URL);
   const fetch = createGuardedFetch({ allowPrivate: baseUrl !== undefined, maxBytes: MOST_BYTES });
   return async (query, { maxResults, signal }) => {
-    const late = AbortSignal.timeout(timeoutSeconds * 1_000);
+    const late = signalAfter(timeoutMs);
     const response = await fetch(url, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },

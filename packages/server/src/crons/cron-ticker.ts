@@ -8,6 +8,7 @@
  * and it is tried again a little later.
  */
 import type { CreateRun } from "@deepwright/protocol";
+import { after } from "deepwright/duration";
 import type { CronRecords, DueCron, Owner, PlacedCron, RunRecord } from "../records/records.ts";
 import type { StartRun } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
@@ -39,7 +40,7 @@ const AGAIN_MS = 10_000;
 
 export function createCronTicker(options: CronTickerOptions): CronTicker {
   const { crons, start, tickMs, leastMs = 0, mayBegin = () => true, onError } = options;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = (): void => {};
   let ticking: Promise<void> | undefined;
   let stopped = false;
   /** Until when crons that failed are left alone, in milliseconds. */
@@ -91,22 +92,22 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
     }
   };
   const again = (): void => {
-    timer = setTimeout(() => {
+    const next = (): void => {
       ticking = tick()
         .catch(onError)
         .finally(() => {
           ticking = undefined;
           if (!stopped) again();
         });
-    }, tickMs);
-    timer.unref();
+    };
+    stopTimer = after(tickMs, next, { ref: false });
   };
   return {
     tick,
     start: () => again(),
     async stop() {
       stopped = true;
-      clearTimeout(timer);
+      stopTimer();
       await ticking;
     },
   };

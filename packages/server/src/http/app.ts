@@ -1,6 +1,7 @@
 /** The server as a function from requests to answers. */
 import { setMaxListeners } from "node:events";
 import { ConfigurationError } from "deepwright";
+import { checkDurations } from "deepwright/duration";
 import { addressSecrets, holdSecrets, releaseSecrets } from "deepwright/secrets";
 import { Hono } from "hono";
 import { loadAll } from "../agents/load-all.ts";
@@ -91,6 +92,7 @@ export interface ServerApp {
 
 export async function createApp(options: AppOptions): Promise<ServerApp> {
   const { authenticate } = options;
+  checkTimes(options);
   const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
   const places = await openPlaces(options);
   const secrets = {};
@@ -136,6 +138,16 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
 const DRAIN_MS = 25_000;
 const HEARTBEAT_MS = 10_000;
 const STALL_MS = 60_000;
+
+function checkTimes({ heartbeatMs, stallMs, drainMs, limits = {} }: AppOptions): void {
+  checkDurations({ unit: "milliseconds" }, { heartbeatMs, stallMs });
+  checkDurations({ unit: "milliseconds", zero: true }, { drainMs });
+  checkDurations(
+    { unit: "milliseconds" },
+    { "limits.answerMs": limits.answerMs, "limits.readyMs": limits.readyMs },
+  );
+  checkDurations({ unit: "seconds", zero: true }, { "limits.cronSeconds": limits.cronSeconds });
+}
 
 async function openServices(options: AppOptions, places: Places, closing: AbortSignal): Promise<Services> {
   const { records, saver, store } = places;

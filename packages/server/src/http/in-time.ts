@@ -1,5 +1,6 @@
 /** Answers come in time, or the client is told that they do not. */
 import type { RouteName } from "@deepwright/protocol";
+import { after } from "deepwright/duration";
 import { Problem } from "./problems.ts";
 
 /** These wait for runs to end, or do much at once. */
@@ -31,18 +32,18 @@ export class TimeLimit {
   async answer(route: string, begin: () => Promise<unknown>): Promise<unknown> {
     if (PATIENT.has(route)) return begin();
     if (this.#late >= MOST_LATE && !SIMPLE.has(route)) throw overloaded();
-    let timer: NodeJS.Timeout | undefined;
+    let stop = (): void => {};
     const answer = begin();
     const timeUp = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      stop = after(this.#limitMs, () => {
         this.#await(answer);
         reject(tooLate(this.#limitMs));
-      }, this.#limitMs);
+      });
     });
     try {
       return await Promise.race([answer, timeUp]);
     } finally {
-      clearTimeout(timer);
+      stop();
     }
   }
 

@@ -3,6 +3,7 @@ import type { SharedSaver } from "@deepwright/checkpoint";
 import { PostgresSaver, PostgresStore } from "@deepwright/checkpoint/postgres";
 import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
 import type { BaseStore } from "@langchain/langgraph";
+import { checkDurations } from "deepwright/duration";
 import { openRecords } from "../records/open-records.ts";
 import type { ServerRecords } from "../records/records.ts";
 
@@ -32,6 +33,7 @@ export interface Places {
 
 export async function openPlaces(options: PlaceOptions): Promise<Places> {
   const { database = ":memory:", databaseTimeout = 25 } = options;
+  checkDurations({ unit: "seconds", most: 86_400 }, { databaseTimeout });
   const timeout = { answerTimeout: databaseTimeout };
   const postgres = /^postgres(?:ql)?:\/\//.test(database) ? database : undefined;
   const opened: { close(): Promise<unknown> | unknown }[] = [];

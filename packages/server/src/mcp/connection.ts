@@ -4,6 +4,7 @@
  * Whatever happens to it, a call is answered within its time, and nobody else waits.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { signalAfter } from "deepwright/duration";
 import { redactError, releaseSecrets, withoutSecrets } from "deepwright/secrets";
 import { type Connected, connect } from "./connect.ts";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
@@ -115,7 +116,7 @@ class SupervisedConnection implements Connection {
     signal?: AbortSignal,
   ): Promise<Answer> {
     const { timeout = CALL_TIMEOUT } = this.options.definition;
-    const limit = AbortSignal.timeout(timeout);
+    const limit = signalAfter(timeout);
     const until = AbortSignal.any([limit, this.ending.signal, ...(signal ? [signal] : [])]);
     for (let attempt = 1; ; attempt += 1) {
       const connected = await inTime(this.ready(), until).catch((error: unknown) => {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { after, durationMs } from "deepwright/duration";
 import { loadServerSdk } from "./load-mcp.ts";
 
 export interface McpEndpointOptions {
@@ -37,7 +38,8 @@ const IDLE_MS = 30 * 60_000;
 
 /** A session lives in this process: a client that comes to another one is told to begin anew, as the protocol has it. */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  const { open, sessions: most = SESSIONS, idleMs = IDLE_MS } = options;
+  const { open, sessions: most = SESSIONS } = options;
+  const idleMs = durationMs("idleMs", options.idleMs ?? IDLE_MS, { unit: "milliseconds" });
   const sessions = new Sessions(most, idleMs);
   /** Whatever the request is: one that begins no session leaves nothing behind. */
   const begin = async (
@@ -80,7 +82,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
 interface OpenSession extends Session {
   /** Answers that are not over. */
   answers: number;
-  timer?: NodeJS.Timeout;
+  stopTimer?: () => void;
 }
 
 class Sessions {
@@ -112,7 +114,7 @@ class Sessions {
     this.#open.delete(id);
     this.#open.set(id, session);
     session.answers += 1;
-    clearTimeout(session.timer);
+    session.stopTimer?.();
     const rest = (): void => {
       session.answers -= 1;
       if (session.answers === 0 && this.#open.get(id) === session) this.#waitFor(id, session);
@@ -122,7 +124,7 @@ class Sessions {
 
   /** Of one that its client has ended. */
   forget(id: string): void {
-    clearTimeout(this.#open.get(id)?.timer);
+    this.#open.get(id)?.stopTimer?.();
     this.#open.delete(id);
   }
 
@@ -131,7 +133,7 @@ class Sessions {
   }
 
   #waitFor(id: string, session: OpenSession): void {
-    session.timer = setTimeout(() => void this.#end(id).catch(() => {}), this.#idleMs).unref();
+    session.stopTimer = after(this.#idleMs, () => void this.#end(id).catch(() => {}), { ref: false });
   }
 
   async #end(id: string): Promise<void> {

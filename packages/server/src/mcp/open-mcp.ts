@@ -2,6 +2,7 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { InterruptOnConfig } from "deepwright";
 import { warnOnConsole } from "deepwright/console-line";
+import { checkDurations } from "deepwright/duration";
 import { ConfigurationError } from "deepwright/errors";
 import type { ConnectionState } from "./connection.ts";
 import type { McpServerDefinition } from "./definition.ts";
@@ -47,7 +48,7 @@ export interface OpenMcpOptions extends ServerSources {
   readonly trustTool?: (change: ToolChange & { readonly server: string }) => boolean | Promise<boolean>;
   /** Tokens the schemas of all tools may take; above that they are searched for. Default 2,000. */
   readonly toolTokens?: number;
-  /** Seconds a server has to be ready. Default 30. */
+  /** Seconds a server has to be ready, at most a day. Default 30. */
   readonly startTimeout?: number;
   /** Where `${NAME}` in definitions is looked up. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -143,9 +144,8 @@ function checkOptions(options: OpenMcpOptions): void {
         hint: `The options are ${Object.keys(OPTIONS).join(", ")}.`,
       },
     );
-  for (const name of ["toolTokens", "startTimeout"] as const) {
-    const value = options[name];
-    if (value !== undefined && !(Number.isFinite(value) && value > 0))
-      throw new ConfigurationError("INVALID_OPTION", `The option '${name}' must be a number above 0.`);
-  }
+  const { toolTokens, startTimeout } = options;
+  checkDurations({ unit: "seconds", most: 86_400 }, { startTimeout });
+  if (toolTokens !== undefined && !(Number.isFinite(toolTokens) && toolTokens > 0))
+    throw new ConfigurationError("INVALID_OPTION", "The option 'toolTokens' must be a number above 0.");
 }

@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPostgresPool } from "@deepwright/checkpoint/sql";
+import { checkDurations } from "deepwright/duration";
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from "graphile-worker";
 import { type KeptRunner, keepRunner } from "./keep-runner.ts";
 import type { Queue, WakeHandler } from "./queue.ts";
@@ -47,6 +48,8 @@ const CONNECTIONS = 6;
 
 export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   const { connectionString, schema = "deepwright_queue", concurrency = 8, pollMs = 2_000 } = options;
+  // Of graphile-worker's own timers.
+  checkDurations({ unit: "milliseconds", most: 2 ** 31 - 1 }, { pollMs });
   const onError = options.onError ?? (() => {});
   const logger = new Logger(() => (level, message) => {
     if (level === "error" && !BESIDE_THE_POINT.test(message)) onError(new Error(`queue: ${message}`));

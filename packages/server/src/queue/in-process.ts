@@ -1,11 +1,9 @@
 /** The queue of one process: wake-ups are calls, and timers for what is not due yet. */
+import { after } from "deepwright/duration";
 import type { Queue, WakeHandler } from "./queue.ts";
 
-/** Timers of Node hold at most this many milliseconds; later ones are found by the scan. */
-const LONGEST_TIMER_MS = 2_147_483_647;
-
 export function createInProcessQueue(): Queue {
-  const timers = new Map<string, { readonly due: number; readonly timer: NodeJS.Timeout }>();
+  const timers = new Map<string, { readonly due: number; readonly stopTimer: () => void }>();
   const heard = new Set<string>();
   let handler: WakeHandler | undefined;
 
@@ -22,19 +20,17 @@ export function createInProcessQueue(): Queue {
     if (handler === undefined) return;
     const known = timers.get(threadId);
     if (known && known.due <= due) return;
-    clearTimeout(known?.timer);
-    const delay = Math.min(due - Date.now(), LONGEST_TIMER_MS);
-    const timer = setTimeout(() => {
+    known?.stopTimer();
+    const act = (): void => {
       timers.delete(threadId);
       offer(threadId);
-    }, delay);
-    timer.unref();
-    timers.set(threadId, { due, timer });
+    };
+    timers.set(threadId, { due, stopTimer: after(due - Date.now(), act, { ref: false }) });
   };
 
   const stop = async (): Promise<void> => {
     handler = undefined;
-    for (const { timer } of timers.values()) clearTimeout(timer);
+    for (const { stopTimer } of timers.values()) stopTimer();
     timers.clear();
   };
 

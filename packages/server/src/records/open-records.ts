@@ -1,4 +1,5 @@
 import { openPostgresSql, openSqliteService } from "@deepwright/checkpoint/sql";
+import { checkDurations } from "deepwright/duration";
 import { PostgresNews } from "./postgres-news.ts";
 import type { ServerRecords } from "./records.ts";
 import makeService, { type RecordsService, type Rows } from "./service.ts";
@@ -17,6 +18,7 @@ export interface RecordsOptions {
 
 /** Makes or updates the tables. Whoever opens the records closes them. */
 export async function openRecords(place: RecordsPlace, options: RecordsOptions = {}): Promise<ServerRecords> {
+  checkDurations({ unit: "seconds" }, { lookEvery: options.lookEvery });
   return "sqlite" in place
     ? openSqliteRecords(place.sqlite, options)
     : openPostgresRecords(place.postgres, options);

@@ -1,4 +1,5 @@
 /** Who waits for news of which run in this process. */
+import { after } from "deepwright/duration";
 
 /** Asks how far runs are; those that are not there are left out. */
 export type Marks = (runIds: readonly string[]) => Promise<readonly { runId: string; mark: string }[]>;
@@ -19,7 +20,7 @@ export class Watchers {
   readonly #watched = new Map<string, Watched>();
   readonly #marks: Marks;
   readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: (() => void) | undefined;
   #closed = false;
 
   constructor(marks: Marks, everyMs: number) {
@@ -50,14 +51,13 @@ export class Watchers {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
     this.#watched.clear();
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#closed) return;
-    this.#timer = setTimeout(() => void this.#look(), this.#everyMs);
-    this.#timer.unref();
+    if (this.#stopTimer !== undefined || this.#closed) return;
+    this.#stopTimer = after(this.#everyMs, () => void this.#look(), { ref: false });
   }
 
   async #look(): Promise<void> {
@@ -69,7 +69,7 @@ export class Watchers {
     } catch {
       // The database is away: the next look will tell.
     } finally {
-      this.#timer = undefined;
+      this.#stopTimer = undefined;
       if (this.#watched.size > 0) this.#schedule();
     }
   }

@@ -1,5 +1,6 @@
 /** One claimed run at work, and what can be asked of it meanwhile. */
 import { RunControl } from "@langchain/langgraph";
+import { after } from "deepwright/duration";
 import type { RunClaim, RunRecord } from "../records/records.ts";
 import { Execution, type ExecutionParts, type RunEnd } from "./execution.ts";
 import { keepRun } from "./run-keeper.ts";
@@ -44,12 +45,11 @@ export function executeRun(claim: RunClaim, parts: ExecutionParts): ActiveRun {
     onCancel: cancel,
     onLook: () => steering.look(),
   });
-  const timeout =
-    parts.runTimeoutMs === undefined ? undefined : setTimeout(() => halt("timeout"), parts.runTimeoutMs);
+  const stopTimeout = after(parts.runTimeoutMs, () => halt("timeout"));
   const signals = { stop: stop.signal, gone: gone.signal };
   const ended = new Execution(claim, parts, signals, control, steering, () => action).whole().finally(() => {
     stopKeeping();
-    clearTimeout(timeout);
+    stopTimeout();
   });
   return {
     run,

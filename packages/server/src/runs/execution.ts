@@ -44,8 +44,8 @@ export interface ExecutionParts {
   /** How long a claim lives without being renewed: as long as a dead worker's run waits for another. */
   readonly claimTtlMs: number;
   readonly pollMs: number;
-  /** A run that takes longer is ended with the status `timeout`. */
-  readonly runTimeoutMs?: number | undefined;
+  /** A run that takes longer is ended with the status `timeout`. Infinity: no limit. */
+  readonly runTimeoutMs: number;
   /** A run that was begun so often at one step, and never got further, is given up. */
   readonly maxAttempts: number;
 }

@@ -1,4 +1,5 @@
 /** Keeps the claim on a run alive while it is worked on, and hears what others want of it. */
+import { after } from "deepwright/duration";
 import type { RunClaim, ServerRecords } from "../records/records.ts";
 
 export interface RunKeeperOptions {
@@ -19,7 +20,7 @@ export function keepRun(options: RunKeeperOptions): () => void {
   const { records, claim, ttlMs, pollMs } = options;
   let kept = performance.now();
   let stopped = false;
-  let timer: NodeJS.Timeout;
+  let stopTimer = (): void => {};
 
   const keep = async (): Promise<void> => {
     const asked = performance.now();
@@ -42,14 +43,14 @@ export function keepRun(options: RunKeeperOptions): () => void {
       // The database does not answer: the claim holds for its time, and after it nobody can say.
       if (performance.now() - kept > ttlMs) stop(options.onLost);
     }
-    if (!stopped) timer = setTimeout(tick, pollMs);
+    if (!stopped) stopTimer = after(pollMs, tick);
   };
   const stop = (then?: () => void): void => {
     if (stopped) return;
     stopped = true;
-    clearTimeout(timer);
+    stopTimer();
     then?.();
   };
-  timer = setTimeout(tick, pollMs);
+  stopTimer = after(pollMs, tick);
   return () => stop();
 }

@@ -1,6 +1,7 @@
 /** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
 import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { type DurationRules, durationMs } from "deepwright/duration";
 import type { AgentRegistry } from "../agents/registry.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -31,9 +32,9 @@ export interface RunServiceOptions {
   readonly role?: "api" | "worker" | "both";
   /** Runs at a time in this process. Default 50. */
   readonly concurrency?: number;
-  /** Seconds a dead worker's run waits for another. Default 15. */
+  /** Seconds a run waits for another worker when nothing is heard of its own, at most a day. Default 15. */
   readonly claimTtl?: number;
-  /** Seconds a run may take. Default: no limit. */
+  /** Seconds a run may take. Default Infinity: no limit. */
   readonly runTimeout?: number;
   /** A run that was begun so often and never ended is given up. Default 10. */
   readonly maxAttempts?: number;
@@ -128,6 +129,21 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
 }
 
 const DRAIN_MS = 30_000;
+/** A day, as of claims of threads. */
+const LONGEST_TTL = 86_400;
+
+function seconds(name: string, value: unknown, rules: Partial<DurationRules> = {}): number {
+  return durationMs(name, value, { unit: "seconds", ...rules });
+}
+
+function workerTimes({ claimTtl = 15, pollInterval = 1, scanInterval = 3, runTimeout }: RunServiceOptions) {
+  return {
+    claimTtlMs: seconds("claimTtl", claimTtl, { most: LONGEST_TTL }),
+    pollMs: seconds("pollInterval", pollInterval),
+    scanMs: seconds("scanInterval", scanInterval),
+    runTimeoutMs: seconds("runTimeout", runTimeout ?? Number.POSITIVE_INFINITY, { unlimited: true }),
+  };
+}
 
 export function createRunService(options: RunServiceOptions): RunService {
   const { records, registry, saver, queue } = options;
@@ -148,10 +164,7 @@ export function createRunService(options: RunServiceOptions): RunService {
     queue,
     wireJson,
     errorWords: createErrorWords(environment),
-    claimTtlMs: (options.claimTtl ?? 15) * 1_000,
-    pollMs: (options.pollInterval ?? 1) * 1_000,
-    scanMs: (options.scanInterval ?? 3) * 1_000,
-    runTimeoutMs: options.runTimeout === undefined ? undefined : options.runTimeout * 1_000,
+    ...workerTimes(options),
     maxAttempts: options.maxAttempts ?? 10,
     concurrency: options.concurrency ?? 50,
     taskHosts: (claim, handedOn) => hosts(claim, handedOn),
@@ -178,7 +191,7 @@ export function createRunService(options: RunServiceOptions): RunService {
     onError,
   });
   const after = afterRun({ records, hooks, mailbox, completions });
-  const eventsKeptMs = (options.eventsKept ?? 86_400) * 1_000;
+  const eventsKeptMs = seconds("eventsKept", options.eventsKept ?? 86_400, { zero: true });
   const tidy = housekeeping({
     records,
     saver,
@@ -192,8 +205,8 @@ export function createRunService(options: RunServiceOptions): RunService {
   const ticker = createCronTicker({
     crons: records.crons,
     start: starter.start,
-    tickMs: (options.cronInterval ?? 1) * 1_000,
-    leastMs: (options.cronSeconds ?? 60) * 1_000,
+    tickMs: seconds("cronInterval", options.cronInterval ?? 1),
+    leastMs: seconds("cronSeconds", options.cronSeconds ?? 60, { zero: true }),
     ...(options.mayBegin && { mayBegin: options.mayBegin }),
     onError,
   });

@@ -1,6 +1,7 @@
 /** Calls addresses of clients: once, and never one of this machine or of a private network. */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { durationMs, signalAfter } from "deepwright/duration";
 import { checkedAddress, checkedLookup } from "../net/addresses.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -36,7 +37,12 @@ export type WebhookAnswer = number | "refused";
 const TIMEOUT_MS = 10_000;
 
 export function createWebhooks(options: WebhookOptions = {}): Webhooks {
-  const { allowPrivate = false, timeoutMs = TIMEOUT_MS } = options;
+  const { allowPrivate = false, retryAfterMs = [] } = options;
+  const timeoutMs = durationMs("webhooks.timeoutMs", options.timeoutMs ?? TIMEOUT_MS, {
+    unit: "milliseconds",
+  });
+  for (const pause of retryAfterMs)
+    durationMs("webhooks.retryAfterMs", pause, { unit: "milliseconds", zero: true });
   return {
     timeoutMs,
     check(text) {
@@ -46,7 +52,7 @@ export function createWebhooks(options: WebhookOptions = {}): Webhooks {
     async post(text, body, headers, signal) {
       const url = checkedAddress(text, allowPrivate);
       if ("refused" in url) return "refused";
-      const limit = AbortSignal.timeout(timeoutMs);
+      const limit = signalAfter(timeoutMs);
       const ends = signal ? AbortSignal.any([signal, limit]) : limit;
       // A request that is ended tells so only if it can: a name that is being looked up cannot be.
       return Promise.race([post(url, body, headers, allowPrivate, ends).catch(() => 0), noAnswer(ends)]);

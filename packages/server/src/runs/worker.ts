@@ -1,5 +1,6 @@
 /** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
 import { AsyncResource } from "node:async_hooks";
+import { after } from "deepwright/duration";
 import { processName } from "deepwright/process-identity";
 import type { Queue } from "../queue/queue.ts";
 import type { RunClaim } from "../records/records.ts";
@@ -43,7 +44,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const scope = new AsyncResource("deepwright.worker");
   let draining = false;
   let wasFull = false;
-  let scanner: NodeJS.Timeout | undefined;
+  let stopScanner = (): void => {};
   let scanning: Promise<void> | undefined;
 
   /** One run of the thread after the other. */
@@ -116,7 +117,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const scanAgain = (): void => {
     // Many processes do not search at the same moment.
     const pause = options.scanMs * (0.75 + Math.random() / 2);
-    scanner = setTimeout(() => void scan().finally(() => !draining && scanAgain()), pause);
+    stopScanner = after(pause, () => void scan().finally(() => !draining && scanAgain()));
   };
   const runs = () => [...threads.values()].flatMap(({ run }) => (run ? [run] : []));
 
@@ -133,15 +134,15 @@ export function createWorker(options: WorkerOptions): Worker {
     activeOn: (threadId) => threads.get(threadId)?.run,
     async drain(limitMs) {
       draining = true;
-      clearTimeout(scanner);
+      stopScanner();
       await queue.stop();
       await scanning;
       for (const run of runs()) run.drain();
-      const late = setTimeout(() => {
+      const stopWaiting = after(limitMs, () => {
         for (const run of runs()) run.leave();
-      }, limitMs);
+      });
       await Promise.all([...threads.values()].map(({ done }) => done));
-      clearTimeout(late);
+      stopWaiting();
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Reads and checks the options of a FilesystemBackend: null means absent, an unknown option is an error. */
 import { resolve } from "node:path";
+import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { canonicalPath } from "../../paths.ts";
 import { lenientSpelling } from "./control-files.ts";
@@ -59,7 +60,7 @@ const KINDS: Readonly<Record<keyof FilesystemBackendOptions, string>> = {
   maxWriteSizeMb: "number",
   allowOutsideRoot: "boolean",
   respectGitignore: "boolean",
-  searchTimeout: "number",
+  searchTimeout: "seconds",
   approve: "function",
   controlPaths: "list of paths",
   openStrategy: "string",
@@ -103,6 +104,10 @@ function check(name: string, value: unknown): void {
     });
   if (value === null || value === undefined) return;
   const kind = KINDS[name as keyof FilesystemBackendOptions];
+  if (kind === "seconds") {
+    checkDurations({ unit: "seconds", unlimited: true }, { [name]: value });
+    return;
+  }
   const usable =
     kind === "list of paths"
       ? Array.isArray(value) && value.every((path) => typeof path === "string")

@@ -32,6 +32,7 @@
  * uploaded is another user's there (three, and an empty file stays in `/tmp`).
  */
 import { createHash } from "node:crypto";
+import { checkDurations } from "../../duration.ts";
 import { canonicalPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
@@ -104,6 +105,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   readonly #files = new KnownFiles();
 
   constructor(options: BaseSandboxOptions = {}) {
+    checkDurations({ unit: "seconds" }, { fileTimeout: options.fileTimeout });
     this.#fileTimeout = options.fileTimeout ?? 60;
     this.#ignoreFiles = options.ignoreFiles ?? true;
   }

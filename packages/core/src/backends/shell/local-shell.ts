@@ -8,6 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { SandboxError } from "../../sandbox-error.ts";
 import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backend.ts";
@@ -184,8 +185,9 @@ function filesystemPart(options: LocalShellBackendOptions): FilesystemBackendOpt
 }
 
 function commandSettings(options: LocalShellBackendOptions): CommandSettings {
+  checkDurations({ unit: "seconds", unlimited: true }, { timeout: options.timeout });
   return {
-    timeout: positive("timeout", options.timeout) ?? 120,
+    timeout: options.timeout ?? 120,
     maxOutputBytes: Math.floor(positive("maxOutputBytes", options.maxOutputBytes) ?? 100_000),
     env: options.env ?? {},
     inheritEnv: options.inheritEnv ?? false,

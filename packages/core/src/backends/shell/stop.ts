@@ -1,4 +1,5 @@
 /** What may end a command from outside: its time, or an abort. */
+import { after } from "../../duration.ts";
 
 export interface Stop {
   /** Resolves with whichever comes first, or never. */
@@ -11,9 +12,6 @@ export interface Stop {
   dispose(): void;
 }
 
-/** The longest a timer can wait. */
-const MAX_DELAY = 2 ** 31 - 1;
-
 export function stopFor(seconds: number | undefined, signal: AbortSignal | undefined): Stop {
   const cleanUp: (() => void)[] = [];
   const aborted = new Promise<void>((resolve) => {
@@ -25,8 +23,7 @@ export function stopFor(seconds: number | undefined, signal: AbortSignal | undef
   });
   const timeout = new Promise<"timeout">((resolve) => {
     if (seconds === undefined) return;
-    const timer = setTimeout(resolve, Math.min(seconds * 1000, MAX_DELAY), "timeout");
-    cleanUp.push(() => clearTimeout(timer));
+    cleanUp.push(after(seconds * 1000, () => resolve("timeout")));
   });
   return {
     requested: Promise.race([timeout, aborted.then((): "abort" => "abort")]),
