@@ -62,11 +62,11 @@ describe.each(Object.entries(ALL))("%s", (name, make) => {
   });
 
   test.each<[Record<string, unknown>, RegExp]>([
-    [{ timeout: 0 }, /^timeout must be a positive number, got 0\./],
-    [{ timeout: -1 }, /^timeout must be/],
-    [{ timeout: "60" }, /^timeout must be a positive number, got text\./],
-    [{ timeout: Number.NaN }, /^timeout must be/],
-    [{ timeout: Number.POSITIVE_INFINITY }, /^timeout must be/],
+    [{ timeout: 0 }, /^The option 'timeout' must be a number of seconds above 0.* It is 0\./],
+    [{ timeout: -1 }, /^The option 'timeout' must be/],
+    [{ timeout: "60" }, /^The option 'timeout' must be a number of seconds.* It is of type string\./],
+    [{ timeout: Number.NaN }, /^The option 'timeout' must be/],
+    [{ timeout: Number.POSITIVE_INFINITY }, /^The option 'timeout' must be/],
     [{ maxOutputBytes: -1 }, /^maxOutputBytes must be a positive number, got -1\./],
     [{ env: { "b-c": "x" } }, /^env: 'b-c' is no name of a variable\./],
     [{ env: { "": "x" } }, /^env: '' is no name of a variable\./],
@@ -187,7 +187,7 @@ describe.each(Object.entries(HANDLES))("%s with a sandbox that is handed in", (n
   });
 
   test("refuses bad values as it does without one", () => {
-    expect(refusal(() => make({ timeout: 0 })).message).toMatch(/^timeout must be/);
+    expect(refusal(() => make({ timeout: 0 })).message).toMatch(/^The option 'timeout' must be/);
     expect(refusal(() => make({ env: { "a b": "" } })).message).toMatch(/^env: 'a b'/);
     expect(refusal(() => make({ workingDirectory: "app" })).message).toMatch(/no absolute path/);
   });
