@@ -289,7 +289,7 @@ describe("options", () => {
     [{ container: "x", image: "y" }, /'image' is about a container that is made/],
     [{ container: "x", workingDirectory: "app" }, /'app' is no absolute path/],
     [{ workingDirectory: "/app" }, /about a 'container' of yours/],
-    [{ ttl: 0 }, /ttl must be/],
+    [{ ttl: 0 }, /'ttl' must be/],
   ])("%j are refused before anything is connected to", (options, message) => {
     expect(() => dockerSandbox(options)).toThrow(message);
   });
