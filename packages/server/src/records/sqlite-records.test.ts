@@ -121,6 +121,7 @@ describe("a file", () => {
     const database = openDatabase(file, { timeout: 5_000, enableForeignKeyConstraints: true });
     database.exec("ALTER TABLE dw_srv_threads DROP COLUMN former_owner");
     database.exec("ALTER TABLE dw_srv_runs DROP COLUMN claim_ttl");
+    database.exec("ALTER TABLE dw_srv_runs DROP COLUMN outcome");
     database.exec("UPDATE dw_meta SET value = 7 WHERE name = 'version:server records'");
     database.close();
     const { threads, close } = await openRecords({ sqlite: file });
