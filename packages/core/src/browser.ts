@@ -8,13 +8,11 @@ export type {
   RunOptions,
   StreamOptions,
 } from "./agent-types.ts";
-export {
-  type AnyBackendProtocol,
-  type AnySandboxProtocol,
-  adaptBackendProtocol,
-  adaptSandboxProtocol,
-  type BackendProtocolV1,
-  type SandboxBackendProtocolV1,
+export type {
+  AnyBackendProtocol,
+  AnySandboxProtocol,
+  BackendProtocolV1,
+  SandboxBackendProtocolV1,
 } from "./backends/adapt.ts";
 export type * from "./backends/backend.ts";
 export type {
@@ -44,6 +42,7 @@ export { StateBackend } from "./backends/state.ts";
 export { StoreBackend, type StoreBackendOptions } from "./backends/store.ts";
 export type { FileStoreAbilities } from "./backends/store-files.ts";
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store-namespace.ts";
+export { adaptBackendProtocol, adaptSandboxProtocol } from "./backends/wrap/adapt-protocol.ts";
 export type { Budget } from "./budget/limits.ts";
 export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
 export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";

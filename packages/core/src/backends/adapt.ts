@@ -67,18 +67,14 @@ export type AnySandboxProtocol = SandboxBackendProtocolV1 | SandboxBackendProtoc
 
 const adapted = new WeakMap<object, BackendProtocol>();
 
-/** One that is of today's protocol comes back as it is; the same older one always gives the same adapter. */
-export function adaptBackendProtocol(backend: AnyBackendProtocol): BackendProtocol {
+/** A backend of today's protocol comes back as it is; the same older one always gives the same adapter. */
+export function currentProtocol(backend: AnyBackendProtocol): BackendProtocol {
   if (!isOlder(backend)) return backend;
   const known = adapted.get(backend);
   if (known !== undefined) return known;
   const made = isOlderSandbox(backend) ? new AdaptedSandbox(backend) : new AdaptedBackend(backend);
   adapted.set(backend, made);
   return made;
-}
-
-export function adaptSandboxProtocol(sandbox: AnySandboxProtocol): SandboxBackendProtocol {
-  return adaptBackendProtocol(sandbox) as SandboxBackendProtocol;
 }
 
 function isOlder(backend: AnyBackendProtocol): backend is BackendProtocolV1 {

@@ -1,7 +1,7 @@
 /** A backend made of others: a default, and directories that are mounted from elsewhere. */
 
 import { DeepwrightError } from "../errors.ts";
-import { adaptBackendProtocol } from "./adapt.ts";
+import { currentProtocol } from "./adapt.ts";
 import { ambientRuntime } from "./ambient-runtime.ts";
 import { sameDemand } from "./approval-demand.ts";
 import type {
@@ -84,7 +84,7 @@ export class CompositeBackend implements BackendProtocol {
         this[method] = this.#lazily(method) as never;
     withCommandReach(this, reachOfMounts(this.#routes.map(([prefix, source]) => ({ prefix, source }))));
     if (typeof defaultBackend === "function") return;
-    const known = adaptBackendProtocol(defaultBackend);
+    const known = currentProtocol(defaultBackend);
     this.workingDirectory = known.workingDirectory;
     if (!isSandboxProtocol(known)) return;
     this.id = known.id;

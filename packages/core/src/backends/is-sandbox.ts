@@ -25,3 +25,8 @@ export function commandNoteOf(backend: unknown): string {
   const note: unknown = (backend as WithCommandNote | null | undefined)?.commandNote;
   return typeof note === "string" ? note : "";
 }
+
+/** Whether relative paths must reach the backend as they are: only its own methods know where they lie. */
+export function keepsRelativePaths(backend: object): boolean {
+  return (backend as { readonly keepsRelativePaths?: unknown }).keepsRelativePaths === true;
+}

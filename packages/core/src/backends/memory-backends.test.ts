@@ -2,13 +2,13 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { describe, test } from "vitest";
 import { backendSuite } from "../testing/backend-suite.ts";
-import { adaptBackendProtocol } from "./adapt.ts";
 import { CompositeBackend } from "./composite.ts";
 import { MapBackend } from "./map.ts";
 import { OlderMapBackend } from "./older-backend-for-tests.ts";
 import { PolicyBackend } from "./policy.ts";
 import { previewBackend } from "./preview.ts";
 import { StoreBackend } from "./store.ts";
+import { adaptBackendProtocol } from "./wrap/adapt-protocol.ts";
 
 const timeoutMs = 600_000;
 const everything = { canDelete: true, canAppend: true, canTransfer: true, timeoutMs };

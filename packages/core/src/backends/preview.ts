@@ -1,6 +1,6 @@
 /** Seeing what an agent would do to files without letting it: reads go through, changes stay here. */
 import { canonicalPath, parentPath } from "../paths.ts";
-import { type AnyBackendProtocol, adaptBackendProtocol } from "./adapt.ts";
+import { type AnyBackendProtocol, currentProtocol } from "./adapt.ts";
 import { sameDemand } from "./approval-demand.ts";
 import type {
   AnyFileData,
@@ -37,7 +37,7 @@ export interface PreviewBackend extends BackendProtocol {
 
 /** It has no `execute`: what a command does cannot be held back. */
 export function previewBackend(inner: AnyBackendProtocol): PreviewBackend {
-  return new Preview(withOurResults(adaptBackendProtocol(inner)), new Overlay(), new Turns());
+  return new Preview(withOurResults(currentProtocol(inner)), new Overlay(), new Turns());
 }
 
 class Preview implements PreviewBackend {

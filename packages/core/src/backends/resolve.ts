@@ -1,5 +1,5 @@
 /** From what a user gave as a backend to the one that serves a task. */
-import { type AnyBackendProtocol, adaptBackendProtocol, type BackendProtocolV1 } from "./adapt.ts";
+import { type AnyBackendProtocol, type BackendProtocolV1, currentProtocol } from "./adapt.ts";
 import { approvalDemandOf, sameDemand } from "./approval-demand.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 import { withOurResults } from "./foreign-results.ts";
@@ -48,7 +48,7 @@ export function makeBackend(source: BackendSource, runtime: BackendRuntime): Awa
 }
 
 function adapted(backend: AnyBackendProtocol): BackendProtocol {
-  return withOurResults(adaptBackendProtocol(backend));
+  return withOurResults(currentProtocol(backend));
 }
 
 /** Its form for one task, where it has one. */

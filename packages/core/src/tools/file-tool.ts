@@ -9,6 +9,7 @@ import type {
   FilesUpdate,
   SkippedFile,
 } from "../backends/backend.ts";
+import { keepsRelativePaths } from "../backends/is-sandbox.ts";
 import { withPathArguments } from "../loop/call-shape.ts";
 import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
 import { type CanonicalPath, canonicalPath, showPath } from "../paths.ts";
@@ -74,7 +75,7 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
       const call: FileCall = {
         backend,
         signal: runtime.signal,
-        locate: (path) => usablePath(path, backend.workingDirectory ?? "/", options),
+        locate: (path) => usablePath(path, backend, options),
       };
       return answer(name, runtime, withPlace(await run(args, call), backend));
     },
@@ -101,10 +102,16 @@ function withPlace(given: FileAnswer, { workingDirectory = "/" }: BackendProtoco
   return { ...given, error: `${given.error}. You work in ${showPath(workingDirectory)}: stay inside it` };
 }
 
-function usablePath(path: string | undefined, base: string, options: FileToolOptions): CanonicalPath {
-  const { allowedPrefixes, validatePath } = options;
+function usablePath(
+  path: string | undefined,
+  backend: BackendProtocol,
+  { allowedPrefixes, validatePath }: FileToolOptions,
+): CanonicalPath {
+  const base = backend.workingDirectory ?? "/";
   const canonical = canonicalPath(path ?? base, { base, allowedPrefixes });
-  if (canonical.error !== undefined || validatePath === undefined) return canonical;
+  if (canonical.error !== undefined) return canonical;
+  if (validatePath === undefined && !allowedPrefixes) return asGiven(canonical.path, path, backend);
+  if (validatePath === undefined) return canonical;
   let validated: unknown;
   try {
     validated = validatePath(canonical.path);
@@ -114,6 +121,12 @@ function usablePath(path: string | undefined, base: string, options: FileToolOpt
   if (typeof validated !== "string")
     return { error: `Path is not allowed: ${showPath(canonical.path)}`, code: "INVALID_PATH" };
   return canonicalPath(validated, { allowedPrefixes });
+}
+
+/** Relative paths stay relative for a sandbox that does not say where they lie. */
+function asGiven(canonical: string, given: string | undefined, backend: BackendProtocol): CanonicalPath {
+  const isRelative = keepsRelativePaths(backend) && !/^[\\/]/.test(given ?? "");
+  return { path: isRelative ? canonical.slice(1) || "." : canonical };
 }
 
 /** These say what they are without a prefix; programs compare the beginning of the text. */

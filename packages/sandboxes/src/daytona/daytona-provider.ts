@@ -207,7 +207,7 @@ export function ownedDaytonaSandbox(handle: DaytonaHandle): SandboxProvider {
       maxOutputBytes,
     });
     return {
-      ...lentPlace(sandbox.id, remote, () => remote.isInUse),
+      ...lentPlace(sandbox.id, remote),
       keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
     };
   };

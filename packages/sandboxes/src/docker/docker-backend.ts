@@ -307,7 +307,7 @@ export class DockerBackend extends BaseSandbox {
     this.#use();
     const { output } = await this.#calls.run(
       {
-        argv: shell(UPLOAD, at, String(bytes.length)),
+        argv: shell(UPLOAD, at, String(bytes.length), randomBytes(16).toString("hex")),
         workingDirectory: "/",
         env: { [CALL_VARIABLE]: "upload" },
         input: bytes,

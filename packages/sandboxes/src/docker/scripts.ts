@@ -145,7 +145,11 @@ ${SEARCH}
 end_found
 `;
 
-/** Stores `$2` bytes of the input as the file `$1`. Prints `ok` or why not, when all of the input was taken. */
+/**
+ * Stores `$2` bytes of the input as the file `$1`; `$3` makes the name of the part unique. Prints `ok` or why not, when all
+ * of the input was taken. The file is written beside its place and renamed, so a full disk or an abort leaves the old one.
+ * Where that is not possible (a directory that cannot be written to, a file that is mounted) it is written in place.
+ */
 export const UPLOAD = `
 exec 2>/dev/null
 path=$1 size=$2 parent=\${1%/*}/
@@ -164,12 +168,34 @@ why=$(mkdir -p "$parent" 2>&1) || {
   done
   case $why in *'File name too long'*) refuse invalid_path ;; *) refuse permission_denied ;; esac
 }
+fresh=1
+if [ -e "$path" ]; then fresh=; fi
 why=$( { : >>"$path"; } 2>&1 ) || case $why in
   *'ame too long'*) refuse invalid_path ;;
   *) refuse permission_denied ;;
 esac
-head -c "$size" >"$path"
-if [ "$(wc -c <"$path")" -eq "$size" ]; then echo ok; else echo 'there is no room for it'; fi
+target=$path
+if [ -L "$path" ]; then target=$(readlink -f "$path"; echo .) target=\${target%?.}; fi
+part=\${target%/*}/.deepwright-$3.part
+stored() {
+  if [ "$(wc -c <"$1")" -eq "$size" ]; then return; fi
+  echo 'there is no room for it'
+  exit
+}
+trap 'rm -f "$part"; [ -z "$fresh" ] || rm -f "$path"' EXIT
+trap 'exit 1' HUP INT TERM
+if (: >"$part"); then
+  head -c "$size" >"$part"
+  stored "$part"
+  owner=$(stat -c %u:%g "$target")
+  [ "$owner" = "$(stat -c %u:%g "$part")" ] || chown "$owner" "$part"
+  chmod "$(stat -c %a "$target")" "$part"
+  mv -f "$part" "$target" || cat <"$part" >"$target"
+else head -c "$size" >"$target"
+fi
+stored "$target"
+fresh=
+echo ok
 `;
 
 const READABLE = `

@@ -78,8 +78,6 @@ const STOP_SECONDS = 20;
 const PROBE_SECONDS = 30;
 const PARALLEL_TRANSFERS = 4;
 const TIMED_OUT = 124;
-/** Milliseconds that no vendor counts as idle. */
-const AWAKE = 60_000;
 
 /**
  * Commands get a session of their own, empty input, the output of both streams in order, and end with all they
@@ -92,7 +90,6 @@ export class RemoteSandbox extends BaseSandbox {
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeout: number;
   readonly #maxOutputBytes: number;
-  #sinceUse = (): number => Number.POSITIVE_INFINITY;
 
   constructor(machine: RemoteMachine, options: RemoteSandboxOptions = {}) {
     super(options);
@@ -104,14 +101,8 @@ export class RemoteSandbox extends BaseSandbox {
     this.#maxOutputBytes = Math.ceil(options.maxOutputBytes ?? 100_000);
   }
 
-  /** So lately that it has not gone to sleep since, where vendors have such. */
-  get isInUse(): boolean {
-    return this.#sinceUse() < AWAKE;
-  }
-
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#timeout } = options;
-    this.#sinceUse = stopwatch();
     checkCommand(command, timeout);
     signal?.throwIfAborted();
     const mark = randomBytes(16).toString("hex");

@@ -207,7 +207,7 @@ export function ownedRunloopSandbox(handle: RunloopHandle): SandboxProvider {
       maxOutputBytes,
     });
     return {
-      ...lentPlace(sandbox.id, remote, () => remote.isInUse),
+      ...lentPlace(sandbox.id, remote),
       keepAlive: async () => {
         await calls.call("keep the devbox", () => sandbox.keepAlive());
       },

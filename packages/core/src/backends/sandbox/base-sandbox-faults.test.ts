@@ -1,100 +1,107 @@
-/** What goes wrong in a sandbox while a file is changed: full disks, cut answers, aborts. */
+/** Faults while a file is changed: full disks, cut answers, aborts, changes by others. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";
+import { SandboxError } from "../../sandbox-error.ts";
 import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString("hex");
 
-describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
-  it("an edit for which there is no room leaves the file as it was", async () => {
-    const sandbox = open({ tools });
-    const path = `${sandbox.root}/large.txt`;
-    const content = `first one\n${noise(600_000)}\nmiddle\n${noise(600_000)}\nlast two\n`;
+describe("an edit for which there is no room leaves the file as it was", () => {
+  it.each([
+    ["answers with an error", () => [{ path: "", error: "permission_denied" as const }]],
+    [
+      "throws",
+      () => {
+        throw new SandboxError("There is no room.", "FILE_OPERATION_FAILED");
+      },
+    ],
+  ])("when an upload stops half-way and %s", async (_, answer) => {
+    const sandbox = open();
+    const path = `${sandbox.root}/a.txt`;
+    const content = `one\n${noise(10_000)}\ntwo\n`;
     writeFileSync(path, content);
-    await sandbox.read(path, 0, 1);
-    const execute = sandbox.execute.bind(sandbox);
-    sandbox.execute = (command, options) => execute(`ulimit -f 1000; ${command}`, options);
-    for (const [old, replacement] of [
-      ["last two", ""],
-      ["last two\n", ""],
-      ["middle", "centre"],
-      ["first", "1st"],
-    ] as const) {
-      expect(await sandbox.edit(path, old, replacement)).toHaveProperty("error");
-      expect(readFileSync(path, "utf8") === content).toBe(true);
-    }
-    expect(readdirSync(sandbox.root)).toEqual(["large.txt"]);
+    const upload = sandbox.uploadFiles.bind(sandbox);
+    let isFull = true;
+    sandbox.uploadFiles = async (files, options) => {
+      if (!isFull) return upload(files, options);
+      isFull = false;
+      await upload(files.map(([name, bytes]) => [name, bytes.subarray(0, 5000)] as const));
+      return answer();
+    };
+    expect(await sandbox.edit(path, "two", "2")).toHaveProperty("error");
+    expect(readFileSync(path, "utf8")).toBe(content);
+    expect(readdirSync(sandbox.root)).toEqual(["a.txt"]);
   });
+});
 
-  it("edits go on where a provider cuts answers", async () => {
-    const sandbox = open({ tools, maxOutput: 20_000 });
+describe.each(TESTED_TOOLS)("with the tools of %s", (tools) => {
+  it("operations go on when a provider cuts answers", async () => {
+    const sandbox = open({ tools, maxOutput: 400 });
     const path = `${sandbox.root}/a.txt`;
     writeFileSync(path, `one\r\ntwo\r\n${noise(30_000)}\r\n`);
     expect(await sandbox.edit(path, "missing", "there")).toMatchObject({ code: "STRING_NOT_FOUND" });
     expect(await sandbox.edit(path, "one\ntwo", "1\n2")).toEqual({ path, occurrences: 1 });
     expect(readFileSync(path, "utf8").slice(0, 6)).toBe("1\r\n2\r\n");
-  });
-
-  it("long texts of any script are edited, in commands of less than 64 KB", async () => {
-    const sandbox = open({ tools });
-    const path = `${sandbox.root}/a.txt`;
-    const long = "가나다라마".repeat(1200);
-    for (const [old, replacement] of [
-      [long, "짧게"],
-      ["짧게", long],
-      ["끝", long],
-      [long.slice(0, 1000), "나".repeat(9000)],
-    ] as const) {
-      writeFileSync(path, `${old}|${noise(100)}|${old.length}`);
-      expect(await sandbox.edit(path, old, replacement)).toEqual({ path, occurrences: 1 });
-      expect(readFileSync(path, "utf8").startsWith(`${replacement}|`)).toBe(true);
-    }
-    expect(Math.max(...sandbox.commands.map((command) => Buffer.byteLength(command)))).toBeLessThan(65_536);
+    expect((await sandbox.grep("2", sandbox.root)).matches?.[0]).toMatchObject({ path, line: 2 });
+    expect(sandbox.leftovers()).toEqual([]);
   });
 });
 
-it("a file that has grown beyond what is handled at once is refused, whatever it was before", async () => {
+it("a file beyond 64 MB is neither read nor edited nor replaced, and never moved", async () => {
   const sandbox = open();
   const path = `${sandbox.root}/log.txt`;
-  await sandbox.write(path, `one\r\n${noise(100_000)}\r\n`);
+  await sandbox.write(path, "one\n");
   truncateSync(path, 65 * 1024 * 1024);
+  sandbox.calls.length = 0;
+  expect(await sandbox.read(path)).toMatchObject({ code: "TOO_LARGE" });
   expect(await sandbox.edit(path, "one\n", "1\n")).toMatchObject({ code: "TOO_LARGE" });
+  expect(await sandbox.write(path, "new")).toMatchObject({ code: "FILE_EXISTS" });
+  expect(new Set(sandbox.calls)).toEqual(new Set(["execute"]));
 });
 
-it("an upload that is stopped does not stay", async () => {
+it("an upload that is stopped half-way leaves the file as it was", async () => {
   const sandbox = open();
   const controller = new AbortController();
+  const path = `${sandbox.root}/a.txt`;
+  writeFileSync(path, "one two\n");
   const upload = sandbox.uploadFiles.bind(sandbox);
-  const sent: string[] = [];
-  sandbox.uploadFiles = async (files) => {
-    sent.push(...files.map(([path]) => path));
-    await upload(files);
+  sandbox.uploadFiles = async (files, options) => {
+    if (controller.signal.aborted) return upload(files, options);
+    await upload(files.map(([name]) => [name, Buffer.from("half")] as const));
     controller.abort(new Error("stop"));
     throw new Error("the connection is closed");
   };
-  const writing = sandbox.write(`${sandbox.root}/a`, noise(100_000), { signal: controller.signal });
-  await expect(writing).rejects.toThrow();
-  expect(sent).toHaveLength(1);
-  await until(() => sent.every((path) => !existsSync(path)));
+  await expect(sandbox.edit(path, "two", "2", false, { signal: controller.signal })).rejects.toThrow();
+  expect(readFileSync(path, "utf8")).toBe("one two\n");
 });
 
-it("what a stopped command has not put in its place does not stay there", async () => {
+it("a long answer of a command that was stopped does not stay", async () => {
   const sandbox = open();
+  for (let n = 0; n < 600; n++) writeFileSync(`${sandbox.root}/${noise(100)}`, "");
   const controller = new AbortController();
-  const execute = sandbox.execute.bind(sandbox);
-  let part = "";
-  sandbox.execute = async (command, options) => {
-    if (part !== "") return execute(command, options);
-    part = join(sandbox.root, `.deepwright-${/ dw '(\w+)'/.exec(command)?.[1]}.part`);
-    writeFileSync(part, "half");
+  sandbox.downloadFiles = async () => {
     controller.abort(new Error("stop"));
     throw new Error("stop");
   };
-  await expect(sandbox.write(`${sandbox.root}/a`, "x", { signal: controller.signal })).rejects.toThrow(
-    "stop",
-  );
-  await until(() => !existsSync(part));
+  await expect(sandbox.ls(sandbox.root, { signal: controller.signal })).rejects.toThrow("stop");
+  await until(() => sandbox.leftovers().length === 0);
+});
+
+it("an edit lands on what another program wrote meanwhile, and a file that never rests is a CONFLICT", async () => {
+  const sandbox = open();
+  const path = `${sandbox.root}/a.txt`;
+  writeFileSync(path, "one\n");
+  const download = sandbox.downloadFiles.bind(sandbox);
+  let changes = 1;
+  sandbox.downloadFiles = async (paths, options) => {
+    const files = await download(paths, options);
+    if (changes-- > 0) writeFileSync(path, `${readFileSync(path, "utf8")}more\n`);
+    return files;
+  };
+  expect(await sandbox.edit(path, "one", "1")).toEqual({ path, occurrences: 1 });
+  expect(readFileSync(path, "utf8")).toBe("1\nmore\n");
+  changes = 100;
+  expect(await sandbox.edit(path, "1", "one")).toMatchObject({ code: "CONFLICT" });
 });

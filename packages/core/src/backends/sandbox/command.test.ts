@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { answerIn, commandOf, encodeValue } from "./command.ts";
 
@@ -37,41 +36,18 @@ describe("answerIn", () => {
   it("finds the answer among banners, and with the line ends of a terminal", () => {
     const output = `Welcome!\n${answer("aGVs\nbG8=")}bye`;
     for (const text of [output, output.replaceAll("\n", "\r\n")])
-      expect(answerIn(text, CALL)).toEqual({
-        kind: "data",
-        bytes: Buffer.from("hello"),
-        hasBase64: true,
-      });
+      expect(answerIn(text, CALL)).toEqual({ kind: "data", bytes: Buffer.from("hello") });
   });
 
   it("reads hexadecimal as `od` prints it", () => {
     const output = `dw:${CALL}:16:file\n 2f 61\n 62\n\ndw:${CALL}:end`;
-    expect(answerIn(output, CALL)).toEqual({ kind: "file", directory: "/ab", hasBase64: false });
-  });
-
-  it("unpacks what was packed, and knows the directory that was made", () => {
-    const packed = gzipSync("hello").toString("base64");
-    for (const made of ["/tmp", "2f746d70"]) {
-      const output = `dw:${CALL}:made:${made}\n${answer(packed).replace(":data", ":pack")}`;
-      expect(answerIn(output, CALL)).toEqual({
-        kind: "data",
-        bytes: Buffer.from("hello"),
-        hasBase64: true,
-        stage: `/tmp/.deepwright-files-${CALL}`,
-      });
-    }
-  });
-
-  it("does not unpack what would become too much", () => {
-    const packed = gzipSync(Buffer.alloc(9 * 1024 * 1024)).toString("base64");
-    expect(answerIn(answer(packed).replace(":data", ":pack"), CALL)).toEqual({ kind: "none", begun: true });
+    expect(answerIn(output, CALL)).toEqual({ kind: "file", directory: "/ab" });
   });
 
   it.each([
     ["the end is missing", `dw:${CALL}:64:data\naGVs`, true],
     ["the middle is missing", answer("aGVs\n[…]\nbG8="), true],
     ["a digit is missing", answer("aGVsbG8"), true],
-    ["it is not packed as it says", answer("aGVs").replace(":data", ":pack"), true],
     ["it is another call's", answer("aGVs").replaceAll(CALL, "0".repeat(32)), false],
     ["the command was echoed", commandOf("true", CALL, ["x"]), false],
     ["there is nothing", "", false],

@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { canonicalPath, showPath } from "../../paths.ts";
 import type { FileErrorCode, FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { noAnswer, type Reply } from "./script-runner.ts";
+import type { Ask } from "./transfers.ts";
 
 export interface Entry {
   readonly path: string;
@@ -22,8 +23,6 @@ export interface Tree {
   readonly isAlone: boolean;
   /** The text of each ignore file by the directory it lies in. */
   readonly ignoreFiles: ReadonlyMap<string, string>;
-  /** Of files that came with the answer, by their paths. */
-  readonly contents: ReadonlyMap<string, Buffer>;
   readonly skipped: SkippedFile[];
 }
 
@@ -49,15 +48,6 @@ class Records {
     return record;
   }
 
-  /** What comes next, whatever it holds. */
-  take(length: number): Buffer {
-    const end = this.#at + length;
-    if (!(end <= this.#bytes.length)) throw noAnswer("a content of its answer is not whole");
-    const taken = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
-    return taken;
-  }
-
   demand(): Buffer {
     const record = this.next();
     if (record === undefined) throw noAnswer("a record of its answer is missing");
@@ -69,13 +59,13 @@ class Collector {
   readonly entries = new Map<string, Entry>();
   readonly skipped: SkippedFile[] = [];
 
-  skip(path: Buffer | string, code: FileErrorCode): void {
-    this.skipped.push({ path: showPath(path.toString("utf8")), code });
+  skip(path: Buffer, code: FileErrorCode): void {
+    this.skipped.push({ path: showPath(path.toString("utf8", path[0] === DOT ? 1 : 0)), code });
   }
 
   /** Undefined, and noted, for a name that no path can spell: a control character, bytes that are no text. */
   spell(path: Buffer): string | undefined {
-    const spelled = path.toString("utf8");
+    const spelled = path.toString("utf8", path[0] === DOT ? 1 : 0);
     if (isUtf8(path) && canonicalPath(spelled).path === spelled) return spelled;
     this.skip(path, "INVALID_PATH");
     return undefined;
@@ -98,18 +88,18 @@ class Collector {
 }
 
 /** Directories have a trailing slash; a link is shown as what it leads to. */
-export function listingOf(reply: Reply, path: string): LsResult {
+export function listingOf(reply: Reply, ask: Ask): LsResult {
   const records = new Records(reply.bytes);
   const collector = new Collector();
-  const directory = Buffer.from(path);
+  const directory = Buffer.from(ask.path);
   for (let record = records.next(); record !== undefined; record = records.next()) {
     const kind = record[0];
     if (kind === B) collector.group(records, Number(record.toString("latin1", 1)), directory);
     else if (kind === K) replaceLink(collector, join(directory, record.subarray(1)), records.demand());
     else throw noAnswer("its answer has an unknown record");
   }
-  const files = [...collector.entries.values()].map(infoOf).sort(byPath);
-  return collector.skipped.length === 0 ? { files } : { files, skipped: collector.skipped };
+  const files = [...collector.entries.values()].map((entry) => infoOf(entry, ask)).sort(byPath);
+  return withSkipped({ files }, collector.skipped, ask);
 }
 
 /** `files` are sorted by path; links and special files are left out. */
@@ -118,7 +108,6 @@ export function treeOf(reply: Reply): Tree {
   const collector = new Collector();
   const ignoreFiles = new Map<string, string>();
   const found = new Set<string>();
-  const contents = new Map<string, Buffer>();
   let searched = false;
   let isAlone = false;
   let directory: Buffer = Buffer.from("/");
@@ -132,28 +121,35 @@ export function treeOf(reply: Reply): Tree {
     else if (kind === F) addFile(collector, found, rest);
     else if (kind === T) collector.skip(rest, "TOO_LARGE");
     else if (kind === S) collector.skip(rest, "PERMISSION_DENIED");
-    else if (kind === I) ignoreFiles.set(rest.toString("utf8") || "/", records.demand().toString("utf8"));
-    else if (kind === X) takeContent(contents, records, rest);
-    else if (kind === SLASH) addNamed(collector, found, record);
+    else if (kind === I) ignoreFiles.set(directoryOf(rest), records.demand().toString("utf8"));
+    else if (kind === SLASH || kind === DOT) addNamed(collector, found, record);
     else throw noAnswer("its answer has an unknown record");
   }
   for (const { path } of collector.skipped) collector.entries.delete(path);
   const files = [...collector.entries.values()].filter(
     ({ path, type }) => type === "file" && (!searched || found.has(path)),
   );
-  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, contents, skipped: collector.skipped };
+  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, skipped: collector.skipped };
 }
 
-const [A, B, C, F, I, K, Q, S, T, X, SLASH] = Buffer.from("ABCFIKQSTX/");
+const [A, B, C, F, I, K, Q, S, T, SLASH, DOT] = Buffer.from("ABCFIKQST/.");
 
-/** `size path`, and the content behind it. */
-function takeContent(contents: Map<string, Buffer>, records: Records, record: Buffer): void {
-  const space = record.indexOf(32);
-  const content = records.take(Number(record.toString("latin1", 0, space)));
-  contents.set(record.toString("utf8", space + 1), content);
+/** The path as the caller spelled its directory: absolute or relative. */
+export function spelledAs({ path, name }: Ask, found: string): string {
+  return path === name ? found : found.slice(1);
 }
 
-export function infoOf({ path, type, size, modified }: Entry): FileInfo {
+export function withSkipped<Result extends object>(
+  result: Result,
+  skipped: readonly SkippedFile[],
+  ask: Ask,
+): Result {
+  if (skipped.length === 0) return result;
+  return { ...result, skipped: skipped.map(({ path, code }) => ({ path: spelledAs(ask, path), code })) };
+}
+
+export function infoOf({ path: found, type, size, modified }: Entry, ask: Ask): FileInfo {
+  const path = spelledAs(ask, found);
   if (type === "directory") return { path: `${path}/`, is_dir: true };
   if (type !== "file" || size === undefined || modified === undefined) return { path, is_dir: false };
   return { path, is_dir: false, size, modified_at: modified };
@@ -198,9 +194,13 @@ function factsOf(facts: string): Omit<Entry, "path"> | undefined {
   return { type, size: Number(size), modified: isoOf(Number(seconds)) };
 }
 
-/** A file that waits to become whole. */
+/** An upload that is not in its place yet, or an answer of ours. */
 function isUnfinished(path: Buffer): boolean {
-  return /\/\.deepwright-[0-9a-f]{32}\.part$/.test(path.toString("latin1"));
+  return /\/\.deepwright-[0-9a-f]{32}(?:\.part$|\/)/.test(path.toString("latin1"));
+}
+
+function directoryOf(path: Buffer): string {
+  return path.toString("utf8", path[0] === DOT ? 1 : 0) || "/";
 }
 
 function isoOf(seconds: number): string {

@@ -37,8 +37,6 @@ export const TESTED_TOOLS: readonly Tools[] =
   process.env.TEST_BUSYBOX === "1" ? ["full", "core", "busybox"] : ["full", "core"];
 
 export interface LocalSandboxOptions extends BaseSandboxOptions {
-  /** Another view of the same machine: it has the same temporary files. */
-  readonly beside?: LocalSandbox;
   readonly tools?: Tools;
   /** Characters of output that are kept, head and tail; default all. */
   readonly maxOutput?: number;
@@ -46,10 +44,6 @@ export interface LocalSandboxOptions extends BaseSandboxOptions {
   readonly without?: readonly string[];
   /** Runs commands as a user without privileges, where the tests have them. */
   readonly unprivileged?: boolean;
-  /** The directory for temporary files of systems, `/tmp`, is one that uploads cannot be made in. */
-  readonly withoutTmp?: boolean;
-  /** What the directory for temporary files is called. */
-  readonly temporaryName?: string;
 }
 
 /** What GNU coreutils installs, as far as anything here could want it. */
@@ -81,17 +75,11 @@ export class LocalSandbox extends BaseSandbox {
   /** What each download was asked for. */
   readonly downloaded: (readonly string[])[] = [];
   readonly #place: string;
-  readonly #temporaryName: string;
   readonly #maxOutput: number;
   readonly #uid: number | undefined;
-  readonly #beside: LocalSandbox | undefined;
-  readonly #withoutTmp: boolean;
 
   constructor(options: LocalSandboxOptions = {}) {
     super({ fileTimeout: 600, ...options });
-    this.#beside = options.beside;
-    this.#withoutTmp = options.withoutTmp ?? false;
-    this.#temporaryName = options.temporaryName ?? "temporary";
     this.#place = realpathSync(mkdtempSync(join(tmpdir(), "local-sandbox-")));
     this.root = join(this.#place, "work");
     this.#maxOutput = options.maxOutput ?? Number.POSITIVE_INFINITY;
@@ -107,19 +95,12 @@ export class LocalSandbox extends BaseSandbox {
 
   /** Where the sandbox has its temporary files. */
   get temporary(): string {
-    return this.#beside?.temporary ?? join(this.#place, this.#temporaryName);
+    return join(this.#place, "temporary");
   }
 
-  /** What lies among the temporary files, the directory for uploads left out. */
+  /** Everything among the temporary files. */
   leftovers(): string[] {
-    return readdirSync(this.temporary, { recursive: true })
-      .map(String)
-      .filter((name) => !/^\.deepwright-files-\w+$/.test(name));
-  }
-
-  /** Directories for uploads. */
-  temporaryDirectories(): string[] {
-    return readdirSync(this.temporary).filter((name) => /^\.deepwright-files-\w+$/.test(name));
+    return readdirSync(this.temporary, { recursive: true }).map(String);
   }
 
   close(): void {
@@ -171,7 +152,6 @@ export class LocalSandbox extends BaseSandbox {
     return files.map(([path, bytes]) => ({
       path,
       error: attempt(path, (at) => {
-        if (this.#withoutTmp && at.startsWith("/tmp/.deepwright-upload-")) return "parent_not_found";
         mkdirSync(dirname(at), { recursive: true });
         if (existsSync(at) && !statSync(at).isFile() && !statSync(at).isDirectory())
           return "permission_denied";

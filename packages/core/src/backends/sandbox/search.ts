@@ -11,167 +11,164 @@ import { compileGlob, type Glob } from "../../text/glob-match.ts";
 import { literalDirectory } from "../../text/glob-prune.ts";
 import { IgnoreScope, parseIgnoreFile } from "../../text/ignore-rules.ts";
 import { type TextFinder, textFinder } from "../../text/linear-search.ts";
-import type {
-  FileErrorCode,
-  GlobResult,
-  GrepMatch,
-  GrepResult,
-  OperationOptions,
-  SkippedFile,
-} from "../backend.ts";
+import type { FileErrorCode, GlobResult, GrepMatch, GrepResult, SkippedFile } from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { decodeBytes } from "../disk/text-codec.ts";
-import { type Entry, infoOf, type Tree, treeOf } from "./listing.ts";
+import { type Entry, infoOf, spelledAs, type Tree, treeOf, withSkipped } from "./listing.ts";
 import { failureOf } from "./refusal.ts";
-import { type AskOptions, OutOfTime, type ScriptRunner } from "./script-runner.ts";
+import { OutOfTime, type ScriptRunner } from "./script-runner.ts";
+import { CONTENT } from "./scripts.ts";
 import { searchHint } from "./search-hint.ts";
+import type { Ask, Transfers } from "./transfers.ts";
 import { LIST, WALK } from "./walk-scripts.ts";
 
 /** Bytes of a file that is searched; larger ones are reported as skipped. */
 export const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
-/** Files and bytes downloaded at once: nearly always all of them, which hold what is looked for. */
+/** Files and bytes downloaded at once. */
 const BATCH_FILES = 8192;
 const BATCH_BYTES = 64 * 1024 * 1024;
-/** Of a search with a limit: what the sandbox finds may be a part of the pattern only. */
+/** Files of a batch of a search with a limit: the sandbox may have looked for a part of the pattern only. */
 const FEWEST_FILES = 64;
-/** What a file counts whose size is not known. */
+/** Assumed for a file whose size is not known. */
 const USUAL_BYTES = 64 * 1024;
 const EVERYTHING = Buffer.alloc(0);
 
-export interface SearchOptions extends AskOptions {
+interface GlobRequest {
+  readonly pattern: string;
   /** Whether `.gitignore` files count. */
   readonly ignoreFiles: boolean;
 }
 
-export async function globFiles(
-  runner: ScriptRunner,
-  pattern: string,
-  options: SearchOptions,
-): Promise<GlobResult> {
-  const { path } = options;
-  const glob = compileGlob(pattern, path);
+export async function globFiles(runner: ScriptRunner, request: GlobRequest, ask: Ask): Promise<GlobResult> {
+  const { path } = ask;
+  const glob = compileGlob(request.pattern, path);
   if (glob.error !== undefined) return glob;
-  const named = literalDirectory(pattern, path);
+  const named = literalDirectory(request.pattern, path);
   const entered = isWithin(named, path) ? named : path;
   try {
-    const tree = await walk(runner, entered, EVERYTHING, options);
-    const isSearched = fileFilter(tree, entered, glob, options);
-    const files = tree.files.filter((file) => isSearched(file.path)).map(infoOf);
-    return withSkipped({ files }, tree.skipped);
+    const tree = await walk(runner, entered, EVERYTHING, ask);
+    const isSearched = fileFilter(tree, entered, glob, request);
+    const files = tree.files.filter((file) => isSearched(file.path)).map((file) => infoOf(file, ask));
+    return withSkipped({ files }, tree.skipped, ask);
   } catch (error) {
     if (error instanceof OutOfTime) return { files: [], truncated: true, timedOut: true };
     if (entered === path || !(error instanceof FileFailure)) throw error;
-    await runner.demand(LIST, [path], options);
+    await runner.ask(LIST, [ask.operand], ask);
     return { files: [] };
   }
 }
 
-export interface GrepRequest {
-  readonly pattern: string;
+interface GrepRequest extends GlobRequest {
   readonly glob: string | null | undefined;
   readonly maxCount: number | null | undefined;
 }
 
 export async function grepFiles(
   runner: ScriptRunner,
+  transfers: Transfers,
   request: GrepRequest,
-  options: SearchOptions,
+  ask: Ask,
 ): Promise<GrepResult> {
-  const invalid = invalidPattern(request.pattern) ?? whyNoGlob(request.glob, options.path);
+  const invalid = invalidPattern(request.pattern) ?? whyNoGlob(request.glob, ask.path);
   if (invalid !== undefined) return invalid;
-  const end = performance.now() + options.timeout * 1000;
-  const search = new Search(request);
+  const end = Date.now() + ask.timeout * 1000;
+  const search = new Search(request, ask);
   try {
-    const tree = await walk(runner, options.path, searchHint(request.pattern), options, true);
-    if (tree.isAlone) return await searchFiles(runner, search, tree, alone(tree, request), end, options);
-    const glob = globOf(request.glob, options.path);
-    const isSearched = fileFilter(tree, options.path, glob, options);
-    search.skipped.push(...tree.skipped.filter(({ path, code }) => code !== "TOO_LARGE" || isSearched(path)));
-    const files = tree.files.filter((file) => isSearched(file.path));
-    return await searchFiles(runner, search, tree, files, end, options);
+    const tree = await walk(runner, ask.path, searchHint(request.pattern), ask, true);
+    const files = filesToSearch(tree, search, request, ask);
+    for (let start = 0; start < files.length; ) {
+      if (Date.now() > end) return search.result({ truncated: true, timedOut: true });
+      const batch = batchFrom(files, start, tree.searched ? search.missing : BATCH_FILES);
+      start += batch.length;
+      for (const [path, content] of await contentsOf(runner, transfers, batch, ask)) {
+        const goesOn = typeof content === "string" ? search.skip(path, content) : search.add(path, content);
+        if (!goesOn) return search.result({ truncated: true });
+      }
+    }
+    return search.result({});
   } catch (error) {
     if (error instanceof OutOfTime) return search.result({ truncated: true, timedOut: true });
     if (error instanceof FileFailure && error.result.code === "NOT_A_DIRECTORY")
-      throw failureOf("SPECIAL_FILE", options.path);
+      throw failureOf("SPECIAL_FILE", ask.name);
     throw error;
   }
 }
 
 /** A file given as the path is searched whatever ignore files say. */
-function alone({ files }: Tree, { glob }: GrepRequest): Entry[] {
-  return files.filter(({ path }) => globOf(glob, parentPath(path)).matches?.(path) !== false);
-}
-
-async function searchFiles(
-  runner: ScriptRunner,
-  search: Search,
-  { contents: known, searched }: Tree,
-  files: readonly Entry[],
-  end: number,
-  options: SearchOptions,
-): Promise<GrepResult> {
-  const { signal } = options;
-  const searchable = files.filter(
-    ({ path, size = 0 }) => size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE"),
+function filesToSearch(tree: Tree, search: Search, request: GrepRequest, { path: start }: Ask): Entry[] {
+  const isSearched = tree.isAlone
+    ? (path: string) => globOf(request.glob, parentPath(path)).matches?.(path) !== false
+    : fileFilter(tree, start, globOf(request.glob, start), request);
+  for (const { path, code } of tree.skipped)
+    if (code !== "TOO_LARGE" || isSearched(path)) search.skip(path, code);
+  return tree.files.filter(
+    ({ path, size = 0 }) =>
+      isSearched(path) && (size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE")),
   );
-  for (let start = 0; start < searchable.length; ) {
-    if (performance.now() > end) return search.result({ truncated: true, timedOut: true });
-    const batch = batchFrom(searchable, start, searched ? search.missing : BATCH_FILES);
-    start += batch.length;
-    const contents = await contentsOf(runner, batch, known, signal ? { signal } : {});
-    for (const path of batch) {
-      const content = contents.get(path) as Buffer | FileErrorCode;
-      const goesOn = typeof content === "string" ? search.skip(path, content) : search.add(path, content);
-      if (!goesOn) return search.result({ truncated: true });
-    }
-  }
-  return search.result({});
 }
 
-/** Those that came with the walk need not be fetched. */
+/** Downloads files that a command has named. A command prints those that transfers know by another name. */
 async function contentsOf(
   runner: ScriptRunner,
+  transfers: Transfers,
   paths: readonly string[],
-  known: Tree["contents"],
-  options: OperationOptions,
-): Promise<ReadonlyMap<string, Buffer | FileErrorCode>> {
-  const asked = paths.filter((path) => !known.has(path));
-  if (asked.length === 0) return known;
-  const answers = await runner.downloadAll(asked, options);
-  return new Map([...known, ...asked.map((path, index) => [path, answers[index] as Buffer] as const)]);
+  ask: Ask,
+): Promise<[string, Buffer | FileErrorCode][]> {
+  const contents = await transfers.getAll(
+    paths.map((path) => spelledAs(ask, path)),
+    ask,
+  );
+  const found: [string, Buffer | FileErrorCode][] = [];
+  for (const [index, path] of paths.entries()) {
+    const content = contents[index] as Buffer | string;
+    found.push([path, typeof content === "string" ? await printed(runner, path, ask) : content]);
+  }
+  return found;
 }
 
-/** What was found so far. */
+async function printed(runner: ScriptRunner, path: string, ask: Ask): Promise<Buffer | FileErrorCode> {
+  try {
+    return (await runner.ask(CONTENT, [operandOf(path, ask)], ask)).bytes;
+  } catch (error) {
+    if (!(error instanceof FileFailure) || error instanceof OutOfTime) throw error;
+    return error.result.code;
+  }
+}
+
+/** Everything found so far. */
 class Search {
-  readonly matches: GrepMatch[] = [];
-  readonly skipped: SkippedFile[] = [];
+  readonly #matches: GrepMatch[] = [];
+  readonly #skipped: SkippedFile[] = [];
   readonly #find: TextFinder;
   readonly #limit: number;
+  readonly #ask: Ask;
 
-  constructor({ pattern, maxCount }: GrepRequest) {
+  constructor({ pattern, maxCount }: GrepRequest, ask: Ask) {
     this.#find = textFinder(pattern);
     this.#limit = matchLimit(maxCount);
+    this.#ask = ask;
   }
 
   /** False when there are more matches than asked for. */
   add(path: string, bytes: Buffer): boolean {
     const text = decodeBytes(bytes)?.text;
-    return text === undefined || findLines(this.matches, path, text, this.#find, this.#limit);
+    const name = spelledAs(this.#ask, path);
+    return text === undefined || findLines(this.#matches, name, text, this.#find, this.#limit);
   }
 
-  /** Files that hold a match each, of which there are enough to know that there are too many. */
+  /** As many files with a match each are enough to know that there are too many. */
   get missing(): number {
-    return Math.max(this.#limit + 1 - this.matches.length, FEWEST_FILES);
+    return Math.max(this.#limit + 1 - this.#matches.length, FEWEST_FILES);
   }
 
-  /** A file that is gone by now is no news. */
+  /** A file that is gone by now is not reported. */
   skip(path: string, code: FileErrorCode): true {
-    if (code !== "FILE_NOT_FOUND") this.skipped.push({ path, code });
+    if (code !== "FILE_NOT_FOUND") this.#skipped.push({ path, code });
     return true;
   }
 
   result(flags: { readonly truncated?: boolean; readonly timedOut?: boolean }): GrepResult {
-    return withSkipped({ matches: this.matches, ...flags }, this.skipped);
+    return withSkipped({ matches: this.#matches, ...flags }, this.#skipped, this.#ask);
   }
 }
 
@@ -179,13 +176,17 @@ async function walk(
   runner: ScriptRunner,
   path: string,
   hint: Buffer,
-  options: SearchOptions,
+  ask: Ask,
   mayBeFile = false,
 ): Promise<Tree> {
-  const values = [path, hint, MAX_SEARCHED_BYTES, mayBeFile ? "yes" : ""];
-  const reply = await runner.ask(WALK, values, options);
-  if (reply.kind === "E") throw failureOf(reply.bytes.toString("utf8"), path);
-  return treeOf(reply);
+  const values = [operandOf(path, ask), hint, MAX_SEARCHED_BYTES, mayBeFile ? "yes" : ""];
+  return treeOf(await runner.ask(WALK, values, { ...ask, name: spelledAs(ask, path) || "." }));
+}
+
+/** How commands name a path below that of `ask`. */
+function operandOf(path: string, ask: Ask): string {
+  if (path === ask.path) return ask.operand;
+  return ask.operand.startsWith(".") ? `.${path}` : path;
 }
 
 /** Whether a file below `start` is to be searched: it fits the glob, and nothing from `start` down is ignored. */
@@ -193,7 +194,7 @@ function fileFilter(
   tree: Tree,
   start: string,
   glob: Glob,
-  { ignoreFiles }: SearchOptions,
+  { ignoreFiles }: GlobRequest,
 ): (path: string) => boolean {
   const scopes = new Map<string, IgnoreScope | undefined>();
   const scopeOf = (directory: string): IgnoreScope | undefined => {
@@ -237,8 +238,4 @@ function batchFrom(files: readonly Entry[], start: number, most: number): string
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function withSkipped<Result extends object>(result: Result, skipped: SkippedFile[]): Result {
-  return skipped.length === 0 ? result : { ...result, skipped };
 }

@@ -3,13 +3,9 @@
  *
  * GNU `find` and `grep` do the work where they are there; elsewhere the shell walks with patterns of its
  * own, and finds the same. Links are never followed, and what is under `.git`, `/proc`, `/sys` and `/dev`
- * is left out of a walk.
+ * is left out of a walk. Paths begin as the given one does: with `/`, or with `.` when it is relative.
  */
 import { PRELUDE } from "./scripts.ts";
-
-/** Files that hold what is looked for come with their names where they are this few, and this small in all. */
-const BROUGHT_FILES = 256;
-const BROUGHT_BYTES = 1024 * 1024;
 
 /**
  * `group` writes what is known about names in the current directory: `B` and their number, the names, then
@@ -36,7 +32,7 @@ group() {
 entries() { for part in './*' './.[!.]*' './..?*'; do every $part; done; }
 enter() {
   if [ -d "$path" ]; then
-    if [ -r "$path" ] && cd "$path"; then return 0; fi
+    if [ -r "$path" ] && (cd "$path"); then return 0; fi
     fail PERMISSION_DENIED
   elif [ -e "$path" ]; then fail NOT_A_DIRECTORY
   else absent "$path"
@@ -51,6 +47,7 @@ decode "$1"; path=$value
 main() {
   enter || return
   printf L
+  cd "$path"
   entries
   for name in ./* ./.[!.]* ./..?*; do
     if [ -L "$name" ]; then
@@ -67,26 +64,17 @@ answer
  * in bytes over which a file is not searched; whether the path may be a file.
  *
  * Body: `L`, then records that end with NUL. `A`: the path is a file, the one that follows. `Q`: files were
- * searched, and each that holds one of them comes as `F`, or as its path, which begins with `/`. `C` directory: the groups that follow lie in it. `F` size, time and path
- * of a file. `T` path of one too large. `S` path of what cannot be read. `I` directory, then the text of its
- * ignore file; those of the directories above `path` too. `X` size and path of a file, then its content, which is not a
- * record.
+ * searched, and each that holds one of them comes as `F`, or as its path, which begins with `/` or `.`. `C` directory: the
+ * groups that follow lie in it. `F` size, time and path of a file. `T` path of one too large. `S` path of what cannot be
+ * read. `I` directory, then the text of its ignore file; those of the directories above `path` too.
  */
 export const WALK = `${PRELUDE}${GROUPS}
 decode "$1"; path=$value
 decode "$2"; text=$value
 decode "$3"; most=$value
 decode "$4"; alone=$value
-bring='bring() {
-  copy=$1
-  shift
-  for file do
-    cat <"$file" >"$copy" || continue
-    printf "X%s %s\\000" "$(($(wc -c <"$copy")))" "$file"
-    cat <"$copy"
-  done
-}'
-eval "$bring"
+top=''
+case $path in .*) if [ "$PWD" = / ]; then top=.; fi ;; esac
 finds() { has find && [ "$(find / -maxdepth 0 -readable -printf x)" = x ]; }
 measures() { has xargs && [ "$(printf '/\\000' | xargs -0 stat --printf=%n)" = / ]; }
 marks() { has grep && printf 'a\\n' | grep -lZ -e a >/dev/null; }
@@ -94,7 +82,6 @@ main() {
   if [ -f "$path" ] && [ -n "$alone" ]; then
     [ -r "$path" ] || { fail PERMISSION_DENIED; return; }
     printf 'LA\\000F%s %s\\000' "$(stat -L -c '%s %Y' "$path")" "$path"
-    if [ "$(stat -L -c %s "$path")" -le ${BROUGHT_BYTES} ] && [ -d "$hold" ]; then bring "$hold/copy" "$path"; fi
     printf .
     return
   fi
@@ -105,12 +92,12 @@ main() {
   else
     searched=''
     if [ -n "$text" ] && has grep; then searched=yes; printf 'Q\\000'; fi
-    walk "$path"
+    cd "$path" && walk "$path"
   fi
   printf .
 }
 above() {
-  [ -n "$1" ] || return 0
+  case $1 in '' | .) return 0 ;; esac
   above "\${1%/*}"
   rules "\${1%/*}" "\${1%/*}"
 }
@@ -121,8 +108,8 @@ rules() {
   printf '\\000'
 }
 pruned() {
-  find -H "$path" -mindepth 1 -type d '(' -name .git -o -path /proc -o -path /sys -o -path /dev \\
-    -o -path "$hold" ')' -prune -o "$@"
+  find -H "$path" -mindepth 1 -type d '(' -name .git -o -path "$top/proc" -o -path "$top/sys" \\
+    -o -path "$top/dev" -o -path "$top$hold" ')' -prune -o "$@"
 }
 quickly() {
   rules "$path" "$path"
@@ -142,17 +129,10 @@ quickly() {
   if measures && [ -d "$hold" ]; then
     found >"$hold/found"
     xargs -0 stat --printf='F%s %Y %n\\000' <"$hold/found"
-    if few; then xargs -0 sh -c "$bring"'; bring "$0" "$@"' "$hold/copy" <"$hold/found"; fi
   else found
   fi
 }
 found() { pruned -type f ! -size "+\${most}c" -exec grep -lZ -e "$text" '{}' +; }
-few() {
-  number=$(tr -dc '\\000' <"$hold/found" | wc -c) bytes=0
-  [ "$number" -gt 0 ] && [ "$number" -le ${BROUGHT_FILES} ] || return
-  for size in $(xargs -0 stat --printf='%s\\n' <"$hold/found"); do bytes=$((bytes + size)); done
-  [ "$bytes" -le ${BROUGHT_BYTES} ]
-}
 walk() {
   rules . "$1"
   printf 'C%s\\000' "$1"
@@ -161,7 +141,7 @@ walk() {
     inner=\${1%/}/\${name#./}
     if [ -L "$name" ] || [ "$name" = ./.git ]; then continue
     elif [ -d "$name" ]; then
-      case $inner in /proc | /sys | /dev | "$hold") continue ;; esac
+      case $inner in "$top/proc" | "$top/sys" | "$top/dev" | "$top$hold") continue ;; esac
       (if [ -r "$name" ] && cd "$name"; then walk "$inner"; else printf 'S%s\\000' "$inner"; fi)
     elif [ -n "$text" ] && [ -f "$name" ] && [ ! -r "$name" ]; then printf 'S%s\\000' "$inner"
     elif [ -n "$searched" ] && [ -f "$name" ] && grep -q -e "$text" "$name"; then printf '%s\\000' "$inner"
