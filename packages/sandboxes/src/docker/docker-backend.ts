@@ -23,7 +23,7 @@ import { type ContainerCalls, openCalls } from "./container-calls.ts";
 import type { Engine } from "./engine.ts";
 import type { RunningExec } from "./exec.ts";
 import { CALL_VARIABLE, DOWNLOAD, DOWNLOAD_MANY, RUN, STOP, UPLOAD } from "./scripts.ts";
-import { checkCommand, firstOf, stopFor } from "./stop.ts";
+import { checkCommand, emptyResponse, firstOf, stopFor } from "./stop.ts";
 import { readDownloads, type Transferred } from "./transfer.ts";
 import { withoutTtyNoise } from "./tty-noise.ts";
 
@@ -126,6 +126,8 @@ export class DockerBackend extends BaseSandbox {
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#options.timeout } = options;
+    const empty = emptyResponse(command);
+    if (empty !== undefined) return empty;
     checkCommand(command, timeout);
     signal?.throwIfAborted();
     this.#use();

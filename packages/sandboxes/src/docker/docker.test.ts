@@ -288,8 +288,12 @@ describe("a command in a container", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1024 ** 2);
   });
 
-  test.each(["", "  ", "a\0b"])("%j is none", async (command) => {
-    await expect(shared.sandbox.execute(command)).rejects.toMatchObject({ code: "INVALID_COMMAND" });
+  test.each(["", "  "])("%j fails with exit code 1", async (command) => {
+    expect(await shared.sandbox.execute(command)).toMatchObject({ exitCode: 1 });
+  });
+
+  test("with a NUL character is none", async () => {
+    await expect(shared.sandbox.execute("a\0b")).rejects.toMatchObject({ code: "INVALID_COMMAND" });
   });
 });
 

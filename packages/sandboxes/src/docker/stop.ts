@@ -1,5 +1,5 @@
 /** What may end a command from outside, its time or an abort, and what is no command at all. */
-import { SandboxError } from "deepwright";
+import { type ExecuteResponse, SandboxError } from "deepwright";
 import { after } from "deepwright/duration";
 
 export interface Stop {
@@ -43,8 +43,13 @@ export async function firstOf<Value>(
   }
 }
 
+/** The response to a command without words; undefined for any other. */
+export function emptyResponse(command: unknown): ExecuteResponse | undefined {
+  if (typeof command === "string" && command.trim() !== "") return undefined;
+  return { output: "The command is empty.", exitCode: 1, truncated: false };
+}
+
 export function checkCommand(command: string, timeout: number): void {
-  if (typeof command !== "string" || command.trim() === "") throw invalid("The command is empty.");
   if (command.includes("\0")) throw invalid("The command contains a NUL character.");
   if (!command.isWellFormed()) throw invalid("The command is not valid Unicode.");
   if (!(timeout > 0)) throw invalid(`timeout must be more than 0 seconds, not ${timeout}.`);

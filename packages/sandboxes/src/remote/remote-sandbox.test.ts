@@ -159,7 +159,11 @@ describe("commands", () => {
     expect(() => new RemoteSandbox(vendor(), { env: { A: "a\0b" } })).toThrow("'A'");
   });
 
-  test.each(["", "  ", "a\0b", "\ud800"])("%j is no command", async (command) => {
+  test.each(["", "  "])("the command %j fails with exit code 1", async (command) => {
+    expect(await sandbox.execute(command)).toMatchObject({ exitCode: 1 });
+  });
+
+  test.each(["a\0b", "\ud800"])("%j is no command", async (command) => {
     expect(await codeOf(sandbox.execute(command))).toBe("INVALID_COMMAND");
   });
 

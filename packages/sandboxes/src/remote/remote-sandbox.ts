@@ -103,6 +103,8 @@ export class RemoteSandbox extends BaseSandbox {
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#timeout } = options;
+    if (typeof command !== "string" || command.trim() === "")
+      return { output: "The command is empty.", exitCode: 1, truncated: false };
     checkCommand(command, timeout);
     signal?.throwIfAborted();
     const mark = randomBytes(16).toString("hex");
@@ -270,7 +272,6 @@ elif [ -e "$p" ]; then echo permission_denied
 else echo file_not_found; fi`;
 
 function checkCommand(command: string, timeout: number): void {
-  if (typeof command !== "string" || command.trim() === "") throw invalid("The command is empty.");
   if (command.includes("\0")) throw invalid("The command contains a NUL character.");
   if (!command.isWellFormed()) throw invalid("The command is not valid Unicode.");
   if (!(timeout > 0)) throw invalid(`timeout must be more than 0 seconds, not ${timeout}.`);

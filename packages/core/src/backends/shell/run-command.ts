@@ -93,6 +93,7 @@ interface Run {
  * command started in the background ends with it.
  */
 export async function runCommand(command: string, options: RunCommandOptions): Promise<ExecuteResponse> {
+  if (isEmpty(command)) return { output: "The command is empty.", exitCode: 1, truncated: false };
   checkCommand(command);
   options.signal?.throwIfAborted();
   const pipe = await (options.openPipe ?? openOutputPipe)();
@@ -110,8 +111,11 @@ export async function runCommand(command: string, options: RunCommandOptions): P
   }
 }
 
+function isEmpty(command: unknown): boolean {
+  return typeof command !== "string" || command.trim() === "";
+}
+
 function checkCommand(command: string): void {
-  if (typeof command !== "string" || command.trim() === "") throw invalid("The command is empty.");
   if (command.includes("\0")) throw invalid("The command contains a NUL character.");
   if (!command.isWellFormed()) throw invalid("The command is not valid Unicode.");
   const bytes = Buffer.byteLength(command);

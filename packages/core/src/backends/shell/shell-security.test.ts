@@ -138,14 +138,17 @@ test("SH-11 every command starts in the root, which is called what it was called
 test.each([
   ["SH-12 with NUL", "echo a\0b"],
   ["SH-12 of 3 MB", `echo ${"x".repeat(3_000_000)}`],
-  ["SH-12 without content", ""],
-  ["SH-12 of blanks", " \n\t "],
   ["with half a character", "echo \ud800"],
 ])("a command %s is a typed error", async (_name, command) => {
   await expect(shellIn().execute(command)).rejects.toMatchObject({
     name: "SandboxError",
     code: "INVALID_COMMAND",
   });
+});
+
+test.each(["", " \n\t "])("SH-12 the empty command %j fails with exit code 1 and runs nothing", async (command) => {
+  const response = { output: "The command is empty.", exitCode: 1, truncated: false };
+  expect(await shellIn().execute(command)).toEqual(response);
 });
 
 test("SH-13 an abort ends everything at once and is thrown with its reason", async () => {
