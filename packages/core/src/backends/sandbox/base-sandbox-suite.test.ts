@@ -5,7 +5,7 @@ import { LocalSandbox, TESTED_TOOLS, type Tools } from "./local-sandbox-for-test
 
 const NAMES: Record<Tools, string> = {
   full: "a sandbox with find and grep",
-  core: "a sandbox with a POSIX shell and the core utilities only",
+  core: "a sandbox with a POSIX shell, the core utilities and find only",
   busybox: "a sandbox with busybox",
 };
 

@@ -3,7 +3,7 @@
  *
  * `read`, `readRaw`, `write`, `append` and `edit` move files with the subclass's `downloadFiles` and `uploadFiles`, so a
  * subclass may map paths in its own way. `ls`, `glob`, `grep`, `delete` and `realPath` run commands. They need a POSIX
- * shell and the core utilities, of GNU or busybox. No content and no name is part of a command's code: see `command.ts`.
+ * shell, the core utilities, `find` and `xargs`, of GNU or busybox. No content and no name is part of a command's code: see `command.ts`.
  *
  * Changes of one path through one object wait for each other. An edit compares the file once more right before its
  * upload. Another process can still change the file while the upload runs: then the last upload wins.
@@ -55,12 +55,6 @@ export interface BaseSandboxOptions {
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** How often an edit is made again because the file was changed meanwhile. */
 const MAX_ATTEMPTS = 5;
-
-interface FoundFile {
-  readonly bytes: Buffer;
-  /** ISO 8601. */
-  readonly modified: string;
-}
 
 export abstract class BaseSandbox implements SandboxBackendProtocol {
   abstract readonly id: string;
@@ -149,10 +143,14 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   /** The text gets the encoding of the file. */
   async append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
     return this.#inTurn(path, options, async (ask) => {
-      if (await this.#isThere(ask))
-        await this.#change(ask, (bytes) => ({ bytes: appended(ask, bytes, content), result: undefined }));
-      else await this.#transfers.put(ask.name, Buffer.from(content), ask);
-      return { path: ask.name };
+      const result = { path: ask.name };
+      try {
+        return await this.#change(ask, (bytes) => ({ bytes: appended(ask, bytes, content), result }));
+      } catch (error) {
+        if (!(error instanceof FileFailure) || error.result.code !== "FILE_NOT_FOUND") throw error;
+        await this.#transfers.put(ask.name, Buffer.from(content), ask);
+        return result;
+      }
     });
   }
 
@@ -212,8 +210,8 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     return canonicalPath(directory).path;
   }
 
-  /** The whole file. Throws a `FileFailure` when there is none or it is too large. */
-  async #get(ask: Ask): Promise<FoundFile> {
+  /** The whole file, and its time in ISO 8601. Throws a `FileFailure` when there is none or it is too large. */
+  async #get(ask: Ask): Promise<{ readonly bytes: Buffer; readonly modified: string }> {
     const modified = await this.#look(ask);
     const bytes = await this.#transfers.get(ask.name, ask);
     if (typeof bytes === "string") throw failureOf(bytes, ask.name);
@@ -325,7 +323,7 @@ function cutPage({ content, startLine = 1 }: Page): Page & { readonly truncated?
 
 function appended({ name }: Ask, bytes: Buffer, content: string): Buffer {
   const format = formatOf(bytes);
-  if (format === undefined) throw failureOf("NOT_TEXT", name);
+  if (format === undefined) throw new FileFailure("NOT_TEXT", `'${name}' is not a text file (unknown type)`);
   const addition = encodeText(content, format.encoding, false);
   if (addition.error !== undefined) throw new FileFailure(addition.code, addition.error);
   return Buffer.concat([bytes, addition.bytes]);

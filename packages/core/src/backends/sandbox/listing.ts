@@ -8,10 +8,9 @@ import type { Ask } from "./transfers.ts";
 export interface Entry {
   readonly path: string;
   readonly type: "file" | "directory" | "link" | "special";
-  /** Unknown where a search named the file. */
-  readonly size?: number;
+  readonly size: number;
   /** ISO 8601. */
-  readonly modified?: string;
+  readonly modified: string;
 }
 
 /** What a walk found. */
@@ -29,30 +28,20 @@ export interface Tree {
 /** By the highest four bits of the mode. */
 const TYPES: Readonly<Record<number, Entry["type"]>> = { 8: "file", 4: "directory", 10: "link" };
 
-/** Reads records that end with NUL, one after the other. */
-class Records {
-  #at = 0;
-  readonly #bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  /** Undefined after the last. */
-  next(): Buffer | undefined {
-    if (this.#at >= this.#bytes.length) return undefined;
-    const end = this.#bytes.indexOf(0, this.#at);
+/** Parts that end with NUL, one after the other. */
+function* recordsOf({ bytes }: Reply): Generator<Buffer, undefined> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at);
     if (end === -1) throw noAnswer("a record of its answer has no end");
-    const record = this.#bytes.subarray(this.#at, end);
-    this.#at = end + 1;
-    return record;
+    yield bytes.subarray(at, end);
+    at = end + 1;
   }
+}
 
-  demand(): Buffer {
-    const record = this.next();
-    if (record === undefined) throw noAnswer("a record of its answer is missing");
-    return record;
-  }
+function following(records: Iterator<Buffer, undefined>): Buffer {
+  const { value } = records.next();
+  if (value === undefined) throw noAnswer("a record of its answer is missing");
+  return value;
 }
 
 class Collector {
@@ -60,21 +49,21 @@ class Collector {
   readonly skipped: SkippedFile[] = [];
 
   skip(path: Buffer, code: FileErrorCode): void {
-    this.skipped.push({ path: showPath(path.toString("utf8", path[0] === DOT ? 1 : 0)), code });
+    this.skipped.push({ path: showPath(textOf(path)), code });
   }
 
   /** Undefined, and noted, for a name that no path can spell: a control character, bytes that are no text. */
   spell(path: Buffer): string | undefined {
-    const spelled = path.toString("utf8", path[0] === DOT ? 1 : 0);
+    const spelled = textOf(path);
     if (isUtf8(path) && canonicalPath(spelled).path === spelled) return spelled;
     this.skip(path, "INVALID_PATH");
     return undefined;
   }
 
-  /** One group: names in `directory` and what is known about each. */
-  group(records: Records, count: number, directory: Buffer): void {
-    const names = Array.from({ length: count }, () => records.demand());
-    const facts = records.demand().toString("latin1").split("\n");
+  /** One group: paths, or names in `directory`, and facts about each. */
+  group(records: Iterator<Buffer, undefined>, count: number, directory = Buffer.alloc(0)): void {
+    const names = Array.from({ length: count }, () => following(records));
+    const facts = following(records).toString("latin1").split("\n");
     if (facts.length !== count) throw noAnswer("names and facts in its answer do not agree");
     for (const [index, name] of names.entries()) this.add(join(directory, name), facts[index] as string);
   }
@@ -89,13 +78,12 @@ class Collector {
 
 /** Directories have a trailing slash; a link is shown as what it leads to. */
 export function listingOf(reply: Reply, ask: Ask): LsResult {
-  const records = new Records(reply.bytes);
+  const records = recordsOf(reply);
   const collector = new Collector();
   const directory = Buffer.from(ask.path);
-  for (let record = records.next(); record !== undefined; record = records.next()) {
+  for (const record of records) {
     const kind = record[0];
     if (kind === B) collector.group(records, Number(record.toString("latin1", 1)), directory);
-    else if (kind === K) replaceLink(collector, join(directory, record.subarray(1)), records.demand());
     else throw noAnswer("its answer has an unknown record");
   }
   const files = [...collector.entries.values()].map((entry) => infoOf(entry, ask)).sort(byPath);
@@ -104,35 +92,28 @@ export function listingOf(reply: Reply, ask: Ask): LsResult {
 
 /** `files` are sorted by path; links and special files are left out. */
 export function treeOf(reply: Reply): Tree {
-  const records = new Records(reply.bytes);
+  const records = recordsOf(reply);
   const collector = new Collector();
   const ignoreFiles = new Map<string, string>();
-  const found = new Set<string>();
   let searched = false;
   let isAlone = false;
-  let directory: Buffer = Buffer.from("/");
-  for (let record = records.next(); record !== undefined; record = records.next()) {
+  for (const record of records) {
     const rest = record.subarray(1);
     const kind = record[0];
     if (kind === Q) searched = true;
     else if (kind === A) isAlone = true;
-    else if (kind === C) directory = rest;
-    else if (kind === B) collector.group(records, Number(rest.toString("latin1")), directory);
-    else if (kind === F) addFile(collector, found, rest);
+    else if (kind === B) collector.group(records, Number(rest.toString("latin1")));
     else if (kind === T) collector.skip(rest, "TOO_LARGE");
     else if (kind === S) collector.skip(rest, "PERMISSION_DENIED");
-    else if (kind === I) ignoreFiles.set(directoryOf(rest), records.demand().toString("utf8"));
-    else if (kind === SLASH || kind === DOT) addNamed(collector, found, record);
+    else if (kind === I) ignoreFiles.set(textOf(rest) || "/", following(records).toString("utf8"));
     else throw noAnswer("its answer has an unknown record");
   }
   for (const { path } of collector.skipped) collector.entries.delete(path);
-  const files = [...collector.entries.values()].filter(
-    ({ path, type }) => type === "file" && (!searched || found.has(path)),
-  );
-  return { files: files.sort(byPath), searched, isAlone, ignoreFiles, skipped: collector.skipped };
+  const files = [...collector.entries.values()].filter(({ type }) => type === "file").sort(byPath);
+  return { files, searched, isAlone, ignoreFiles, skipped: collector.skipped };
 }
 
-const [A, B, C, F, I, K, Q, S, T, SLASH, DOT] = Buffer.from("ABCFIKQST/.");
+const [A, B, I, Q, S, T, DOT, SLASH] = Buffer.from("ABIQST./");
 
 /** The path as the caller spelled its directory: absolute or relative. */
 export function spelledAs({ path, name }: Ask, found: string): string {
@@ -151,39 +132,12 @@ export function withSkipped<Result extends object>(
 export function infoOf({ path: found, type, size, modified }: Entry, ask: Ask): FileInfo {
   const path = spelledAs(ask, found);
   if (type === "directory") return { path: `${path}/`, is_dir: true };
-  if (type !== "file" || size === undefined || modified === undefined) return { path, is_dir: false };
+  if (type !== "file") return { path, is_dir: false };
   return { path, is_dir: false, size, modified_at: modified };
 }
 
 function byPath(one: { readonly path: string }, other: { readonly path: string }): number {
   return one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
-}
-
-/** A link that leads nowhere stays one. */
-function replaceLink(collector: Collector, path: Buffer, facts: Buffer): void {
-  const spelled = path.toString("utf8");
-  const known = factsOf(facts.toString("latin1"));
-  if (known !== undefined && collector.entries.has(spelled))
-    collector.entries.set(spelled, { path: spelled, ...known });
-}
-
-/** `size seconds path`, the seconds with a fraction. */
-function addFile(collector: Collector, found: Set<string>, record: Buffer): void {
-  const first = record.indexOf(32);
-  const second = record.indexOf(32, first + 1);
-  const size = Number(record.toString("latin1", 0, first));
-  const modified = isoOf(Number(record.toString("latin1", first + 1, second)));
-  const path = collector.spell(record.subarray(second + 1));
-  if (path === undefined || isUnfinished(record)) return;
-  found.add(path);
-  collector.entries.set(path, { path, type: "file", size, modified });
-}
-
-function addNamed(collector: Collector, found: Set<string>, record: Buffer): void {
-  const path = collector.spell(record);
-  if (path === undefined || isUnfinished(record)) return;
-  found.add(path);
-  if (!collector.entries.has(path)) collector.entries.set(path, { path, type: "file" });
 }
 
 /** `mode size seconds`, the mode in hexadecimal; undefined for what is gone. */
@@ -199,8 +153,9 @@ function isUnfinished(path: Buffer): boolean {
   return /\/\.deepwright-[0-9a-f]{32}(?:\.part$|\/)/.test(path.toString("latin1"));
 }
 
-function directoryOf(path: Buffer): string {
-  return path.toString("utf8", path[0] === DOT ? 1 : 0) || "/";
+/** Relative paths begin with `.`, which stands for the directory that commands start in. */
+function textOf(path: Buffer): string {
+  return path.toString("utf8", path[0] === DOT ? 1 : 0);
 }
 
 function isoOf(seconds: number): string {
@@ -209,10 +164,8 @@ function isoOf(seconds: number): string {
   return date.toISOString();
 }
 
-/** The scripts name what lies in the current directory `./name`. */
+/** `name` is a path, or `./name` in the directory. */
 function join(directory: Buffer, name: Buffer): Buffer {
-  const base = directory.length === 1 ? Buffer.alloc(0) : directory;
-  return Buffer.concat([base, SEPARATOR, name.subarray(name[0] === 0x2e && name[1] === 0x2f ? 2 : 0)]);
+  if (name[0] === SLASH) return name;
+  return Buffer.concat([directory.length === 1 ? Buffer.alloc(0) : directory, name.subarray(1)]);
 }
-
-const SEPARATOR = Buffer.from("/");

@@ -29,10 +29,10 @@ import type {
 import { systemCode } from "../disk/file-errors.ts";
 import { BaseSandbox, type BaseSandboxOptions } from "./base-sandbox.ts";
 
-/** `full`: the usual tools; `core`: a POSIX shell and the core utilities; `busybox`: that alone. */
+/** `full`: the usual tools; `core`: a POSIX shell, the core utilities, `find` and `xargs`; `busybox`: that alone. */
 export type Tools = "full" | "core" | "busybox";
 
-/** With TEST_BUSYBOX=1 also what an installed busybox has. */
+/** With TEST_BUSYBOX=1 also the tools of an installed busybox. */
 export const TESTED_TOOLS: readonly Tools[] =
   process.env.TEST_BUSYBOX === "1" ? ["full", "core", "busybox"] : ["full", "core"];
 
@@ -54,7 +54,7 @@ const CORE_UTILITIES = (
   "sum sync tac tail tee test timeout touch tr true truncate tsort tty uname unexpand uniq unlink wc yes"
 ).split(" ");
 
-const MORE = ["find", "xargs", "grep", "gzip", "awk", "iconv"];
+const FINDERS = ["find", "xargs"];
 
 const NOBODY = 65534;
 
@@ -208,7 +208,7 @@ function linkTools(directory: string, tools: Tools, without: readonly string[]):
     execFileSync(whereIs("busybox") as string, ["--install", "-s", directory]);
     return;
   }
-  const names = tools === "core" ? ["sh", ...CORE_UTILITIES] : ["sh", ...CORE_UTILITIES, ...MORE];
+  const names = ["sh", ...CORE_UTILITIES, ...FINDERS, ...(tools === "core" ? [] : ["grep"])];
   for (const name of names) {
     const place = whereIs(name);
     if (place !== undefined && !without.includes(name)) symlinkSync(place, join(directory, name));

@@ -22,10 +22,11 @@ import { BaseSandbox } from "./base-sandbox.ts";
 class MappedSandbox extends BaseSandbox {
   readonly id: string = "mapped";
   readonly root = mkdtempSync(join(tmpdir(), "mapped-"));
+  readonly temporary = mkdtempSync(join(tmpdir(), "mapped-temporary-"));
   readonly moved: string[] = [];
 
   execute(command: string): ExecuteResponse {
-    const env = { ...process.env, TMPDIR: tmpdir() };
+    const env = { ...process.env, TMPDIR: this.temporary };
     const output = execFileSync("sh", ["-c", command], { cwd: this.root, env, maxBuffer: 1e9 });
     return { output: output.toString("utf8"), exitCode: 0, truncated: false };
   }
@@ -51,7 +52,9 @@ class MappedSandbox extends BaseSandbox {
 
 function open(): MappedSandbox {
   const sandbox = new MappedSandbox();
-  afterThisTest(() => rmSync(sandbox.root, { recursive: true, force: true }));
+  afterThisTest(() => {
+    for (const path of [sandbox.root, sandbox.temporary]) rmSync(path, { recursive: true, force: true });
+  });
   return sandbox;
 }
 
@@ -100,7 +103,7 @@ describe("a sandbox that maps paths in its transfers", () => {
     expect(await sandbox.grep("needle", directory)).toEqual({
       matches: [{ path: `${directory}/9999`, line: 2, text: "needle" }],
     });
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(".deepwright-"))).toEqual([]);
+    expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
 
   it("works for an agent, with absolute and relative paths", async () => {

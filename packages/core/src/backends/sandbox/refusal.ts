@@ -26,9 +26,7 @@ export function tooLarge(path: string, size: number, limit: number): FileFailure
   );
 }
 
-type Words = Readonly<Record<string, (path: string) => FileError>>;
-
-const ERRORS: Words = {
+const ERRORS: Readonly<Record<string, (path: string) => FileError>> = {
   FILE_NOT_FOUND: notFound,
   PARENT_NOT_FOUND: notFound,
   FILE_EXISTS: alreadyExists,
@@ -41,16 +39,12 @@ const ERRORS: Words = {
     code: "PERMISSION_DENIED",
   }),
   INVALID_PATH: (path) => ({
-    error: `The sandbox cannot use this path: ${shortened(path)}`,
+    error: `The sandbox cannot use this path: ${showPath(path).slice(0, 200)}`,
     code: "INVALID_PATH",
-  }),
-  NOT_TEXT: (path) => ({
-    error: `'${showPath(path)}' is not a text file (unknown type)`,
-    code: "NOT_TEXT",
   }),
 };
 
-const WRITE_ERRORS: Words = {
+const WRITE_ERRORS: typeof ERRORS = {
   is_directory: (path) => ({
     error: `Cannot write to ${showPath(path)} because it is a directory`,
     code: "IS_DIRECTORY",
@@ -64,8 +58,4 @@ const WRITE_ERRORS: Words = {
 function unavailable(path: string, reason: string): FileError {
   const said = reason === "UNAVAILABLE" ? "" : ` (${showPath(reason).slice(0, 200)})`;
   return { error: `The sandbox could not do this with '${showPath(path)}'${said}`, code: "UNAVAILABLE" };
-}
-
-function shortened(path: string): string {
-  return path.length > 200 ? `${showPath(path.slice(0, 200))}…` : showPath(path);
 }

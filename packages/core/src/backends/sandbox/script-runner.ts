@@ -19,7 +19,6 @@ export class OutOfTime extends FileFailure {}
 
 /** Bytes of an answer that are printed: in base64 less than providers cut. */
 const INLINE_BYTES = 48 * 1024;
-const FEWEST_BYTES = 128;
 
 export class ScriptRunner {
   readonly #execute: SandboxBackendProtocol["execute"];
@@ -96,9 +95,11 @@ export class ScriptRunner {
     const pieces: Buffer[] = [];
     for (let from = 0, size = INLINE_BYTES; ; ) {
       const body = await this.#run(PIECE, [call, from, size], size, ask);
-      if (body === undefined) size = Math.floor(size / 4);
-      if (size < FEWEST_BYTES) throw noAnswer("its answer was cut short");
-      if (body === undefined) continue;
+      if (body === undefined) {
+        size = Math.floor(size / 4);
+        if (size < 100) throw noAnswer("its answer was cut short");
+        continue;
+      }
       const piece = replyIn(body).bytes;
       pieces.push(piece);
       from += piece.length;

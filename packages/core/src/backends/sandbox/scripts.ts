@@ -54,12 +54,6 @@ absent() {
   done
   fail FILE_NOT_FOUND
 }
-failure() {
-  case $1 in
-    *': Permission denied' | *': Read-only file system' | *': Operation not permitted') fail PERMISSION_DENIED ;;
-    *) fail UNAVAILABLE ;;
-  esac
-}
 `;
 
 /** Values: path. Body: `F`, size and modification time of a file; `N` where there is no file. */
@@ -107,7 +101,11 @@ decode "$1"; path=$value
 main() {
   exists "$path" || { absent "$path"; return; }
   why=$(rm -rf "$path" 2>&1)
-  if exists "$path"; then failure "$why"; else printf R.; fi
+  exists "$path" || { printf R.; return; }
+  case $why in
+    *': Permission denied' | *': Read-only file system' | *': Operation not permitted') fail PERMISSION_DENIED ;;
+    *) fail UNAVAILABLE ;;
+  esac
 }
 reply
 `;

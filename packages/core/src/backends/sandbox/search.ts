@@ -1,9 +1,6 @@
 /**
- * Searching the files of a sandbox: one walk where they lie, the rest here.
- *
- * What a search finds is the same as on every other backend, so its rules are applied here: globs, ignore
- * files, what a line is. The sandbox only narrows it down, to the files that hold a part of the pattern, where
- * it has a tool for that.
+ * Searching the files of a sandbox. A command lists files, or finds those that hold a part of the pattern. The rules of
+ * every backend are applied here: globs, ignore files, what a line is.
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { findLines, invalidPattern, matchLimit } from "../../text/find-lines.ts";
@@ -29,9 +26,6 @@ const BATCH_FILES = 8192;
 const BATCH_BYTES = 64 * 1024 * 1024;
 /** Files of a batch of a search with a limit: the sandbox may have looked for a part of the pattern only. */
 const FEWEST_FILES = 64;
-/** Assumed for a file whose size is not known. */
-const USUAL_BYTES = 64 * 1024;
-const EVERYTHING = Buffer.alloc(0);
 
 interface GlobRequest {
   readonly pattern: string;
@@ -46,7 +40,7 @@ export async function globFiles(runner: ScriptRunner, request: GlobRequest, ask:
   const named = literalDirectory(request.pattern, path);
   const entered = isWithin(named, path) ? named : path;
   try {
-    const tree = await walk(runner, entered, EVERYTHING, ask);
+    const tree = await walk(runner, entered, Buffer.alloc(0), ask);
     const isSearched = fileFilter(tree, entered, glob, request);
     const files = tree.files.filter((file) => isSearched(file.path)).map((file) => infoOf(file, ask));
     return withSkipped({ files }, tree.skipped, ask);
@@ -69,8 +63,8 @@ export async function grepFiles(
   request: GrepRequest,
   ask: Ask,
 ): Promise<GrepResult> {
-  const invalid = invalidPattern(request.pattern) ?? whyNoGlob(request.glob, ask.path);
-  if (invalid !== undefined) return invalid;
+  const invalid = invalidPattern(request.pattern) ?? globOf(request.glob, ask.path);
+  if (invalid.error !== undefined) return invalid;
   const end = Date.now() + ask.timeout * 1000;
   const search = new Search(request, ask);
   try {
@@ -102,8 +96,7 @@ function filesToSearch(tree: Tree, search: Search, request: GrepRequest, { path:
   for (const { path, code } of tree.skipped)
     if (code !== "TOO_LARGE" || isSearched(path)) search.skip(path, code);
   return tree.files.filter(
-    ({ path, size = 0 }) =>
-      isSearched(path) && (size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE")),
+    ({ path, size }) => isSearched(path) && (size <= MAX_SEARCHED_BYTES || !search.skip(path, "TOO_LARGE")),
   );
 }
 
@@ -217,18 +210,10 @@ function globOf(glob: string | null | undefined, base: string): Glob {
   return glob ? compileGlob(glob, base) : { matches: () => true };
 }
 
-function whyNoGlob(
-  glob: string | null | undefined,
-  base: string,
-): Extract<Glob, { error: string }> | undefined {
-  const compiled = globOf(glob, base);
-  return compiled.error === undefined ? undefined : compiled;
-}
-
 function batchFrom(files: readonly Entry[], start: number, most: number): string[] {
   const paths: string[] = [];
   let bytes = 0;
-  for (const { path, size = USUAL_BYTES } of files.slice(start, start + Math.min(most, BATCH_FILES))) {
+  for (const { path, size } of files.slice(start, start + Math.min(most, BATCH_FILES))) {
     bytes += size;
     if (paths.length > 0 && bytes > BATCH_BYTES) break;
     paths.push(path);

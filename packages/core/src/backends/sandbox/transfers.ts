@@ -17,12 +17,10 @@ export interface Ask {
   readonly timeout: number;
 }
 
-type Calls = Required<Pick<SandboxBackendProtocol, "uploadFiles" | "downloadFiles">>;
-
 export class Transfers {
-  readonly #calls: Calls;
+  readonly #calls: Required<Pick<SandboxBackendProtocol, "uploadFiles" | "downloadFiles">>;
 
-  constructor(calls: Calls) {
+  constructor(calls: Required<Pick<SandboxBackendProtocol, "uploadFiles" | "downloadFiles">>) {
     this.#calls = calls;
   }
 

@@ -146,10 +146,13 @@ test.each([
   });
 });
 
-test.each(["", " \n\t "])("SH-12 the empty command %j fails with exit code 1 and runs nothing", async (command) => {
-  const response = { output: "The command is empty.", exitCode: 1, truncated: false };
-  expect(await shellIn().execute(command)).toEqual(response);
-});
+test.each(["", " \n\t "])(
+  "SH-12 the empty command %j fails with exit code 1 and runs nothing",
+  async (command) => {
+    const response = { output: "The command is empty.", exitCode: 1, truncated: false };
+    expect(await shellIn().execute(command)).toEqual(response);
+  },
+);
 
 test("SH-13 an abort ends everything at once and is thrown with its reason", async () => {
   const mark = sleepMark();
