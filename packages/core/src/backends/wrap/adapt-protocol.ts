@@ -16,7 +16,8 @@ export function adaptSandboxProtocol(sandbox: AnySandboxProtocol): SandboxBacken
  * that a caller adds or replaces stay on the wrapper; `inner` never calls them.
  */
 function freshWrapper<Backend extends object>(inner: Backend): Backend {
-  const wrapper = Object.create(Object.getPrototypeOf(inner)) as Backend;
+  // Another constructor: the caller may replace methods, so promises of the class do not hold for the wrapper.
+  const wrapper: Backend = Object.create(Object.getPrototypeOf(inner), { constructor: { value: Object } });
   for (const key of memberKeys(inner)) {
     const value: unknown = Reflect.get(inner, key);
     const descriptor =
