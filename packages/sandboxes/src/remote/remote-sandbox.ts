@@ -17,7 +17,7 @@ import {
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
-import { after, stopwatch } from "deepwright/duration";
+import { after } from "deepwright/duration";
 import { checkedVariables } from "../checked-options.ts";
 import { quoted } from "../quoted.ts";
 import { boundOutput } from "./remote-output.ts";

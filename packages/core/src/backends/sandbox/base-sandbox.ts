@@ -8,6 +8,7 @@
  * Changes of one path through one object wait for each other. An edit compares the file once more right before its
  * upload. Another process can still change the file while the upload runs: then the last upload wins.
  */
+import { checkDurations } from "../../duration.ts";
 import { canonicalPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { countLines } from "../../text/lines.ts";
@@ -71,6 +72,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   readonly #turns = new Turns();
 
   constructor(options: BaseSandboxOptions = {}) {
+    checkDurations({ unit: "seconds" }, { fileTimeout: options.fileTimeout });
     this.#fileTimeout = options.fileTimeout ?? 60;
     this.#ignoreFiles = options.ignoreFiles ?? true;
   }

@@ -107,7 +107,6 @@ export class ScriptRunner {
     }
   }
 
-  /** Best effort. */
   async #remove(call: string, { timeout }: Ask): Promise<void> {
     try {
       await this.#execute(commandOf(REMOVE, randomBytes(16).toString("hex"), [0, call]), { timeout });

@@ -65,13 +65,13 @@ export async function grepFiles(
 ): Promise<GrepResult> {
   const invalid = invalidPattern(request.pattern) ?? globOf(request.glob, ask.path);
   if (invalid.error !== undefined) return invalid;
-  const end = Date.now() + ask.timeout * 1000;
+  const end = performance.now() + ask.timeout * 1000;
   const search = new Search(request, ask);
   try {
     const tree = await walk(runner, ask.path, searchHint(request.pattern), ask, true);
     const files = filesToSearch(tree, search, request, ask);
     for (let start = 0; start < files.length; ) {
-      if (Date.now() > end) return search.result({ truncated: true, timedOut: true });
+      if (performance.now() > end) return search.result({ truncated: true, timedOut: true });
       const batch = batchFrom(files, start, tree.searched ? search.missing : BATCH_FILES);
       start += batch.length;
       for (const [path, content] of await contentsOf(runner, transfers, batch, ask)) {
@@ -128,7 +128,6 @@ async function printed(runner: ScriptRunner, path: string, ask: Ask): Promise<Bu
   }
 }
 
-/** Everything found so far. */
 class Search {
   readonly #matches: GrepMatch[] = [];
   readonly #skipped: SkippedFile[] = [];
