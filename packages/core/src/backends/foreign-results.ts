@@ -55,5 +55,6 @@ function fileResult(result: unknown): unknown {
   const isWhole = error === undefined || (error && code);
   if (isWhole && !Object.values(result).includes(null)) return result;
   const present = Object.entries(result).filter(([name, value]) => value !== null && name !== "error");
-  return { ...Object.fromEntries(present), ...errorIn(result) };
+  // The words stay as they are: the tool shows them to the model.
+  return { ...Object.fromEntries(present), ...(error && { ...errorIn(result), error }) };
 }
