@@ -27,25 +27,62 @@ const OPPOSITES = new Map([
 
 export function mutationsOf(source: string): Mutation[] {
   return placesIn(source).flatMap(({ node }) =>
-    changesOf(node, (part) => source.slice(part.start, part.end)).map(({ part, text, what }) => ({
+    changesOf(node, (part) => source.slice(part.start, part.end)).map(({ part, shown, text, what }) => ({
       start: part.start,
       end: part.end,
       text,
-      lineNumber: lineOf(source, part),
-      line: source.split("\n")[lineOf(source, part) - 1] ?? "",
+      lineNumber: lineOf(source, shown),
+      line: source.split("\n")[lineOf(source, shown) - 1] ?? "",
       what,
     })),
   );
 }
 
+/**
+ * The source with all mutations in it. The environment variable `MUTATION` turns one of them on: `name`, `#` and its
+ * index. Without the variable the code does the same as before.
+ */
+export function withSwitches(source: string, mutations: readonly Mutation[], name: string): string {
+  const isAtPlaceOf = (a: Mutation, b: Mutation): boolean => a.start === b.start && a.end === b.end;
+  const places = mutations
+    .filter((mutation, index) => mutations.findIndex((other) => isAtPlaceOf(mutation, other)) === index)
+    .toSorted((a, b) => a.start - b.start || b.end - a.end);
+  const isOn = (mutation: Mutation): string =>
+    `__mutation === ${JSON.stringify(`${name}#${mutations.indexOf(mutation)}`)}`;
+  let next = 0;
+  const render = (start: number, end: number): string => {
+    let [text, at] = ["", start];
+    for (let place = places[next]; place !== undefined && place.start < end; place = places[next]) {
+      next++;
+      const original = render(place.start, place.end);
+      const choices = mutations
+        .filter((mutation) => isAtPlaceOf(mutation, place as Mutation))
+        .map((mutation) => `${isOn(mutation)} ? ${mutation.text} : `);
+      text += source.slice(at, place.start);
+      text +=
+        place.text === "{}" ? `{ if (!(${isOn(place)})) ${original} }` : `(${choices.join("")}${original})`;
+      at = place.end;
+    }
+    return text + source.slice(at, end);
+  };
+  return `var __mutation = globalThis.process?.env.MUTATION; ${render(0, source.length)}`;
+}
+
 interface Change {
   readonly part: Node;
+  /** Its line is printed. */
+  readonly shown: Node;
   readonly text: string;
   readonly what: string;
 }
 
 function changesOf(node: Node, textOf: (part: Node) => string): Change[] {
-  const replaced = (part: Node, text: string, what: string): Change => ({ part, text, what });
+  const replaced = (part: Node, text: string, what: string, shown = part): Change => ({
+    part,
+    shown,
+    text,
+    what,
+  });
   switch (node.type) {
     case "IfStatement":
     case "ConditionalExpression":
@@ -63,7 +100,12 @@ function changesOf(node: Node, textOf: (part: Node) => string): Change[] {
     case "CallExpression": {
       const name = node.callee.type === "MemberExpression" ? node.callee.property : undefined;
       const other = OPPOSITES.get(name?.name);
-      return other === undefined ? [] : [replaced(name, other, `${other} for ${name.name}`)];
+      if (other === undefined) return [];
+      const [before, after] = [
+        { ...node, end: name.start },
+        { ...node, start: name.end },
+      ];
+      return [replaced(node, `${textOf(before)}${other}${textOf(after)}`, `${other} for ${name.name}`, name)];
     }
     default:
       return [];
