@@ -97,7 +97,13 @@ describe("the namespace of StoreBackend", () => {
       return ["a"];
     };
     const configurable = { langgraph_auth_user_id: "ada" };
-    for (const runtime of [{}, { assistantId: "helper" }, { config: {} }, { config: { configurable } }])
+    for (const runtime of [
+      {},
+      { assistantId: "helper" },
+      { config: {} },
+      { config: { configurable } },
+      { config: { metadata: "text" } },
+    ])
       await (
         await resolveBackend(new StoreBackend({ namespace }), {
           ...{ state: {}, store: new InMemoryStore() },
@@ -112,6 +118,7 @@ describe("the namespace of StoreBackend", () => {
         config: { metadata: undefined, configurable },
         serverInfo: { assistantId: undefined, user: { identity: "ada" } },
       },
+      { config: { metadata: undefined, configurable: undefined }, serverInfo: undefined },
     ]);
   });
 
@@ -146,6 +153,7 @@ describe("the namespace of StoreBackend", () => {
   it.each<[string, StoreBackendOptions]>([
     ["a part is undefined", { namespace: () => ["org", undefined] }],
     ["a part is empty", { namespace: () => ["org", ""] }],
+    ["a part is a number", { namespace: () => ["org", 7 as never] }],
     ["a part has a wildcard", { namespace: () => ["*"] }],
     ["there are no parts", { namespace: () => [] }],
     ["it is no list", { namespace: () => "org" as never }],

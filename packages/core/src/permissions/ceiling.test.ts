@@ -136,6 +136,12 @@ describe("PM-09 a ceiling", () => {
     expect((ceiling(enforcing) as { execute?: unknown }).execute).toBeTypeOf("function");
     expect(ceilingOf([])).toBeUndefined();
   });
+
+  it("cannot ask a person", () => {
+    expect(() => ceilingOf([rule("deny", "/a"), rule("interrupt", "/b")])).toThrow(
+      "permissionCeiling[1] has the mode 'interrupt': a ceiling allows or denies.",
+    );
+  });
 });
 
 describe("PM-09 a subagent", () => {

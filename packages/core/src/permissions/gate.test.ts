@@ -22,6 +22,9 @@ describe("the gate", () => {
   it.each<[string, Record<string, unknown>, boolean]>([
     ["read_file", { file_path: "/secrets/pub/readme.md" }, true],
     ["read_file", { path: "secrets//pub/./readme.md" }, true],
+    ["read_file", { file_path: null, path: "/secrets/pub/readme.md" }, true],
+    ["read_file", { file_path: "", path: "/secrets/pub/readme.md" }, true],
+    ["read_file", { file_path: "/notes.md", path: "/secrets/pub/readme.md" }, false],
     ["read_file", { file_path: "/notes.md" }, false],
     ["read_file", { file_path: "/secrets/key.txt" }, false],
     ["read_file", { file_path: "/secrets/../x" }, false],

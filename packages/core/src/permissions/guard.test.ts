@@ -166,6 +166,14 @@ describe("PM-03 links", () => {
     },
   );
 
+  it("say where they lead only where that may be read", async () => {
+    const backend = guarded(onDisk({ ...tree, "/open.txt": { link: "notes.md" } }), SECRETS);
+    const where = ["/notes.md", "/open.txt", "/secrets/key.txt", "/alias/key.txt", "/deep/alias.txt"];
+    const real = await Promise.all(where.map((path) => backend.realPath?.(path)));
+    const denied = { code: "PERMISSION_DENIED" };
+    expect(real).toMatchObject(["/notes.md", "/notes.md", denied, denied, denied]);
+  });
+
   it("PM-03 the same in a mount of a composite", async () => {
     const inner = new CompositeBackend(new MapBackend(FILES), { "/disk/": onDisk(tree) });
     const backend = guarded(inner, [rule("deny", "/disk/secrets/**")]);
@@ -231,6 +239,14 @@ describe("a place where case does not count", () => {
     ]);
     for (const path of ["/\u017fecret\u017f/key", "/\u03bf\u03c3\u03b1/x", "/\u03bf\u03c2/x", "/STRA\u1e9eE"])
       expect(await backend.read(path)).toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+
+  it("has none by the name of what a link in a rule leads to", async () => {
+    const inner = Object.assign(onDisk({ "/Secrets/key.txt": "k", "/ALIAS": { link: "Secrets" } }), {
+      ignoresCase: true,
+    });
+    const backend = guarded(inner, [rule("deny", "/ALIAS/**")]);
+    expect(await backend.read("/Secrets/key.txt")).toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
   it("is as open as its rules say by any spelling", async () => {

@@ -58,6 +58,7 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
     expect(follow("/out-and-in/b/file.txt")).toBe("/a/b/file.txt: inside");
     expect(follow("/self/self/a/b/file.txt")).toBe("/a/b/file.txt: inside");
     expect(follow("/self")).toBe("/: directory");
+    expect(follow(`/${"long".repeat(100)}`)).toBe("INVALID_PATH");
   });
 
   it.each([
@@ -83,6 +84,12 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
     link(`${tree.root}/../workspace-evil/secret.txt`, "dots");
     expect(follow("/link")).toBe("OUTSIDE_ROOT");
     expect(follow("/dots")).toBe("OUTSIDE_ROOT");
+  });
+
+  it.skipIf(process.platform === "win32")("takes a backslash in a link for a letter of the name", () => {
+    writeFileSync(join(tree.root, "a\\b"), "odd");
+    link("a\\b", "odd-link");
+    expect(follow("/odd-link")).toMatch(/: odd$/);
   });
 
   it("gives up on loops and on endless chains", () => {

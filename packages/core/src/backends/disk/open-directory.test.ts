@@ -62,6 +62,8 @@ describe.each(strategies)("a directory held open by %s", (strategy) => {
   it("never follows a link", () => {
     expect(() => root.child("link")).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
     expect(() => root.openFile("filelink")).toThrow(expect.objectContaining({ code: "ELOOP" }));
+    if (strategy === "descriptor")
+      expect(() => root.checkWritable("filelink")).toThrow(expect.objectContaining({ code: "ELOOP" }));
     expect(() => root.child("missing")).toThrow(expect.objectContaining({ code: "ENOENT" }));
     expect(() => root.openFile("missing")).toThrow(expect.objectContaining({ code: "ENOENT" }));
   });
@@ -80,6 +82,10 @@ describe.each(strategies)("a directory held open by %s", (strategy) => {
       expect(error).toMatchObject({ code: "ELOOP" });
     }
     expect(seen).toBe(strategy === "descriptor" ? "inside" : "refused");
+  });
+
+  it.skipIf(process.platform !== "linux")("tells its mount from others of the same device", () => {
+    expect(root.mount()).toMatch(strategy === "descriptor" ? /^mnt_id:\s*\d+$/ : /^device \d+$/);
   });
 
   it("can be closed twice, and gives nothing afterwards", () => {
