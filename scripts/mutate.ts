@@ -194,8 +194,8 @@ function key(file: string, { line, what }: Mutation): string {
   return `${file} \`${line.trim()}\` → ${what}`;
 }
 
-function describe(file: string, { lineNumber, line, what }: Mutation): string {
-  return `${file}:${lineNumber} \`${line.trim()}\` → ${what}`;
+function describe(file: string, { lineNumber, column, line, what }: Mutation): string {
+  return `${file}:${lineNumber}:${column} \`${line.trim()}\` → ${what}`;
 }
 
 function fail(message: string): never {

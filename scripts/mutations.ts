@@ -7,6 +7,7 @@ export interface Mutation {
   /** Replaces the text from `start` to `end`. */
   readonly text: string;
   readonly lineNumber: number;
+  readonly column: number;
   readonly line: string;
   /** Describes the change in a few words. */
   readonly what: string;
@@ -32,6 +33,7 @@ export function mutationsOf(source: string): Mutation[] {
       end: part.end,
       text,
       lineNumber: lineOf(source, shown),
+      column: shown.start - source.lastIndexOf("\n", shown.start - 1),
       line: source.split("\n")[lineOf(source, shown) - 1] ?? "",
       what,
     })),

@@ -40,6 +40,14 @@ describe("who answers", () => {
   it.each([
     ["a question of a tool's own", [{ id: "1", value: "Which colour?" }]],
     ["a call that cannot be rejected", [interrupt("1", ["a"], {}, ["approve"])]],
+    [
+      "a call beside it that cannot be rejected",
+      [
+        interrupt("1", ["a", "b"], {
+          reviewConfigs: [{ actionName: "a" }, { actionName: "b", allowedDecisions: ["approve"] }],
+        }),
+      ],
+    ],
     ["an answer that was refused before", [interrupt("1", ["a"], { error: "no" })]],
   ])("deny: %s waits, and is never approved", async (_, interrupts) => {
     const denying = approver("deny");

@@ -23,6 +23,10 @@ test("an agent on a backend that demands approval must ask about every tool it h
   expect(agentWith({ interruptOn: { ...ALL, ls: { when: () => true } } })).toThrow(
     /'ls' can be called without/,
   );
+  const search = { type: "web_search_20250305", name: "web_search" };
+  expect(agentWith({ interruptOn: { ...ALL, web_search: true }, tools: [search] })).toThrow(
+    /'web_search' can be called without/,
+  );
 });
 
 test("a compiled subagent must ask about every tool too, and one whose tools cannot be seen is refused", () => {

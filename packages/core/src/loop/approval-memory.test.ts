@@ -3,7 +3,7 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { isApprovedCall } from "../backends/approved-call.ts";
 import type { ScriptedCall } from "../testing/index.ts";
-import { listApprovals, revokeApproval } from "./approval-memory.ts";
+import { listApprovals, rememberedCall, revokeApproval } from "./approval-memory.ts";
 import type { CallGate } from "./approval-policy.ts";
 import { type AgentState, ask, onThread, scripted } from "./fixtures/agents.ts";
 import {
@@ -259,6 +259,19 @@ describe("always", () => {
     expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(false);
     expect(await revokeApproval(store, "shop", given?.id as string)).toBe(true);
     expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(true);
+  });
+
+  test("a project has a name", async () => {
+    for (const project of ["", 7, null])
+      await expect(listApprovals(new InMemoryStore(), project as string)).rejects.toMatchObject({
+        code: "INVALID_NAMESPACE",
+      });
+  });
+
+  test("only the approval of a subagent says whose it is", () => {
+    const shape = { id: "1", text: "ls" };
+    expect(rememberedCall(shape, "execute", [])).not.toHaveProperty("agentPath");
+    expect(rememberedCall(shape, "execute", ["researcher"])).toMatchObject({ agentPath: ["researcher"] });
   });
 
   test("more than a page of them is listed", async () => {

@@ -7,6 +7,7 @@ import {
   DECISION_TYPES,
   type DecisionChecks,
   type DecisionType,
+  mayAskByOptions,
   type Question,
   readDecisions,
 } from "./approval-policy.ts";
@@ -48,6 +49,17 @@ describe("the policy", () => {
     expect(policyOf({ pay: setting }).get("pay")?.allowedDecisions).toEqual(allowed);
   });
 
+  test.each<[object, boolean]>([
+    [{}, false],
+    [{ interruptOn: null, permissions: null }, false],
+    [{ interruptOn: { a: false, b: null } }, false],
+    [{ interruptOn: { a: false, b: true } }, true],
+    [{ permissions: [{ mode: "deny" }, null] }, false],
+    [{ permissions: [{ mode: "deny" }, { mode: "interrupt" }] }, true],
+  ])("an agent with %j may ask a person: %s", (options, expected) => {
+    expect(mayAskByOptions(options)).toBe(expected);
+  });
+
   test("a predicate is taken, under the name that LangChain gives it", () => {
     const when = (): boolean => true;
     expect(policyOf({ pay: { when } }).get("pay")?.when).toBe(when);
@@ -61,6 +73,7 @@ describe("the policy", () => {
     [{ when: true }, /'when' that is no function/],
     [{ allowedDecisions: [] }, /decisions are approve, edit, reject, respond/],
     [{ allowedDecisions: ["allow"] }, /allows 'allow'/],
+    [{ allowedDecisions: ["approve", "allow"] }, /allows 'approve,allow'/],
     [{ allowedDecisions: "approve" }, /allows 'approve'/],
   ])("%j is refused: a gate must not stand open by a slip", (setting, words) => {
     const build = () => approvalPolicy({ pay: setting } as never);

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { MapBackend } from "../backends/map.ts";
 import { callTool, type Script, say, scriptedModel } from "../testing/index.ts";
-import { withoutForeignMarks } from "./foreign-marks.ts";
+import { believedWrites, withoutForeignMarks } from "./foreign-marks.ts";
 
 const OTHERS = "/large_tool_results/other";
 const mark = (path: string) => ({ kept: 1, deepwright: { offloaded: { path } } });
@@ -50,6 +50,19 @@ describe("a message that says another thread's file were its own", () => {
 });
 
 describe("an update of the state that says so", () => {
+  it("is changed in its messages alone", () => {
+    const todos = [{ content: "x", additional_kwargs: mark(OTHERS) }];
+    const [written, [, messages]] = believedWrites(
+      [
+        ["todos", todos],
+        ["messages", [forged()]],
+      ],
+      [],
+    ) as [unknown, [string, HumanMessage[]]];
+    expect(written).toEqual(["todos", todos]);
+    expect(messages[0]?.additional_kwargs).toEqual({ kept: 1 });
+  });
+
   const go = { messages: [new HumanMessage("Go.")] };
 
   it.each([
