@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { MemoryClaimingSaver } from "./fixtures/claiming-saver.ts";
+import { claimRun, claimToBegin } from "./run-claim.ts";
+
+describe("the claim of a run", () => {
+  const place = () => {
+    const saver = new MemoryClaimingSaver();
+    return { saver, graph: { threadClaim: { mode: "refuse" as const }, checkpointer: saver } };
+  };
+
+  test("is on the thread, which may have a number, and on nothing where there is no thread", async () => {
+    const { saver, graph } = place();
+    expect(await claimRun(graph, {})).toBeUndefined();
+    expect(await claimRun(graph, { configurable: { thread_id: null } })).toBeUndefined();
+    await claimRun(graph, { configurable: { thread_id: 7 } });
+    expect([saver.given, saver.isClaimed("7")]).toEqual([1, true]);
+    await claimRun(graph, { configurable: { thread_id: "t" } });
+    expect(saver.isClaimed("t")).toBe(true);
+  });
+
+  test.each([0, -1, undefined])("can be waited for without a limit: %s", async (timeout) => {
+    const options = { configurable: { thread_id: "t" }, ...(timeout === undefined ? {} : { timeout }) };
+    const claim = await claimRun(place().graph, options);
+    expect(claim?.begin()).toBe(true);
+  });
+
+  test("is begun by one run alone, though others inside it get the same options", async () => {
+    const claim = await claimRun(place().graph, { configurable: { thread_id: "t" } });
+    const options = claim?.into({});
+    expect(claimToBegin(options)).toBe(claim);
+    expect(claimToBegin(options)).toBeUndefined();
+  });
+});
