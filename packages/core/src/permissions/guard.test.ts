@@ -174,6 +174,14 @@ describe("PM-03 links", () => {
     expect(real).toMatchObject(["/notes.md", "/notes.md", denied, denied, denied]);
   });
 
+  it("say nothing where one of them is turned between the check and the answer", async () => {
+    const leadsTo = ["/link", "/secrets/key.txt"];
+    const inner = Object.assign(new MapBackend(FILES), {
+      realPath: async (path: string) => (path === "/link" ? (leadsTo.shift() ?? path) : path),
+    });
+    expect(await guarded(inner, SECRETS).realPath?.("/link")).toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+
   it("PM-03 the same in a mount of a composite", async () => {
     const inner = new CompositeBackend(new MapBackend(FILES), { "/disk/": onDisk(tree) });
     const backend = guarded(inner, [rule("deny", "/disk/secrets/**")]);

@@ -1,11 +1,12 @@
 /** The test that a sandbox makes of itself before its first command: each answer counts. */
 import { chmodSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SandboxError } from "deepwright";
 import { expect, it } from "vitest";
 import { osSandbox } from "../os.ts";
 import { findProgram } from "./find-program.ts";
 import { openFor, scratchDirectory } from "./os-for-tests.ts";
-import { judgeSelfTest, selfTestCommand } from "./self-test.ts";
+import { judgeSelfTest, selfTestCommand, setUpFailure, unavailable } from "./self-test.ts";
 
 /** A `bwrap` that leaves out an option, with as many words after it. */
 function without(option: string, words: number): string {
@@ -113,4 +114,20 @@ it("each answer of the test counts, and a missing one too", async () => {
   expect(() => judge(output.replace(/^mark=.*$/m, ""))).toThrow(/cannot be used here/);
   // Where the architecture has no filter, none is expected.
   judgeSelfTest({ ...rest, output: output.replace(/^Seccomp:.*$/m, "Seccomp:\t0") }, false);
+});
+
+it("a sandbox that cannot be used says what can be done about the reason", () => {
+  const [second, namespaces, check] = [
+    "a second user namespace",
+    "Allow user namespaces",
+    "Check that bubblewrap",
+  ];
+  const parts = ({ message }: Error) => [second, namespaces, check].filter((part) => message.includes(part));
+  expect(parts(unavailable("setting up uid map: Permission denied"))).toEqual([namespaces]);
+  expect(parts(unavailable("no such program"))).toEqual([check]);
+  expect(parts(unavailable("no such program", true))).toEqual([second, check]);
+  const failed = new SandboxError("The sandbox could not be set up: CLONE_NEWUSER failed", "SANDBOX_LOST");
+  expect(parts(setUpFailure(failed, false))).toEqual([namespaces]);
+  const other = new SandboxError("The sandbox is gone", "SANDBOX_LOST");
+  expect(setUpFailure(other, true)).toBe(other);
 });

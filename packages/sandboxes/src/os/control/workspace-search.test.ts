@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { scratchDirectory } from "../os-for-tests.ts";
 import { WorkspaceRoot } from "./workspace-root.ts";
-import { searchWorkspace } from "./workspace-search.ts";
+import { isControlName, searchWorkspace } from "./workspace-search.ts";
 
 function searched(make: (root: string) => void) {
   const path = scratchDirectory();
@@ -67,4 +67,9 @@ it("the search ends in a directory with very many entries", () => {
     for (let at = 0; at < 4_000; at++) writeFileSync(join(root, `file${at}`), "");
   });
   expect(found.repositories).toEqual([]);
+});
+
+it("names of steering files and directories are known, whatever their case", () => {
+  for (const name of [".vscode", ".VSCode", ".envrc", ".Envrc"]) expect(isControlName(name), name).toBe(true);
+  expect(isControlName("notes.txt")).toBe(false);
 });
