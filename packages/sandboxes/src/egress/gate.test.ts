@@ -97,3 +97,29 @@ test("as many connections go out as are allowed at a time", async () => {
   await new Promise((resolve) => first.once("close", resolve));
   (await gate.connect(target)).destroy();
 });
+
+test("connections are told to whoever listens, with a reason where they are refused", async () => {
+  const { gate, events } = await gateWith();
+  (await gate.connect(target)).destroy();
+  await expect(gate.connect({ host: "other.example.com", port: 443 })).rejects.toThrow();
+  expect(events).toStrictEqual([
+    { ...target, allowed: true },
+    { host: "other.example.com", port: 443, allowed: false, reason: expect.any(String) },
+  ]);
+});
+
+test("nobody has to listen", async () => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error): number => warnings.push(message);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const gate = createGate(checkEgressOptions({ allow: [] }), {
+    lookup: async () => [],
+    isPublic: () => true,
+    connect: () => new Socket(),
+    limits: DEFAULT_LIMITS,
+  });
+  await expect(gate.connect(target)).rejects.toThrow();
+  await new Promise(setImmediate);
+  expect(warnings.filter((message) => message.includes("onConnection"))).toEqual([]);
+});

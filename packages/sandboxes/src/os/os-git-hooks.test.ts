@@ -130,6 +130,23 @@ describe("SB-03 a command plants no hook that git of this machine runs", () => {
     expect(await isHooked(rootDir, undefined, top)).toBe(false);
   });
 
+  it("where the workspace is a directory of a further working tree", async () => {
+    const main = repository(`[core]\n\thooksPath = app/${HOOKS}\n`);
+    git(main, "commit", "-q", "--allow-empty", "-m", "first");
+    const tree = join(scratchDirectory(), "tree");
+    git(main, "worktree", "add", "-q", tree);
+    write(tree, `app/${HOOKS}/pre-push`, "");
+    expect(await isHooked(join(tree, "app"), undefined, tree)).toBe(false);
+  });
+
+  it("by moving the directory that the settings name as the place of the files", async () => {
+    const rootDir = repository("[core]\n\tworktree = ../files\n");
+    mkdirSync(join(rootDir, "files"));
+    const opened = await openFor({ rootDir });
+    expect(await run(opened, "mv files away")).toMatch(/exit \d+/);
+    expect(await run(opened, "touch files/a && mkdir more && mv more moved")).toBe("");
+  });
+
   it("where a hook in a named directory is a link", async () => {
     const rootDir = repository(SETTING);
     write(rootDir, "scripts/commit.sh", "");

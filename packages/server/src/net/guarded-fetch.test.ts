@@ -54,6 +54,13 @@ test("is taken: an answer that is said to be unpacked, and one without a body; h
   expect([status, headers.getSetCookie()]).toEqual([304, ["a=1", "b=2"]]);
 });
 
+test("sends a body that is text, and refuses another", async () => {
+  answer = (response) => response.end("ok");
+  expect(await (await fetchBounded(url, { method: "POST", body: "text" })).text()).toBe("ok");
+  const bytes = { method: "POST", body: new Uint8Array([1]) };
+  await expect(fetchBounded(url, bytes)).rejects.toThrow("The body must be a text.");
+});
+
 test("is refused: an address that is private where none is allowed", async () => {
   await expect(createGuardedFetch({ allowPrivate: false, maxBytes: 20 })(url)).rejects.toThrow(
     "public Internet",

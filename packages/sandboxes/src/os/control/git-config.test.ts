@@ -42,6 +42,7 @@ describe("the settings of git", () => {
   it.each([
     "[core",
     "[core\n]",
+    '[core\n"a"]',
     "[co_re]",
     '[core "a]',
     '[core "a" ]',
