@@ -140,14 +140,20 @@ async function tryAll({ file, tests, mutations }: Guard): Promise<void> {
 /** Whether the tests pass with each of the mutations. A run that hangs or ends vitest does not, and the next starts anew. */
 async function passes(tests: readonly string[], names: readonly string[]): Promise<boolean[]> {
   const passed: boolean[] = [];
+  const longest = { ms: LONGEST_START_MS / 10 };
   while (passed.length < names.length) {
-    passed.push(...(await passesUntilOneHangs(tests, names.slice(passed.length))));
+    passed.push(...(await passesUntilOneHangs(tests, names.slice(passed.length), longest)));
     if (passed.length < names.length) passed.push(false);
   }
   return passed;
 }
 
-async function passesUntilOneHangs(tests: readonly string[], names: readonly string[]): Promise<boolean[]> {
+/** `longest` is how long the tests take without a change, once that is known. */
+async function passesUntilOneHangs(
+  tests: readonly string[],
+  names: readonly string[],
+  longest: { ms: number },
+): Promise<boolean[]> {
   const task = JSON.stringify({ tests, names, transformed: join(directory, "transformed") });
   const child = spawn(process.execPath, ["--import", "tsx", "scripts/mutation-runs.ts", task], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -163,14 +169,14 @@ async function passesUntilOneHangs(tests: readonly string[], names: readonly str
   endings.add(end);
   const exited = once(child, "exit");
   const passed: boolean[] = [];
-  let timer = setTimeout(end, LONGEST_START_MS);
-  let longest = 0;
+  const mostMs = (): number => Math.max(LONGEST_RUN_MS, 10 * longest.ms);
+  let timer = setTimeout(end, mostMs());
   for await (const line of createInterface(child.stdout)) {
     const run: { passed: boolean; ms: number } = JSON.parse(line);
+    if (names[passed.length] === "") longest.ms = run.ms;
     passed.push(run.passed);
-    if (run.passed) longest = Math.max(longest, run.ms);
     clearTimeout(timer);
-    timer = setTimeout(end, Math.max(LONGEST_RUN_MS, 10 * longest));
+    timer = setTimeout(end, mostMs());
   }
   clearTimeout(timer);
   await exited;

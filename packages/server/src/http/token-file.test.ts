@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmod,
   chown,
@@ -11,9 +12,10 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openTokenFile } from "./token-file.ts";
 
 let directory: string;
@@ -87,6 +89,10 @@ test("what is no file is refused, and nobody waits for it", async () => {
   await mkdir(join(directory, "folder"));
   for (const name of ["pipe", "folder"])
     await expect(openTokenFile(join(directory, name))).rejects.toThrow(/is not a file of this user/);
+  const server = createServer().listen(join(directory, "socket"));
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  await expect(openTokenFile(join(directory, "socket"))).rejects.toMatchObject({ code: "ENXIO" });
 });
 
 test.skipIf(process.getuid?.() !== 0)("a file of another user is refused, and stays as it is", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linesOf, opened, projectWith, scratch, toolsProgram } from "../mcp-for-tests.ts";
 import type { TrustRequest } from "../open-mcp.ts";
-import { writePrivateFile } from "./private-file.ts";
+import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 import { openTrustStore } from "./trust-store.ts";
 
 test("TR-02 nothing of a project's server runs before a yes, which holds for exactly that definition", async () => {
@@ -97,6 +97,14 @@ test.runIf(process.getuid?.() === 0)(
     expect((await opened({ project, home })).codes()).toEqual([]);
   },
 );
+
+test("a list of agreements that is closed already stays as closed", async () => {
+  const path = join(await scratch(), "list");
+  await writePrivateFile(path, "text");
+  await chmod(path, 0o400);
+  expect(await readPrivateFile(path)).toBe("text");
+  expect((await stat(path)).mode & 0o777).toBe(0o400);
+});
 
 test("a list of agreements that is a link, or no file, is refused", async () => {
   const [home, other] = [await scratch(), await scratch()];
