@@ -147,3 +147,17 @@ test("what counts as a change, and what becomes of tools that go and come back",
   const strange: ServerTools = withListed(undefined, "s", [odd], []);
   expect(withListed(strange, "s", [{ ...odd, description: "B." }], []).pending).toHaveLength(1);
 });
+
+test("a yes to one tool leaves the others as they were agreed to", () => {
+  const [a, b] = ["a", "b"].map((name) => ({ name, description: "Old.", inputSchema: { type: "object" } }));
+  const changed = [a, b].map((tool) => ({ ...tool, description: "New." }));
+  const waiting = withListed(withListed(undefined, "s", [a, b] as never, []), "s", changed as never, []);
+  const agreed = withoutChange(waiting, "s", "a");
+  expect(agreed.pending.map(({ name }) => name)).toEqual(["b"]);
+  expect(new Map(agreed.approved)).toEqual(
+    new Map([
+      ["a", toolHash(changed[0] as never)],
+      ["b", toolHash(b as never)],
+    ]),
+  );
+});
