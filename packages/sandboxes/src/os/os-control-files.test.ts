@@ -311,6 +311,14 @@ describe("files that steer other programs", () => {
     ]);
   });
 
+  it("files that steer other programs may appear where they are allowed, beside a path that is to be read-only", async () => {
+    const rootDir = scratchDirectory();
+    const opened = await openFor({ rootDir, readOnly: ["later"], controlFiles: "allow" });
+    expect(await run(opened, "touch .envrc; touch later")).toMatch(/^(?!.*envrc).*'later' was created/s);
+    await opened.detach();
+    expect(readdirSync(rootDir)).toContain(".envrc");
+  });
+
   it("a directory that is read-only or hidden stays so where there is a repository in it", async () => {
     const rootDir = scratchDirectory();
     for (const path of ["fixed/inner", "secret/inner"])
