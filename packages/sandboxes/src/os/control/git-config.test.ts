@@ -45,6 +45,7 @@ describe("the settings of git", () => {
     '[core\n"a"]',
     "[co_re]",
     '[core "a]',
+    '[core "a\nb"]',
     '[core "a" ]',
     "[core a]",
     "[core]\n= a",
