@@ -24,6 +24,14 @@ describe("the claim of a run", () => {
     expect(claim?.begin()).toBe(true);
   });
 
+  test("may be an object that cannot be changed", async () => {
+    const { saver, graph } = place();
+    const claimThread = saver.claimThread.bind(saver);
+    saver.claimThread = async (...given) => Object.freeze(await claimThread(...given));
+    const options = { configurable: { thread_id: "t" } };
+    expect((await claimRun(graph, options))?.begin()).toBe(true);
+  });
+
   test("is begun by one run alone, though others inside it get the same options", async () => {
     const claim = await claimRun(place().graph, { configurable: { thread_id: "t" } });
     const options = claim?.into({});

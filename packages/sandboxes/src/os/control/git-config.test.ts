@@ -52,6 +52,7 @@ describe("the settings of git", () => {
     "[core]\nhooks_path = a",
     "[core]\nhooksPath # a\n",
     '[core]\nhooksPath = "a\n',
+    '[core]\nhooksPath = "a\nb"\n',
     "[core]\nhooksPath = \\a\n",
     "[core]\nhooksPath = a\0b\n",
   ])("are refused where git refuses them: %j", (text) => {
