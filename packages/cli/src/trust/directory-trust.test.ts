@@ -1,5 +1,5 @@
 /** The parts of trust by themselves; `trust-command.test.ts` tries them in the program. */
-import { rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CommandError } from "../command-error.ts";
@@ -91,6 +91,12 @@ describe("memory and skills of a directory", () => {
     const much = await trusted(true);
     expect(much).toMatchObject({ untrusted: SOURCES, hasChanged: false });
     expect(await data(much)).toEqual([true, true]);
+  });
+
+  test("are data where there are more directories than anybody looks into", async () => {
+    const { directory, project } = await place(FILES);
+    for (let index = 0; index <= 1_000; index++) await mkdir(join(directory, "skills", `empty${index}`));
+    await expect(mainFiles(project)).rejects.toThrow(TooMuch);
   });
 
   test("are said to be data in one line", () => {
