@@ -75,8 +75,8 @@ const guards: readonly Guard[] = Object.entries(GUARDS)
   .filter(({ mutations }) => mutations.length > 0);
 if (guards.length === 0) fail("No guard has such changes. See scripts/mutation-guards.json.");
 if (values.list) {
-  for (const { file, mutations } of guards)
-    for (const mutation of mutations) console.log(describe(file, mutation));
+  const lines = guards.flatMap(({ file, mutations }) => mutations.map((one) => `${describe(file, one)}\n`));
+  await new Promise((written) => process.stdout.write(lines.join(""), written));
   process.exit(0);
 }
 const files = guards.map(({ file }) => file);
