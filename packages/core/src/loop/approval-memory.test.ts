@@ -3,7 +3,7 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { isApprovedCall } from "../backends/approved-call.ts";
 import type { ScriptedCall } from "../testing/index.ts";
-import { listApprovals, rememberedCall, revokeApproval } from "./approval-memory.ts";
+import { listApprovals, projectOf, rememberedCall, revokeApproval } from "./approval-memory.ts";
 import type { CallGate } from "./approval-policy.ts";
 import { type AgentState, ask, onThread, scripted } from "./fixtures/agents.ts";
 import {
@@ -259,6 +259,16 @@ describe("always", () => {
     expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(false);
     expect(await revokeApproval(store, "shop", given?.id as string)).toBe(true);
     expect(isWaiting(await of(as("ann@x.org")).ask())).toBe(true);
+  });
+
+  test.each<[object, string]>([
+    [{}, "default"],
+    [{ configurable: { project: "p", assistant_id: "c" } }, "p"],
+    [{ configurable: { project: "", assistant_id: "c" } }, "c"],
+    [{ configurable: { project: 7 }, metadata: { assistant_id: "m" } }, "m"],
+    [{ metadata: { assistant_id: "m" }, serverInfo: { assistantId: "s" } }, "s"],
+  ])("the project of a run with %j is %s", (config, expected) => {
+    expect(projectOf(config)).toBe(expected);
   });
 
   test("a project has a name", async () => {
