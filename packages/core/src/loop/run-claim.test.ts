@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { CLAIM_KEY, lossOf, throwIfClaimLost } from "./claim.ts";
 import { MemoryClaimingSaver } from "./fixtures/claiming-saver.ts";
 import { claimRun, claimToBegin } from "./run-claim.ts";
 
@@ -22,6 +23,17 @@ describe("the claim of a run", () => {
     const options = { configurable: { thread_id: "t" }, ...(timeout === undefined ? {} : { timeout }) };
     const claim = await claimRun(place().graph, options);
     expect(claim?.begin()).toBe(true);
+  });
+
+  test("is lost when its saver says so, and not before", async () => {
+    const { saver } = place();
+    const claim = await saver.claimThread("t", { mode: "refuse" });
+    const config = { configurable: { [CLAIM_KEY]: claim } };
+    expect(lossOf(claim)).toBeUndefined();
+    throwIfClaimLost(config);
+    saver.takeOver("t", "at once");
+    expect(lossOf(claim)).toMatchObject({ code: "CLAIM_LOST" });
+    expect(() => throwIfClaimLost(config)).toThrow(expect.objectContaining({ code: "CLAIM_LOST" }));
   });
 
   test("may be an object that cannot be changed", async () => {
