@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CLAIM_KEY, lossOf, throwIfClaimLost } from "./claim.ts";
+import { wait } from "./fixtures/claiming-agent.ts";
 import { MemoryClaimingSaver } from "./fixtures/claiming-saver.ts";
 import { claimRun, claimToBegin } from "./run-claim.ts";
 
@@ -20,9 +21,13 @@ describe("the claim of a run", () => {
   });
 
   test.each([0, -1, undefined])("can be waited for without a limit: %s", async (timeout) => {
+    const { saver } = place();
+    const before = await saver.claimThread("t", { mode: "queue" });
     const options = { configurable: { thread_id: "t" }, ...(timeout === undefined ? {} : { timeout }) };
-    const claim = await claimRun(place().graph, options);
-    expect(claim?.begin()).toBe(true);
+    const waiting = claimRun({ threadClaim: { mode: "queue" }, checkpointer: saver }, options);
+    await wait(5);
+    await before.release();
+    expect((await waiting)?.begin()).toBe(true);
   });
 
   test("is lost when its saver says so, and not before", async () => {
