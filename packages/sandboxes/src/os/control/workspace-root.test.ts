@@ -1,5 +1,6 @@
 /** What lies in a workspace is looked up from its descriptor, and no link in it is followed. */
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   mkdirSync,
   readFileSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { scratchDirectory } from "../os-for-tests.ts";
@@ -93,6 +95,14 @@ it("files are checked before they are opened, and what is no file is not opened"
   expect(seen).toEqual([4, 6]);
   execFileSync("mkfifo", [at("pipe")]);
   expect(root.read(at("pipe"))).toBeUndefined();
+});
+
+it("a socket, which cannot be opened, is no file", async () => {
+  const { root, at } = workspace();
+  const server = createServer().listen(at("socket"));
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  expect(root.read(at("socket"))).toBeUndefined();
 });
 
 it("names are changed in the directory that was looked up", () => {
