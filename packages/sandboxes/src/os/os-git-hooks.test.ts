@@ -190,6 +190,14 @@ describe("SB-03 no command is run, and files can be used, where hooks cannot be 
     expect(await refusal(rootDir)).toContain("past links in the workspace");
   });
 
+  it("since a hook is a link that leads through another one", async () => {
+    const rootDir = repository(SETTING);
+    write(rootDir, "scripts/commit.sh", "");
+    symlinkSync("scripts", join(rootDir, "linked"));
+    symlinkSync("../linked/commit.sh", join(rootDir, HOOKS, "pre-commit"));
+    expect(await refusal(rootDir)).toContain("past links in the workspace");
+  });
+
   it("since the directory of hooks is the whole workspace", async () => {
     expect(await refusal(repository("[core] hooksPath = .\n"))).toContain("the whole workspace");
   });
