@@ -47,13 +47,19 @@ describe.each(["SQLite", "Postgres"] as const)("on %s", (place) => {
     const { alice, bob, server } = tenants;
     await aliceTalks(tenants);
     let before: unknown;
-    once(server.app.places.records.threads, "get", async (call) => {
+    const { threads } = server.app.places.records;
+    let isLookedAt = false;
+    const exchange = async (call: () => Promise<unknown>): Promise<unknown> => {
       const found = await call();
+      if (isLookedAt) return found;
+      isLookedAt = true;
       expect((await alice("DELETE", "/threads/shared")).status).toBe(204);
       await bobTalks(tenants);
       before = await seenBy(bob);
       return found;
-    });
+    };
+    once(threads, "get", exchange);
+    once(threads, "head", exchange);
     const answer = await alice(method, path, body);
     expect(before).toBeDefined();
     expect(answer.status).toBeLessThan(500);
