@@ -26,6 +26,7 @@ export type { FetchedFile, FilePrimitives, ListOptions, PutOptions } from "./bac
 export { filesValue } from "./backends/files-value.ts";
 export { applyGrepMaxCount } from "./backends/grep-cap.ts";
 export { isSandboxBackend, isSandboxProtocol } from "./backends/is-sandbox.ts";
+export { ContextHubBackend, type ContextHubBackendOptions } from "./backends/langsmith/context-hub.ts";
 export { MapBackend } from "./backends/map.ts";
 export { type OpenCheck, withOpenCheck } from "./backends/open-check.ts";
 export {

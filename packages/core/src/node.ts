@@ -4,6 +4,14 @@ export { type DiskPlace, diskPlaceName, openDiskPlace } from "./backends/disk/di
 export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
 export { noteCommand } from "./backends/disk/note-command.ts";
+export {
+  type LangSmithCaptureSnapshotOptions,
+  LangSmithSandbox,
+  type LangSmithSandboxCreateOptions,
+  type LangSmithSandboxOptions,
+  type LangSmithSnapshot,
+  type LangSmithStartSandboxOptions,
+} from "./backends/langsmith/langsmith-sandbox.ts";
 export { BaseSandbox, type BaseSandboxOptions } from "./backends/sandbox/base-sandbox.ts";
 export {
   type ProgramOptions,

@@ -21,7 +21,7 @@ const COMMON = new Set(
 );
 
 /** Keys as the well-known services shape them. */
-const KEY_SHAPE = /\b(?:sk|pk|rk|gsk|ghp|gho|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]{20,}/g;
+const KEY_SHAPE = /\b(?:sk|pk|rk|gsk|ghp|gho|lsv2|xox[abp])[-_][\w-]{12,}|\bAIza[\w-]{20,}/g;
 
 /** Values of secrets become their names; passwords in addresses and text that looks like a key are struck out too. */
 export function withoutSecrets(text: string, environment: Environment = ambientEnvironment()): string {

@@ -15,6 +15,7 @@ import type {
   ReadResult,
   WriteResult,
 } from "./backend.ts";
+import { FileFailure } from "./disk/file-errors.ts";
 import { bytesOf, missing, readFrom, readRawFrom } from "./file-map.ts";
 import { type Change, planAppend, planEdit, planUpload, planWrite } from "./file-map-change.ts";
 import type { FilePrimitives, PutOptions } from "./file-primitives.ts";
@@ -40,18 +41,15 @@ const ATTEMPTS = 20;
  * looked up before a file is created; two processes that create both at once can still do it.
  */
 export function backendFromPrimitives(place: FilePrimitives): BackendProtocol {
-  return new PrimitiveBackend(place);
+  return place.remove ? new RemovingBackend(place) : new PrimitiveBackend(place);
 }
 
-class PrimitiveBackend implements BackendProtocol {
+export class PrimitiveBackend implements BackendProtocol {
   readonly #place: FilePrimitives;
   readonly #turns = new Turns();
-  readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;
 
   constructor(place: FilePrimitives) {
     this.#place = place;
-    if (place.remove)
-      this.delete = (path, options = {}) => at(path, options, (target) => remove(place, target, options));
   }
 
   ls(path: string, options: OperationOptions = {}): Promise<LsResult> {
@@ -150,8 +148,24 @@ class PrimitiveBackend implements BackendProtocol {
   }
 }
 
-/** Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. */
-async function at<Result>(
+class RemovingBackend extends PrimitiveBackend {
+  readonly #place: FilePrimitives;
+
+  constructor(place: FilePrimitives) {
+    super(place);
+    this.#place = place;
+  }
+
+  delete(path: string, options: OperationOptions = {}): Promise<DeleteResult> {
+    return at(path, options, (target) => remove(this.#place, target, options));
+  }
+}
+
+/**
+ * Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. A `FileFailure`
+ * of the place becomes a result.
+ */
+export async function at<Result>(
   path: string,
   options: OperationOptions,
   act: (target: string) => Promise<Result>,
@@ -159,7 +173,12 @@ async function at<Result>(
   const canonical = canonicalPath(path);
   if (canonical.error !== undefined) return canonical;
   options.signal?.throwIfAborted();
-  return act(canonical.path);
+  try {
+    return await act(canonical.path);
+  } catch (error) {
+    if (error instanceof FileFailure) return error.result;
+    throw error;
+  }
 }
 
 /** Reads, decides, puts; and again when someone else was faster. */
