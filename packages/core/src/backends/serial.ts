@@ -1,4 +1,4 @@
-/** Doing things one after another where two at once would spoil each other's work. */
+/** Waiting: for work on the same thing, and no longer than somebody wants the result. */
 
 /** Work on the same key waits for the work before it; work on different keys does not. */
 export class Turns {
@@ -15,4 +15,15 @@ export class Turns {
       if (this.#last.get(key) === mine) this.#last.delete(key);
     }
   }
+}
+
+/** Settles like `work`, but rejects with the signal's reason on an abort. The work itself goes on. */
+export function untilAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }

@@ -7,6 +7,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { untilAborted } from "../backends/serial.ts";
 import { charged } from "../budget/charge.ts";
 import { signalAfter } from "../duration.ts";
 import type { TaskConfig } from "../engine.ts";
@@ -216,16 +217,6 @@ async function ask(request: SummaryRequest, notes: string, conversation: string)
   const text = reply.text.trim();
   if (text === "") throw new Error("the model said nothing");
   return text;
-}
-
-/** Also where the client does not listen to the signal. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 const REFUSALS = new Set(["refusal", "content_filter", "safety", "prohibited_content"]);

@@ -16,6 +16,7 @@ import type {
   TransferErrorCode,
 } from "../backend.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
+import { untilAborted } from "../serial.ts";
 import { KEY_HINT, loadSdk, sdkMessage } from "./langsmith-sdk.ts";
 
 export type LangSmithCaptureSnapshotOptions = CaptureSnapshotOptions;
@@ -179,18 +180,4 @@ function transfer<Result>(action: string, call: () => Promise<Result>): Promise<
       return /is a directory/i.test(error.message) ? "is_directory" : "permission_denied";
     }
   });
-}
-
-async function untilAborted<Result>(running: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  if (signal === undefined) return running;
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    return await Promise.race([running, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
