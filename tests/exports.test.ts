@@ -51,6 +51,10 @@ test("what the peer exports and we do not, values and types, is in the guide wit
   expect(missing.toSorted()).toEqual(documented().toSorted());
 });
 
+test("every value that the peer exports, classes included, is one of ours", async () => {
+  expect(await missingValues()).toEqual([]);
+});
+
 test("every option of the peer's createDeepAgent is one of ours", () => {
   const file = execFileSync(
     "grep",

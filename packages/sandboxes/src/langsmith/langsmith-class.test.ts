@@ -1,7 +1,8 @@
 /** `LangSmithSandbox` of `deepwright`, which shares the local LangSmith with the provider's tests. */
 import { LangSmithSandbox } from "deepwright";
+import { backendSuite } from "deepwright/testing";
 import { LangSmithCommandTimeoutError, SandboxClient } from "langsmith/sandbox";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { LANGSMITH_KEY, LangSmithServer } from "./langsmith-server-for-tests.ts";
 
 const server = await LangSmithServer.start();
@@ -10,6 +11,25 @@ afterAll(() => server.close());
 const client = new SandboxClient({ apiKey: LANGSMITH_KEY, apiEndpoint: server.apiUrl });
 const handle = await client.createSandbox({ name: "shared" });
 const shared = new LangSmithSandbox({ sandbox: handle });
+let count = 0;
+
+backendSuite(
+  { describe, test },
+  {
+    name: "files of a LangSmithSandbox",
+    open: async () => {
+      const root = `/root/case-${++count}`;
+      const { machine } = server.sandboxes.get("shared")!;
+      await machine.makeDirectory(root);
+      return { backend: shared, root, close: () => machine.remove(root) };
+    },
+    keepsEmptyDirectories: true,
+    detectsEncodings: true,
+    timeoutMs: 600_000,
+    size: "small",
+  },
+);
+
 /** What a program without options gets from its environment. */
 function environment(apiKey = LANGSMITH_KEY): void {
   const before = { ...process.env };

@@ -7,12 +7,14 @@ import type {
   StartSandboxOptions,
 } from "langsmith/experimental/sandbox";
 import { ConfigurationError, type SandboxErrorCode } from "../../errors.ts";
+import { canonicalPath } from "../../paths.ts";
 import { SandboxError } from "../../sandbox-error.ts";
 import type {
   ExecuteOptions,
   ExecuteResponse,
   FileDownloadResponse,
   FileUploadResponse,
+  OperationOptions,
   TransferErrorCode,
 } from "../backend.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
@@ -107,10 +109,11 @@ export class LangSmithSandbox extends BaseSandbox {
     }
   }
 
-  async downloadFiles(paths: readonly string[]): Promise<FileDownloadResponse[]> {
+  async downloadFiles(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
+    options?.signal?.throwIfAborted();
     return Promise.all(
       paths.map(async (path): Promise<FileDownloadResponse> => {
-        const content = await transfer("read a file", () => this.#sandbox.read(path));
+        const content = await transfer("read a file", path, () => this.#sandbox.read(path));
         return typeof content === "string"
           ? { path, content: null, error: content }
           : { path, content, error: null };
@@ -118,10 +121,14 @@ export class LangSmithSandbox extends BaseSandbox {
     );
   }
 
-  async uploadFiles(files: readonly (readonly [string, Uint8Array])[]): Promise<FileUploadResponse[]> {
+  async uploadFiles(
+    files: readonly (readonly [string, Uint8Array])[],
+    options?: OperationOptions,
+  ): Promise<FileUploadResponse[]> {
+    options?.signal?.throwIfAborted();
     const responses: FileUploadResponse[] = [];
     for (const [path, bytes] of files) {
-      const error = await transfer("store a file", () => this.#sandbox.write(path, bytes));
+      const error = await transfer("store a file", path, () => this.#sandbox.write(path, bytes));
       responses.push({ path, error: error ?? null });
     }
     return responses;
@@ -169,7 +176,12 @@ async function attempt<Result>(action: string, call: () => Promise<Result>): Pro
 }
 
 /** The result, or why the file cannot be moved. A failure that is not about the file is thrown. */
-function transfer<Result>(action: string, call: () => Promise<Result>): Promise<Result | TransferErrorCode> {
+async function transfer<Result>(
+  action: string,
+  path: string,
+  call: () => Promise<Result>,
+): Promise<Result | TransferErrorCode> {
+  if (canonicalPath(path).error !== undefined) return "invalid_path";
   return attempt<Result | TransferErrorCode>(action, async () => {
     try {
       return await call();
@@ -177,7 +189,7 @@ function transfer<Result>(action: string, call: () => Promise<Result>): Promise<
       if (!(error instanceof Error)) throw error;
       if (error.name === "LangSmithResourceNotFoundError") return "file_not_found";
       if (error.name !== "LangSmithSandboxOperationError") throw error;
-      return /is a directory/i.test(error.message) ? "is_directory" : "permission_denied";
+      return /EISDIR|is[ _](a )?directory/i.test(error.message) ? "is_directory" : "permission_denied";
     }
   });
 }
