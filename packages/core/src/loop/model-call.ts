@@ -12,9 +12,11 @@ import { withoutOwnRetries } from "./model-client.ts";
 import { bindTools, type ChatModel, holdKeys, instanceOf, sameItems } from "./model-source.ts";
 import { narrowPrompt } from "./narrow-prompt.ts";
 import type { Outcome } from "./outcome.ts";
+import { isMediaRefused, mediaRefusal } from "./providers/refused-media.ts";
 import { renderer } from "./render.ts";
 import { markUnchanged, requestMessages } from "./request.ts";
 import { mediaLoader, requestMedia } from "./request-media.ts";
+import { mediaForm } from "./request-media-form.ts";
 import { requestProvider } from "./request-provider.ts";
 import { RunEnded } from "./run-ended.ts";
 import { runtimeFor } from "./runtime.ts";
@@ -176,6 +178,7 @@ async function isAskedAgain(
   error: unknown,
 ): Promise<boolean> {
   if (config.signal?.aborted || (error !== null && isGraphBubbleUp(error))) return false;
+  if (isMediaRefused(error)) return true;
   const view = asked === undefined ? given : { ...given, model: asked };
   for (const { failed } of loop.stages) if ((await failed?.(error, view, task)) === AGAIN) return true;
   return false;
@@ -322,13 +325,20 @@ async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessa
     holdKeys(outgoing.model);
     const { model, settings } = outgoing.attempt === undefined ? outgoing : withoutOwnRetries(outgoing);
     const bound = bindTools(model, outgoing.tools as readonly AnyTool[], settings);
-    return invokeUncut(bound, [...outgoing.messages], config, outgoing.attempt);
+    return invokeUncut(bound, [...outgoing.messages], config, outgoing.attempt).catch((error) => {
+      throw refusalOf(error, outgoing) ?? error;
+    });
   };
   for (const stages of loop.callStages) {
     const inner = next;
     next = (outgoing) => stages.call?.(outgoing, inner, task) ?? inner(outgoing);
   }
   return { answer: await next(first), sent };
+}
+
+/** Only a model of unknown abilities is sent media on trial. */
+function refusalOf(error: unknown, { model, messages }: Outgoing): Error | undefined {
+  return mediaForm(model).trustsPeople ? mediaRefusal(error, model, messages) : undefined;
 }
 
 async function takeReply({ loop, task }: Call, first: AIMessage, sent: Outgoing): Promise<AIMessage> {

@@ -2,9 +2,9 @@
 
 import { ownValue } from "../text/own-value.ts";
 import { type ChatModel, innermostModel } from "./model-source.ts";
+import { type MediaKind as Kind, refusedKinds } from "./providers/refused-media.ts";
 import type { MediaBlock } from "./request-media-block.ts";
 
-type Kind = "image" | "pdf" | "audio" | "video";
 /** Where media of a tool result go; absent: the model cannot take them. */
 export type Place = "inside" | "behind" | undefined;
 export type Provider = "anthropic" | "openai" | "google";
@@ -17,6 +17,10 @@ export interface MediaForm {
   readonly places: Readonly<Record<Kind, Place>>;
   /** Whether a person knows better than we do what the model takes. */
   readonly trustsPeople: boolean;
+  /** Whether the package of the provider knows pictures as `image_url` blocks only. */
+  readonly takesImageUrls: boolean;
+  /** Kinds the provider of a model that nobody knows has refused. */
+  readonly refused: ReadonlySet<Kind>;
   readonly limits: MediaLimits;
 }
 
@@ -117,16 +121,21 @@ export function kindOf({ type, mimeType }: MediaBlock): Kind | undefined {
 
 type Profile = Partial<Record<`${Kind}Inputs` | "imageToolMessage" | "pdfToolMessage", boolean>>;
 
-/** From the profile of the model; without one, from what the large providers are known to take. */
+/**
+ * From the profile of the model; without one, from what the large providers are known to take. A model nobody knows
+ * is sent pictures and PDFs until it refuses them.
+ */
 export function mediaForm(given: ChatModel): MediaForm {
   const model = innermostModel(given);
   const profile = (model as { profile?: Profile }).profile ?? {};
   const provider = providerOf(model);
   const isCertain = profile.imageInputs !== undefined;
   const trustsPeople = !isCertain && (provider === undefined || isOtherServer(model));
+  const refused = trustsPeople ? refusedKinds(model) : NOTHING_REFUSED;
   const limits = LIMITS[provider ?? "other"];
   const place = (kind: Kind): Place => {
-    const isTaken = isCertain ? profile[`${kind}Inputs`] : !trustsPeople && limits.types[kind] !== NOTHING;
+    const isTried = !trustsPeople || kind === "image" || kind === "pdf";
+    const isTaken = isCertain ? profile[`${kind}Inputs`] : isTried && !refused.has(kind);
     if (!isTaken || limits.types[kind] === NOTHING) return undefined;
     if (kind === "audio" || kind === "video") return "behind";
     const isTakenInside = profile[`${kind}ToolMessage`];
@@ -134,9 +143,13 @@ export function mediaForm(given: ChatModel): MediaForm {
     return provider === undefined && isTakenInside ? "inside" : "behind";
   };
   const places = { image: place("image"), pdf: place("pdf"), audio: place("audio"), video: place("video") };
-  const key = JSON.stringify([provider, places, trustsPeople]);
-  return { key, provider, places, trustsPeople, limits };
+  const takesImageUrls = IMAGE_URL_PACKAGES.test(model.getName());
+  const key = JSON.stringify([provider, places, trustsPeople, takesImageUrls, [...refused]]);
+  return { key, provider, places, trustsPeople, takesImageUrls, refused, limits };
 }
+
+const IMAGE_URL_PACKAGES = /ollama|groq|mistral/i;
+const NOTHING_REFUSED: ReadonlySet<Kind> = new Set();
 
 function providerOf(model: ChatModel): Provider | undefined {
   const name = model.getName();

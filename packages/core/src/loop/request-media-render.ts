@@ -31,9 +31,9 @@ const MOST_TEXT = 64 * 1024;
  */
 export function whyNotShown(block: MediaBlock, form: MediaForm, isResult: boolean): string | undefined {
   if (isText(block)) return "it is written out";
-  const isTrusted = !isResult && form.trustsPeople;
-  if (isTrusted) return undefined;
   const kind = kindOf(block);
+  const isTrusted = !isResult && form.trustsPeople && !form.refused.has(kind ?? "pdf");
+  if (isTrusted) return undefined;
   if (kind === undefined || placeOf(block, form) === undefined) return CANNOT_TAKE;
   const { width = 0, height = 0 } = block.metadata ?? {};
   if (Math.max(width, height) > form.limits.edge)
@@ -60,7 +60,8 @@ export async function renderMedium(
   if (isText(block)) return writtenOut(block, load);
   const why = whyNotShown(block, form, isResult);
   if (why !== undefined) return words(block, why);
-  if (!isMediaReference(block)) return { block: standard(block, block.data), weight: 0, isLasting: true };
+  if (!isMediaReference(block))
+    return { block: wired(standard(block, block.data), form), weight: 0, isLasting: true };
   const bytes = await load(block.url);
   if (!bytes) return bytes === null ? words(block, UNREACHABLE, false) : words(block, GONE);
   const kind = kindOf(block);
@@ -70,7 +71,7 @@ export async function renderMedium(
   const data = encodeBase64(bytes);
   const { given } = block.metadata;
   const isAsGiven = given !== undefined && form.provider === undefined && !isResult && form.trustsPeople;
-  const shown = isAsGiven ? (refill(given, HOLE, data) as ContentBlock) : standard(block, data);
+  const shown = isAsGiven ? (refill(given, HOLE, data) as ContentBlock) : wired(standard(block, data), form);
   return { block: shown, weight: data.length, isLasting: true };
 }
 
@@ -106,6 +107,14 @@ function standard(block: MediaBlock, data: unknown): ContentBlock {
     data: data instanceof Uint8Array ? encodeBase64(data) : data,
     ...(Object.keys(named).length === 0 ? {} : { metadata: named }),
   } as unknown as ContentBlock;
+}
+
+/** A picture as the package of the provider reads it. */
+function wired(block: ContentBlock, form: MediaForm): ContentBlock {
+  const { type, data, mimeType, url } = block as unknown as MediaBlock;
+  if (type !== "image" || !form.takesImageUrls) return block;
+  const link = typeof data === "string" ? `data:${mimeType ?? "image/png"};base64,${data}` : url;
+  return { type: "image_url", image_url: { url: link } } as unknown as ContentBlock;
 }
 
 function needsChange({ type, mimeType, metadata }: MediaBlock): boolean {

@@ -57,7 +57,7 @@ describe("media of a request", () => {
   });
 
   test.each<[string, ChatModel, object, unknown]>([
-    ["a model nobody knows", modelLike("Local"), image, `about it\n[image/png, 8 bytes: ${LEFT_OUT}`],
+    ["a model nobody knows", modelLike("Local"), film, `about it\n[video/mp4, 8 bytes: ${LEFT_OUT}`],
     [
       "a model whose profile says no",
       modelLike("ChatAnthropic", { imageInputs: false }),
@@ -100,6 +100,7 @@ describe("media of a request", () => {
     ["ChatOpenAI", {}],
     ["ChatGoogleGenerativeAI", ALL],
     ["Local", { imageInputs: true }],
+    ["Local", {}],
   ])("stand behind the results where %s takes them from a user only", async (name, profile) => {
     const messages = [...thread(image), new AIMessage("seen"), new HumanMessage("thanks")];
     const sent = await requestMedia(messages, modelLike(name, profile));
@@ -139,10 +140,8 @@ describe("media of a request", () => {
     const messages = thread(image);
     const [, , result] = messages as [BaseMessage, BaseMessage, ToolMessage];
     await requestMedia(messages, modelLike("Local"));
-    result.content = [{ type: "text", text: "other" }, pdf] as never;
-    expect((await requestMedia(messages, modelLike("Local")))[2]?.content).toMatch(
-      /^other\n\[application\/pdf/,
-    );
+    result.content = [{ type: "text", text: "other" }, film] as never;
+    expect((await requestMedia(messages, modelLike("Local")))[2]?.content).toMatch(/^other\n\[video\/mp4/);
   });
 
   test("cost next to nothing in a long thread without them", async () => {

@@ -54,6 +54,9 @@ export function createReadFileTool(options: ReadFileToolOptions): BuiltInTool {
   });
 }
 
+/** Some PDFs hold nothing but ASCII, and backends take them for text. */
+const PDF = "application/pdf";
+
 type Page = Extract<ReadResult, { error?: undefined }>;
 
 async function read(
@@ -71,6 +74,10 @@ async function read(
   const mimeType = page.mimeType ?? typeOf(file.path, content);
   if (typeof content !== "string") return showMedia(file.path, content, mimeType);
   if (!isTextType(mimeType)) return notShown(file.path, mimeType, "Its content cannot be shown here");
+  if (content.startsWith("%PDF-") && mimeTypeOfName(file.path) === PDF) {
+    const [whole] = (await call.backend.downloadFiles?.([file.path], { signal: call.signal })) ?? [];
+    if (whole?.content) return showMedia(file.path, whole.content, PDF);
+  }
   const isEmpty = content === "" && (page.startLine === undefined || page.totalLines === 0);
   return isEmpty
     ? "System reminder: File exists but has empty contents"
