@@ -23,6 +23,7 @@ import { Semaphore, TimedOut, withDeadline } from "./limits.ts";
 import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
 import { observedCall } from "./observed.ts";
+import { argumentsWithoutNulls } from "./providers/strict-tools.ts";
 import { failedResult } from "./request.ts";
 import { runtimeFor } from "./runtime.ts";
 import { isExcluded } from "./tool-shape.ts";
@@ -202,8 +203,9 @@ async function execute(
   const held = await holdWorkspace(gate.loop, runnable, permit, config);
   if ("refusal" in held) return failedResult(gate.call, held.refusal);
   try {
+    const args = argumentsWithoutNulls(runnable, toolCall.args);
     const output = await runnable.invoke(
-      { ...toolCall, type: "tool_call" } as never,
+      { ...toolCall, args, type: "tool_call" } as never,
       {
         ...own,
         // Inside LangChain's tools `getWriter()` finds the writer here and nowhere else.

@@ -6,6 +6,7 @@ import { fieldSecrets, holdSecrets } from "../secrets.ts";
 import { ownValue } from "../text/own-value.ts";
 import type { AnyTool } from "./loop.ts";
 import { providerOptionsFor } from "./provider-options.ts";
+import { strictBinding } from "./providers/strict-tools.ts";
 
 export type ChatModel = BaseChatModel;
 
@@ -260,12 +261,15 @@ function newBinding(
     return config && Object.keys(config).length > 0 ? (inner as ChatModel).withConfig(config) : inner;
   }
   if (tools.length === 0)
-    return (model as unknown as { withConfig(o: object): BoundModel }).withConfig(options);
+    return (model as unknown as { withConfig(o: object): BoundModel }).withConfig(
+      strictBinding(model, { tools, options }).options,
+    );
   if (typeof model.bindTools !== "function")
     throw new DeepwrightError("MODEL_NOT_AVAILABLE", `The model '${model.getName()}' cannot call tools.`, {
       hint: "Use a chat model that implements bindTools.",
     });
-  return model.bindTools(tools as never, options as never);
+  const bound = strictBinding(model, { tools, options });
+  return model.bindTools(bound.tools as never, bound.options as never);
 }
 
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -19,6 +19,7 @@ import { describeIssues } from "./channels.ts";
 import { type Messages, newId } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
 import { type OutcomeKind, outcomeOf } from "./outcome.ts";
+import { withoutNulls } from "./providers/strict-schema.ts";
 
 /** How often in a row the model may give an answer that does not fit. */
 export const MAX_STRUCTURED_ATTEMPTS = 3;
@@ -123,7 +124,7 @@ function fromToolStrategy(strategy: LangChainToolStrategy): AnswerTool {
   return {
     name: strategy.name,
     definition: strategy.tool,
-    parse: (args) => attempt(() => strategy.parse(args)),
+    parse: (args) => attempt(() => strategy.parse(withoutNulls(strategy.tool.function.parameters, args))),
     ...(handleError === undefined ? {} : { handleError }),
     ...(toolMessageContent === undefined ? {} : { toolMessageContent }),
   };
@@ -176,13 +177,14 @@ function providerAnswer(schema: object): ProviderAnswer {
 function parserFor(schema: object, json: JsonSchema): (value: unknown) => Parsed {
   if (!isInteropZodSchema(schema)) return validatorFor(json);
   return (value) => {
-    const result = interopSafeParse(schema as never, value);
+    const result = interopSafeParse(schema as never, withoutNulls(json, value));
     return result.success ? { value: result.data } : { problem: describeIssues(result.error.issues) };
   };
 }
 
 function validatorFor(json: JsonSchema): (value: unknown) => Parsed {
-  return (value) => {
+  return (given) => {
+    const value = withoutNulls(json, given);
     const result = new Validator(json as never).validate(value);
     return result.valid ? { value } : { problem: result.errors.map((e) => e.error).join("; ") };
   };
