@@ -242,12 +242,12 @@ function escapeRegExp(text: string): string {
 
 describe("model", () => {
   test("a string names the provider up to the first colon; a missing package is named with its install line", async () => {
-    const agent = createDeepAgent({ model: "mistralai:some:model" });
-    expect(agent.describe().model).toBe("mistralai:some:model");
+    const agent = createDeepAgent({ model: "bedrock:some:model" });
+    expect(agent.describe().model).toBe("bedrock:some:model");
     await expect(agent.invoke(ask())).rejects.toMatchObject({
       name: "DeepwrightError",
       code: "MODEL_NOT_AVAILABLE",
-      message: expect.stringContaining("npm install @langchain/mistralai"),
+      message: expect.stringContaining("npm install @langchain/aws"),
     });
   });
 

@@ -1,5 +1,6 @@
 /** The keys models are known by: `provider` for all of a provider, `provider:model` for one. */
 import { ConfigurationError } from "../errors.ts";
+import { providerName } from "./providers/table.ts";
 
 export interface ModelKey {
   /** Empty when nobody can tell. */
@@ -56,6 +57,11 @@ interface KnownModel {
 
 const instances = new WeakMap<object, ModelKey>();
 
+/** A client need not know by which name it was made: many providers share that of OpenAI. */
+export function nameModel(client: object, name: string): void {
+  instances.set(client, modelKeyOf(name));
+}
+
 function keyOfInstance(given: unknown): ModelKey {
   if (typeof given !== "object" || given === null) return { provider: "", model: "" };
   const known = instances.get(given);
@@ -90,17 +96,4 @@ function tracedNames(model: KnownModel): { ls_provider?: unknown; ls_model_name?
 
 function firstText(...values: readonly unknown[]): string {
   return (values.find((value) => typeof value === "string" && value !== "") as string | undefined) ?? "";
-}
-
-/** Names that traces have for providers `initChatModel` calls otherwise. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  azure: "azure-openai",
-  "amazon-bedrock": "bedrock",
-  aws: "bedrock",
-  mistral: "mistralai",
-};
-
-function providerName(name: string): string {
-  const plain = name.trim().toLowerCase().replaceAll("_", "-");
-  return Object.hasOwn(OTHER_NAMES, plain) ? (OTHER_NAMES[plain] as string) : plain;
 }

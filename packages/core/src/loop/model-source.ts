@@ -3,9 +3,8 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { type RunnableBinding, RunnableBinding as RunnableBindingClass } from "@langchain/core/runnables";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { fieldSecrets, holdSecrets } from "../secrets.ts";
-import { ownValue } from "../text/own-value.ts";
 import type { AnyTool } from "./loop.ts";
-import { providerOptionsFor } from "./provider-options.ts";
+import { loadChatModel } from "./providers/load-model.ts";
 import { strictBinding } from "./providers/strict-tools.ts";
 
 export type ChatModel = BaseChatModel;
@@ -123,50 +122,10 @@ export function namedModels(): (name: string) => ChatModel | Promise<ChatModel> 
   };
 }
 
-/** Clients that take `maxRetries` with each call, or are made to: see `model-client.ts`. */
-const RETRIES_PER_CALL = /^(?:anthropic|openai|azure_openai|google-genai):/;
-
-async function loadModel(
-  name: string,
-  given: Readonly<Record<string, unknown>> = providerOptionsFor(name),
-): Promise<ChatModel> {
-  try {
-    const { initChatModel } = await import("langchain/chat_models/universal");
-    const options = {
-      ...(name.startsWith("openai:") && { useResponsesApi: true }),
-      ...(!RETRIES_PER_CALL.test(name) && { maxRetries: 0 }),
-      ...given,
-    };
-    const model = await instanceOf((await initChatModel(name, options)) as unknown as BaseChatModel);
-    names.set(innermostModel(model), name);
-    return model;
-  } catch (cause) {
-    throw new DeepwrightError(
-      "MODEL_NOT_AVAILABLE",
-      `The model '${name}' cannot be used: ${(cause as Error).message}`,
-      {
-        cause,
-        hint: installHint(name, cause as Error),
-      },
-    );
-  }
-}
-
-const PACKAGES: Record<string, string> = {
-  anthropic: "@langchain/anthropic",
-  openai: "@langchain/openai",
-  "google-genai": "@langchain/google-genai",
-  "google-vertexai": "@langchain/google-vertexai",
-  ollama: "@langchain/ollama",
-  bedrock: "@langchain/aws",
-  mistralai: "@langchain/mistralai",
-  groq: "@langchain/groq",
-};
-
-function installHint(name: string, cause: Error): string | undefined {
-  const provider = name.split(":", 1)[0] ?? "";
-  if (!/import|install|find (module|package)/i.test(cause.message)) return undefined;
-  return `Install its provider: npm install ${ownValue(PACKAGES, provider) ?? `@langchain/${provider}`}`;
+async function loadModel(name: string): Promise<ChatModel> {
+  const model = await loadChatModel(name);
+  names.set(innermostModel(model), name);
+  return model;
 }
 
 type Configurable = BaseChatModel & {
