@@ -16,6 +16,7 @@ const ENTRIES = {
     "process-identity.ts",
     "channel-values.ts",
     "secrets.ts",
+    "loop/providers/table.ts",
     "telemetry/index.ts",
   ],
   "packages/sandboxes": [

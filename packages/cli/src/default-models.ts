@@ -1,4 +1,5 @@
 /** The providers the CLI ships, and the model each gets when nobody names one: the one place to change them. */
+import { modelProvider, providerName } from "deepwright/providers";
 
 export interface ProviderDefaults {
   /** As written before the colon of `provider:model`. */
@@ -10,17 +11,20 @@ export interface ProviderDefaults {
 
 /** In the order in which keys are looked for. */
 export const KEYED_PROVIDERS: readonly ProviderDefaults[] = [
-  { provider: "anthropic", model: "claude-sonnet-4-6", keys: ["ANTHROPIC_API_KEY"] },
-  { provider: "openai", model: "gpt-5.4", keys: ["OPENAI_API_KEY"] },
-  { provider: "google", model: "gemini-3.1-pro-preview", keys: ["GOOGLE_API_KEY", "GEMINI_API_KEY"] },
+  keyed("anthropic", "claude-sonnet-4-6"),
+  keyed("openai", "gpt-5.4"),
+  keyed("google", "gemini-3.1-pro-preview"),
 ];
+
+function keyed(provider: ProviderDefaults["provider"], model: string): ProviderDefaults {
+  return { provider, model, keys: modelProvider(provider)?.keys ?? [] };
+}
 
 /** Where Ollama listens when `OLLAMA_HOST` says nothing. It has no default model: it is asked what it has. */
 export const OLLAMA_URL = "http://127.0.0.1:11434";
 
-/** Other spellings of the shipped providers. */
-export const PROVIDER_ALIASES: Readonly<Record<string, string>> = {
-  "google-genai": "google",
-  google_genai: "google",
-  gemini: "google",
-};
+/** As the library's table spells it; Gemini has a shorter name here. */
+export function shownProvider(written: string): string {
+  const name = providerName(written);
+  return name === "google-genai" ? "google" : name;
+}

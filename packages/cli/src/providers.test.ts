@@ -45,6 +45,13 @@ interface Provider {
 
 const PROVIDERS: readonly Provider[] = [
   {
+    name: "a provider of the library's table that speaks OpenAI's protocol",
+    args: () => ["--model", "baseten:zai-org/GLM-5"],
+    env: (url) => ({ BASETEN_API_KEY: KEY, BASETEN_BASE_URL: `${url}/v1` }),
+    says: "Model: baseten:zai-org/GLM-5 (--model)",
+    path: /^\/v1\/chat\/completions$/,
+  },
+  {
     name: "Anthropic, by its key",
     args: () => [],
     env: (url) => ({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url, OPENAI_API_KEY: "sk-another-key" }),
@@ -261,9 +268,18 @@ describe("a provider that says no", () => {
 
   it("another provider is named with its install line", async () => {
     const cwd = await directoryWith({});
-    const result = await runBinary(["run", "Hi", "--model", "mistralai:mistral-large"], { cwd });
-    expect(result.stderr.match(/npm install \S+/g)).toEqual(["npm install @langchain/mistralai"]);
+    const result = await runBinary(["run", "Hi", "--model", "bedrock:claude"], { cwd });
+    expect(new Set(result.stderr.match(/npm install @\S+\w/g))).toEqual(
+      new Set(["npm install @langchain/aws"]),
+    );
     expect(result.stderr).not.toContain("Workspace:");
+    expect(result.code).toBe(1);
+  });
+
+  it("one without its key says which variable is missing", async () => {
+    const cwd = await directoryWith({});
+    const result = await runBinary(["run", "Hi", "--model", "baseten:zai-org/GLM-5"], { cwd });
+    expect(result.stderr).toContain("BASETEN_API_KEY is not set");
     expect(result.code).toBe(1);
   });
 

@@ -90,7 +90,6 @@ export type { ModelFallback } from "./loop/model-fallback.ts";
 export type { ModelRetry } from "./loop/model-retry.ts";
 export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
 export { loadChatModel } from "./loop/providers/load-model.ts";
-export { MODEL_PROVIDERS, type ModelProvider, modelProvider } from "./loop/providers/table.ts";
 export { isMediaReference, type MediaReference } from "./loop/request-media-block.ts";
 export type { AgentUsage, RunUsage, Usage } from "./loop/run-usage.ts";
 export {

@@ -20,11 +20,15 @@ export interface ProviderChoice extends Reasoned {
   readonly keyName?: string;
 }
 
-/** A provider whose package the user installs. */
+/** Any other provider that the library knows. */
 export interface OtherChoice extends Reasoned {
   readonly kind: "other";
   readonly provider: string;
   readonly model: string;
+  /** Absent: the provider's own address. */
+  readonly baseUrl?: string;
+  /** The variable its key is in, or would be. */
+  readonly keyName?: string;
 }
 
 export interface OfflineChoice extends Reasoned {

@@ -2,6 +2,7 @@
  * Decides which model runs: `--model`, `DEEPWRIGHT_MODEL`, a server named by `--base-url` or
  * `DEEPWRIGHT_BASE_URL`, the first key found, a local endpoint, the offline model.
  */
+import { MODEL_PROVIDERS, modelProvider } from "deepwright/providers";
 import { CommandError, usageError } from "../command-error.ts";
 import { KEYED_PROVIDERS, type ProviderDefaults } from "../default-models.ts";
 import { ollamaUrl, parseBaseUrl, shownUrl } from "./base-url.ts";
@@ -63,7 +64,7 @@ async function named(
   if (provider === OFFLINE) return { kind: "offline", reason: `Asked for by ${name.source}` };
   if (provider === "ollama") return ollama(model, server?.value, reason, environment, endpoints);
   const defaults = KEYED_PROVIDERS.find((candidate) => candidate.provider === provider);
-  if (defaults === undefined) return other(name, reason);
+  if (defaults === undefined) return other(name, reason, server?.value, environment);
   const choice = keyed(defaults, environment, server?.value, reason);
   if (choice.apiKey === undefined && choice.baseUrl === undefined)
     throw new CommandError(`${name.source} asks for ${provider}, but ${defaults.keys[0]} is not set.`, {
@@ -72,19 +73,28 @@ async function named(
   return { ...choice, model: model ?? defaults.model };
 }
 
-/** What LangChain lists can be used once its package is there. The list is loaded only when it is needed. */
-async function other({ value, source }: Named<ModelName>, reason: string): Promise<ModelChoice> {
+/** Whatever the library's table has: through the provider's package, or at an address that speaks OpenAI's protocol. */
+function other(
+  { value, source }: Named<ModelName>,
+  reason: string,
+  baseUrl: string | undefined,
+  environment: Environment,
+): ModelChoice {
   const { provider, model = "" } = value;
-  const { MODEL_PROVIDER_CONFIG } = await import("langchain/chat_models/universal");
-  if (Object.hasOwn(MODEL_PROVIDER_CONFIG, provider)) return { kind: "other", provider, model, reason };
-  const names = Object.keys(MODEL_PROVIDER_CONFIG).filter((known) => !SHIPPED.has(known));
-  throw usageError(
-    `${source} names an unknown provider: '${provider}'.`,
-    `The CLI comes with anthropic, openai, google (google-genai) and ollama; after installing its package also ${names.join(", ")}.`,
-  );
+  const known = modelProvider(provider);
+  if (known === undefined)
+    throw usageError(
+      `${source} names an unknown provider: '${provider}'.`,
+      `The CLI comes with anthropic, openai, google (google-genai) and ollama, and knows ${OTHERS}.`,
+    );
+  const keyName = known.keys.find((key) => environment[key]) ?? known.keys[0];
+  return { kind: "other", provider, model, reason, baseUrl, keyName };
 }
 
-const SHIPPED = new Set(["anthropic", "openai", "google", "google-genai", "ollama"]);
+const SHIPPED = new Set(["anthropic", "openai", "google-genai", "ollama"]);
+const OTHERS = MODEL_PROVIDERS.map(({ name }) => name)
+  .filter((name) => !SHIPPED.has(name))
+  .join(", ");
 
 async function ollama(
   model: string | undefined,

@@ -68,34 +68,15 @@ async function loadOllama(choice: ProviderChoice): Promise<BaseChatModel> {
   return new ChatOllama({ model: choice.model, baseUrl: choice.baseUrl }) as unknown as BaseChatModel;
 }
 
-/** Whatever else LangChain knows, when its package is installed. */
-async function loadOther(choice: OtherChoice): Promise<BaseChatModel> {
+/** Whatever else the library knows. Its error names the package or the variable that is missing. */
+async function loadOther({ provider, model, baseUrl }: OtherChoice): Promise<BaseChatModel> {
+  const { DeepwrightError, loadChatModel } = await import("deepwright");
   try {
-    const { initChatModel } = await import("langchain/chat_models/universal");
-    const model = await initChatModel(`${choice.provider}:${choice.model}`);
-    return await standIn(model as unknown as BaseChatModel);
+    return await loadChatModel(`${provider}:${model}`, baseUrl === undefined ? {} : { baseUrl });
   } catch (cause) {
-    const { message } = cause as Error;
-    const missing = MISSING_PACKAGE.exec(message)?.[1];
-    if (missing === undefined)
-      throw new CommandError(`The provider '${choice.provider}' cannot be used: ${message}`, { cause });
-    throw new CommandError(
-      `The provider '${choice.provider}' needs a package that does not come with the CLI.`,
-      {
-        cause,
-        hint: `Install it: npm install ${missing}`,
-      },
-    );
+    if (!(cause instanceof DeepwrightError)) throw cause;
+    throw new CommandError(cause.message, { cause });
   }
-}
-
-/** LangChain's words, which name the package it looked for. */
-const MISSING_PACKAGE = /^Unable to import (\S+)\. Please install/;
-
-/** LangChain hands out a stand-in that loads the real model late; loading it now tells what is missing. */
-async function standIn(model: BaseChatModel): Promise<BaseChatModel> {
-  const real = model as BaseChatModel & { _getModelInstance?: () => Promise<BaseChatModel> };
-  return (await real._getModelInstance?.()) ?? model;
 }
 
 async function orInstallLine<T>(name: string, load: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 /** `provider:model` as a user writes it. */
 import { usageError } from "../command-error.ts";
-import { KEYED_PROVIDERS, PROVIDER_ALIASES } from "../default-models.ts";
+import { KEYED_PROVIDERS, shownProvider } from "../default-models.ts";
 
 export interface ModelName {
   readonly provider: string;
@@ -15,9 +15,7 @@ const ALONE = new Set([...KEYED_PROVIDERS.map(({ provider }) => provider as stri
 /** Splits at the first colon, so `ollama:qwen3:8b` is a model of Ollama. `source` is where it was written. */
 export function parseModelName(text: string, source: string): ModelName {
   const [, head = "", colon, tail = ""] = /^([^:]*)(:?)(.*)$/su.exec(text.trim()) ?? [];
-  const written = head.trim().toLowerCase();
-  const alias = Object.hasOwn(PROVIDER_ALIASES, written) ? PROVIDER_ALIASES[written] : undefined;
-  const provider = alias ?? written;
+  const provider = shownProvider(head);
   const model = tail.trim();
   if (colon === "" && ALONE.has(provider)) return { provider };
   if (provider === "" || model === "" || provider === OFFLINE)

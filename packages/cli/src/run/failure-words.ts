@@ -59,7 +59,7 @@ function hintFor(error: unknown, choice: ModelChoice | undefined): string | unde
   if (error instanceof CommandError) return error.hint;
   const told = LIBRARY_HINTS.get((error as { code?: unknown } | null)?.code);
   if (told !== undefined) return told;
-  const key = choice?.kind === "provider" ? choice.keyName : undefined;
+  const key = choice === undefined || choice.kind === "offline" ? undefined : choice.keyName;
   switch (statusOf(error)) {
     case 401:
     case 403:

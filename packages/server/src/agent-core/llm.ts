@@ -1,11 +1,11 @@
 /** The chat model of an app, made of what its user has set. */
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { ConfigurationError, DeepwrightError, getProviderProfile } from "deepwright";
+import { ConfigurationError, DeepwrightError, loadChatModel } from "deepwright";
 import { withoutSecrets } from "deepwright/secrets";
 
 /** null means absent. */
 export interface LlmSettings {
-  /** As in `provider:model`: `anthropic`, `openai`, `google-genai`, `ollama` and what else LangChain knows. */
+  /** As in `provider:model`: `anthropic`, `openai`, `google-genai`, `ollama`, `openrouter` and the others of the table in docs/models.md. */
   readonly provider: string;
   readonly model: string;
   /** Absent: the provider's own variable of the environment. */
@@ -26,39 +26,20 @@ export async function buildLlm(settings: LlmSettings): Promise<BaseChatModel> {
   const { provider, model } = checked(settings);
   const name = `${provider}:${model}`;
   try {
-    const { initChatModel } = await import("langchain/chat_models/universal");
-    const made = await initChatModel(name, {
-      ...getProviderProfile(name).initOptions,
-      ...clientOptions(settings),
-    });
-    const standIn = made as unknown as BaseChatModel & { _getModelInstance?: () => Promise<BaseChatModel> };
-    // Making the real one now tells what is missing.
-    return (await standIn._getModelInstance?.()) ?? standIn;
+    return await loadChatModel(name, clientOptions(settings));
   } catch (cause) {
     const message = withoutKey(withoutSecrets((cause as Error).message), settings.apiKey);
-    throw new DeepwrightError("MODEL_NOT_AVAILABLE", `The model '${name}' cannot be used: ${message}`);
+    throw new DeepwrightError("MODEL_NOT_AVAILABLE", message);
   }
 }
 
-function clientOptions(settings: LlmSettings): Record<string, unknown> {
-  const { provider, apiKey, baseUrl, temperature, maxTokens } = settings;
+function clientOptions({ apiKey, baseUrl, temperature, maxTokens }: LlmSettings): Record<string, unknown> {
   return {
-    ...(provider === "openai" && baseUrl == null && { useResponsesApi: true }),
-    ...(!RETRIES_PER_CALL.has(provider) && { maxRetries: 0 }),
     ...(apiKey != null && { apiKey }),
     ...(temperature != null && { temperature }),
     ...(maxTokens != null && { maxTokens }),
-    ...(baseUrl != null && placeOptions(provider, baseUrl)),
+    ...(baseUrl != null && { baseUrl }),
   };
-}
-
-/** The harness tells these with each call how often to try; the others are told here, since it tries again itself. */
-const RETRIES_PER_CALL = new Set(["anthropic", "openai", "azure_openai", "google-genai"]);
-
-function placeOptions(provider: string, baseUrl: string): Record<string, unknown> {
-  if (provider === "openai") return { configuration: { baseURL: baseUrl } };
-  if (provider === "anthropic") return { anthropicApiUrl: baseUrl };
-  return { baseUrl };
 }
 
 function checked(settings: LlmSettings): LlmSettings {
