@@ -1,5 +1,5 @@
 /** Calls of AgentCore's SDK, with their failures as ours. */
-import type { SandboxError } from "deepwright";
+import { SandboxError } from "deepwright";
 import { statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
 
 /** What comes within a stream has a name and no status. */
@@ -18,7 +18,7 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
 const CONTEXT = {
   vendor: "AgentCore",
   keyHint:
-    "Check the credentials of AWS in use, and that they allow bedrock-agentcore:*CodeInterpreter* in this region.",
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials of AWS that allow bedrock-agentcore:*CodeInterpreter* in this region.",
 };
 
 /** Of a session that is there. */
@@ -45,6 +45,8 @@ export function isMissing(error: unknown): boolean {
 
 function withStatus(error: unknown): unknown {
   if (!(error instanceof Error) || statusOf(error) !== undefined) return error;
+  if (error.message === "Region is missing")
+    return new SandboxError("AgentCore needs a region. Set AWS_REGION, or pass region.", "ACCESS_DENIED");
   // The SDK's word for a connection that broke.
   if (error.name === "TimeoutError")
     return Object.assign(new Error(error.message), { code: (error as { readonly code?: unknown }).code });

@@ -3,7 +3,7 @@ import {
   StartCodeInterpreterSessionCommand,
 } from "@aws-sdk/client-bedrock-agentcore";
 import { SandboxError } from "deepwright";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import { agentcoreSandbox } from "../agentcore.ts";
 import type { OpenRequest } from "../provider.ts";
@@ -52,6 +52,33 @@ describe("agentcoreSandbox", () => {
     expect(() => provider({ network: "some" as never })).toThrow("network");
     expect(() => provider({ sessionTimeout: 10 })).toThrow("sessionTimeout");
     expect(() => provider({ workingDirectory: "here" })).toThrow("no absolute path");
+  });
+
+  it("without credentials or a region the variables are named", async () => {
+    for (const name of [
+      "AWS_REGION",
+      "AWS_DEFAULT_REGION",
+      "AWS_PROFILE",
+      "AWS_ACCESS_KEY_ID",
+      "AWS_SECRET_ACCESS_KEY",
+    ])
+      vi.stubEnv(name, undefined);
+    for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, "/dev/null");
+    vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+    try {
+      const { endpoint } = server;
+      expect(await failure(agentcoreSandbox({ endpoint }).open(REQUEST))).toMatchObject({
+        code: "ACCESS_DENIED",
+        message: "AgentCore needs a region. Set AWS_REGION, or pass region.",
+      });
+      const error = await failure(agentcoreSandbox({ endpoint, region: "us-east-1" }).open(REQUEST));
+      expect(error).toMatchObject({
+        code: "ACCESS_DENIED",
+        message: expect.stringContaining("Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+      });
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it("starts a session with a name that stands for the key and the life that was asked for", async () => {

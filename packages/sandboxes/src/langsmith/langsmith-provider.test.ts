@@ -1,6 +1,6 @@
 import { SandboxError } from "deepwright";
 import { SandboxClient } from "langsmith/sandbox";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import { langsmithSandbox } from "../langsmith.ts";
 import type { OpenedSandbox, OpenRequest } from "../provider.ts";
@@ -85,6 +85,21 @@ describe("langsmithSandbox", () => {
       code: "ACCESS_DENIED",
       message: expect.stringContaining("LANGSMITH_API_KEY"),
     });
+  });
+
+  it("without a key the variable is named, and nobody is asked", async () => {
+    vi.stubEnv("LANGSMITH_API_KEY", undefined);
+    vi.stubEnv("LANGCHAIN_API_KEY", undefined);
+    try {
+      const error = await failure(langsmithSandbox({ apiUrl: server.apiUrl }).open(REQUEST));
+      expect(error).toMatchObject({
+        code: "ACCESS_DENIED",
+        message: "LangSmith needs a key. Set LANGSMITH_API_KEY, or pass apiKey.",
+      });
+      expect(server.loopback.requests).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it.each([false, true])(

@@ -147,6 +147,11 @@ export class LangSmithProvider implements SandboxProvider {
   async #makeClient(): Promise<SandboxClient> {
     const { client, apiKey, apiUrl } = this.#settings;
     if (client !== undefined) return client;
+    if (!apiKey && !process.env.LANGSMITH_API_KEY && !process.env.LANGCHAIN_API_KEY)
+      throw new SandboxError(
+        "LangSmith needs a key. Set LANGSMITH_API_KEY, or pass apiKey.",
+        "ACCESS_DENIED",
+      );
     const sdk = await loadSdk();
     return new sdk.SandboxClient({
       ...(apiKey === undefined ? {} : { apiKey }),
