@@ -17,7 +17,7 @@ import type { Loop } from "./loop.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
 import { observedNode, observedRun } from "./observed.ts";
 import { beginAnswer } from "./one-answer.ts";
-import { mixesInChildren, withoutChildren } from "./own-stream.ts";
+import { isOwnPart, mixesInChildren, withoutChildren } from "./own-stream.ts";
 import { readAhead } from "./read-ahead.ts";
 import { checkResume, withoutHeadId } from "./resume.ts";
 import { claimRun, claimToBegin, type RunNote } from "./run-claim.ts";
@@ -265,12 +265,7 @@ function nested({ configurable }: RunOptions): object {
 
 function streamPart(chunk: unknown, subgraphs: boolean): StreamPart {
   const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [string[], string, unknown];
-  return { type, ns: isOwn(ns, type) ? [] : ns, data };
-}
-
-/** LangGraph names the node of a message in `ns`; one of the agent's own nodes is still the agent. */
-function isOwn(ns: readonly string[], type: string): boolean {
-  return ns.length === 1 && (type === "messages" || ns[0] === "");
+  return { type, ns: isOwnPart(ns, type, data) ? [] : ns, data };
 }
 
 /** Fields every compiled graph is constructed from; the subclass may add its own. */

@@ -194,9 +194,18 @@ describe("HI-02 answers that are none", () => {
 
   test("with an id or without, in any order: the newest answer is the one that counts", async () => {
     const { agent, ran, state } = await waiting([PAY]);
-    const id = state.__interrupt__?.[0]?.id as string;
-    for (const resume of ["no", { [id]: "no" }, "no", { [id]: { decisions: [] } }])
-      requestOf((await agent.invoke(new Command({ resume }), T)) as AgentState);
+    // Newer versions of LangGraph give the same question another id each time.
+    let id = state.__interrupt__?.[0]?.id as string;
+    for (const answer of [
+      () => "no",
+      () => ({ [id]: "no" }),
+      () => "no",
+      () => ({ [id]: { decisions: [] } }),
+    ]) {
+      const again = (await agent.invoke(new Command({ resume: answer() }), T)) as AgentState;
+      requestOf(again);
+      id = again.__interrupt__?.[0]?.id as string;
+    }
     await agent.invoke(new Command({ resume: { [id]: { decisions: [approve] } } }), T);
     expect(ran).toEqual([["pay", { amount: 5 }]]);
   });

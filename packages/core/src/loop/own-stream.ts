@@ -24,3 +24,12 @@ function isTokenOfChild(chunk: unknown): boolean {
   const { langgraph_checkpoint_ns: namespace } = (metadata ?? {}) as { langgraph_checkpoint_ns?: unknown };
   return typeof namespace === "string" && namespace.includes("|");
 }
+
+/**
+ * Whether a part of a stream with subgraphs comes from the agent itself. Up to LangGraph 1.6 `ns` names the node of a
+ * message, later the graph it ran in: only the metadata tell a node of the agent from a child.
+ */
+export function isOwnPart(ns: readonly string[], type: string, data: unknown): boolean {
+  if (type === "messages") return ns.length <= 1 && !isTokenOfChild(data);
+  return ns.length === 1 && ns[0] === "";
+}
