@@ -11,7 +11,9 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { until } from "../../../scripts/test-time.ts";
+import manifest from "../package.json" with { type: "json" };
 import {
   ambientConfigurable,
   awaitedNodes,
@@ -24,10 +26,13 @@ import {
   isNewestAnswer,
   isSeenInside,
   isTaskConfig,
+  mismatchWords,
+  missingNames,
   outsideTasks,
   readChannel,
   runInTask,
   runNode,
+  SUPPORTED,
   sendWrites,
   setTaskInput,
   stoppedBy,
@@ -310,4 +315,32 @@ test("a config that lacks the engine's functions is a typed error", () => {
   const read = (): unknown => readChannel({ configurable: {} } as TaskConfig, "messages");
   expect(read).toThrow(DeepwrightError);
   expect(read).toThrow(expect.objectContaining({ code: "ENGINE_MISMATCH" }));
+});
+
+describe("versions of LangGraph", () => {
+  test("the installed one has every name, and the supported ones are those of the peer dependency", async () => {
+    expect(await missingNames()).toEqual([]);
+    expect(manifest.peerDependencies["@langchain/langgraph"]).toBe(SUPPORTED);
+  });
+
+  test("a mismatch says what is missing and which versions are supported", () => {
+    expect(mismatchWords(["a", "b"])).toContain(`lacks a, b. Install @langchain/langgraph ${SUPPORTED}`);
+    expect(() => readChannel({ configurable: {} }, "messages")).toThrow(SUPPORTED);
+  });
+
+  test.each([
+    ["development", 1],
+    ["production", 0],
+  ])("in %s a stock graph is run at import %i times", async (mode, times) => {
+    const invoked = vi.spyOn(MemorySaver.prototype, "put");
+    vi.stubEnv("NODE_ENV", mode);
+    try {
+      await import(/* @vite-ignore */ `./engine.ts?${mode}`);
+      if (times > 0) await until(() => invoked.mock.calls.length > 0);
+      expect(invoked.mock.calls.length > 0).toBe(times > 0);
+    } finally {
+      vi.unstubAllEnvs();
+      invoked.mockRestore();
+    }
+  });
 });

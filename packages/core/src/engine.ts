@@ -237,10 +237,51 @@ function internal(config: TaskConfig, name: string): unknown {
   const value = config.configurable?.[name];
   if (value === undefined)
     throw new DeepwrightError("ENGINE_MISMATCH", `LangGraph did not provide '${name}' to a task.`, {
-      hint: "Install the @langchain/langgraph version this package names as its peer.",
+      hint: SUPPORTED_WORDS,
     });
   return value;
 }
+
+// -- versions -------------------------------------------------------------------------------------
+
+/** The versions of LangGraph this package works with: its peer dependency. */
+export const SUPPORTED = "^1.4.10";
+const SUPPORTED_WORDS = `Install @langchain/langgraph ${SUPPORTED}; deepwright was tried with 1.4.18, 1.5.3 and 1.7.3.`;
+
+/** Runs a stock graph and looks for what this file uses of a task: the names that are not there. */
+export async function missingNames(): Promise<readonly string[]> {
+  const { MemorySaver, MessagesAnnotation, START, StateGraph } = await import("@langchain/langgraph");
+  let seen: Record<string, unknown> = {};
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("look", (_, config) => {
+      seen = config.configurable ?? {};
+      return {};
+    })
+    .addEdge(START, "look")
+    .compile({ checkpointer: new MemorySaver() });
+  const options = { configurable: { thread_id: "engine" }, subgraphs: true };
+  for await (const _ of await graph.stream({ messages: [] }, options));
+  const pad = (seen[SCRATCHPAD] ?? {}) as Record<string, unknown>;
+  return [
+    ...[READ, SEND, SCRATCHPAD, CHECKPOINTER, STREAM].filter((name) => seen[name] === undefined),
+    ...["currentTaskInput", "interruptCounter", "resume"].filter((name) => !(name in pad)),
+  ];
+}
+
+export function mismatchWords(names: readonly string[]): string {
+  return `deepwright: This version of LangGraph lacks ${names.join(", ")}. ${SUPPORTED_WORDS}`;
+}
+
+async function warnOfMismatch(): Promise<void> {
+  const names = await missingNames();
+  if (names.length > 0) console.warn(mismatchWords(names));
+}
+
+/** In production the first task that misses something says so. */
+if (globalThis.process?.env?.NODE_ENV === "development")
+  warnOfMismatch().catch((error: Error) =>
+    console.warn(`deepwright: LangGraph cannot be tried: ${error.message}. ${SUPPORTED_WORDS}`),
+  );
 
 // -- running a node -------------------------------------------------------------------------------
 
