@@ -1,4 +1,5 @@
 /** `provider:model` strings, with LangChain's own clients against a server of this machine. */
+import { readFileSync } from "node:fs";
 import { HumanMessage } from "@langchain/core/messages";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI } from "@langchain/openai";
@@ -8,7 +9,7 @@ import { type ProviderServer, providerServer } from "../../context/provider-serv
 import { registerProviderProfile } from "../../profiles/provider.ts";
 import { modelKeyOf } from "../model-key.ts";
 import { loadChatModel } from "./load-model.ts";
-import { MODEL_PROVIDERS } from "./table.ts";
+import { MODEL_PROVIDERS, providerName } from "./table.ts";
 
 let server: ProviderServer | undefined;
 
@@ -120,3 +121,22 @@ describe("the reasoning effort of a provider profile reaches the request", () =>
     expect(body.output_config).toEqual({ effort: "low" });
   });
 });
+
+test.each(
+  MODEL_PROVIDERS.filter(({ name }) => name !== "google-vertexai-web").map((one) => [one.name, one] as const),
+)(
+  "%s is in the documentation with its package, its variable and its address",
+  (name, { packages, keys, baseUrl, isLocal }) => {
+    const guide = readFileSync(new URL("../../../../../docs/models.md", import.meta.url), "utf8");
+    const row = guide.split("\n").find((line) => {
+      const [, names = ""] = line.split("|");
+      return [...names.matchAll(/`([\w-]+)`/g)].some(([, one = ""]) => providerName(one) === name);
+    });
+    const facts = [
+      ...packages.map((one) => one.package),
+      ...(isLocal ? [] : keys.slice(0, 1)),
+      baseUrl ?? "",
+    ];
+    for (const fact of facts) expect(row).toContain(fact);
+  },
+);
