@@ -9,6 +9,7 @@ import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import { getCallbackManagerForConfig, patchConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { errorOnConsole } from "./console-line.ts";
 import { DeepwrightError } from "./errors.ts";
 
 /** The channel a `Send` is written to. */
@@ -274,13 +275,13 @@ export function mismatchWords(names: readonly string[]): string {
 
 async function warnOfMismatch(): Promise<void> {
   const names = await missingNames();
-  if (names.length > 0) console.warn(mismatchWords(names));
+  if (names.length > 0) errorOnConsole(mismatchWords(names));
 }
 
 /** In production the first task that misses something says so. */
 if (globalThis.process?.env?.NODE_ENV === "development")
   warnOfMismatch().catch((error: Error) =>
-    console.warn(`deepwright: LangGraph cannot be tried: ${error.message}. ${SUPPORTED_WORDS}`),
+    errorOnConsole(`deepwright: LangGraph cannot be tried: ${error.message}. ${SUPPORTED_WORDS}`),
   );
 
 // -- running a node -------------------------------------------------------------------------------
