@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const run = promisify(execFile);
 let folder: string;
@@ -127,4 +127,37 @@ test("importing the package loads neither LangChain's agents nor a provider", as
   `;
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
   expect(stdout).toBe("");
+});
+
+/** TypeScript 5, because version 7 no longer has the classic resolution. */
+const TYPESCRIPT_5 = resolve("bench", "node_modules", "typescript", "bin", "tsc");
+
+const COMMONJS_PROGRAM = `
+import { createDeepAgent, FilesystemBackend } from "deepwright";
+import { createDeepAgent as same } from "deepwright/node";
+import { scriptedModel } from "deepwright/testing";
+import { SqliteSaver } from "@deepwright/checkpoint/sqlite";
+const agent = createDeepAgent({ model: scriptedModel(["required"]), backend: new FilesystemBackend({ rootDir: "." }) });
+agent.invoke({ messages: "hi" }).then(({ messages }) => {
+  console.log(messages.at(-1)?.text, same === createDeepAgent, typeof SqliteSaver.open);
+});
+// @ts-expect-error there is no such option
+export const wrong = () => createDeepAgent({ modle: "x" });
+`;
+
+test.each([
+  ["the classic resolution", ["--module", "commonjs", "--moduleResolution", "node10"]],
+  ["the resolution of Node", ["--module", "nodenext"]],
+])("a CommonJS project with %s finds types and code", async (_, options) => {
+  const project = await mkdtemp(resolve("node_modules", ".deepwright-commonjs-"));
+  onTestFinished(() => rm(project, { recursive: true, force: true }));
+  await writeFile(join(project, "package.json"), '{"name":"a-project"}');
+  await writeFile(join(project, "program.ts"), COMMONJS_PROGRAM);
+  const common = ["--strict", "--skipLibCheck", "--target", "es2022", "--types", "node"];
+  const compile = [TYPESCRIPT_5, ...common, ...options, join(project, "program.ts")];
+  const { stdout: errors } = await run(process.execPath, compile).catch((error: { stdout: string }) => error);
+  expect(errors).toBe("");
+  expect(await readFile(join(project, "program.js"), "utf8")).toContain('require("deepwright")');
+  const { stdout } = await run(process.execPath, [join(project, "program.js")]);
+  expect(stdout.trim()).toBe("required true function");
 });
