@@ -76,7 +76,8 @@ export interface ErrorDetails {
 
 /** The one error class of this library: what a caller must read, fix or retry. */
 export class DeepwrightError extends Error {
-  readonly code: ErrorCode;
+  /** An `ErrorCode`, or a code of its own that a sandbox of somebody else has. */
+  readonly code: ErrorCode | (string & {});
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -90,10 +91,30 @@ export class DeepwrightError extends Error {
   }
 }
 
+const CONFIGURATION: unique symbol = Symbol.for("deepwright.configuration-error") as never;
+
 /** A mistake in how an agent was put together; thrown while constructing it, never during a run. */
 export class ConfigurationError extends DeepwrightError {
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(code, message, details);
+  declare readonly code: ErrorCode;
+  readonly [CONFIGURATION] = true;
+
+  constructor(code: ErrorCode, message: string, details?: ErrorDetails);
+  /** The order of `deepagents`. */
+  constructor(message: string, code: ErrorCode, cause?: Error);
+  constructor(first: string, second: string, third: ErrorDetails | Error = {}) {
+    const [code, message] = isCode(second) && !isCode(first) ? [second, first] : [first, second];
+    super(code as ErrorCode, message, third instanceof Error ? { cause: third } : third);
     this.name = "ConfigurationError";
   }
+
+  /** Also true for the errors of another copy of this library. */
+  static isInstance(error: unknown): error is ConfigurationError {
+    const marked = error as Partial<ConfigurationError> | null | undefined;
+    return typeof error === "object" && marked?.[CONFIGURATION] === true;
+  }
+}
+
+/** Codes have no small letters and no spaces; messages are sentences. */
+function isCode(text: string): boolean {
+  return /^[A-Z_]+$/.test(text);
 }

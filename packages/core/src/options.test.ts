@@ -212,7 +212,22 @@ describe("systemPrompt", () => {
     expect(promptOf({ prefix: "P" })).toBe(`P\n\n${whole}`);
     expect(promptOf({ base: "" })).toBe(sections.trimStart());
     expect(promptOf({ suffix: "S" })).toBe(`${whole}\n\nS`);
-    expect(promptOf({ prefix: null, base: null, suffix: null })).toBe(whole);
+    expect(promptOf({ prefix: null, suffix: null })).toBe(whole);
+    expect(promptOf({ base: null })).toBe(sections.trimStart());
+  });
+
+  test("parts may be a SystemMessage, which keeps its blocks", async () => {
+    const block = { type: "text" as const, text: "Last.", cache_control: { type: "ephemeral" } };
+    const model = scriptedModel([say("done")]);
+    const systemPrompt = {
+      prefix: "First.",
+      base: new SystemMessage("Base."),
+      suffix: new SystemMessage({ content: [block] }),
+    };
+    await createDeepAgent({ model, systemPrompt }).invoke(ask());
+    const [system] = model.calls[0]?.messages ?? [];
+    expect(system?.text).toMatch(/^First\.\s+Base\.[^]*Last\.$/);
+    expect(system?.content).toContainEqual(block);
   });
 
   test("a SystemMessage of text is like a string, one of blocks keeps them", async () => {

@@ -39,10 +39,13 @@ const KNOWN = new Set([
   "streamTransformers",
 ]);
 
+type PromptPart = string | SystemMessage;
+
 export type PromptParts = {
-  readonly prefix?: string | null;
-  readonly base?: string | null;
-  readonly suffix?: string | null;
+  readonly prefix?: PromptPart | null;
+  /** Replaces the base prompt; null: no base prompt. */
+  readonly base?: PromptPart | null;
+  readonly suffix?: PromptPart | null;
 };
 
 export function presentOptions(options: object): Record<string, unknown> {
@@ -95,7 +98,7 @@ export function nameOption({ name }: Record<string, unknown>): string | undefine
 export function promptOption(
   value: unknown,
   profile: Partial<Pick<HarnessProfile, "baseSystemPrompt" | "systemPromptSuffix">> = {},
-): { before: (string | SystemMessage)[]; after: string[] } {
+): { before: PromptPart[]; after: PromptPart[] } {
   const { baseSystemPrompt = BASE_AGENT_PROMPT, systemPromptSuffix: last = "" } = profile;
   if (value === undefined) return { before: [baseSystemPrompt], after: [last] };
   if (typeof value === "string" || SystemMessage.isInstance(value))
@@ -103,14 +106,15 @@ export function promptOption(
   if (typeof value !== "object" || value === null || !Object.entries(value).every(isPromptPart))
     throw new ConfigurationError(
       "INVALID_OPTION",
-      "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix} of strings.",
+      "The option 'systemPrompt' must be a string, a SystemMessage or {prefix, base, suffix} of these.",
     );
-  const { prefix, base, suffix } = value as PromptParts;
-  return { before: [prefix ?? "", base ?? baseSystemPrompt], after: [suffix ?? "", last] };
+  const { prefix, base = baseSystemPrompt, suffix } = value as PromptParts;
+  return { before: [prefix ?? "", base ?? ""], after: [suffix ?? "", last] };
 }
 
 function isPromptPart([key, value]: [string, unknown]): boolean {
-  return PARTS.has(key) && (value === undefined || value === null || typeof value === "string");
+  const isPart = value === undefined || value === null || typeof value === "string";
+  return PARTS.has(key) && (isPart || SystemMessage.isInstance(value));
 }
 
 const PARTS = new Set(["prefix", "base", "suffix"]);

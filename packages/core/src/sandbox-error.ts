@@ -4,6 +4,7 @@ const MARK: unique symbol = Symbol.for("deepwright.sandbox-error") as never;
 
 /** A sandbox could not do what was asked. Code and message may be shown to the model. */
 export class SandboxError extends DeepwrightError {
+  declare readonly code: SandboxErrorCode | (string & {});
   readonly [MARK] = true;
 
   /** Other sandboxes have codes of their own, so any text is taken. */

@@ -30,7 +30,7 @@ export function failureOf(error: unknown): Failure {
   return {
     message: error instanceof Error ? error.message : String(error),
     stack: error instanceof Error ? error.stack : undefined,
-    code: known?.code,
+    code: known?.code as ErrorCode | undefined,
     hint: known?.hint,
     cause: error instanceof Error && error.cause !== undefined ? failureOf(error.cause) : undefined,
   };

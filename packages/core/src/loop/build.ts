@@ -33,7 +33,7 @@ export interface LoopSpec {
   readonly middleware: readonly AgentMiddleware[];
   /** Parts of the system prompt before and after the sections of the middleware. */
   readonly promptBefore: readonly (string | SystemMessage)[];
-  readonly promptAfter: readonly string[];
+  readonly promptAfter: readonly (string | SystemMessage)[];
   readonly stateSchema?: unknown;
   readonly responseFormat?: unknown;
   readonly interruptOn?: InterruptOn | undefined;

@@ -1,7 +1,7 @@
 /** What only the caller can mend ends the run, wherever in the tree it shows: a model could do nothing with it. */
 import { ConfigurationError, DeepwrightError, type ErrorCode } from "../errors.ts";
 
-const CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["CHECKPOINTER_REQUIRED", "PRICE_UNKNOWN"]);
+const CODES: ReadonlySet<string> = new Set<ErrorCode>(["CHECKPOINTER_REQUIRED", "PRICE_UNKNOWN"]);
 const mistakes = new WeakSet<object>();
 
 /** Has the gate let this error of a child pass, if it is such a mistake; otherwise false. */

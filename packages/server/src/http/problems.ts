@@ -58,7 +58,7 @@ export function problemOf(error: unknown): Problem {
     return invalid("The update does not fit the agent.");
   if ((error as Error | null)?.name === "AbortError")
     return new Problem("UNAVAILABLE", "The request was given up.");
-  const code = error instanceof DeepwrightError ? CODES[error.code] : undefined;
+  const code = error instanceof DeepwrightError ? CODES[error.code as ErrorCode] : undefined;
   if (code === "UNAVAILABLE")
     return new Problem(code, "The database is not available now.", { headers: { "retry-after": "1" } });
   if (code !== undefined) return new Problem(code, errorText((error as Error).message));
