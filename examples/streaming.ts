@@ -22,7 +22,7 @@ const stream = await agent.stream(
   { version: "v2", streamMode: ["messages", "updates", "custom"] },
 );
 for await (const { type, data } of stream) {
-  if (type === "messages") process.stdout.write((data as [{ text: string }])[0].text);
+  if (type === "messages") process.stdout.write(data[0].text);
   if (type === "custom") console.log("progress", data);
-  if (type === "updates") console.log("finished", Object.keys(data as object).join(", "));
+  if (type === "updates") console.log("finished", Object.keys(data).join(", "));
 }

@@ -168,3 +168,60 @@ describe("the input and the options of invoke", () => {
     expectTypeOf(start).toBeCallableWith(special);
   });
 });
+
+describe("the streams of an agent", () => {
+  const agent = createDeepAgent({ stateSchema: z.object({ depth: z.number() }) });
+
+  test('a part of version "v2" is told by its type', () => {
+    const read = async () => {
+      const streamMode = ["values", "updates", "messages", "custom", "tools", "tasks"] as const;
+      for await (const part of await agent.stream({ messages: [] }, { version: "v2", streamMode })) {
+        expectTypeOf(part.ns).toEqualTypeOf<readonly string[]>();
+        if (part.type === "messages") expectTypeOf(part.data[0]).toEqualTypeOf<BaseMessage>();
+        if (part.type === "values") expectTypeOf(part.data.depth).toEqualTypeOf<number>();
+        if (part.type === "updates")
+          expectTypeOf(part.data.__interrupt__).toEqualTypeOf<Interrupt[] | undefined>();
+        if (part.type === "custom") expectTypeOf(part.data).toBeUnknown();
+        if (part.type === "tools") expectTypeOf(part.data.name).toBeString();
+        if (part.type === "tasks") expectTypeOf(part.data.id).toBeString();
+        // @ts-expect-error this mode was not asked for
+        if (part.type === "checkpoints") expectTypeOf(part).toBeNever();
+      }
+      for await (const { data } of await agent.stream({ messages: [] }, { version: "v2" }))
+        expectTypeOf(Object.keys(data)).toEqualTypeOf<string[]>();
+      for await (const { data } of await agent.stream(null, { version: "v2", streamMode: "messages" }))
+        expectTypeOf(data[0].text).toBeString();
+    };
+    expectTypeOf(read).toBeFunction();
+  });
+
+  test("streamEvents of version v3 is a run with typed streams", () => {
+    const read = async () => {
+      const run = await agent.streamEvents({ messages: [] }, { version: "v3" });
+      expectTypeOf(run).not.toBeAny();
+      expectTypeOf((await run.output).depth).toEqualTypeOf<number>();
+      for await (const child of run.subagents)
+        expectTypeOf((await child.output).messages).toEqualTypeOf<BaseMessage[]>();
+      for await (const call of run.toolCalls) expectTypeOf(call.name).toBeString();
+      for await (const message of run.messages)
+        for await (const token of message.text) expectTypeOf(token).toBeString();
+      for await (const event of agent.streamEvents({ messages: [] }, { version: "v2" }))
+        expectTypeOf(event.event).toBeString();
+      const encoded = { version: "v3", encoding: "text/event-stream" } as const;
+      for await (const bytes of await agent.streamEvents(null, encoded))
+        expectTypeOf(bytes).toEqualTypeOf<Uint8Array>();
+    };
+    expectTypeOf(read).toBeFunction();
+  });
+});
+
+test("the input has the keys of every middleware's stateSchema", () => {
+  const counting = createMiddleware({
+    name: "counting",
+    stateSchema: z.object({ count: z.number().default(0), _hidden: z.string().default("") }),
+  });
+  const agent = createDeepAgent({ middleware: [counting] });
+  type Input = Parameters<typeof agent.invoke>[0];
+  expectTypeOf<{ messages: string; count: number }>().toExtend<Input>();
+  expectTypeOf<{ messages: string; count: string }>().not.toExtend<Input>();
+});

@@ -151,7 +151,10 @@ export type AgentResult<M extends readonly unknown[], S, R> = BuiltInResult &
   Fold<ValueOf<SchemaOf<M[number]>>> &
   (unknown extends R ? unknown : { structuredResponse: ResponseOf<R> });
 
-export type AgentInput<S> = (BuiltInInput & Partial<Fold<InputOf<S>>>) | Command<any, any, any> | null;
+export type AgentInput<S, M extends readonly unknown[] = readonly []> =
+  | (BuiltInInput & Partial<Fold<InputOf<S>>> & Partial<Fold<InputOf<SchemaOf<M[number]>>>>)
+  | Command<any, any, any>
+  | null;
 
 export type ContextOf<C> = unknown extends C
   ? Record<string, any>

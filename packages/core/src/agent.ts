@@ -1,6 +1,8 @@
 /** createDeepAgent: reads the options, asks the stack for the middleware, compiles the loop. */
+import type { Runnable } from "@langchain/core/runnables";
+import type { StreamEvent } from "@langchain/core/tracers/log_stream";
 import type { IterableReadableStream } from "@langchain/core/utils/stream";
-import type { Interrupt } from "@langchain/langgraph";
+import type { Interrupt, StreamMode } from "@langchain/langgraph";
 import type {
   AgentInput,
   AgentResult,
@@ -14,7 +16,7 @@ import type {
 import { buildAgentLoop } from "./child-agent.ts";
 import { agentAsyncDelegation, agentDelegation } from "./delegation.ts";
 import { type AgentDescription, describeLoop } from "./describe.ts";
-import { AgentGraph, attachNodes, graphFields, type StreamPart } from "./loop/agent-graph.ts";
+import { AgentGraph, attachNodes, graphFields } from "./loop/agent-graph.ts";
 import type { InterruptOn } from "./loop/approval-policy.ts";
 import {
   DEFAULT_MODEL,
@@ -35,8 +37,20 @@ import {
 } from "./permissions/rules.ts";
 import { resolveHarnessProfile, withExtraMiddleware } from "./profiles/resolve.ts";
 import { middlewareStack } from "./stack.ts";
+import type {
+  DeepAgentRunStream,
+  EncodedOptions,
+  EventOptions,
+  PartOptions,
+  RunStreamOptions,
+  StreamPart,
+} from "./stream-types.ts";
 import type { ChildDefaults } from "./subagents/defaults.ts";
 import { type AsyncSubAgent, checkedSubAgents } from "./subagents/spec.ts";
+
+/** Which events are wanted. */
+type EventFilter = Parameters<Runnable["streamEvents"]>[2];
+type EncodedStream = IterableReadableStream<Uint8Array>;
 
 /** A compiled deep agent: a LangGraph graph, usable wherever one is. */
 export class DeepAgent<
@@ -91,13 +105,31 @@ export class DeepAgent<
     return super.invoke(input, options);
   }
 
-  override stream(
+  override stream<TMode extends StreamMode = "updates">(
     input: TInput,
-    options: StreamOptions<TContext> & { version: "v2" },
-  ): Promise<IterableReadableStream<StreamPart>>;
+    options: PartOptions<TContext, TMode>,
+  ): Promise<IterableReadableStream<StreamPart<TMode, TResult>>>;
   override stream(input: TInput, options?: StreamOptions<TContext>): Promise<IterableReadableStream<any>>;
   override stream(input: TInput, options?: StreamOptions<TContext>): Promise<IterableReadableStream<any>> {
     return super.stream(input, options);
+  }
+
+  override streamEvents(
+    input: TInput,
+    options: RunStreamOptions<TContext>,
+  ): Promise<DeepAgentRunStream<TResult>>;
+  override streamEvents(
+    input: TInput,
+    options: EventOptions<TContext>,
+    streamOptions?: EventFilter,
+  ): IterableReadableStream<StreamEvent>;
+  override streamEvents<TVersion extends "v1" | "v2" | "v3">(
+    input: TInput,
+    options: EncodedOptions<TContext, TVersion>,
+    streamOptions?: EventFilter,
+  ): TVersion extends "v3" ? Promise<EncodedStream> : EncodedStream;
+  override streamEvents(input: TInput, options: any, streamOptions?: EventFilter): any {
+    return super.streamEvents(input, options, streamOptions);
   }
 }
 
@@ -112,7 +144,11 @@ export function createDeepAgent<
   TResponse = unknown,
 >(
   params: CreateDeepAgentParams<TMiddleware, TState, TContext, TResponse> = {},
-): DeepAgent<AgentResult<TMiddleware, TState, TResponse>, AgentInput<TState>, ContextOf<TContext>> {
+): DeepAgent<
+  AgentResult<TMiddleware, TState, TResponse>,
+  AgentInput<TState, TMiddleware>,
+  ContextOf<TContext>
+> {
   const options = presentOptions(params);
   const permissions = permissionsOption(options);
   const { given, off } = splitMiddleware(listOption(options, "middleware"));

@@ -70,7 +70,6 @@ export {
   type ErrorCode as ConfigurationErrorCode,
   type SandboxErrorCode,
 } from "./errors.ts";
-export type { StreamPart } from "./loop/agent-graph.ts";
 export { listApprovals, type RememberedApproval, revokeApproval } from "./loop/approval-memory.ts";
 export type {
   ActionRequest,
@@ -179,6 +178,7 @@ export {
   type SkillWarningCode,
 } from "./skills/skill-metadata.ts";
 export { type SkillMetadataEntry, skillsMetadataValue } from "./skills/skills-value.ts";
+export type { DeepAgentRunStream, StreamPart, SubagentRunStream } from "./stream-types.ts";
 export type { AsyncTask, AsyncTaskStatus, AsyncTasks } from "./subagents/async/async-task.ts";
 export {
   type BackgroundTasks,

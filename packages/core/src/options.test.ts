@@ -226,7 +226,7 @@ describe("systemPrompt", () => {
     };
     await createDeepAgent({ model, systemPrompt }).invoke(ask());
     const [system] = model.calls[0]?.messages ?? [];
-    expect(system?.text).toMatch(/^First\.\s+Base\.[^]*Last\.$/);
+    expect(system?.text).toMatch(/^First\.\s+Base\.[\s\S]*Last\.$/);
     expect(system?.content).toContainEqual(block);
   });
 

@@ -3,9 +3,9 @@ import type { DeepAgent } from "../agent.ts";
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import { DeepwrightError } from "../errors.ts";
-import type { StreamPart } from "../loop/agent-graph.ts";
 import type { Outcome } from "../loop/outcome.ts";
 import { withoutSecrets } from "../secrets.ts";
+import type { StreamPart } from "../stream-types.ts";
 import {
   type ConversationClaim,
   type ConversationFacts,

@@ -46,10 +46,9 @@ export interface GraphSettings {
   readonly ceiling?: Ceiling | undefined;
 }
 
-/** A part of a `version: "v2"` stream. */
-export interface StreamPart {
+/** A part of a `version: "v2"` stream; `[]` in `ns` is the agent itself. */
+export interface AnyStreamPart {
   readonly type: string;
-  /** `[]` for the agent itself; begins with `tools:<id>` inside a subagent. */
   readonly ns: readonly string[];
   readonly data: unknown;
 }
@@ -263,7 +262,7 @@ function nested({ configurable }: RunOptions): object {
   return { recursionLimit: RECURSION_LIMIT, configurable: forChildren({ ...configurable }) };
 }
 
-function streamPart(chunk: unknown, subgraphs: boolean): StreamPart {
+function streamPart(chunk: unknown, subgraphs: boolean): AnyStreamPart {
   const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [string[], string, unknown];
   return { type, ns: isOwnPart(ns, type, data) ? [] : ns, data };
 }

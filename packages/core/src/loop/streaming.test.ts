@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { callTool, fault, say, scriptedModel } from "../testing/index.ts";
-import type { StreamPart } from "./agent-graph.ts";
+import type { AnyStreamPart } from "./agent-graph.ts";
 
 const ask = () => ({ messages: [new HumanMessage("Go.")] });
 /** A loaded machine may take its time. */
@@ -235,7 +235,7 @@ describe('version: "v2"', () => {
       "messages",
       "custom",
     ];
-    const parts = await collect<StreamPart>(reporter().stream(ask(), { version: "v2", streamMode }));
+    const parts = await collect<AnyStreamPart>(reporter().stream(ask(), { version: "v2", streamMode }));
     expect(new Set(parts.map(({ type }) => type))).toEqual(new Set(streamMode));
     for (const part of parts) expect(Object.keys(part)).toEqual(["type", "ns", "data"]);
     for (const part of parts) expect(part.ns).toEqual([]);
@@ -247,11 +247,13 @@ describe('version: "v2"', () => {
   });
 
   test("one mode alone, none at all, and subgraphs have the same form", async () => {
-    const one = await collect<StreamPart>(reporter().stream(ask(), { version: "v2", streamMode: "custom" }));
+    const one = await collect<AnyStreamPart>(
+      reporter().stream(ask(), { version: "v2", streamMode: "custom" }),
+    );
     expect(one).toEqual([1, 2].map((progress) => ({ type: "custom", ns: [], data: { progress } })));
-    const none = await collect<StreamPart>(reporter().stream(ask(), { version: "v2" }));
+    const none = await collect<AnyStreamPart>(reporter().stream(ask(), { version: "v2" }));
     expect(none.map(({ type }) => type)).toEqual(["updates", "updates", "updates"]);
-    const sub = await collect<StreamPart>(reporter().stream(ask(), { version: "v2", subgraphs: true }));
+    const sub = await collect<AnyStreamPart>(reporter().stream(ask(), { version: "v2", subgraphs: true }));
     expect(sub.map(({ ns }) => ns)).toEqual([[], [], []]);
   });
 
