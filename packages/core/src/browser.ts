@@ -201,7 +201,7 @@ export {
   mailMessage,
 } from "./subagents/async/mailbox.ts";
 export { endOf as asyncTaskEnd } from "./subagents/async/open-tasks.ts";
-export { remoteTasksOf as remoteAsyncTasks } from "./subagents/async/remote-tasks.ts";
+export { checkAsyncGraphs, remoteTasksOf as remoteAsyncTasks } from "./subagents/async/remote-tasks.ts";
 export { isTaskNews as isAsyncTaskNews } from "./subagents/async/take-mail.ts";
 export {
   tellEnd as tellAsyncTaskEnd,

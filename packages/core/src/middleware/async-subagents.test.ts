@@ -1,5 +1,5 @@
 import { MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import {
@@ -210,18 +210,22 @@ describe("what is not there", () => {
     );
   });
 
-  test("as a graph fails when the agent is made, and the error names the known ones", () => {
-    expect(() => supervisor({ asyncAgents: { other: research } })).toThrowError(
-      expect.objectContaining({
-        name: "ConfigurationError",
-        code: "INVALID_OPTION",
-        message: expect.stringMatching(/'research'.*Known are: .*other/),
-      }),
-    );
+  test("as a graph is an error result that names the known ones, and no task", async () => {
+    const thread = talk(supervisor({ asyncAgents: { other: research } }), "unknown-graph");
+    const [refused] = await thread.call(start("Whales."));
+    expect(refused).toMatchObject({ status: "error" });
+    expect(refused?.text).toMatch(/graphId 'research'.*no agent of this process has it.*Known are: .*other/);
+    expect(await thread.tasks()).toEqual([]);
+  });
+
+  test("as a graph may be registered after the agent was made", async () => {
+    const thread = talk(supervisor(), "registered-later");
+    expect((await thread.call(start("Whales.")))[0]?.text).toContain("None is registered.");
     const remove = registerGraph("research", research);
-    expect(() => supervisor()).not.toThrow();
-    remove();
-    expect(() => supervisor()).toThrow(/no agent of this process has it/);
+    onTestFinished(remove);
+    expect((await thread.call(start("Whales.")))[0]?.text).toContain("Task id:");
+    await backgroundTasks().idle();
+    expect((await thread.tasks()).length).toBe(1);
   });
 
   test("tools, words and channel are absent without async subagents", () => {

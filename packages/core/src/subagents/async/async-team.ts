@@ -9,6 +9,7 @@ import { ASYNC_TASK_STATUSES, type AsyncTask, type AsyncTasks, isLive, isOver } 
 import { backgroundTasks, handedOn } from "./background-tasks.ts";
 import type { GraphSources } from "./graphs.ts";
 import { hostOf, mailboxOf } from "./host.ts";
+import { checkGraphId } from "./local-transport.ts";
 import type { AsyncCall, AsyncReport, AsyncRun, AsyncTransport } from "./transport.ts";
 import {
   agentGone,
@@ -53,12 +54,20 @@ const DESCRIPTION_LENGTH = 500;
 
 export class AsyncTeam {
   readonly #members: ReadonlyMap<string, Member>;
+  readonly #graphs: GraphSources;
 
   /** Throws what is wrong with one of them. */
   constructor(subAgents: readonly AsyncSubAgent[], graphs: GraphSources) {
+    this.#graphs = graphs;
     this.#members = new Map(
       subAgents.map((subAgent) => [subAgent.name, { subAgent, transport: transportFor(subAgent, graphs) }]),
     );
+  }
+
+  /** Throws a ConfigurationError for the first one without a url whose graph is not known. */
+  checkGraphs(): void {
+    for (const { name, graphId, url } of this.members)
+      if (url == null) checkGraphId(name, graphId, this.#graphs);
   }
 
   get members(): readonly AsyncSubAgent[] {

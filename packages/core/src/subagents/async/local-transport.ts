@@ -10,13 +10,15 @@ import {
 import { type BackgroundGraph, checkGraph, findGraph, type GraphSources, graphIds } from "./graphs.ts";
 import type { AsyncReport, AsyncRun, AsyncTransport } from "./transport.ts";
 
-/** Throws when nobody has registered `graphId`. */
+/** The graph may be registered later: calls fail while nobody has registered `graphId`. */
 export function localTransport(agentName: string, graphId: string, own: GraphSources): AsyncTransport {
-  if (findGraph(graphId, own) === undefined) throw unknownGraph(agentName, graphId, graphIds(own));
   const load: GraphLoader = () => loaded(graphId, own);
   const tasks = (): BackgroundTasks => backgroundTasks();
   return {
-    start: async (description, call) => tasks().start(load, description, call),
+    async start(description, call) {
+      checkGraphId(agentName, graphId, own);
+      return tasks().start(load, description, call);
+    },
     check: async (run) =>
       tasks().check(run.threadId) ?? foundReport(run, await tasks().stored(load, run.threadId)),
     async update(run, message, call) {
@@ -30,6 +32,11 @@ export function localTransport(agentName: string, graphId: string, own: GraphSou
         ? foundReport(run, await tasks().stored(load, run.threadId))
         : tasks().join(run),
   };
+}
+
+/** Throws a ConfigurationError while nobody has registered `graphId`. */
+export function checkGraphId(agentName: string, graphId: string, own: GraphSources): void {
+  if (findGraph(graphId, own) === undefined) throw unknownGraph(agentName, graphId, graphIds(own));
 }
 
 /** The registered one may have been replaced or taken out since. */
@@ -66,6 +73,6 @@ function unknownGraph(name: string, graphId: string, known: readonly string[]): 
   return new ConfigurationError(
     "INVALID_OPTION",
     `The async subagent '${name}' has the graphId '${graphId}', and no agent of this process has it. ${known.length === 0 ? "None is registered." : `Known are: ${known.join(", ")}.`}`,
-    { hint: "Call registerGraph(id, agent) before, pass it as asyncAgents, or give the url of a server." },
+    { hint: "Register it with registerGraph(id, agent) or asyncAgents, or give the url of a server." },
   );
 }

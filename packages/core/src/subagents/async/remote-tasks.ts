@@ -17,7 +17,16 @@ export function tasksChannel(team: AsyncTeam): AsyncTasksValue {
  * inside it.
  */
 export function remoteTasksOf(agent: object, agentName: string): AsyncTransport | undefined {
+  return teamOf(agent)?.remote(agentName);
+}
+
+/** Throws a ConfigurationError when an async subagent of this agent names a graph that this process does not have. */
+export function checkAsyncGraphs(agent: object): void {
+  teamOf(agent)?.checkGraphs();
+}
+
+function teamOf(agent: object): AsyncTeam | undefined {
   const { channels } = (graphOf(agent) ?? {}) as { channels?: Record<string, { operator?: object }> };
   const { operator } = channels?.asyncTasks ?? {};
-  return (operator as { [TEAM]?: AsyncTeam } | undefined)?.[TEAM]?.remote(agentName);
+  return (operator as { [TEAM]?: AsyncTeam } | undefined)?.[TEAM];
 }
