@@ -18,9 +18,14 @@ export interface TodoListMiddlewareOptions {
   readonly toolDescription?: string | null;
 }
 
-/** Each list replaces the one before; of two in one superstep the later call's counts. */
-export const todosValue: ReducedValue<Todo[], Todo[]> = new ReducedValue(z.array(todoSchema).default([]), {
-  inputSchema: z.array(todoSchema),
+type TodosValue = ReducedValue<Todo[], Todo[] | undefined>;
+
+/**
+ * Each list replaces the one before; of two in one superstep the later call's counts. The input is optional because
+ * LangChain's `createAgent` wants a value for every other one.
+ */
+export const todosValue: TodosValue = new ReducedValue(z.array(todoSchema).default([]), {
+  inputSchema: z.array(todoSchema).optional(),
   reducer: (current: Todo[], next: Todo[] | undefined) => next ?? current,
 });
 
