@@ -69,6 +69,7 @@ export class GuardedBackend extends FilesystemBackend {
 /** The same around any backend. Left out here, `uploadFiles` is an ability the wrapped backend has lost. */
 export class PolicyWrapper implements BackendProtocol {
   readonly workingDirectory?: string;
+  readonly readRaw?: BackendProtocol["readRaw"];
   readonly append?: BackendProtocol["append"];
   readonly delete?: BackendProtocol["delete"];
   readonly downloadFiles?: BackendProtocol["downloadFiles"];
@@ -79,9 +80,10 @@ export class PolicyWrapper implements BackendProtocol {
     this.#inner = inner;
     this.#denied = directories(denyPrefixes);
     this.workingDirectory = inner.workingDirectory;
-    const { append, delete: remove, downloadFiles } = inner;
+    const { readRaw, append, delete: remove, downloadFiles } = inner;
     if (append) this.append = (...args) => this.#deny("Writes", args[0]) ?? append.apply(inner, args);
     if (remove) this.delete = (...args) => this.#deny("Deletes", args[0]) ?? remove.apply(inner, args);
+    this.readRaw = readRaw?.bind(inner);
     this.downloadFiles = downloadFiles?.bind(inner);
   }
 
@@ -91,10 +93,6 @@ export class PolicyWrapper implements BackendProtocol {
 
   read(...args: Parameters<Methods["read"]>) {
     return this.#inner.read(...args);
-  }
-
-  readRaw(...args: Parameters<Methods["readRaw"]>) {
-    return this.#inner.readRaw(...args);
   }
 
   grep(...args: Parameters<Methods["grep"]>) {

@@ -14,7 +14,7 @@ import type { InterruptOn } from "./loop/approval-policy.ts";
 import type { ThreadClaimOptions } from "./loop/claim.ts";
 import type { Outcome } from "./loop/outcome.ts";
 import type { PromptParts } from "./options.ts";
-import type { FilesystemPermission } from "./permissions/rules.ts";
+import type { PermissionList } from "./permissions/rules.ts";
 import type { ProfileOption } from "./profiles/resolve.ts";
 import type { AsyncTasks } from "./subagents/async/async-task.ts";
 import type { GraphSources } from "./subagents/async/graphs.ts";
@@ -74,9 +74,9 @@ export interface CreateDeepAgentParams<
   /** Memory and skills that nobody has vouched for: they are data outside the system prompt, in subagents too. Default: none. */
   untrusted?: UntrustedSources | null;
   /** What the agent may read and write: the first rule that fits decides, what no rule fits is allowed. */
-  permissions?: readonly FilesystemPermission[] | null;
+  permissions?: PermissionList | null;
   /** What no agent inside its runs may exceed, whatever permissions that one has of its own. */
-  permissionCeiling?: readonly FilesystemPermission[] | null;
+  permissionCeiling?: PermissionList | null;
   /** Tools a person must approve. Needs a checkpointer. */
   interruptOn?: InterruptOn | null;
   /** What a run may use, with all the runs inside it: then it ends with the outcome `budget`. Default: no limit. */

@@ -144,6 +144,7 @@ export {
   type FilesystemOperation,
   type FilesystemPermission,
   type PermissionExplanation,
+  type PermissionList,
   type PermissionMode,
 } from "./permissions/rules.ts";
 export { type PermissionWarning, permissionWarnings } from "./permissions/warnings.ts";

@@ -18,7 +18,7 @@ const MEANINGS: readonly (readonly [words: RegExp, code: FileErrorCode])[] = [
 ];
 
 /** `Error: ` at the beginning is for the tool to say. */
-export function olderError(text: string, code?: unknown): FileError {
+export function olderError(text: string, code?: unknown): Required<FileError> {
   const error = text.replace(/^Error: /, "");
   return { error, code: typeof code === "string" ? (code as FileErrorCode) : codeOf(error) };
 }
@@ -31,6 +31,11 @@ export function errorIn(result: {
   return typeof result.error === "string" && result.error !== ""
     ? olderError(result.error, result.code)
     : undefined;
+}
+
+/** The code of a failure; of one without a code, what its words mean. */
+export function errorCode({ error, code }: FileError): FileErrorCode {
+  return code ?? codeOf(error);
 }
 
 function codeOf(text: string): FileErrorCode {

@@ -72,7 +72,7 @@ describe("adaptBackendProtocol", () => {
     ["Error: the moon is full", "the moon is full", "UNAVAILABLE"],
   ])("takes the text %j for the failure it is", async (text, error, code) => {
     expect(await reading(() => text).read("/x")).toEqual({ error, code });
-    expect(await reading(() => text).readRaw("/x")).toEqual({ error, code });
+    expect(await reading(() => text).readRaw?.("/x")).toEqual({ error, code });
   });
 
   it("takes the reminder for an empty file", async () => {
@@ -100,7 +100,7 @@ describe("adaptBackendProtocol", () => {
     });
     expect(await backend.read("/x", 2, 2)).toMatchObject({ startLine: 3, endLine: 4, totalLines: 4 });
     expect(await backend.read("/x", 1, 9)).toMatchObject({ content: "b\nc\nd", totalLines: 4 });
-    expect(await backend.readRaw("/x")).toMatchObject({ data: { content: "a\nb\nc\nd" } });
+    expect(await backend.readRaw?.("/x")).toMatchObject({ data: { content: "a\nb\nc\nd" } });
   });
 
   it("lets the raw file decide where there is one: a file may look like anything", async () => {
@@ -119,7 +119,7 @@ describe("adaptBackendProtocol", () => {
         throw new Error("File '/x' not found");
       },
     });
-    expect(await thrown.readRaw("/x")).toEqual({ error: "File '/x' not found", code: "FILE_NOT_FOUND" });
+    expect(await thrown.readRaw?.("/x")).toEqual({ error: "File '/x' not found", code: "FILE_NOT_FOUND" });
     const lost = reading(() => "", { readRaw: () => Promise.reject(new Error("connection lost")) });
     await expect(lost.read("/x")).rejects.toThrow("connection lost");
   });

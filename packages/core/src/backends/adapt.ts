@@ -62,14 +62,15 @@ export interface SandboxBackendProtocolV1 extends BackendProtocolV1 {
   execute(command: string): Awaitable<ExecuteResponse>;
 }
 
-export type AnyBackendProtocol = BackendProtocolV1 | BackendProtocol;
+/** A class may keep something of its own under `workingDirectory`, and private. */
+export type AnyBackendProtocol = BackendProtocolV1 | Omit<BackendProtocol, "workingDirectory">;
 export type AnySandboxProtocol = SandboxBackendProtocolV1 | SandboxBackendProtocol;
 
 const adapted = new WeakMap<object, BackendProtocol>();
 
 /** A backend of today's protocol comes back as it is; the same older one always gives the same adapter. */
 export function currentProtocol(backend: AnyBackendProtocol): BackendProtocol {
-  if (!isOlder(backend)) return backend;
+  if (!isOlder(backend)) return backend as BackendProtocol;
   const known = adapted.get(backend);
   if (known !== undefined) return known;
   const made = isOlderSandbox(backend) ? new AdaptedSandbox(backend) : new AdaptedBackend(backend);

@@ -36,7 +36,8 @@ export type FileErrorCode =
 
 export interface FileError {
   readonly error: string;
-  readonly code: FileErrorCode;
+  /** All our backends give it. A backend of somebody else may leave it out: then the words tell. */
+  readonly code?: FileErrorCode;
 }
 
 /** Fields of a success may be asked for without looking at `error` first: then they are undefined. */
@@ -93,7 +94,7 @@ export type LsResult =
 export type ReadResult =
   | {
       readonly content: string | Uint8Array;
-      readonly mimeType: string;
+      readonly mimeType?: string;
       /** Known when the end was reached or the file is small. */
       readonly totalLines?: number;
       /** 1-based, of the first and last line in `content`; absent for an empty page. */
@@ -192,7 +193,8 @@ export interface BackendProtocol {
   ls(path: string, options?: OperationOptions): Awaitable<LsResult>;
   /** `offset` counts lines from 0, `limit` lines. */
   read(path: string, offset?: number, limit?: number, options?: OperationOptions): Awaitable<ReadResult>;
-  readRaw(path: string, options?: OperationOptions): Awaitable<ReadRawResult>;
+  /** Absent: the file is downloaded, or read page by page. */
+  readRaw?(path: string, options?: OperationOptions): Awaitable<ReadRawResult>;
   /** Creates; of N concurrent creators exactly one succeeds. `overwrite` replaces instead. */
   write(
     path: string,
@@ -261,6 +263,7 @@ export interface ClosedPaths {
 export interface SandboxBackendProtocol extends BackendProtocol {
   /** Empty where it turns out that no command can be run. */
   readonly id: string;
+  readRaw(path: string, options?: OperationOptions): Awaitable<ReadRawResult>;
   /** Words for the model about how commands see the files; absent: at the same paths. */
   readonly commandNote?: string;
   /**

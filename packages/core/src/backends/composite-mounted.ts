@@ -33,6 +33,7 @@ import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-sear
 import { GIVES_OUR_RESULTS } from "./foreign-results.ts";
 import { commandNoteOf, isSandboxProtocol } from "./is-sandbox.ts";
 import { offersDelete } from "./offered-delete.ts";
+import { readRawFile } from "./wrap/raw-file.ts";
 
 type Uploads = readonly (readonly [string, Uint8Array])[];
 type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
@@ -100,7 +101,9 @@ export class MountedBackends implements BackendProtocol {
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on(path, isDirectory, options, ({ backend }, inner, given) => backend.readRaw(inner, given));
+    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
+      readRawFile(backend, inner, given),
+    );
   }
 
   async write(

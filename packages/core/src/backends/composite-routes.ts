@@ -61,7 +61,7 @@ export function innerOptions<Options extends OperationOptions>(
 }
 
 /** These quote text of the caller, which may look like a path. */
-const WITHOUT_PATHS: readonly FileErrorCode[] = [
+const WITHOUT_PATHS: readonly (FileErrorCode | undefined)[] = [
   "STRING_NOT_FOUND",
   "STRING_NOT_UNIQUE",
   "INVALID_PATTERN",

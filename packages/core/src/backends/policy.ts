@@ -38,6 +38,7 @@ import {
 } from "./policy-rules.ts";
 import { type BackendSource, bindBackend, makeBackend, mayExecute, mayUseState } from "./resolve.ts";
 import { transferError } from "./transfer-error.ts";
+import { readRawFile } from "./wrap/raw-file.ts";
 
 export type { AuditEvent, PolicyCheck, PolicyOperation, PolicyOptions } from "./policy-options.ts";
 
@@ -130,7 +131,7 @@ export class PolicyBackend implements BackendProtocol {
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#guard("readRaw", path, options, (inner, target, given) => inner.readRaw(target, given));
+    return this.#guard("readRaw", path, options, (inner, target, given) => readRawFile(inner, target, given));
   }
 
   async write(

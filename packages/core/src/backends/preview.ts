@@ -1,4 +1,5 @@
 /** Seeing what an agent would do to files without letting it: reads go through, changes stay here. */
+
 import { canonicalPath, parentPath } from "../paths.ts";
 import { type AnyBackendProtocol, currentProtocol } from "./adapt.ts";
 import { sameDemand } from "./approval-demand.ts";
@@ -27,6 +28,7 @@ import { globPreview, grepPreview, lsPreview } from "./preview-search.ts";
 import { bindBackend, mayUseState } from "./resolve.ts";
 import { Turns } from "./serial.ts";
 import { transferError } from "./transfer-error.ts";
+import { readRawFile } from "./wrap/raw-file.ts";
 
 export type { PreviewChange } from "./preview-overlay.ts";
 
@@ -94,7 +96,7 @@ class Preview implements PreviewBackend {
     return this.#reading(
       path,
       options,
-      (target) => this.#inner.readRaw(target, options),
+      (target) => readRawFile(this.#inner, target, options),
       (target) => readRawFrom(this.#overlay.files, target),
     );
   }
@@ -223,7 +225,7 @@ class Preview implements PreviewBackend {
     for (let place = path; place !== "/"; place = parentPath(place)) {
       const found = this.#overlay.covers(place)
         ? readRawFrom(overlay, place)
-        : await this.#inner.readRaw(place, options);
+        : await readRawFile(this.#inner, place, options);
       if (found.error === undefined) known.set(place, found.data);
       else if (found.code === "IS_DIRECTORY") {
         isDirectory ||= place === path && (await this.#isSeen(place, options));

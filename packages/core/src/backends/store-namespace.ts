@@ -8,8 +8,8 @@ export interface StoreBackendContext<State = any> {
   readonly state: State;
   readonly store: BaseStore | undefined;
   readonly context: any;
-  /** Who runs the agent, where a server says so. */
-  readonly serverInfo?: ServerInfo;
+  /** Who runs the agent. Outside a server it is undefined: a namespace that reads from it is an INVALID_NAMESPACE. */
+  readonly serverInfo: ServerInfo & Required<Pick<ServerInfo, "user" | "assistantId">>;
   readonly config?: {
     readonly metadata?: Record<string, unknown>;
     readonly configurable?: Record<string, unknown>;
@@ -37,7 +37,7 @@ export function namespaceFor(source: NamespaceSource | undefined, runtime: Store
 }
 
 /** Where no server names an assistant there is one program and one tenant. */
-function defaultNamespace({ assistantId, serverInfo }: StoreBackendContext): readonly string[] {
+function defaultNamespace({ assistantId, serverInfo }: Partial<StoreBackendContext>): readonly string[] {
   const own = checked(
     assistantId === undefined ? ["filesystem"] : [assistantId, "filesystem"],
     DeepwrightError,
@@ -114,7 +114,7 @@ function contextOf(runtime: StoreRuntime): StoreBackendContext {
     config: config === undefined ? undefined : { metadata, configurable },
     assistantId,
     ...(known ? { serverInfo: { ...server, assistantId, user } } : {}),
-  };
+  } as StoreBackendContext;
 }
 
 function assistantIn(record: Record<string, unknown> | undefined): string | undefined {

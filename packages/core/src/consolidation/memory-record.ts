@@ -2,8 +2,10 @@
  * What consolidation keeps beside the memory files: how far it has looked, the files as they were while it
  * works, and a diff of every run that changed them.
  */
+import { errorCode } from "../backends/adapt-errors.ts";
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
 import { isText, mimeTypeOf, storedContent } from "../backends/file-map.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { ConversationFacts } from "./conversations.ts";
 import type { MemoryFileChange, MemoryTexts } from "./memory-changes.ts";
@@ -115,8 +117,8 @@ export async function readText(
   path: string,
   options: OperationOptions,
 ): Promise<TextResult> {
-  const result = await backend.readRaw(path, options);
-  if (result.error !== undefined) return result;
+  const result = await readRawFile(backend, path, options);
+  if (result.error !== undefined) return { error: result.error, code: errorCode(result) };
   if (!isText(result.data)) return { error: `it is ${mimeTypeOf(result.data)}, not text`, code: "NOT_TEXT" };
   return { data: storedContent(result.data) };
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { MapBackend } from "../backends/map.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import type { TaskConfig } from "../engine.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { appendHistory, type HistoryRequest, historyName, sectionOf } from "./history.ts";
@@ -27,7 +28,7 @@ const append = (backend: BackendProtocol, changes: Partial<HistoryRequest>) =>
   });
 
 async function textIn(backend: BackendProtocol, path: string): Promise<string> {
-  return String((await backend.readRaw(path)).data?.content ?? "");
+  return String((await readRawFile(backend, path)).data?.content ?? "");
 }
 
 describe("the record", () => {

@@ -1,8 +1,10 @@
 /** Keeps a text that is too long for a conversation in a file. */
+
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { storedContent } from "../backends/file-map.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { textHash } from "../text/text-hash.ts";
 import { type Area, areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
@@ -58,7 +60,7 @@ async function keepAt(
       return { path };
     }
     if (written.code !== "FILE_EXISTS") return { error: written.error };
-    const { data } = await backend.readRaw(path, options);
+    const { data } = await readRawFile(backend, path, options);
     if (data !== undefined && storedContent(data) === text) return { path };
   }
   return { error: "there are other files of that name" };

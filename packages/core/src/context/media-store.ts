@@ -1,6 +1,8 @@
 /** Keeps the bytes of media on the agent's backend, each content once, under a name made of the content. */
+
 import type { BackendProtocol, FilesUpdate, OperationOptions } from "../backends/backend.ts";
 import { bytesOf } from "../backends/file-map.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { REFERENCE } from "../loop/request-media-block.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { decodeBase64, encodeBase64 } from "../text/base64.ts";
@@ -91,7 +93,7 @@ async function fetch(
     const [response] = await backend.downloadFiles([path], options);
     if (response?.content) return response.content;
   }
-  const { data } = await backend.readRaw(path, options);
+  const { data } = await readRawFile(backend, path, options);
   if (data === undefined) return undefined;
   return bytesOf(data);
 }

@@ -13,6 +13,7 @@ import { LocalSandbox } from "../backends/sandbox/local-sandbox-for-tests.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { StateBackend } from "../backends/state.ts";
 import { StoreBackend } from "../backends/store.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { callTool } from "../testing/index.ts";
 import { manyLines, offloadAgent, PIXEL, toolMessages } from "./offload-for-tests.ts";
 
@@ -148,7 +149,7 @@ describe("a result that is too long", () => {
 
 describe("where the file is", () => {
   class PlacedSandbox extends LocalSandbox {
-    override readonly workingDirectory = this.root;
+    readonly workingDirectory = this.root;
   }
   const real = directory();
   const store = new InMemoryStore();
@@ -177,7 +178,7 @@ describe("where the file is", () => {
     const state: any = await agent.invoke(hi);
     const path = pathIn(toolMessages(state)[0]);
     expect(path).toMatch(/large_tool_results\/call_1$/);
-    const raw = await backend.readRaw(path);
+    const raw = await readRawFile(backend, path);
     expect(raw.data?.content).toBe(text);
   });
 

@@ -1,4 +1,5 @@
 /** Reads memory files from a backend: what is not there is no problem, what cannot be read is one. */
+import { errorCode } from "../backends/adapt-errors.ts";
 import type {
   BackendProtocol,
   FileDownloadResponse,
@@ -59,7 +60,7 @@ async function readPage(
   options: OperationOptions,
 ): Promise<ReadFile> {
   const page = await backend.read(path, 0, DEFAULT_PAGE_LINES, options);
-  if (page.error !== undefined) return ABSENT.has(page.code) ? { path } : { path, problem: page.error };
+  if (page.error !== undefined) return ABSENT.has(errorCode(page)) ? { path } : { path, problem: page.error };
   if (typeof page.content !== "string") return { path, problem: `It is not text (${page.mimeType})` };
   const goesOn = page.nextOffset !== undefined || page.truncated === true;
   return { path, text: page.content, ...(goesOn && { goesOn }) };

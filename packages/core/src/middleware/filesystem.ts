@@ -24,7 +24,7 @@ import { hooksForStages } from "../loop/stage-hooks.ts";
 import { combineStages, STAGES, type Stages, type StageTask, type WithStages } from "../loop/stages.ts";
 import { showPath } from "../paths.ts";
 import { guardBackend } from "../permissions/guard.ts";
-import { checkPermissions, type FilesystemPermission, type Rules } from "../permissions/rules.ts";
+import { checkPermissions, type PermissionList, type Rules } from "../permissions/rules.ts";
 import { warnAbout } from "../permissions/warnings.ts";
 import { type BuiltInTool, backendRuntime, type ToolCallRuntime } from "../tools/built-in-tool.ts";
 import { createDeleteTool } from "../tools/delete.ts";
@@ -74,7 +74,7 @@ export interface FilesystemMiddlewareOptions {
    * What may be read and written, beside what the agent's own permissions say. Rules of mode `interrupt` ask nobody
    * here: give them to the agent.
    */
-  readonly permissions?: readonly FilesystemPermission[] | null;
+  readonly permissions?: PermissionList | null;
   /** Directories the tools may touch; default: all. */
   readonly allowedPrefixes?: readonly string[] | null;
   /** Gets each canonical path and returns the one to use; what it throws is told to the model. */

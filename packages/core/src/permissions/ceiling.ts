@@ -2,15 +2,13 @@
 import type { Ceiling } from "../backends/run-tree.ts";
 import { ConfigurationError } from "../errors.ts";
 import { GuardedBackend } from "./guard.ts";
-import { checkPermissions, type FilesystemPermission, type Rules } from "./rules.ts";
+import { checkPermissions, type PermissionList, type Rules } from "./rules.ts";
 
 /**
  * Undefined without rules. Commands would go around them: a backend under a ceiling has no `execute`, unless it says
  * that it enforces permissions. Nobody can be asked there, so rules of mode `interrupt` are refused.
  */
-export function ceilingOf(
-  permissions: readonly FilesystemPermission[] | Rules | null | undefined,
-): Ceiling | undefined {
+export function ceilingOf(permissions: PermissionList | Rules | null | undefined): Ceiling | undefined {
   const rules = checkPermissions(permissions, "permissionCeiling");
   const asking = rules.find(({ mode }) => mode === "interrupt");
   if (asking !== undefined)

@@ -1,4 +1,5 @@
 /** Races on a disk: another process turns links and directories while a backend works. They run in tests and in `npm run chaos`. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import type { BackendProtocol, GrepResult } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { hashOf } from "../backends/disk/hash-tree-for-tests.ts";
 import { PolicyBackend } from "../backends/policy.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { guardBackend } from "./guard.ts";
 
 export interface RaceOutcome {
@@ -152,7 +154,7 @@ async function everyCall(backend: BackendProtocol, round: number): Promise<unkno
   return [
     await backend.read("/flip/data.txt"),
     await backend.edit("/flip/data.txt", from as string, to as string),
-    await backend.readRaw("/flip/data.txt"),
+    await readRawFile(backend, "/flip/data.txt"),
     Buffer.from(downloaded?.[0]?.content ?? []).toString(),
     await backend.grep(" ", "/flip", "*.txt"),
     await backend.edit("/flip/data.txt", from as string, to as string),

@@ -1,4 +1,5 @@
 /** Whether a whole tree may be deleted: not if one thing in it may not. */
+import { errorCode } from "../backends/adapt-errors.ts";
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { nameOf } from "./guard-search.ts";
@@ -24,7 +25,7 @@ export async function deletionMode(
     options?.signal?.throwIfAborted();
     const listing = await inner.ls(directory, whole);
     // Nothing below a file; what cannot be looked into may hold anything.
-    if (listing.error !== undefined && isNoDirectory(listing.code)) continue;
+    if (listing.error !== undefined && isNoDirectory(errorCode(listing))) continue;
     if (listing.error !== undefined) return "deny";
     const hidden = (listing.skipped ?? []).map((file) => ({ path: file.path, is_dir: false }));
     for (const entry of [...listing.files, ...hidden]) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { CALLS, FILES, guarded, PLACES, rule, type Verdict, verdictOf } from "./places-for-tests.ts";
 import type { FilesystemOperation, FilesystemPermission } from "./rules.ts";
 
@@ -116,7 +117,7 @@ describe.each(Object.keys(PLACES))("on %s", (place) => {
     }
     expect(actual).toEqual(expected);
     for (const [path] of kept)
-      expect(await inner.readRaw(path)).toMatchObject({
+      expect(await readRawFile(inner, path)).toMatchObject({
         data: { content: FILES[path as keyof typeof FILES] },
       });
   });

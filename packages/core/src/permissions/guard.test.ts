@@ -7,6 +7,7 @@ import { MapBackend } from "../backends/map.ts";
 import { mayExecute, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { StateBackend } from "../backends/state.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { guardBackend } from "./guard.ts";
 import { CALLS, FILES, guarded, onDisk, PLACES, rule, verdictOf } from "./places-for-tests.ts";
 
@@ -391,7 +392,7 @@ describe("PM-10 rules beside commands", () => {
         const backend = await resolveBackend(guardBackend(source as never, MEMORIES), { state: {} });
         expect((await run(backend)).output).toBe("ok\n");
         expect(await backend.write("/memories/b.md", "x")).toMatchObject({ code: "PERMISSION_DENIED" });
-        expect(await backend.readRaw("/memories/a.md")).toMatchObject({ data: { content: "one" } });
+        expect(await readRawFile(backend, "/memories/a.md")).toMatchObject({ data: { content: "one" } });
       }
     });
 

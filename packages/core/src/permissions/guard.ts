@@ -39,18 +39,14 @@ import {
   mayUseState,
 } from "../backends/resolve.ts";
 import { transferError } from "../backends/transfer-error.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { closedPaths, type UnkeptRule } from "./closed-paths.ts";
 import { deletionMode } from "./guard-delete.ts";
 import { globAllowed, grepAllowed, lsAllowed, type SearchPlace } from "./guard-search.ts";
 import { Judge, refusalOf } from "./judge.ts";
-import {
-  checkPermissions,
-  type FilesystemOperation,
-  type FilesystemPermission,
-  type Rules,
-} from "./rules.ts";
+import { checkPermissions, type FilesystemOperation, type PermissionList, type Rules } from "./rules.ts";
 
 type Uploads = readonly (readonly [string, Uint8Array])[];
 type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
@@ -61,7 +57,7 @@ type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
  */
 export function guardBackend(
   source: BackendSource,
-  permissions: readonly FilesystemPermission[] | Rules | null | undefined,
+  permissions: PermissionList | Rules | null | undefined,
 ): BackendSource {
   const rules = checkPermissions(permissions);
   if (rules.length === 0) return source;
@@ -212,7 +208,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on("read", path, options, (target, given) => this.#inner.readRaw(target, given));
+    return this.#on("read", path, options, (target, given) => readRawFile(this.#inner, target, given));
   }
 
   async write(

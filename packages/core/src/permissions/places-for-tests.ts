@@ -1,4 +1,5 @@
 /** The same files in every kind of place, behind rules. */
+
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { fillTree, type Tree } from "../backends/disk/tree-for-tests.ts";
 import { MapBackend } from "../backends/map.ts";
 import { StateBackend } from "../backends/state.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { guardBackend } from "./guard.ts";
 import type { FilesystemOperation, FilesystemPermission, PermissionMode } from "./rules.ts";
 
@@ -85,7 +87,7 @@ const BYTES = new Uint8Array([110]);
 export const CALLS: Readonly<Record<FilesystemOperation, Readonly<Record<string, Call>>>> = {
   read: {
     read: (backend, path) => backend.read(path),
-    readRaw: (backend, path) => backend.readRaw(path),
+    readRaw: (backend, path) => readRawFile(backend, path),
     download: async (backend, path) => (await backend.downloadFiles?.([path]))?.[0],
     grep: (backend, path) => backend.grep("needle", path),
     ls: (backend, path) => backend.ls(path),

@@ -21,6 +21,15 @@ export interface FilesystemPermission {
   readonly mode?: PermissionMode | null;
 }
 
+/** A rule in a plain constant, whose type TypeScript widens; what it says is checked when the agent is built. */
+interface WidenedPermission {
+  readonly operations: readonly string[];
+  readonly paths: readonly string[];
+  readonly mode?: string | null;
+}
+
+export type PermissionList = readonly (FilesystemPermission | WidenedPermission)[];
+
 export interface Rule {
   readonly permission: FilesystemPermission;
   readonly index: number;
@@ -124,7 +133,7 @@ export function refuses(rules: Rules, operation: FilesystemOperation): boolean {
 
 /** What the rules say about a path, and which of them says it. The path is taken from the root. */
 export function explainPermission(
-  permissions: readonly FilesystemPermission[] | Rules | null | undefined,
+  permissions: PermissionList | Rules | null | undefined,
   path: string,
   operation: FilesystemOperation,
 ): PermissionExplanation {

@@ -2,7 +2,7 @@
 import { warnOnConsole } from "../console-line.ts";
 import { showPath } from "../paths.ts";
 import type { PathPattern } from "./patterns.ts";
-import { checkPermissions, type FilesystemPermission, type Rule, type Rules } from "./rules.ts";
+import { checkPermissions, type PermissionList, type Rule, type Rules } from "./rules.ts";
 
 export interface PermissionWarning {
   readonly code: "UNREACHABLE_RULE";
@@ -15,7 +15,7 @@ export interface PermissionWarning {
 
 /** Rules, or paths of rules, that never match because earlier rules take all of their paths. */
 export function permissionWarnings(
-  permissions: readonly FilesystemPermission[] | Rules | null | undefined,
+  permissions: PermissionList | Rules | null | undefined,
 ): readonly PermissionWarning[] {
   const rules = checkPermissions(permissions);
   return rules.flatMap((rule, index) => {

@@ -1,4 +1,5 @@
 /** The front matter of many SKILL.md files, read with as few calls and bytes as the backend allows. */
+import { errorCode } from "../backends/adapt-errors.ts";
 import type { BackendProtocol, FileErrorCode, OperationOptions } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { decodeText } from "../text/mime.ts";
@@ -89,7 +90,7 @@ async function readPages(
   while (offset !== undefined) {
     const page = await backend.read(path, offset, PAGE_LINES, options);
     if (page.error !== undefined)
-      return isGuess && isNothing(page.code) ? { isAbsent: true } : unread(page.error);
+      return isGuess && isNothing(errorCode(page)) ? { isAbsent: true } : unread(page.error);
     if (page.size !== undefined && page.size > MAX_SKILL_FILE_SIZE) return tooLarge(page.size);
     if (typeof page.content !== "string") return unread("it is not text");
     text += offset > 0 && !text.endsWith("\n") ? `\n${page.content}` : page.content;

@@ -2,7 +2,7 @@
 import type { SystemMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
 import type { InterruptOn } from "../loop/approval-policy.ts";
-import type { FilesystemPermission } from "../permissions/rules.ts";
+import type { PermissionList } from "../permissions/rules.ts";
 import type { LocalSubAgent, SubAgent } from "./spec.ts";
 import { GENERAL_PURPOSE_NAME, GENERAL_PURPOSE_SUBAGENT } from "./words.ts";
 
@@ -19,7 +19,7 @@ export interface ChildDefaults {
   readonly tools?: readonly unknown[] | undefined;
   readonly backend?: BackendSource | undefined;
   readonly interruptOn?: InterruptOn | undefined;
-  readonly permissions?: readonly FilesystemPermission[] | undefined;
+  readonly permissions?: PermissionList | undefined;
   /** Taken over by the general-purpose subagent alone. */
   readonly skills?: readonly string[] | undefined;
   readonly untrusted?: UntrustedSources | undefined;

@@ -4,7 +4,7 @@ import { type Budget, limitsOf } from "../budget/limits.ts";
 import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
 import { approvalPolicy, type InterruptOn } from "../loop/approval-policy.ts";
-import { checkPermissions, type FilesystemPermission } from "../permissions/rules.ts";
+import { checkPermissions, type PermissionList } from "../permissions/rules.ts";
 
 /** `"isolated"`: sees its task alone. `"fork"`: goes on from the conversation of the agent that calls it. */
 export type SubAgentMode = "isolated" | "fork";
@@ -31,7 +31,7 @@ export interface SubAgent {
   /** The result is then the JSON of the structured response. */
   readonly responseFormat?: unknown;
   /** Given, they replace the agent's. */
-  readonly permissions?: readonly FilesystemPermission[] | null;
+  readonly permissions?: PermissionList | null;
   /** What one of its tasks may use, with what runs inside it; the budgets around it hold too. */
   readonly budget?: Budget | null;
   /** Keys of the state that may come back, `files` among them; absent: all that the child changed. */

@@ -1,6 +1,8 @@
 /** What a case of the backend suite is, and what it gets to work with. */
+
 import type { BackendProtocol, FileInfo } from "../backends/backend.ts";
 import { bytesOf, storedContent } from "../backends/file-map.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { ensure, same, show, succeeded } from "./suite-check.ts";
 import type { RandomOptions } from "./suite-random.ts";
 import type { SuiteSize } from "./suite-runner.ts";
@@ -114,12 +116,12 @@ export class SuitePlace {
 
   /** The text as it is stored, line ends included. */
   async text(name: string): Promise<string> {
-    const { data } = await succeeded(this.backend.readRaw(this.at(name)), `readRaw of ${show(name)}`);
+    const { data } = await succeeded(readRawFile(this.backend, this.at(name)), `readRaw of ${show(name)}`);
     return storedContent(data);
   }
 
   async isThere(name: string): Promise<boolean> {
-    return (await this.backend.readRaw(this.at(name))).error === undefined;
+    return (await readRawFile(this.backend, this.at(name))).error === undefined;
   }
 
   /** Names relative to `directory`, as `ls` gives them. */
@@ -180,7 +182,7 @@ export class SuitePlace {
       const [response] = await this.backend.downloadFiles([path]);
       return response?.content ?? undefined;
     }
-    const { data } = await this.backend.readRaw(path);
+    const { data } = await readRawFile(this.backend, path);
     return data && bytesOf(data);
   }
 }

@@ -1,4 +1,5 @@
 import type { FileErrorCode } from "../backends/backend.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import type { BackendCase, SuitePlace } from "./backend-suite-case.ts";
 import { ensure, refused, same, show, succeeded } from "./suite-check.ts";
 
@@ -143,7 +144,7 @@ const refusalCases: readonly BackendCase[] = [
       const { backend } = place;
       const path = `${place.at("ok.txt")}\0.png`;
       await refused(backend.read(path), "INVALID_PATH", "read");
-      await refused(backend.readRaw(path), "INVALID_PATH", "readRaw");
+      await refused(readRawFile(backend, path), "INVALID_PATH", "readRaw");
       await refused(backend.write(path, "x"), "INVALID_PATH", "write");
       await refused(backend.edit(path, "text", "x"), "INVALID_PATH", "edit");
       await refused(backend.ls(path), "INVALID_PATH", "ls");

@@ -1,5 +1,6 @@
 import type { BackendProtocol, FileError, OperationOptions } from "../backends/backend.ts";
 import { bytesOf, storedContent } from "../backends/file-map.ts";
+import { readRawFile } from "../backends/wrap/raw-file.ts";
 import type { BackendCase, SuitePlace } from "./backend-suite-case.ts";
 import { utf8 } from "./backend-suite-case.ts";
 import { ensure, refused, same, show, succeeded, thrown } from "./suite-check.ts";
@@ -10,7 +11,7 @@ type Act = (backend: BackendProtocol, path: string, options: OperationOptions) =
 const OPERATIONS: Readonly<Record<string, Act>> = {
   ls: (backend, path, options) => backend.ls(path, options),
   read: (backend, path, options) => backend.read(path, 0, 10, options),
-  readRaw: (backend, path, options) => backend.readRaw(path, options),
+  readRaw: (backend, path, options) => readRawFile(backend, path, options),
   write: (backend, path, options) => backend.write(`${path}.new`, "x", options),
   overwrite: (backend, path, options) => backend.write(path, "x", { ...options, overwrite: true }),
   append: (backend, path, options) => backend.append?.(path, "x", options),
@@ -31,7 +32,7 @@ const rawCases: readonly BackendCase[] = [
     run: async (place) => {
       const text = "line\r\n".repeat(3_000);
       await place.write("notes.md", text);
-      const { data } = await succeeded(place.backend.readRaw(place.at("notes.md")));
+      const { data } = await succeeded(readRawFile(place.backend, place.at("notes.md")));
       ensure(storedContent(data) === text, "the content came back changed");
       ensure(
         data.mimeType === undefined || data.mimeType.startsWith("text/"),
@@ -47,7 +48,7 @@ const rawCases: readonly BackendCase[] = [
     run: async (place) => {
       const bytes = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255, 0);
       await place.put("dot.png", bytes);
-      const { data } = await succeeded(place.backend.readRaw(place.at("dot.png")));
+      const { data } = await succeeded(readRawFile(place.backend, place.at("dot.png")));
       same([bytesOf(data), data.mimeType], [bytes, "image/png"]);
     },
   },
@@ -55,18 +56,18 @@ const rawCases: readonly BackendCase[] = [
     name: "readRaw of nothing is FILE_NOT_FOUND, of a directory IS_DIRECTORY",
     run: async (place) => {
       await place.write("dir/file.txt", "1");
-      const { error } = await refused(place.backend.readRaw(place.at("none.txt")), "FILE_NOT_FOUND");
+      const { error } = await refused(readRawFile(place.backend, place.at("none.txt")), "FILE_NOT_FOUND");
       same(error, `File '${place.at("none.txt")}' not found`);
-      await refused(place.backend.readRaw(place.at("dir")), "IS_DIRECTORY");
+      await refused(readRawFile(place.backend, place.at("dir")), "IS_DIRECTORY");
     },
   },
   {
     name: "modified_at does not go back when a file is changed",
     run: async (place) => {
       await place.write("file.txt", "one\n");
-      const before = await succeeded(place.backend.readRaw(place.at("file.txt")));
+      const before = await succeeded(readRawFile(place.backend, place.at("file.txt")));
       await succeeded(place.backend.edit(place.at("file.txt"), "one", "two"));
-      const after = await succeeded(place.backend.readRaw(place.at("file.txt")));
+      const after = await succeeded(readRawFile(place.backend, place.at("file.txt")));
       ensure(
         Date.parse(after.data.modified_at) >= Date.parse(before.data.modified_at),
         show([before, after]),
@@ -163,7 +164,7 @@ async function failures(place: SuitePlace): Promise<FileError[]> {
   const file = place.at("dir/file.txt");
   const results: unknown[] = await Promise.all([
     backend.read(none),
-    backend.readRaw(none),
+    readRawFile(backend, none),
     backend.read(place.at("dir")),
     backend.read(place.at("nul\0")),
     backend.write(file, "x"),

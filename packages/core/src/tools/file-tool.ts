@@ -130,7 +130,7 @@ function asGiven(canonical: string, given: string | undefined, backend: BackendP
 }
 
 /** These say what they are without a prefix; programs compare the beginning of the text. */
-const WHOLE_SENTENCES = new Set(["FILE_EXISTS", "INVALID_PATH", "PERMISSION_DENIED"]);
+const WHOLE_SENTENCES = new Set<string>(["FILE_EXISTS", "INVALID_PATH", "PERMISSION_DENIED"]);
 
 /** Backends written for other harnesses give no code: then the words tell. */
 export function errorWords(given: FileError): string {

@@ -65,7 +65,7 @@ const ROOTLESS =
 
 export class DockerBackend extends BaseSandbox {
   readonly id: string;
-  override readonly workingDirectory: string;
+  readonly workingDirectory: string;
   readonly #options: DockerBackendOptions;
   readonly #calls: ContainerCalls;
   #isEnded = false;

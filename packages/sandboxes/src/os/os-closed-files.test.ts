@@ -50,7 +50,7 @@ describe.each([
       `${base}/link/key`,
     ]) {
       expect(await files.read(path), path).toMatchObject(REFUSED);
-      expect(await files.readRaw(path), path).toMatchObject(REFUSED);
+      expect(await files.readRaw?.(path), path).toMatchObject(REFUSED);
       expect(await files.write(path, "x"), path).toMatchObject(REFUSED);
       expect(await files.edit(path, "needle", "x"), path).toMatchObject(REFUSED);
       expect(await files.delete?.(path), path).toMatchObject(REFUSED);

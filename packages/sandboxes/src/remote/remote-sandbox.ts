@@ -85,7 +85,7 @@ const TIMED_OUT = 124;
  */
 export class RemoteSandbox extends BaseSandbox {
   readonly id: string;
-  override readonly workingDirectory: string;
+  readonly workingDirectory: string;
   readonly #machine: RemoteMachine;
   readonly #env: Readonly<Record<string, string>>;
   readonly #timeout: number;

@@ -24,7 +24,7 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
   }
 
   /** The text of what is at a path with its path after links, or the code of the failure. */
-  function follow(path: string, at: ContainedRoot = root): string {
+  function follow(path: string, at: ContainedRoot = root): string | undefined {
     const opened = at.openFile(path);
     if ("error" in opened) return opened.code;
     try {
@@ -34,7 +34,7 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
     }
   }
 
-  function realPath(path: string): string {
+  function realPath(path: string): string | undefined {
     try {
       const place = root.resolve(path);
       place.directory?.close();

@@ -6,9 +6,9 @@ import type { FileError, FileErrorCode } from "../backend.ts";
 
 /** An expected failure on its way out of nested calls; `asFileError` turns it into a result. */
 export class FileFailure extends Error {
-  readonly result: FileError;
+  readonly result: Required<FileError>;
 
-  constructor(code: FileErrorCode, error: string) {
+  constructor(code: FileErrorCode = "UNAVAILABLE", error = "") {
     super(error);
     this.result = { error, code };
   }

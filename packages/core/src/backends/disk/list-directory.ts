@@ -1,7 +1,9 @@
 /** What lies directly in a directory on disk, as `ls` shows it. */
+
 import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";
 import { sortParts } from "../../text/sort-parts.ts";
+import { errorCode } from "../adapt-errors.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
 import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
@@ -78,7 +80,7 @@ class Listing {
       const info = this.#infoOf(entry, path);
       if (info !== undefined) this.#files.push(info);
     } catch (error) {
-      this.#skipped.push({ path, code: asFileError(error, path).code });
+      this.#skipped.push({ path, code: errorCode(asFileError(error, path)) });
     }
   }
 

@@ -4,6 +4,7 @@
  * It appends and edits lines in shared ledgers, creates, replaces, deletes and reads shared files, and
  * prints as JSON what it was told had succeeded, and what it saw that must not be.
  */
+import { readRawFile } from "../wrap/raw-file.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 
 export interface OperationsOptions {
@@ -101,7 +102,7 @@ class Worker {
   }
 
   async #read(path: string): Promise<void> {
-    const result = await this.#backend.readRaw(path);
+    const result = await readRawFile(this.#backend, path);
     this.#expect(result, "FILE_NOT_FOUND");
     if (result.error !== undefined) return;
     const text = String(result.data.content);

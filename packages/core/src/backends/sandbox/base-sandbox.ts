@@ -59,8 +59,6 @@ const MAX_ATTEMPTS = 5;
 
 export abstract class BaseSandbox implements SandboxBackendProtocol {
   abstract readonly id: string;
-  /** Absolute. Absent: relative paths reach transfers and commands as they are. */
-  readonly workingDirectory?: string;
   readonly #fileTimeout: number;
   readonly #ignoreFiles: boolean;
   readonly #transfers = new Transfers({
@@ -207,7 +205,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
 
   /** Undefined where a subclass keeps another kind of path under this name. */
   get #home(): string | undefined {
-    const directory: unknown = this.workingDirectory;
+    const directory: unknown = (this as SandboxBackendProtocol).workingDirectory;
     if (typeof directory !== "string" || !directory.startsWith("/")) return undefined;
     return canonicalPath(directory).path;
   }

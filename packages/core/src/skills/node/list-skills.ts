@@ -1,4 +1,5 @@
 /** Skills in directories of this machine, for programs that look at them without an agent. */
+
 import {
   closeSync,
   type Dirent,
@@ -10,6 +11,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
+import { errorCode } from "../../backends/adapt-errors.ts";
 import { ContainedRoot } from "../../backends/disk/contained-root.ts";
 import { checkKind, checkNames } from "../../check-options.ts";
 import { warnOnConsole } from "../../console-line.ts";
@@ -132,7 +134,7 @@ function skillsIn(
     if (!("error" in opened)) {
       const skill = metadataOf(path, source, onWarning, () => opened.fd);
       if (skill !== null) skills.push(skill);
-    } else if (opened.code !== "FILE_NOT_FOUND") onWarning(unopened(path, opened.code));
+    } else if (opened.code !== "FILE_NOT_FOUND") onWarning(unopened(path, errorCode(opened)));
   }
   root.close();
   return skills;
