@@ -28,6 +28,7 @@ const EXTENDED = /[@!+*?]\(/;
 export function pathPatterns(given: unknown): readonly PathPattern[] | PatternProblem {
   if (typeof given !== "string") return { problem: "is not text" };
   if (!given.startsWith("/")) return { problem: "must begin with '/'" };
+  if (/\/~(?:\/|$)/.test(given)) return { problem: "has '~' in it, and no path has a home directory" };
   const pattern = given.normalize("NFC");
   if (CONTROL.test(pattern)) return { problem: "has a control character in it" };
   const unclosed = whyNotGlob(pattern);

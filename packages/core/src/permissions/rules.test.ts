@@ -144,6 +144,7 @@ describe("PM-08 rules that cannot mean what they say", () => {
     ["no rule", [null]],
     ["a list for a rule", [[]]],
     ["a relative path", [rule("deny", "secrets/**")]],
+    ["a home directory", [rule("deny", "/~/x")]],
     ["a path that climbs", [rule("deny", "/a/../b")]],
     ["a wild path that climbs", [rule("deny", "/a/**/../b")]],
     ["a path that climbs in braces", [rule("deny", "/{a,..}/b")]],
