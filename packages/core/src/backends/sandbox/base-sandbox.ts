@@ -203,7 +203,10 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
     });
   }
 
-  /** Undefined where a subclass keeps another kind of path under this name. */
+  /**
+   * The `workingDirectory` of a subclass, absolute. Absent, or not a path: relative paths reach transfers and commands
+   * as they are. It is not declared here, so that a subclass may keep it private.
+   */
   get #home(): string | undefined {
     const directory: unknown = (this as SandboxBackendProtocol).workingDirectory;
     if (typeof directory !== "string" || !directory.startsWith("/")) return undefined;
