@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { tool } from "@langchain/core/tools";
 import { callTool, scriptedModel } from "deepwright/testing";
+import { transform } from "esbuild";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { handOut } from "./support/model.ts";
@@ -34,8 +35,8 @@ test("the code of the guide runs as one program", async () => {
     const exports = await import(module);
     for (const name of names.split(", ")) scope[name] = exports[name];
   }
-  const program = `return (async () => {\n${blocks.join("\n")}\n})();`;
-  await new Function(...Object.keys(scope), program)(...Object.values(scope));
+  const { code } = await transform(`async function guide() {\n${blocks.join("\n")}\n}`, { loader: "ts" });
+  await new Function(...Object.keys(scope), `${code}\nreturn guide();`)(...Object.values(scope));
   expect(lines.filter((line) => line.startsWith("researcher:"))).toEqual(Array(2).fill("researcher: Noted."));
   expect(lines).toContain("boss: Compared.");
   expect(lines.filter((line) => line === "level 1 finished model_request")).toHaveLength(2);
