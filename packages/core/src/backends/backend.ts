@@ -118,22 +118,21 @@ export type ReadRawResult = { readonly data: AnyFileData; readonly error?: undef
 /** The state update an older caller must return itself; absent when the backend stored the change. */
 export type FilesUpdate = Record<string, AnyFileData | null>;
 
-export type WriteResult =
-  | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
-  | Failed<"path" | "occurrences" | "filesUpdate">;
+interface Changed {
+  readonly path: string;
+  readonly filesUpdate?: FilesUpdate | null;
+  /** Goes to the `metadata` of the ToolMessage; the model does not see it. */
+  readonly metadata?: Record<string, unknown>;
+  readonly error?: undefined;
+}
+
+export type WriteResult = Changed | Failed<"path" | "occurrences" | "filesUpdate" | "metadata">;
 
 export type EditResult =
-  | {
-      readonly path: string;
-      readonly occurrences: number;
-      readonly filesUpdate?: FilesUpdate | null;
-      readonly error?: undefined;
-    }
-  | Failed<"path" | "occurrences" | "filesUpdate">;
+  | (Changed & { readonly occurrences: number })
+  | Failed<"path" | "occurrences" | "filesUpdate" | "metadata">;
 
-export type DeleteResult =
-  | { readonly path: string; readonly filesUpdate?: FilesUpdate | null; readonly error?: undefined }
-  | Failed<"path" | "occurrences" | "filesUpdate">;
+export type DeleteResult = Changed | Failed<"path" | "occurrences" | "filesUpdate" | "metadata">;
 
 /** No match is an empty list, not an error. Sorted by path, then line. */
 export type GrepResult =

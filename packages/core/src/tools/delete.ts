@@ -28,5 +28,9 @@ async function remove(args: z.output<ReturnType<typeof schema>>, call: FileCall)
   if (!offersDelete(call.backend)) return { error: "Files cannot be deleted here", code: "UNAVAILABLE" };
   const result = await call.backend.delete(file.path, { signal: call.signal });
   if (result.error !== undefined) return result;
-  return { text: `Successfully deleted '${file.path}'`, filesUpdate: result.filesUpdate };
+  return {
+    text: `Successfully deleted '${file.path}'`,
+    filesUpdate: result.filesUpdate,
+    metadata: result.metadata,
+  };
 }

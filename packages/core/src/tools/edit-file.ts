@@ -47,5 +47,6 @@ async function edit(args: z.output<ReturnType<typeof schema>>, call: FileCall): 
   return {
     text: `Successfully replaced ${result.occurrences} occurrence(s) in '${file.path}'`,
     filesUpdate: result.filesUpdate,
+    metadata: result.metadata,
   };
 }

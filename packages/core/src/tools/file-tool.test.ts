@@ -62,6 +62,17 @@ describe("options of the file tools", () => {
   });
 });
 
+it("metadata of a change is in the message, and not in its text", async () => {
+  const backend = { write: () => ({ path: "/a", metadata: { shelf: 7 } }) } as unknown as BackendProtocol;
+  const call: Call = ["write_file", { file_path: "/a", content: "" }];
+  const { answers } = await run(
+    [[call]],
+    {},
+    toolsWith({}, () => backend),
+  );
+  expect(answers[0]).toMatchObject({ metadata: { shelf: 7 }, content: "Successfully wrote to '/a'" });
+});
+
 describe("what a backend refuses", () => {
   const refusedWith = async (result: object, workingDirectory?: string): Promise<unknown> => {
     const backend = { workingDirectory, write: () => result } as unknown as BackendProtocol;

@@ -49,7 +49,11 @@ export interface FileCall {
 export type FileAnswer =
   | string
   | FileError
-  | { readonly text: string; readonly filesUpdate: FilesUpdate | null | undefined }
+  | {
+      readonly text: string;
+      readonly filesUpdate: FilesUpdate | null | undefined;
+      readonly metadata: Record<string, unknown> | undefined;
+    }
   /** Content blocks in LangChain's standard form: words, then what they are about. */
   | { readonly blocks: readonly Readonly<Record<string, unknown>>[] };
 
@@ -90,9 +94,11 @@ function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unkn
   if (typeof given === "string") return given;
   if ("error" in given) return failedCall(name, runtime, errorWords(given));
   if ("blocks" in given) return given.blocks;
-  if (!given.filesUpdate) return given.text;
-  const messages = [succeededCall(name, runtime, given.text)];
-  return new Command({ update: { files: given.filesUpdate, messages } });
+  const { text, filesUpdate, metadata } = given;
+  if (!filesUpdate && !metadata) return text;
+  const message = succeededCall(name, runtime, text);
+  if (metadata) message.metadata = metadata;
+  return filesUpdate ? new Command({ update: { files: filesUpdate, messages: [message] } }) : message;
 }
 
 /** Who tried a path outside is told where the files are. */

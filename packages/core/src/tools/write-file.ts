@@ -35,5 +35,9 @@ async function write(
   if (file.error !== undefined) return file;
   const result = await call.backend.write(file.path, args.content, { overwrite, signal: call.signal });
   if (result.error !== undefined) return result;
-  return { text: `Successfully wrote to '${file.path}'`, filesUpdate: result.filesUpdate };
+  return {
+    text: `Successfully wrote to '${file.path}'`,
+    filesUpdate: result.filesUpdate,
+    metadata: result.metadata,
+  };
 }

@@ -11,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Docker from "dockerode";
@@ -327,7 +328,7 @@ describe("what can happen to a container", () => {
       },
     );
     try {
-      await until(() => existsSync(socketPath));
+      await until(() => isListening(socketPath));
       const second = provider({ socketPath });
       const place = await second.open({ key: "engine-stops", env: {} });
       await place.sandbox.execute("echo kept > kept.txt");
@@ -391,3 +392,14 @@ describe("what can happen to a container", () => {
     });
   });
 });
+
+/** The file of a socket is there before anybody listens on it. */
+async function isListening(path: string): Promise<boolean> {
+  const socket = connect(path);
+  const answer = await Promise.race([
+    once(socket, "connect").then(() => true),
+    once(socket, "close").then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return answer;
+}
