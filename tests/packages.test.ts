@@ -71,6 +71,20 @@ test.each([
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
+test.each(["core", "checkpoint", "sandboxes", "protocol", "server"])(
+  "every entry of %s is in `typesVersions`, where the classic resolution looks",
+  async (name) => {
+    const manifest = JSON.parse(await readFile(join("packages", name, "package.json"), "utf8"));
+    const { ".": main, "./package.json": _, ...others } = manifest.exports;
+    expect(manifest).toMatchObject({ main: main.default, types: main.types });
+    const types = Object.entries(others as Record<string, { types: string }>).map(([entry, at]) => [
+      entry.slice(2),
+      [at.types],
+    ]);
+    expect(manifest.typesVersions?.["*"] ?? {}).toEqual(Object.fromEntries(types));
+  },
+);
+
 test("the built package runs without the source condition", async () => {
   const program = `
     import { createDeepAgent } from "deepwright";
