@@ -1,5 +1,5 @@
 /** Makes all agents at the start, so that what is wrong with their configuration shows then, and not in a run. */
-import { ConfigurationError, checkAsyncGraphs } from "deepwright";
+import { ConfigurationError } from "deepwright";
 import type { AgentRegistry } from "./registry.ts";
 
 /**
@@ -11,14 +11,12 @@ export async function loadAll(
   onError: (error: unknown) => void,
 ): Promise<void> {
   for (const name of names)
-    await load(name)
-      .then(checkAsyncGraphs)
-      .catch((error: unknown) => {
-        if (!(error instanceof ConfigurationError)) return onError(error);
-        const { code, hint } = error;
-        throw new ConfigurationError(code, `The agent '${name}' cannot be made. ${error.message}`, {
-          ...(hint !== undefined && { hint }),
-          cause: error,
-        });
+    await load(name).catch((error: unknown) => {
+      if (!(error instanceof ConfigurationError)) return onError(error);
+      const { code, hint } = error;
+      throw new ConfigurationError(code, `The agent '${name}' cannot be made. ${error.message}`, {
+        ...(hint !== undefined && { hint }),
+        cause: error,
       });
+    });
 }

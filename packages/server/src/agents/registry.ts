@@ -1,6 +1,6 @@
 /** The agents of the server by name, and the assistant each of them has by itself. */
 import type { Assistant } from "@deepwright/protocol";
-import { ConfigurationError, registerGraph } from "deepwright";
+import { ConfigurationError, checkAsyncGraphs, registerGraph } from "deepwright";
 import { type AgentPlaces, type AnyGraph, bindAgent } from "./bind-agent.ts";
 import { assistantIdOf, defaultAssistant } from "./default-assistant.ts";
 
@@ -49,7 +49,9 @@ export function createAgentRegistry(
   };
   const load = async (name: string, source: AgentSource): Promise<AnyGraph> => {
     const isFactory = typeof source === "function" && !("stream" in source);
-    return bindAgent(name, isFactory ? await source({ configurable: {} }) : source, places);
+    const agent = await bindAgent(name, isFactory ? await source({ configurable: {} }) : source, places);
+    checkAsyncGraphs(agent);
+    return agent;
   };
 
   const loadOnce = (graphId: string): Promise<AnyGraph> => {
