@@ -48,7 +48,7 @@ import type {
 import type { ChildDefaults } from "./subagents/defaults.ts";
 import { type AsyncSubAgent, checkedSubAgents } from "./subagents/spec.ts";
 
-/** Which events are wanted. */
+/** Selects the events that are wanted. */
 type EventFilter = Parameters<Runnable["streamEvents"]>[2];
 type EncodedStream = IterableReadableStream<Uint8Array>;
 

@@ -1,4 +1,4 @@
-/** What the compiler knows of the streams of an agent. */
+/** Types of the streams of an agent. */
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { Interrupt, StreamMode, StreamOutputMap, StreamTransformer } from "@langchain/langgraph";
@@ -22,7 +22,7 @@ type EngineData<TMode extends StreamMode, TValues> = StreamOutputMap<
 
 interface StreamData<TResult> {
   values: ValuesOf<TResult>;
-  /** What each node wrote, by its name. */
+  /** Writes of each node, by its name. */
   updates: { readonly __interrupt__?: Interrupt[]; readonly [node: string]: any };
   /** A token or a whole message, and the metadata of its run. */
   messages: [BaseMessage, Record<string, any>];

@@ -12,7 +12,7 @@ export const HEADER = {
   location: "Location",
   /** Of a stream of a run: the event it closes with, always `end`. A close without it is a cut. Other servers do not say it. */
   streamEnd: "X-Stream-End",
-  /** Of a listing: where the next page begins, as `pages` of its route says; absent on the last. */
+  /** In a listing: where the next page begins, as `pages` of its route says; absent on the last. */
   paginationNext: "X-Pagination-Next",
   /** Of a search: how many there are in all. */
   paginationTotal: "X-Pagination-Total",

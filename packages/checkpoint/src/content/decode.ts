@@ -25,7 +25,7 @@ export class Decoder {
     return this.objects.has(id);
   }
 
-  /** Of the values of these objects, as they are built: an object that is referred to twice counts twice. */
+  /** Size of the values of these objects, as they are built: an object that is referred to twice counts twice. */
   bytes(ids: readonly number[]): number {
     const sizes = new Map<number, number>();
     const sizeOf = (id: number): number => {

@@ -4,7 +4,7 @@ import { tooLarge } from "../home/too-large.ts";
 export interface ByteLimit {
   /** After which a page ends. It has one item at least. */
   readonly page: number;
-  /** Of one item; a page that begins with a larger one throws VALUE_TOO_LARGE. Default: no limit. */
+  /** Bytes of one item; a page that begins with a larger one throws VALUE_TOO_LARGE. Default: no limit. */
   readonly one?: number;
 }
 

@@ -75,7 +75,7 @@ export interface StoredItem {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly score?: number;
-  /** Of the last item of a search that ended for its size: others follow. */
+  /** True for the last item of a search that ended for its size: others follow. */
   readonly more?: boolean;
 }
 

@@ -48,7 +48,7 @@ export interface DiffRange {
   readonly to?: number | string | undefined;
   /** How many files of the comparison are left out before the first. */
   readonly skip?: number | undefined;
-  /** Of the files of both states together. Larger ones throw VALUE_TOO_LARGE. Default: no limit. */
+  /** Bytes of the files of both states together. Larger ones throw VALUE_TOO_LARGE. Default: no limit. */
   readonly mostBytes?: number | undefined;
   /** Called with the bytes that were read, before anything is compared; it may throw. */
   readonly admit?: ((bytes: number) => void) | undefined;

@@ -73,7 +73,7 @@ async function named(
   return { ...choice, model: model ?? defaults.model };
 }
 
-/** Whatever the library's table has: through the provider's package, or at an address that speaks OpenAI's protocol. */
+/** Any provider of the library's table: through the provider's package, or at an address that speaks OpenAI's protocol. */
 function other(
   { value, source }: Named<ModelName>,
   reason: string,

@@ -68,7 +68,7 @@ async function loadOllama(choice: ProviderChoice): Promise<BaseChatModel> {
   return new ChatOllama({ model: choice.model, baseUrl: choice.baseUrl }) as unknown as BaseChatModel;
 }
 
-/** Whatever else the library knows. Its error names the package or the variable that is missing. */
+/** Loads any other provider that the library knows. Its error names the package or the variable that is missing. */
 async function loadOther({ provider, model, baseUrl }: OtherChoice): Promise<BaseChatModel> {
   const { DeepwrightError, loadChatModel } = await import("deepwright");
   try {

@@ -20,7 +20,7 @@ export interface Limits {
   readonly maxSeconds?: number;
 }
 
-/** What the library takes. */
+/** The limits in the form the library takes. */
 export const MAX_SECONDS = 1e12;
 
 export function limitsOf({ maxSteps, maxCost, maxTokens, maxSeconds }: RawLimits): Limits {

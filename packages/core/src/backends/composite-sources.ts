@@ -9,7 +9,7 @@ import { StateBackend } from "./state.ts";
 type Routes = readonly (readonly [prefix: string, source: BackendSource])[];
 type Awaitable<T> = T | Promise<T>;
 
-/** What a composite is made of, as one object. */
+/** The parts of a composite, as one object. */
 export interface CompositeParts {
   readonly default: BackendSource;
   readonly routes?: Readonly<Record<string, BackendSource>> | null;

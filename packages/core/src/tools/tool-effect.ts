@@ -1,4 +1,4 @@
-/** What calls of a tool do beside answering, so that a person can be asked about those that change something. */
+/** Effects that calls of a tool have beside answering, so that a person can be asked about those that change something. */
 
 /**
  * - `reads`: changes nothing outside of the thread.

@@ -27,7 +27,7 @@ export function findBubblewrap({ bubblewrap: given }: OsSettings, workspace: str
 
 const known = new Map<string, string>();
 
-/** Of the program file at `path`: another file there, or another content, has another one. */
+/** Identifies the program file at `path`: another file there, or another content, has another identity. */
 export function programFingerprint(path: string): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
   return [path, dev, ino, size, mtimeNs, ctimeNs].join(" ");

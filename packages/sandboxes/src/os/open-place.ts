@@ -22,7 +22,7 @@ export interface OpenPlace {
   /** The directory of this machine whose files are seen at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;
-  /** Of the program that isolates commands, as it was when the place was opened. Absent: it belongs to the system. */
+  /** Identity of the program that isolates commands, as it was when the place was opened. Absent: it belongs to the system. */
   readonly program?: Pick<Bubblewrap, "path" | "fingerprint">;
   /** Commands may need a sandbox in the sandbox. */
   readonly isNested?: boolean;

@@ -329,7 +329,7 @@ export interface CronRecords {
   takeDue(nowMs: number, next: (cron: Cron) => string | null): Promise<readonly DueCron[]>;
   /** The oldest dates first. */
   due(nowMs: number, limit?: number): Promise<readonly DueCron[]>;
-  /** Those with a date after `nowMs`, in the order they were made, from behind the position `after`. */
+  /** Records with a date after `nowMs`, in the order they were made, from behind the position `after`. */
   ahead(nowMs: number, after: number, limit: number): Promise<readonly PlacedCron[]>;
   /** Sets the next date of those that still have the one they were read with; returns these. */
   advance(

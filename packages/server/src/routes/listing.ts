@@ -11,7 +11,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** What a page of a listing may have. */
+/** Limits of a page of a listing. */
 export function byteLimit({ pageBytes, answerBytes }: Limits): ByteLimit {
   return { page: pageBytes, one: answerBytes };
 }

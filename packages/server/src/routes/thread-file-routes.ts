@@ -76,7 +76,7 @@ function shownChange({ path, place, kind, patch }: FileChange): FileChanges["cha
 
 type Files = Readonly<Record<string, unknown>>;
 
-/** Of states that are too large to be answered as a whole, too. */
+/** Works for states that are too large to be answered as a whole, too. */
 async function filesOf(
   call: Pick<Call, "services" | "owner" | "held">,
   place: PlaceInThread,

@@ -51,7 +51,7 @@ export async function untilEnded(
   }
 }
 
-/** What `wait` answers. Values of more than `mostBytes` are an `__error__`: the headers of the answer are sent already. */
+/** The answer of `wait`. Values of more than `mostBytes` are an `__error__`: the headers of the answer are sent already. */
 export async function outcomeOf(
   records: ServerRecords,
   begun: RunRecord,

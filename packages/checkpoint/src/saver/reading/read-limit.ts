@@ -5,7 +5,7 @@ import { tooLarge } from "../../home/too-large.ts";
 
 /** The saver reads it from `config.configurable[READ_LIMIT_KEY]`. */
 export interface ReadLimit {
-  /** Of one checkpoint with its writes. A larger one throws VALUE_TOO_LARGE, and is not built. */
+  /** Bytes of one checkpoint with its writes. A larger one throws VALUE_TOO_LARGE, and is not built. */
   readonly mostBytes: number;
   /** Called with the size of each checkpoint before it is built; it may throw. */
   admit?(bytes: number): void;

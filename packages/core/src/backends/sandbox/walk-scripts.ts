@@ -55,7 +55,7 @@ main() {
 answer
 `;
 
-/** What `find` runs on many paths at once. */
+/** The script that `find` runs on many paths at once. */
 const RULES = `for file do
   [ -r "$file" ] || continue
   printf 'I%s\\000' "\${file%/.gitignore}"

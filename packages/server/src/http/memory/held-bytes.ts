@@ -21,7 +21,7 @@ export interface Held {
   release(): void;
 }
 
-/** Such as health checks and cancellations, which must work when memory is short. */
+/** Requests up to this size, such as health checks and cancellations, must work when memory is short. */
 const LITTLE = 64 * 1024;
 
 export class HeldBytes {
