@@ -61,14 +61,15 @@ export async function openPostgresPool(
   return pool;
 }
 
-type Connected = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+/** A pool that has ended gives no `release`. */
+type Connected = (error: Error | undefined, client: PoolClient | undefined, release?: Release) => void;
 type Release = (error?: Error | boolean) => void;
 
 /** graphile-worker gives a connection back twice when it is lost at the wrong moment: nobody hears that error, and it would end the process. */
 function forgiveSecondRelease(pool: Pool): void {
   const connect = pool.connect.bind(pool) as (connected?: Connected) => unknown;
   const forgiving = (connected?: Connected) =>
-    connect(connected && ((error, client, release) => connected(error, client, once(release))));
+    connect(connected && ((error, client, release) => connected(error, client, release && once(release))));
   pool.connect = forgiving as Pool["connect"];
 }
 

@@ -135,6 +135,14 @@ describe("a connection that waits for notifications", () => {
     await asked;
   });
 
+  test("a pool that has ended tells whoever still asks for a connection, who has nothing to give back", async () => {
+    const pool = await openPostgresPool(database.url, 1);
+    await pool.end();
+    const told = await new Promise<unknown[]>((done) => pool.connect((...given) => done(given)));
+    expect(told[0]).toBeInstanceOf(Error);
+    expect(told[2]).toBeUndefined();
+  });
+
   test("may be given back twice when it is a queue's", async () => {
     const pool = await openPostgresPool(database.url, 1);
     await new Promise<void>((done) => {

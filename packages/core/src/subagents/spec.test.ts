@@ -63,7 +63,6 @@ describe("a subagent that cannot be used is refused when the agent is made", () 
       /'a': A budget has no/,
     ],
     ["a fork with a budget", [{ ...base, mode: "fork", budget: {} }], "INVALID_OPTION", /is a fork/],
-    ["an async one whom nobody knows", [{ ...base, graphId: "g" }], "INVALID_OPTION", /graphId 'g'/],
     [
       "an async one with the name of another",
       [base, { ...base, graphId: "g" }],
