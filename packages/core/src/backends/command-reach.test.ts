@@ -1,4 +1,4 @@
-/** Which files a shell may reach behind the tools' back. */
+/** Files that a shell may reach behind the tools' back. */
 import { expect, it } from "vitest";
 import { commandReachOf, reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { FilesystemBackend } from "./disk/filesystem.ts";

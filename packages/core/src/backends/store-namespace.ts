@@ -8,7 +8,7 @@ export interface StoreBackendContext<State = any> {
   readonly state: State;
   readonly store: BaseStore | undefined;
   readonly context: any;
-  /** Who runs the agent. Outside a server it is undefined: a namespace that reads from it is an INVALID_NAMESPACE. */
+  /** The user who runs the agent. Outside a server it is undefined: a namespace that reads from it is an INVALID_NAMESPACE. */
   readonly serverInfo: ServerInfo & Required<Pick<ServerInfo, "user" | "assistantId">>;
   readonly config?: {
     readonly metadata?: Record<string, unknown>;

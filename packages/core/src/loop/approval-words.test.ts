@@ -1,4 +1,4 @@
-/** What the model is told about approvals. */
+/** Words about approvals that the model reads. */
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";

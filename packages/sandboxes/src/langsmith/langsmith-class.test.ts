@@ -30,7 +30,7 @@ backendSuite(
   },
 );
 
-/** What a program without options gets from its environment. */
+/** Settings that a program without options gets from its environment. */
 function environment(apiKey = LANGSMITH_KEY): void {
   const before = { ...process.env };
   onTestFinished(() => {

@@ -1,4 +1,4 @@
-/** What lies in a workspace is looked up from its descriptor, and no link in it is followed. */
+/** Entries of a workspace are looked up from its descriptor, and no link in it is followed. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {

@@ -1,4 +1,4 @@
-/** What requests hold in memory is counted, for each caller and for the process. */
+/** Memory that requests hold is counted, for each caller and for the process. */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
