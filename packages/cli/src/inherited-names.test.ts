@@ -1,8 +1,8 @@
 /** Names that every JavaScript object inherits, in what a model says. */
 import { expect, onTestFinished, test } from "vitest";
-import { failureWords } from "./run/failure-words.ts";
-import { endWords } from "./run/run-end.ts";
-import { callLine, todoLines } from "./run/tool-lines.ts";
+import { failureWords } from "./run/output/failure-words.ts";
+import { endWords } from "./run/output/run-end.ts";
+import { callLine, todoLines } from "./run/output/tool-lines.ts";
 import { providerServer } from "./test-support/provider-server.ts";
 import { directoryWith, runBinary } from "./test-support/run-binary.ts";
 

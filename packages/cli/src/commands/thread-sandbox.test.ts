@@ -6,14 +6,14 @@ const HERE = "/home/me/project";
 const given = (sandbox?: string, ...allowHost: string[]) =>
   sandboxOptions({ ...(sandbox === undefined ? {} : { sandbox }), allowHost });
 const kept = (...words: Parameters<typeof given>) => ({ ...given(...words), directory: HERE });
-const goingOn = { directory: HERE, hasTask: false, isWaiting: true };
-const withTask = { ...goingOn, hasTask: true };
+const continueCommand = { directory: HERE, hasTask: false, isWaiting: true };
+const withTask = { ...continueCommand, hasTask: true };
 
 describe("the sandbox of a run", () => {
   it.each([[undefined], ["e2b"], ["docker:node:22"], ["off"]])(
     "is that of its thread, when nothing else is said: %s",
     (words) => {
-      for (const now of [goingOn, withTask])
+      for (const now of [continueCommand, withTask])
         expect(sandboxOfRun(given(), kept(words), now)).toEqual(kept(words));
     },
   );
@@ -37,7 +37,7 @@ describe("the sandbox of a run", () => {
     ["a host more", [], [undefined, "a.example"]],
     ["no host", ["os", "a.example"], ["os"]],
   ])("without a task it is not changed: %s", (_, before, now) => {
-    expect(() => sandboxOfRun(given(...now), kept(...before), goingOn)).toThrow(
+    expect(() => sandboxOfRun(given(...now), kept(...before), continueCommand)).toThrow(
       expect.objectContaining({
         message: `This thread works with ${sandboxFlags(kept(...before))}, and what is open there is not done in another sandbox.`,
         hint: expect.stringContaining("Leave --sandbox and --allow-host out to go on there"),
@@ -47,7 +47,7 @@ describe("the sandbox of a run", () => {
   });
 
   it("without a task its directory is not changed either, and in a cloud there is none", () => {
-    const elsewhere = { ...goingOn, directory: "/elsewhere" };
+    const elsewhere = { ...continueCommand, directory: "/elsewhere" };
     for (const words of [undefined, "docker", "off"])
       expect(() => sandboxOfRun(given(), kept(words), elsewhere)).toThrow(
         expect.objectContaining({ hint: expect.stringContaining(`Go on with --in ${HERE};`) }),
@@ -56,22 +56,24 @@ describe("the sandbox of a run", () => {
   });
 
   it("may be named again in other words", () => {
-    expect(sandboxOfRun(given("os"), kept(), goingOn).isAskedFor).toBe(true);
+    expect(sandboxOfRun(given("os"), kept(), continueCommand).isAskedFor).toBe(true);
     const [one, other] = [given("os", "a.example", "b.example"), kept("os", "b.example", "a.example")];
-    expect(sandboxOfRun(one, other, goingOn).kind).toBe("os");
+    expect(sandboxOfRun(one, other, continueCommand).kind).toBe("os");
   });
 
   it("is none only where that is said", () => {
-    for (const now of [goingOn, withTask])
+    for (const now of [continueCommand, withTask])
       expect(() => sandboxOfRun(given(), kept("none"), now)).toThrow("has to be said each time");
-    expect(sandboxOfRun(given("none"), kept("none"), goingOn).kind).toBe("none");
+    expect(sandboxOfRun(given("none"), kept("none"), continueCommand).kind).toBe("none");
     expect(sandboxOfRun(given("os"), kept("none"), withTask).kind).toBe("os");
   });
 
   it("has to be said where calls wait and the thread has kept none", () => {
-    expect(() => sandboxOfRun(given(), undefined, goingOn)).toThrow("it is not known for which sandbox");
-    expect(sandboxOfRun(given("os"), undefined, goingOn)).toEqual(kept("os"));
-    for (const now of [withTask, { ...goingOn, isWaiting: false }])
+    expect(() => sandboxOfRun(given(), undefined, continueCommand)).toThrow(
+      "it is not known for which sandbox",
+    );
+    expect(sandboxOfRun(given("os"), undefined, continueCommand)).toEqual(kept("os"));
+    for (const now of [withTask, { ...continueCommand, isWaiting: false }])
       expect(sandboxOfRun(given(), undefined, now)).toEqual(kept());
   });
 

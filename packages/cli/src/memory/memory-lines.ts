@@ -1,7 +1,7 @@
 /** What is said about a consolidation, to people and to programs. */
 import type { ConsolidationReport } from "deepwright";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { endWords, exitCodeOf, type RunEnd } from "../run/run-end.ts";
+import { endWords, exitCodeOf, type RunEnd } from "../run/output/run-end.ts";
 import { count } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";

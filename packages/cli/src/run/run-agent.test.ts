@@ -5,8 +5,8 @@ import { createDeepAgent, FilesystemBackend } from "deepwright";
 import { callTool, fault, type Script, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
 import { directoryWith } from "../test-support/run-binary.ts";
+import { exitCodeOf } from "./output/run-end.ts";
 import { type AgentRun, type RunnableAgent, type RunResult, runAgent, taskInput } from "./run-agent.ts";
-import { exitCodeOf } from "./run-end.ts";
 import { Stop } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
 

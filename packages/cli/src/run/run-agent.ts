@@ -1,6 +1,6 @@
 /** Runs an agent on a task and follows its stream to the end, whatever that end is. */
-import { Ledger } from "./ledger.ts";
-import type { RunEnd } from "./run-end.ts";
+import { Ledger } from "./output/ledger.ts";
+import type { RunEnd } from "./output/run-end.ts";
 import { type Stop, untilStopped } from "./stop.ts";
 import type { StreamPart } from "./stream-part.ts";
 

@@ -13,17 +13,18 @@ import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { type DirectoryTrust, trustLine } from "../trust/directory-trust.ts";
-import { type Beginning, beginningOf } from "./beginning.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Kept, keptWith } from "./kept-with-thread.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
-import { plainJson } from "./plain-json.ts";
-import { ProgressView } from "./progress-view.ts";
+import { plainJson } from "./output/plain-json.ts";
+import { ProgressView } from "./output/progress-view.ts";
+import { endWords, exitCodeOf } from "./output/run-end.ts";
+import { failureOf, type Run, reportEnd } from "./output/run-report.ts";
+import { movedLine, threadLine, workspaceLine } from "./output/workspace-lines.ts";
 import type { RunnableAgent, RunResult } from "./run-agent.ts";
 import { imagesBefore, imagesBeforeInput } from "./run-changes.ts";
-import { endWords, exitCodeOf } from "./run-end.ts";
+import { type RunInput, runInput } from "./run-input.ts";
 import { type RawRunOptions, runOptions } from "./run-options.ts";
-import { failureOf, type Run, reportEnd } from "./run-report.ts";
 import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
 import { runToEnd } from "./run-to-end.ts";
 import { stdinCarries } from "./stdin-kind.ts";
@@ -31,7 +32,6 @@ import { Stop } from "./stop.ts";
 import { INTERRUPT, type StreamPart } from "./stream-part.ts";
 import { optionalTaskText, type Task, taskText } from "./task-text.ts";
 import { type DirectoryFiles, openDirectory, openWorkplace, type Workplace } from "./workplace.ts";
-import { movedLine, threadLine, workspaceLine } from "./workspace-lines.ts";
 
 export async function runCommand(words: readonly string[], raw: RawRunOptions): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);
@@ -70,7 +70,7 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const prepared = await orStopped(prepare(run, directory, task !== undefined), stop);
   const { agent, workplace, thread } = prepared;
   const config = threadConfig(thread, directory);
-  const beginning = await orStopped(beginningOf(prepared, config, task?.text, options), stop);
+  const beginning = await orStopped(runInput(prepared, config, task?.text, options), stop);
   const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
   const since = await orStopped(images, stop);
   await saySituation(run, task, beginning, prepared);
@@ -216,7 +216,7 @@ function sayChoice({ options, console }: Run, choice: ModelChoice): void {
 async function saySituation(
   { options, console, sandbox }: Run,
   task: Task | undefined,
-  { open, note }: Beginning,
+  { open, note }: RunInput,
   { thread: { before }, workplace: { directory, knowledge, trust } }: Prepared,
 ): Promise<void> {
   const isQuiet = options.detail === "quiet";

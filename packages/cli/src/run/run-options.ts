@@ -2,7 +2,7 @@
 import type { Decision } from "../approval/question.ts";
 import { usageError } from "../command-error.ts";
 import { type RawSandboxOptions, type SandboxOptions, sandboxOptions } from "../commands/sandbox-kind.ts";
-import type { Detail } from "./progress-view.ts";
+import type { Detail } from "./output/progress-view.ts";
 import { amount, type Limits, limitsOf, MAX_SECONDS, type RawLimits } from "./run-limits.ts";
 
 /** As the command line gives them. */

@@ -5,7 +5,7 @@ import { CommandError, usageError } from "../command-error.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { afterOtherRun } from "../state/other-run.ts";
-import { BUSY_HINT } from "./failure-words.ts";
+import { BUSY_HINT } from "./output/failure-words.ts";
 import type { RunOptions } from "./run-options.ts";
 
 export interface RunThread {

@@ -1,6 +1,6 @@
 /** Runs an agent and answers what it asks on the way, until it ends or must wait. */
 import type { Approver, Reply } from "../approval/approver.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger } from "./output/ledger.ts";
 import { type AgentRun, type RunResult, runAgent } from "./run-agent.ts";
 
 /** `open` are the questions the thread waits with; where there are any, the run begins with their answers. */

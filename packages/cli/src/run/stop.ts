@@ -1,7 +1,7 @@
 /** The ways a run is stopped from outside: Ctrl-C, a signal to terminate, the clock, a reader who left. */
 import { after } from "deepwright/duration";
 import { EXIT } from "../exit-codes.ts";
-import type { StopReason } from "./run-end.ts";
+import type { StopReason } from "./output/run-end.ts";
 
 export class Stop {
   readonly signal: AbortSignal;

@@ -1,24 +1,24 @@
 /** What a run says at its end, to people and to programs. */
 import type { Mcp } from "@deepwright/server/mcp";
-import type { DeniedCall } from "../approval/approver.ts";
-import { commandWorkLines } from "../commands/command-work.ts";
-import type { Commands } from "../commands/commands.ts";
-import type { ThreadSandbox } from "../commands/thread-sandbox.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import type { ModelChoice } from "../model/choice.ts";
-import type { Console } from "../terminal/console.ts";
-import { safeLine } from "../terminal/safe-text.ts";
-import { isUnchanged, NO_CHANGES } from "./changes.ts";
+import type { DeniedCall } from "../../approval/approver.ts";
+import { commandWorkLines } from "../../commands/command-work.ts";
+import type { Commands } from "../../commands/commands.ts";
+import type { ThreadSandbox } from "../../commands/thread-sandbox.ts";
+import { EXIT, type ExitCode } from "../../exit-codes.ts";
+import type { ModelChoice } from "../../model/choice.ts";
+import type { Console } from "../../terminal/console.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
+import { isUnchanged, NO_CHANGES } from "../changes.ts";
+import type { RunResult } from "../run-agent.ts";
+import type { RunOptions } from "../run-options.ts";
+import type { RunThread } from "../run-thread.ts";
+import type { Stop } from "../stop.ts";
+import type { StreamPart } from "../stream-part.ts";
+import type { WorkOutcome, Workplace } from "../workplace.ts";
+import { continueHint } from "./continue-hint.ts";
 import { failureWords } from "./failure-words.ts";
-import { goOnLine } from "./go-on.ts";
 import { plainJson } from "./plain-json.ts";
-import type { RunResult } from "./run-agent.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
-import type { RunOptions } from "./run-options.ts";
-import type { RunThread } from "./run-thread.ts";
-import type { Stop } from "./stop.ts";
-import type { StreamPart } from "./stream-part.ts";
-import type { WorkOutcome, Workplace } from "./workplace.ts";
 import { changeLines, notWrittenLines, previewLines, writtenLine } from "./workspace-lines.ts";
 
 /** What the steps of one run share. */
@@ -56,7 +56,7 @@ export async function reportEnd(run: Run, finished: Finished): Promise<ExitCode>
   for (const line of deniedLines(denied)) console.line(console.colours.red(line));
   sayEnd(run, finished);
   if (thread?.isKept && options.detail !== "quiet") console.line(`thread: ${safeLine(thread.id)}`);
-  const goOn = goOnLine(end, finished.ledger.pending.length, run);
+  const goOn = continueHint(end, finished.ledger.pending.length, run);
   if (goOn !== undefined) console.line(goOn);
   if (options.json) console.json(plainJson(endPart(run, finished, work)));
   return code;

@@ -1,8 +1,8 @@
 /** What went wrong with a run, for the person at the terminal: the reason, what to do, and no secrets. */
 import { withoutSecrets } from "deepwright/secrets";
-import { CommandError } from "../command-error.ts";
-import type { ModelChoice } from "../model/choice.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { CommandError } from "../../command-error.ts";
+import type { ModelChoice } from "../../model/choice.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
 
 const MAX_LENGTH = 600;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CommandError } from "../command-error.ts";
-import type { ModelChoice } from "../model/choice.ts";
+import { CommandError } from "../../command-error.ts";
+import type { ModelChoice } from "../../model/choice.ts";
 import { failureWords } from "./failure-words.ts";
 
 const CHOICE: ModelChoice = {

@@ -1,5 +1,5 @@
 /** Turns whatever a stream carries into plain JSON: it never throws, and messages become readable objects. */
-import { isMessage } from "./stream-part.ts";
+import { isMessage } from "../stream-part.ts";
 
 const MAX_DEPTH = 40;
 

@@ -4,7 +4,7 @@ import { type AgentState, type RunnableAgent, taskInput } from "./run-agent.ts";
 import type { RunOptions } from "./run-options.ts";
 import { isAi, isMessage } from "./stream-part.ts";
 
-export interface Beginning {
+export interface RunInput {
   readonly input: unknown;
   /** Questions the thread waits with; there is no input then. */
   readonly open: readonly unknown[];
@@ -13,12 +13,12 @@ export interface Beginning {
 }
 
 /** Throws where there is nothing to do. `keeps` is kept with the thread, by the keys of its state. */
-export async function beginningOf(
+export async function runInput(
   { agent, keeps }: { readonly agent: RunnableAgent; readonly keeps: Record<string, unknown> },
   config: Record<string, unknown>,
   task: string | undefined,
   { answer, thread }: Pick<RunOptions, "answer" | "thread">,
-): Promise<Beginning> {
+): Promise<RunInput> {
   const state = thread === undefined ? undefined : await agent.getState?.(config as never);
   const open = openQuestions(state);
   if (answer !== undefined && task !== undefined)

@@ -2,12 +2,12 @@ import { AIMessage, AIMessageChunk, ToolMessage } from "@langchain/core/messages
 import { createDeepAgent, FilesystemBackend } from "deepwright";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
-import { Console } from "../terminal/console.ts";
-import { directoryWith } from "../test-support/run-binary.ts";
+import { Console } from "../../terminal/console.ts";
+import { directoryWith } from "../../test-support/run-binary.ts";
+import { type RunnableAgent, runAgent, taskInput } from "../run-agent.ts";
+import { Stop } from "../stop.ts";
+import type { StreamPart } from "../stream-part.ts";
 import { type Detail, ProgressView } from "./progress-view.ts";
-import { type RunnableAgent, runAgent, taskInput } from "./run-agent.ts";
-import { Stop } from "./stop.ts";
-import type { StreamPart } from "./stream-part.ts";
 
 function viewer(detail: Detail = "normal") {
   const written = { stdout: "", stderr: "" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type GoingOn, goOnLine } from "./go-on.ts";
+import { type ContinuableRun, continueHint } from "./continue-hint.ts";
 import type { RunEnd } from "./run-end.ts";
 
 const THREAD = { id: "3f19", isKept: true };
@@ -8,11 +8,11 @@ const NONE = { db: undefined, limits: {}, in: "." };
 function lineOf(
   end: RunEnd,
   open: number,
-  options: Partial<GoingOn["options"]>,
-  thread: GoingOn["thread"] = THREAD,
-  sandbox?: GoingOn["sandbox"],
+  options: Partial<ContinuableRun["options"]>,
+  thread: ContinuableRun["thread"] = THREAD,
+  sandbox?: ContinuableRun["sandbox"],
 ): string | undefined {
-  return goOnLine(end, open, { options: { ...NONE, ...options }, thread, sandbox });
+  return continueHint(end, open, { options: { ...NONE, ...options }, thread, sandbox });
 }
 
 function budget(allowed: number): RunEnd {

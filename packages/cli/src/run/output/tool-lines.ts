@@ -1,6 +1,6 @@
 /** Tool calls and their results as one line each. */
-import { count } from "../terminal/amounts.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+import { count } from "../../terminal/amounts.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
 
 /** The argument that says best what a call is about, by tool; others show their first short one. */
 const TELLING: ReadonlyMap<string, readonly string[]> = new Map(

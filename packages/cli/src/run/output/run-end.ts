@@ -1,6 +1,6 @@
 /** How a run can end, the exit code of each, and the words for it. */
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { count, grouped, seconds } from "../terminal/amounts.ts";
+import { EXIT, type ExitCode } from "../../exit-codes.ts";
+import { count, grouped, seconds } from "../../terminal/amounts.ts";
 import type { Ledger, Outcome } from "./ledger.ts";
 
 export type RunEnd =

@@ -1,11 +1,11 @@
-/** How a run that stopped can go on, in words. */
-import type { SandboxOptions } from "../commands/sandbox-kind.ts";
-import { quoted, sandboxFlags } from "../commands/thread-sandbox.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+/** The hint at the end of a run that says how to continue it. */
+import type { SandboxOptions } from "../../commands/sandbox-kind.ts";
+import { quoted, sandboxFlags } from "../../commands/thread-sandbox.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
+import type { Limits } from "../run-limits.ts";
+import type { RunOptions } from "../run-options.ts";
+import type { RunThread } from "../run-thread.ts";
 import type { RunEnd } from "./run-end.ts";
-import type { Limits } from "./run-limits.ts";
-import type { RunOptions } from "./run-options.ts";
-import type { RunThread } from "./run-thread.ts";
 
 const FLAGS: Readonly<Record<keyof Limits, string>> = {
   maxSteps: "--max-steps",
@@ -14,7 +14,7 @@ const FLAGS: Readonly<Record<keyof Limits, string>> = {
   maxSeconds: "--max-seconds",
 };
 
-export interface GoingOn {
+export interface ContinuableRun {
   readonly options: Pick<RunOptions, "db" | "limits" | "in">;
   readonly thread: Pick<RunThread, "id" | "isKept"> | undefined;
   /** Undefined where the run did not come so far. */
@@ -22,14 +22,14 @@ export interface GoingOn {
 }
 
 /** Undefined where there is nothing to go on with. `open` counts the questions the thread waits with. */
-export function goOnLine(
+export function continueHint(
   end: RunEnd,
   open: number,
-  { options, thread, sandbox }: GoingOn,
+  { options, thread, sandbox }: ContinuableRun,
 ): string | undefined {
   if (!thread?.isKept) return undefined;
   const { limits } = options;
-  const command = goingOn(thread.id, options, sandbox);
+  const command = continueCommand(thread.id, options, sandbox);
   if (open > 0) return `Decide with: ${command}, or with --approve or --reject REASON for all that is open`;
   if (end.kind !== "outcome") return undefined;
   if (end.outcome.kind === "loop") return `Go on with: ${command}`;
@@ -38,9 +38,9 @@ export function goOnLine(
 }
 
 /** The thread keeps its sandbox; only that there is none has to be said again. */
-function goingOn(
+function continueCommand(
   threadId: string,
-  { db, in: directory }: GoingOn["options"],
+  { db, in: directory }: ContinuableRun["options"],
   sandbox: SandboxOptions | undefined,
 ): string {
   return [

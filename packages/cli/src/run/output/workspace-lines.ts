@@ -1,12 +1,12 @@
 /** What is said about files: where the agent works, what changed there, what was not written. */
 import type { FileChange } from "@deepwright/checkpoint";
-import { count } from "../terminal/amounts.ts";
-import type { Colours } from "../terminal/console.ts";
-import { safeLine } from "../terminal/safe-text.ts";
-import { patchLines } from "../threads/lines.ts";
-import type { Changes } from "./changes.ts";
-import type { ThreadBefore } from "./run-thread.ts";
-import type { NotWritten } from "./workplace.ts";
+import { count } from "../../terminal/amounts.ts";
+import type { Colours } from "../../terminal/console.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
+import { patchLines } from "../../threads/lines.ts";
+import type { Changes } from "../changes.ts";
+import type { ThreadBefore } from "../run-thread.ts";
+import type { NotWritten } from "../workplace.ts";
 
 const MAX_LISTED = 50;
 

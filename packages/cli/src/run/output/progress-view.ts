@@ -1,7 +1,7 @@
 /** Shows a run to a person: the answer on stdout as it comes, what the agent does on stderr. */
 import type { AIMessage, ToolMessage } from "@langchain/core/messages";
-import type { Console } from "../terminal/console.ts";
-import { safeLine, safeText } from "../terminal/safe-text.ts";
+import type { Console } from "../../terminal/console.ts";
+import { safeLine, safeText } from "../../terminal/safe-text.ts";
 import {
   agentNameOf,
   depthOf,
@@ -12,7 +12,7 @@ import {
   type StreamPart,
   tokenOf,
   updatesOf,
-} from "./stream-part.ts";
+} from "../stream-part.ts";
 import { callLine, resultLine, todoLines } from "./tool-lines.ts";
 
 /** How much is shown beside the answer: nothing, the acts, the acts in full. */

@@ -7,7 +7,7 @@ import {
   messagesOf,
   type StreamPart,
   updatesOf,
-} from "./stream-part.ts";
+} from "../stream-part.ts";
 
 export interface Usage {
   readonly input: number;
