@@ -12,7 +12,7 @@ const ALONE = [
   "packages/checkpoint/src/sqlite/processes.test.ts",
   "packages/core/src/backends/disk/filesystem-security.test.ts",
   "packages/core/src/backends/disk/read-page.test.ts",
-  "packages/core/src/backends/disk/search.test.ts",
+  "packages/core/src/backends/disk/search/search.test.ts",
   "packages/core/src/backends/shell/output-pipe.test.ts",
   "packages/core/src/backends/shell/running-commands.test.ts",
   "packages/core/src/backends/shell/shell-security.test.ts",

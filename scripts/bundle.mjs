@@ -13,7 +13,7 @@ const ENTRIES = {
     "errors.ts",
     "duration.ts",
     "console-line.ts",
-    "process-identity.ts",
+    "node/process-identity.ts",
     "channel-values.ts",
     "secrets.ts",
     "loop/providers/table.ts",

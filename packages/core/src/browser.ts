@@ -13,7 +13,9 @@ export type {
   AnySandboxProtocol,
   BackendProtocolV1,
   SandboxBackendProtocolV1,
-} from "./backends/adapt.ts";
+} from "./backends/adapt/adapt.ts";
+export { adaptBackendProtocol, adaptSandboxProtocol } from "./backends/adapt/adapt-protocol.ts";
+export { applyGrepMaxCount } from "./backends/adapt/grep-cap.ts";
 export type * from "./backends/backend.ts";
 export type {
   BackendProtocol as BackendProtocolV2,
@@ -21,13 +23,10 @@ export type {
   SandboxBackendProtocol as SandboxBackendProtocolV2,
   TransferErrorCode as FileOperationError,
 } from "./backends/backend.ts";
-export { CompositeBackend } from "./backends/composite.ts";
-export type { FetchedFile, FilePrimitives, ListOptions, PutOptions } from "./backends/file-primitives.ts";
-export { filesValue } from "./backends/files-value.ts";
-export { applyGrepMaxCount } from "./backends/grep-cap.ts";
+export { CompositeBackend } from "./backends/composite/composite.ts";
+export { MapBackend } from "./backends/file-map/map.ts";
 export { isSandboxBackend, isSandboxProtocol } from "./backends/is-sandbox.ts";
 export { ContextHubBackend, type ContextHubBackendOptions } from "./backends/langsmith/context-hub.ts";
-export { MapBackend } from "./backends/map.ts";
 export { type OpenCheck, withOpenCheck } from "./backends/open-check.ts";
 export {
   type AuditEvent,
@@ -35,15 +34,22 @@ export {
   type PolicyCheck,
   type PolicyOperation,
   type PolicyOptions,
-} from "./backends/policy.ts";
-export { type PreviewBackend, type PreviewChange, previewBackend } from "./backends/preview.ts";
-export { backendFromPrimitives } from "./backends/primitive-backend.ts";
+} from "./backends/policy/policy.ts";
+export { type PreviewBackend, type PreviewChange, previewBackend } from "./backends/preview/preview.ts";
+export type {
+  FetchedFile,
+  FilePrimitives,
+  ListOptions,
+  PutOptions,
+} from "./backends/primitives/file-primitives.ts";
+export { backendFromPrimitives } from "./backends/primitives/primitive-backend.ts";
 export { resolveBackend } from "./backends/resolve.ts";
-export { StateBackend } from "./backends/state.ts";
-export { StoreBackend, type StoreBackendOptions } from "./backends/store.ts";
-export type { FileStoreAbilities } from "./backends/store-files.ts";
-export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store-namespace.ts";
-export { adaptBackendProtocol, adaptSandboxProtocol } from "./backends/wrap/adapt-protocol.ts";
+export { SandboxError } from "./backends/sandbox-error.ts";
+export { filesValue } from "./backends/state/files-value.ts";
+export { StateBackend } from "./backends/state/state.ts";
+export { StoreBackend, type StoreBackendOptions } from "./backends/store/store.ts";
+export type { FileStoreAbilities } from "./backends/store/store-files.ts";
+export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store/store-namespace.ts";
 export type { Budget } from "./budget/limits.ts";
 export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
 export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";
@@ -62,7 +68,7 @@ export {
   type SubAgentMiddlewareOptions,
 } from "./delegation.ts";
 export type { AgentDescription } from "./describe.ts";
-export { putInOrder } from "./engine-checkpoints.ts";
+export { putInOrder } from "./engine/engine-checkpoints.ts";
 export {
   ConfigurationError,
   DeepwrightError,
@@ -169,7 +175,6 @@ export {
   REQUIRED_MIDDLEWARE_NAMES,
 } from "./profiles/types.ts";
 export { BASE_AGENT_PROMPT } from "./prompts.ts";
-export { SandboxError } from "./sandbox-error.ts";
 export {
   MAX_SKILL_DESCRIPTION_LENGTH,
   MAX_SKILL_FILE_SIZE,

@@ -6,7 +6,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "./agent.ts";
 import type { BackendProtocol } from "./backends/backend.ts";
-import { StateBackend } from "./backends/state.ts";
+import { StateBackend } from "./backends/state/state.ts";
 import { createFilesystemMiddleware } from "./middleware/filesystem.ts";
 import { callTool, scriptedModel } from "./testing/index.ts";
 

@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
+import { SandboxError } from "./backends/sandbox-error.ts";
 import { ConfigurationError, DeepwrightError, type ErrorCode } from "./errors.ts";
-import { SandboxError } from "./sandbox-error.ts";
 
 test("a SandboxError has a message, a code and a cause, and is known by its mark", () => {
   const cause = new Error("gone");

@@ -1,9 +1,10 @@
 /** The public names that need Node: files on disk, and commands. */
-export { CONTROL_NAMES, isControlPath } from "./backends/disk/control-files.ts";
+
 export { type DiskPlace, diskPlaceName, openDiskPlace } from "./backends/disk/disk-place.ts";
 export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
 export { noteCommand } from "./backends/disk/note-command.ts";
+export { CONTROL_NAMES, isControlPath } from "./backends/disk/root/control-files.ts";
 export {
   type LangSmithCaptureSnapshotOptions,
   LangSmithSandbox,
@@ -36,8 +37,8 @@ export {
   runCommand,
 } from "./backends/shell/run-command.ts";
 export { type AgentMemoryMiddlewareOptions, createAgentMemoryMiddleware } from "./middleware/agent-memory.ts";
+export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./node/settings.ts";
 export { loadHarnessProfile, loadProviderProfile } from "./profiles/node/load-profile.ts";
-export { createSettings, findProjectRoot, type Settings, type SettingsOptions } from "./settings.ts";
 export {
   type ListSkillsOptions,
   type LoaderSkillMetadata,

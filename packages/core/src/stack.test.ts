@@ -4,7 +4,7 @@ import { type AgentMiddleware, createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "./agent.ts";
-import { StateBackend } from "./backends/state.ts";
+import { StateBackend } from "./backends/state/state.ts";
 import { createFilesystemMiddleware } from "./middleware/filesystem.ts";
 import { createTodoListMiddleware } from "./middleware/todo-list.ts";
 import { middlewareStack } from "./stack.ts";

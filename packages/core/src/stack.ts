@@ -1,7 +1,7 @@
 /** Which middleware an agent has, in which order: the one place where the order is decided. */
 import type { AgentMiddleware } from "langchain";
 import type { BackendFactory, BackendProtocol } from "./backends/backend.ts";
-import { StateBackend } from "./backends/state.ts";
+import { StateBackend } from "./backends/state/state.ts";
 import type { Budget } from "./budget/limits.ts";
 import { ConfigurationError } from "./errors.ts";
 import { stagesOf } from "./loop/stages.ts";

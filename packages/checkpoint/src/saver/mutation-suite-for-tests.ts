@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langc
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { filesReducer } from "../../../core/src/backends/files-value.ts";
+import { filesReducer } from "../../../core/src/backends/state/files-value.ts";
 import { type Messages, messagesReducer, wholeList } from "../../../core/src/loop/messages.ts";
 import { copyOf, describeValue } from "./describe-for-tests.ts";
 import { type Mutation, mutate } from "./mutate-for-tests.ts";

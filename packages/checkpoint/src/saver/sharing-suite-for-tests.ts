@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { filesReducer } from "../../../core/src/backends/files-value.ts";
+import { filesReducer } from "../../../core/src/backends/state/files-value.ts";
 import { type Messages, messagesReducer } from "../../../core/src/loop/messages.ts";
 import type { Subject } from "./saver-suite-for-tests.ts";
 import type { SharedSaver } from "./shared-saver.ts";

@@ -1,6 +1,6 @@
 /** The run that code finds itself in, where nobody handed it one. */
 import { getConfig, getCurrentTaskInput } from "@langchain/langgraph";
-import { isTaskConfig } from "../engine.ts";
+import { isTaskConfig } from "../engine/engine.ts";
 import type { BackendRuntime } from "./backend.ts";
 
 /** Undefined outside a run. */

@@ -2,9 +2,9 @@ import { StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { BACKEND_SUITE_SIZE, backendSuite, type OpenBackend } from "../testing/index.ts";
 import type { BackendProtocol } from "./backend.ts";
-import { filesValue } from "./files-value.ts";
-import { MapBackend } from "./map.ts";
-import { StateBackend } from "./state.ts";
+import { MapBackend } from "./file-map/map.ts";
+import { filesValue } from "./state/files-value.ts";
+import { StateBackend } from "./state/state.ts";
 
 test("the suite has at least 120 cases", () => {
   expect(BACKEND_SUITE_SIZE).toBeGreaterThanOrEqual(120);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDeepAgent, createFilesystemMiddleware, createSummarizationMiddleware } from "../index.ts";
 import { scriptedModel } from "../testing/index.ts";
 import { checkBackend } from "./check-backend.ts";
-import { StateBackend } from "./state.ts";
+import { StateBackend } from "./state/state.ts";
 
 const provider = { name: "os", network: "none", workingDirectory: "/workspace", open: async () => ({}) };
 const lease = { id: "1", sandbox: new StateBackend(), release: async () => {} };

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { commandReachOf, reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { FilesystemBackend } from "./disk/filesystem.ts";
-import { MapBackend } from "./map.ts";
-import { StateBackend } from "./state.ts";
+import { MapBackend } from "./file-map/map.ts";
+import { StateBackend } from "./state/state.ts";
 
 const map = new MapBackend();
 const disk = new FilesystemBackend({ rootDir: "/tmp" });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import { scriptedModel } from "../testing/index.ts";
-import { StateBackend } from "./state.ts";
+import { StateBackend } from "./state/state.ts";
 
 const file = (content: string) => ({
   content,

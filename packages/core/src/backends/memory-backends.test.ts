@@ -1,14 +1,14 @@
 /** The store in memory, and the backends that are made of others, pass the suite that everybody's do. */
 import { InMemoryStore } from "@langchain/langgraph";
 import { describe, test } from "vitest";
-import { backendSuite } from "../testing/backend-suite.ts";
-import { CompositeBackend } from "./composite.ts";
-import { MapBackend } from "./map.ts";
-import { OlderMapBackend } from "./older-backend-for-tests.ts";
-import { PolicyBackend } from "./policy.ts";
-import { previewBackend } from "./preview.ts";
-import { StoreBackend } from "./store.ts";
-import { adaptBackendProtocol } from "./wrap/adapt-protocol.ts";
+import { backendSuite } from "../testing/backend-suite/backend-suite.ts";
+import { adaptBackendProtocol } from "./adapt/adapt-protocol.ts";
+import { OlderMapBackend } from "./adapt/older-backend-for-tests.ts";
+import { CompositeBackend } from "./composite/composite.ts";
+import { MapBackend } from "./file-map/map.ts";
+import { PolicyBackend } from "./policy/policy.ts";
+import { previewBackend } from "./preview/preview.ts";
+import { StoreBackend } from "./store/store.ts";
 
 const timeoutMs = 600_000;
 const everything = { canDelete: true, canAppend: true, canTransfer: true, timeoutMs };

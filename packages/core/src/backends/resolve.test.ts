@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 import { resolveBackend } from "./resolve.ts";
-import { StateBackend } from "./state.ts";
+import { StateBackend } from "./state/state.ts";
 
 const runtime: BackendRuntime = {
   state: { files: { "/a": { content: "a", created_at: "t", modified_at: "t" } } },

@@ -1,10 +1,10 @@
 /** From what a user gave as a backend to the one that serves a task. */
-import { type AnyBackendProtocol, type BackendProtocolV1, currentProtocol } from "./adapt.ts";
+import { type AnyBackendProtocol, type BackendProtocolV1, currentProtocol } from "./adapt/adapt.ts";
+import { withOurResults } from "./adapt/foreign-results.ts";
 import { approvalDemandOf, sameDemand } from "./approval-demand.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
-import { withOurResults } from "./foreign-results.ts";
 import { treeOf } from "./run-tree.ts";
-import { StateBackend } from "./state.ts";
+import { StateBackend } from "./state/state.ts";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -2,7 +2,7 @@
  * What a run hands down to the runs inside it: its children, their children, and agents that tools start.
  * It travels in the config by reference, is seen by our own code only and is never stored.
  */
-import { ambientConfigurable } from "../engine.ts";
+import { ambientConfigurable } from "../engine/engine.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 
 const TREE = "__deepwright_tree";

@@ -1,5 +1,5 @@
 /** Where a backend leaves what a file was before a step changed it, so that the step can be taken back. */
-import { checkpointerOf, isTaskConfig, type TaskConfig } from "../engine.ts";
+import { checkpointerOf, isTaskConfig, type TaskConfig } from "../engine/engine.ts";
 import { decodeText } from "../text/mime.ts";
 import type { BackendRuntime } from "./backend.ts";
 

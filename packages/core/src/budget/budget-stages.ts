@@ -1,7 +1,7 @@
 /** Budgets inside the loop: every model call of a run and of the runs inside it is charged to the same ledger. */
 import type { AIMessage } from "@langchain/core/messages";
 import type { RunTree } from "../backends/run-tree.ts";
-import { isTaskConfig, type TaskConfig } from "../engine.ts";
+import { isTaskConfig, type TaskConfig } from "../engine/engine.ts";
 import type { Outcome } from "../loop/outcome.ts";
 import { endRunWith, RunEnded } from "../loop/run-ended.ts";
 import type { Ask, Outgoing, Stages, StageTask, TreeConfig } from "../loop/stages.ts";

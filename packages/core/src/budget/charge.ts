@@ -1,7 +1,7 @@
 /** One model call, charged to the budgets of the run it belongs to. */
 import type { AIMessage } from "@langchain/core/messages";
 import { treeOf } from "../backends/run-tree.ts";
-import { readChannel, type TaskConfig } from "../engine.ts";
+import { readChannel, type TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { Outcome } from "../loop/outcome.ts";
 import { RunEnded } from "../loop/run-ended.ts";

@@ -1,10 +1,10 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { MapBackend } from "../backends/map.ts";
-import { PolicyBackend } from "../backends/policy.ts";
-import { StateBackend } from "../backends/state.ts";
-import { StoreBackend } from "../backends/store.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import { PolicyBackend } from "../backends/policy/policy.ts";
+import { StateBackend } from "../backends/state/state.ts";
+import { StoreBackend } from "../backends/store/store.ts";
 import { gate } from "../subagents/async/supervisors-for-tests.ts";
 import { callTool, say } from "../testing/index.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";

@@ -3,7 +3,7 @@ import { createDeepAgent, type DeepAgent } from "../agent.ts";
 import type { AgentTool, AnyMiddleware, CreateDeepAgentParams } from "../agent-types.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { ConfigurationError } from "../errors.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { withHome } from "../middleware/home-path.ts";

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { BackendRuntime } from "../backends/backend.ts";
-import { CompositeBackend } from "../backends/composite.ts";
-import { MapBackend } from "../backends/map.ts";
-import { PolicyBackend } from "../backends/policy.ts";
+import { CompositeBackend } from "../backends/composite/composite.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import { PolicyBackend } from "../backends/policy/policy.ts";
 import type { BackendSource } from "../backends/resolve.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { callTool, say } from "../testing/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createConsolidationAgent } from "./consolidation-agent.ts";

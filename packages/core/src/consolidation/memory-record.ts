@@ -2,10 +2,10 @@
  * What consolidation keeps beside the memory files: how far it has looked, the files as they were while it
  * works, and a diff of every run that changed them.
  */
-import { errorCode } from "../backends/adapt-errors.ts";
+import { errorCode } from "../backends/adapt/adapt-errors.ts";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
-import { isText, mimeTypeOf, storedContent } from "../backends/file-map.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { isText, mimeTypeOf, storedContent } from "../backends/file-map/file-map.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { ConversationFacts } from "./conversations.ts";
 import type { MemoryFileChange, MemoryTexts } from "./memory-changes.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { PolicyBackend } from "../backends/policy.ts";
+import { PolicyBackend } from "../backends/policy/policy.ts";
 import { canonicalPath } from "../paths.ts";
 import { areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
 

@@ -1,7 +1,7 @@
 /** Carries a compaction out: records what is removed, sums it up, and says what the model sees from now on. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { type Messages, newId } from "../loop/messages.ts";
 import type { ChatModel, ModelSource } from "../loop/model-source.ts";
 import type { RequestView, StageTask } from "../loop/stages.ts";

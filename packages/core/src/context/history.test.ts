@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/map.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
-import type { TaskConfig } from "../engine.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { appendHistory, type HistoryRequest, historyName, sectionOf } from "./history.ts";
 

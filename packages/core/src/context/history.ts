@@ -8,7 +8,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { BackendProtocol, OperationOptions, WriteResult } from "../backends/backend.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
-import { graphNamespace, type TaskConfig } from "../engine.ts";
+import { graphNamespace, type TaskConfig } from "../engine/engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";

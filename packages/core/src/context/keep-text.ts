@@ -1,10 +1,10 @@
 /** Keeps a text that is too long for a conversation in a file. */
 
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { storedContent } from "../backends/file-map.ts";
+import { storedContent } from "../backends/file-map/file-map.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { textHash } from "../text/text-hash.ts";
 import { type Area, areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";

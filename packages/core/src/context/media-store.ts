@@ -1,8 +1,8 @@
 /** Keeps the bytes of media on the agent's backend, each content once, under a name made of the content. */
 
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, FilesUpdate, OperationOptions } from "../backends/backend.ts";
-import { bytesOf } from "../backends/file-map.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { bytesOf } from "../backends/file-map/file-map.ts";
 import { REFERENCE } from "../loop/request-media-block.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { decodeBase64, encodeBase64 } from "../text/base64.ts";

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { callTool, type ScriptedModel, scriptedModel, type Turn } from "../testing/index.ts";
 import { estimateTokens } from "../tokens.ts";

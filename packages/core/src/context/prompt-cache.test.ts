@@ -10,7 +10,7 @@ import { tool } from "@langchain/core/tools";
 import { AzureChatOpenAI, ChatOpenAI } from "@langchain/openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import type { Outgoing } from "../loop/stages.ts";
 import { scriptedModel } from "../testing/index.ts";

@@ -1,5 +1,5 @@
 /** What a request carries so that its provider keeps the beginning of it for the next one. */
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { type ChatModel, innermostModel } from "../loop/model-source.ts";
 import type { Outgoing } from "../loop/stages.ts";
 import { type CacheTtl, isAnthropicClient, ownMarkers } from "./prompt-cache-blocks.ts";

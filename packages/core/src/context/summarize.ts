@@ -10,7 +10,7 @@ import { isGraphBubbleUp } from "@langchain/langgraph";
 import { untilAborted } from "../backends/serial.ts";
 import { charged } from "../budget/charge.ts";
 import { signalAfter } from "../duration.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { Messages } from "../loop/messages.ts";
 import type { ChatModel } from "../loop/model-source.ts";
 import { observedAsk } from "../loop/observed.ts";

@@ -7,9 +7,9 @@
 import { type BaseStore, BinaryOperatorAggregate, type Item } from "@langchain/langgraph";
 import type { ServerInfo } from "../backends/backend.ts";
 import { treeOf } from "../backends/run-tree.ts";
-import { identityOf } from "../backends/store-namespace.ts";
+import { identityOf } from "../backends/store/store-namespace.ts";
 import { after } from "../duration.ts";
-import { readChannel, storeBehind, type TaskConfig } from "../engine.ts";
+import { readChannel, storeBehind, type TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { CallShape } from "./call-shape.ts";
 import type { InputFile } from "./inputs/call-inputs.ts";

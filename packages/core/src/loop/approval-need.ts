@@ -1,7 +1,7 @@
 /** Whether a person must decide about a call: by the policy, or because a gate finds a reason in its arguments. */
 import type { ToolCall } from "@langchain/core/messages";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { agentPathOf, isInsideEveryTime, isRemembered } from "./approval-memory.ts";
 import {
   type ApprovalRule,

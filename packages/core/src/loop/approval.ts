@@ -2,7 +2,7 @@
 import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import { interopSafeParse, isInteropZodSchema } from "@langchain/core/utils/types";
 import { interrupt, Send } from "@langchain/langgraph";
-import { isNewestAnswer, sendWrites, TASKS, type TaskConfig, type Write } from "../engine.ts";
+import { isNewestAnswer, sendWrites, TASKS, type TaskConfig, type Write } from "../engine/engine.ts";
 import {
   APPROVAL_PLAN,
   APPROVALS,

@@ -5,7 +5,7 @@
  * is watched runs with the word of the approval node, or because nobody needs to be asked about it.
  */
 import type { ToolCall } from "@langchain/core/messages";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { agentPathOf, threadApprovals } from "./approval-memory.ts";
 import { judgeCall, mayAsk } from "./approval-need.ts";
 import { callShape } from "./call-shape.ts";

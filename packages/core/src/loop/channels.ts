@@ -14,7 +14,7 @@ import {
 import { type BaseChannel, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { LastValue } from "@langchain/langgraph/channels";
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
-import { filesValue } from "../backends/files-value.ts";
+import { filesValue } from "../backends/state/files-value.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { APPROVAL_PLAN, APPROVALS } from "./approval-memory.ts";
 import { FilesChannel } from "./files-channel.ts";

@@ -1,6 +1,6 @@
 /** The right to write to a thread, held by one run at a time: what a saver must offer, and what the loop asks. */
 import { checkDurations } from "../duration.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 
 /** The option `threadClaim`. */

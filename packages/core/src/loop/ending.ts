@@ -1,5 +1,5 @@
 /** The end of a run, told with what the stages have to say about it. */
-import type { TaskConfig, Write } from "../engine.ts";
+import type { TaskConfig, Write } from "../engine/engine.ts";
 import type { Loop } from "./loop.ts";
 import { observerOf } from "./observed.ts";
 import type { Outcome } from "./outcome.ts";

@@ -1,6 +1,11 @@
 /** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
-import { type FilesState, type FilesStateUpdate, filesReducer, mergeFiles } from "../backends/files-value.ts";
+import {
+  type FilesState,
+  type FilesStateUpdate,
+  filesReducer,
+  mergeFiles,
+} from "../backends/state/files-value.ts";
 import { cameIn, forSavers, fromSavers, handedDown, isMadeByLoop, madeByLoop } from "../channel-values.ts";
 import { overwritten } from "./overwrite.ts";
 

@@ -3,7 +3,7 @@
  * graph does not have. An answer to it goes to our approval node, which decides about the same calls.
  */
 import { Command } from "@langchain/langgraph";
-import { branchTo } from "../engine.ts";
+import { branchTo } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { APPROVAL_NODE, hasNode, type Loop } from "./loop.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
-import type { Write } from "../engine.ts";
+import type { Write } from "../engine/engine.ts";
 import { coerceMessages, MARKS, type Messages, positionOfId } from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 

@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { eventually } from "../../../../scripts/test-time.ts";
-import { sendWrites } from "../engine.ts";
+import { sendWrites } from "../engine/engine.ts";
 import { callTool, say } from "../testing/index.ts";
 import { anyTool, ask, lastText, onThread, outline, resultsOf, scripted } from "./fixtures/agents.ts";
 

@@ -10,7 +10,7 @@ import type { ClientTool } from "@langchain/core/tools";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { approvedConfig, withoutApproval } from "../backends/approved-call.ts";
-import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine.ts";
+import { holdWrites, sendWrites, setTaskInput, type TaskConfig, type Write } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { APPROVALS, sharingApprovals } from "./approval-memory.ts";
 import { asksEveryTime } from "./approval-need.ts";

@@ -1,7 +1,7 @@
 /** State that a run inside another begins with: handed over by reference, past the checks made for callers. */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
 import { handDown } from "../channel-values.ts";
-import type { TaskConfig, Write } from "../engine.ts";
+import type { TaskConfig, Write } from "../engine/engine.ts";
 import type { Loop } from "./loop.ts";
 
 const HANDED = "__deepwright_handed";

@@ -2,7 +2,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { END, Overwrite } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
-import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { sendWrites, type TaskConfig, type Write } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { toldWrites } from "./ending.ts";
 import { FilesChannel } from "./files-channel.ts";

@@ -2,7 +2,7 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { CallbackManager, Callbacks } from "@langchain/core/callbacks/manager";
 import { treeOf, withTree } from "../backends/run-tree.ts";
-import { ambientConfigurable, isNested } from "../engine.ts";
+import { ambientConfigurable, isNested } from "../engine/engine.ts";
 import type { Loop } from "./loop.ts";
 import type { TreeConfig } from "./stages.ts";
 

@@ -3,7 +3,7 @@ import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import { END } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
-import { branchTo, readChannel, type TaskConfig, type Write } from "../engine.ts";
+import { branchTo, readChannel, type TaskConfig, type Write } from "../engine/engine.ts";
 import type { ApprovalPolicy, CallGate } from "./approval-policy.ts";
 import type { StateShape } from "./channels.ts";
 import type { Messages } from "./messages.ts";

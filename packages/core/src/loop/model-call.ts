@@ -2,7 +2,7 @@
 import { AIMessage, type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { type Command, isGraphBubbleUp } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { lastAsked, rememberAsked } from "./asked-model.ts";
 import { throwIfClaimLost } from "./claim.ts";

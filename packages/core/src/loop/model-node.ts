@@ -1,6 +1,6 @@
 /** The node `model_request`: asks the model and decides what its reply leads to. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { readChannel, sendWrites, type TaskConfig, type Write } from "../engine/engine.ts";
 import { toldWrites } from "./ending.ts";
 import { exitNode, goTo, type Loop, MODEL_NODE, readMessages } from "./loop.ts";
 import { isCallIdTaken, isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";

@@ -1,6 +1,6 @@
 /** The nodes of the loop: what each runs, and what `updateState(…, asNode)` does in its name. */
 import { START } from "@langchain/langgraph";
-import { runNode, sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { runNode, sendWrites, type TaskConfig, type Write } from "../engine/engine.ts";
 import { runApproval } from "./approval.ts";
 import { believedWrites } from "./foreign-marks.ts";
 import { nextAfterHooks, runHookGroup } from "./hooks.ts";

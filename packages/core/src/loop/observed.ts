@@ -2,7 +2,7 @@
 import type { AIMessage, BaseMessage, ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { treeOf } from "../backends/run-tree.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { Outcome } from "./outcome.ts";
 
 export interface ObservedRun {

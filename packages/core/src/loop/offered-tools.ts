@@ -1,6 +1,6 @@
 /** Tools a middleware offered for one turn: known to the calls of that turn and to nobody else. */
 import type { AIMessage } from "@langchain/core/messages";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { AnyTool, Loop } from "./loop.ts";
 
 type Tools = ReadonlyMap<string, AnyTool>;

@@ -1,6 +1,6 @@
 /** An answer to an interrupt is checked before it is written: a bad one must not harm the thread. */
 import { isCommand } from "@langchain/langgraph";
-import { isNested, type PendingWritesReader, type TaskConfig, unfinishedStep } from "../engine.ts";
+import { isNested, type PendingWritesReader, type TaskConfig, unfinishedStep } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { atOwnApproval } from "./foreign-approval.ts";
 import type { Loop } from "./loop.ts";

@@ -1,6 +1,6 @@
 /** A claim as a run holds it: from before it reads its thread until its last write is stored. */
 import { signalAfter } from "../duration.ts";
-import { ambientConfigurable, checkpointerOf, isNested } from "../engine.ts";
+import { ambientConfigurable, checkpointerOf, isNested } from "../engine/engine.ts";
 import {
   CLAIM_KEY,
   canClaim,

@@ -8,7 +8,7 @@ import {
   isInteropZodSchema,
 } from "@langchain/core/utils/types";
 import type { AgentMiddleware } from "langchain";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { describeIssues } from "./channels.ts";
 

@@ -8,7 +8,7 @@ import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langch
 import { Command, getConfig } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../backends/backend.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { AnyTool } from "./loop.ts";
 import type { Messages } from "./messages.ts";

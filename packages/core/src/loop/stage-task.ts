@@ -1,6 +1,6 @@
 /** The task of our loop as stages see it. */
 import type { BackendRuntime } from "../backends/backend.ts";
-import { readChannel, type TaskConfig, type Write } from "../engine.ts";
+import { readChannel, type TaskConfig, type Write } from "../engine/engine.ts";
 import { type Loop, stateView } from "./loop.ts";
 import type { ChatModel } from "./model-source.ts";
 import type { Outcome } from "./outcome.ts";

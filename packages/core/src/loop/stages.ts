@@ -9,7 +9,7 @@ import type { AIMessage, BaseMessage, SystemMessage, ToolCall, ToolMessage } fro
 import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../backends/backend.ts";
 import type { RunTree } from "../backends/run-tree.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import type { AnyTool } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";

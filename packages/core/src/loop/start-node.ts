@@ -11,7 +11,7 @@ import {
   type UnfinishedStep,
   unfinishedStep,
   type Write,
-} from "../engine.ts";
+} from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { RUN_RESULTS } from "./channels.ts";
 import { withoutForeignMarks } from "./foreign-marks.ts";

@@ -1,7 +1,7 @@
 /** The state with some updates applied, before anything is written: the reducers, run on the side. */
 import type { BaseChannel } from "@langchain/langgraph";
 import { onTheSide } from "../channel-values.ts";
-import { readChannel, type TaskConfig, type Write } from "../engine.ts";
+import { readChannel, type TaskConfig, type Write } from "../engine/engine.ts";
 import type { Loop } from "./loop.ts";
 import type { Messages } from "./messages.ts";
 

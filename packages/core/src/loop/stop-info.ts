@@ -3,7 +3,7 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { AIMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
-import { isListenedTo, type TaskConfig } from "../engine.ts";
+import { isListenedTo, type TaskConfig } from "../engine/engine.ts";
 
 class StopInfoHandler extends BaseCallbackHandler {
   readonly name = "deepwright_stop_info";

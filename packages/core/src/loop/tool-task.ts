@@ -2,7 +2,7 @@
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { type Command, isGraphBubbleUp, Overwrite } from "@langchain/langgraph";
 import { onTheSide } from "../channel-values.ts";
-import { sendWrites, type TaskConfig, type Write } from "../engine.ts";
+import { sendWrites, type TaskConfig, type Write } from "../engine/engine.ts";
 import { toldWrites } from "./ending.ts";
 import { type GateResult, passGate } from "./gateway.ts";
 import { goTo, type Loop, readMessages, turnNode } from "./loop.ts";

@@ -1,7 +1,7 @@
 /** What follows a model's reply: tools, a person, another turn, or the end. */
 import type { AIMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
-import { TASKS, type Write } from "../engine.ts";
+import { TASKS, type Write } from "../engine/engine.ts";
 import { mayAsk } from "./approval-need.ts";
 import type { InputFile } from "./inputs/call-inputs.ts";
 import { APPROVAL_NODE, exitNode, goTo, type Loop, TOOLS_NODE, turnNode } from "./loop.ts";

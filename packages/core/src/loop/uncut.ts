@@ -1,7 +1,7 @@
 /** Asks the model again when its reply broke off on the way: nothing of a broken reply is used. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { ChatPromptValue } from "@langchain/core/prompt_values";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import { checkClaim } from "./claim.ts";
 import { checkedClient } from "./failures/checked-client.ts";

@@ -1,6 +1,6 @@
 /** Turning what hooks, tools and callers return into writes to channels. */
 import { Command, END, isCommand, Overwrite, ParentCommand, Send } from "@langchain/langgraph";
-import { branchTo, TASKS, type Write } from "../engine.ts";
+import { branchTo, TASKS, type Write } from "../engine/engine.ts";
 import { APPROVALS } from "./approval-memory.ts";
 import { APPROVAL_NODE, hasNode, type Loop, TOOLS_NODE } from "./loop.ts";
 import { coerceMessages } from "./messages.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "../backends/map.ts";
-import { StateBackend } from "../backends/state.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { restoreComments } from "./comment-guard.ts";
 import { standInFor, withStandIns } from "./comments.ts";
 

@@ -1,5 +1,5 @@
 /** Reads memory files from a backend: what is not there is no problem, what cannot be read is one. */
-import { errorCode } from "../backends/adapt-errors.ts";
+import { errorCode } from "../backends/adapt/adapt-errors.ts";
 import type {
   BackendProtocol,
   FileDownloadResponse,

@@ -4,7 +4,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { callTool, say } from "../testing/index.ts";
 import { memoryAgent, promptOf, remindersIn, thread, user, workspace } from "./agents-for-tests.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { StoreBackend } from "../backends/store.ts";
+import { StoreBackend } from "../backends/store/store.ts";
 import { callTool, say } from "../testing/index.ts";
 import {
   CountingBackend,

@@ -2,10 +2,10 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { CompositeBackend } from "../backends/composite.ts";
+import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { StateBackend } from "../backends/state.ts";
-import { StoreBackend } from "../backends/store.ts";
+import { StateBackend } from "../backends/state/state.ts";
+import { StoreBackend } from "../backends/store/store.ts";
 import { createSummarizationMiddleware } from "../middleware/summarization.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import {

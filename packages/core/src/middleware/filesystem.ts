@@ -8,7 +8,7 @@ import { checkBackend } from "../backends/check-backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { offersDelete } from "../backends/offered-delete.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
-import { filesValue, StateBackend } from "../backends/state.ts";
+import { filesValue, StateBackend } from "../backends/state/state.ts";
 import { createMediaStages } from "../context/media-references.ts";
 import { OffloadLimits } from "../context/offload-limits.ts";
 import { createOffloadStages } from "../context/offload-stages.ts";

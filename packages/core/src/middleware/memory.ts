@@ -3,7 +3,7 @@ import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
-import { filesValue, StateBackend } from "../backends/state.ts";
+import { filesValue, StateBackend } from "../backends/state/state.ts";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
 import { REMINDERS, remindersValue } from "../loop/reminders.ts";

@@ -2,7 +2,7 @@
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
-import { filesValue, StateBackend } from "../backends/state.ts";
+import { filesValue, StateBackend } from "../backends/state/state.ts";
 import { checkKind, checkNames } from "../check-options.ts";
 import { warnOnConsole } from "../console-line.ts";
 import { ConfigurationError } from "../errors.ts";

@@ -4,7 +4,7 @@ import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
-import { filesValue, StateBackend } from "../backends/state.ts";
+import { filesValue, StateBackend } from "../backends/state/state.ts";
 import {
   type ContextSize,
   type ContextSizes,

@@ -4,7 +4,7 @@ import { getConfig } from "@langchain/langgraph";
 import { type Attributes, type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { ConfigurationError } from "../errors.ts";
 import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
 import { once } from "../once.ts";

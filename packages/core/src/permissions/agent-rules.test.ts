@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { MapBackend } from "../backends/map.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import { compactingAgent, converse, strictModel, summariser } from "../context/agents-for-tests.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { createMemoryMiddleware } from "../middleware/memory.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { CreateDeepAgentParams } from "../agent-types.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { MapBackend } from "../backends/map.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import type { Ceiling } from "../backends/run-tree.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";

@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, GrepResult } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { hashOf } from "../backends/disk/hash-tree-for-tests.ts";
-import { PolicyBackend } from "../backends/policy.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { PolicyBackend } from "../backends/policy/policy.ts";
 import { guardBackend } from "./guard.ts";
 
 export interface RaceOutcome {

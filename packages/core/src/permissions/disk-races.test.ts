@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
-import { usualStrategy } from "../backends/disk/open-directory.ts";
+import { usualStrategy } from "../backends/disk/root/open-directory.ts";
 import { guardRace, policyRace, type Race, rootRace, searchRace } from "./disk-races-for-tests.ts";
 
 const MILLISECONDS = sized(1_500, 60_000);

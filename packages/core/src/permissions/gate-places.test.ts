@@ -7,7 +7,7 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/map.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { type Args, ask, callingAgent, onThread, resultsIn } from "./agent-for-tests.ts";

@@ -2,7 +2,7 @@
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { approvedConfig } from "../backends/approved-call.ts";
-import { MapBackend } from "../backends/map.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import { resolveBackend } from "../backends/resolve.ts";
 import { ask, type CallList, callingAgent, onThread, resultsIn } from "./agent-for-tests.ts";
 import { permissionGate } from "./gate.ts";

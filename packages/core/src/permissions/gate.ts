@@ -2,7 +2,7 @@
 import type { ToolCall } from "@langchain/core/messages";
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
 import { type BackendSource, bindBackend, makeBackend } from "../backends/resolve.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { canonicalPath, showPath } from "../paths.ts";
 import { deletionMode } from "./guard-delete.ts";
 import { Judge } from "./judge.ts";

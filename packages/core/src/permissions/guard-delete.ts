@@ -1,5 +1,5 @@
 /** Whether a whole tree may be deleted: not if one thing in it may not. */
-import { errorCode } from "../backends/adapt-errors.ts";
+import { errorCode } from "../backends/adapt/adapt-errors.ts";
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { nameOf } from "./guard-search.ts";

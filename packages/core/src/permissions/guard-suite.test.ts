@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/map.ts";
-import { backendSuite } from "../testing/backend-suite.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import { backendSuite } from "../testing/backend-suite/backend-suite.ts";
 import { guarded, rule } from "./places-for-tests.ts";
 
 const ELSEWHERE = [rule("deny", ["/elsewhere/**", "/**/never-*"]), rule("interrupt", "/asked")];

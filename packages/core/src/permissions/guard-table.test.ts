@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import { CALLS, FILES, guarded, PLACES, rule, type Verdict, verdictOf } from "./places-for-tests.ts";
 import type { FilesystemOperation, FilesystemPermission } from "./rules.ts";
 

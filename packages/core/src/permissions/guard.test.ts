@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, GrepResult } from "../backends/backend.ts";
-import { CompositeBackend } from "../backends/composite.ts";
+import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import { asHarness } from "../backends/harness-call.ts";
-import { MapBackend } from "../backends/map.ts";
 import { mayExecute, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
-import { StateBackend } from "../backends/state.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { guardBackend } from "./guard.ts";
 import { CALLS, FILES, guarded, onDisk, PLACES, rule, verdictOf } from "./places-for-tests.ts";
 

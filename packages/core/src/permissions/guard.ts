@@ -1,5 +1,7 @@
 /** A backend with permissions in front of it: the one place where rules are enforced, below every tool. */
 
+import { GIVES_OUR_RESULTS } from "../backends/adapt/foreign-results.ts";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import { sameDemand } from "../backends/approval-demand.ts";
 import type {
   BackendProtocol,
@@ -24,7 +26,6 @@ import type {
 } from "../backends/backend.ts";
 import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
-import { GIVES_OUR_RESULTS } from "../backends/foreign-results.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
@@ -39,7 +40,6 @@ import {
   mayUseState,
 } from "../backends/resolve.ts";
 import { transferError } from "../backends/transfer-error.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { closedPaths, type UnkeptRule } from "./closed-paths.ts";

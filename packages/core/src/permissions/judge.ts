@@ -4,7 +4,7 @@ import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } fro
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { withOpenCheck } from "../backends/open-check.ts";
-import { realName } from "../backends/policy-rules.ts";
+import { realName } from "../backends/policy/policy-rules.ts";
 import { isWithin, parentPath, showPath } from "../paths.ts";
 import { literalPattern, type PathPattern, pathPatterns } from "./patterns.ts";
 import {

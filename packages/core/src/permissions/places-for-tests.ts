@@ -4,13 +4,13 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { CompositeBackend } from "../backends/composite.ts";
+import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { fillTree, type Tree } from "../backends/disk/tree-for-tests.ts";
-import { MapBackend } from "../backends/map.ts";
-import { StateBackend } from "../backends/state.ts";
-import { readRawFile } from "../backends/wrap/raw-file.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { guardBackend } from "./guard.ts";
 import type { FilesystemOperation, FilesystemPermission, PermissionMode } from "./rules.ts";
 

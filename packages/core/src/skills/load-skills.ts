@@ -1,7 +1,7 @@
 /** From sources to the skills in them. */
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
 import { type BackendSource, bindBackend, makeBackend } from "../backends/resolve.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { type Candidate, findSkillFiles, SKILL_FILE } from "./find-skills.ts";
 import { type HeadCache, headCacheFor } from "./head-cache.ts";

@@ -1,5 +1,5 @@
 /** The front matter of many SKILL.md files, read with as few calls and bytes as the backend allows. */
-import { errorCode } from "../backends/adapt-errors.ts";
+import { errorCode } from "../backends/adapt/adapt-errors.ts";
 import type { BackendProtocol, FileErrorCode, OperationOptions } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { decodeText } from "../text/mime.ts";

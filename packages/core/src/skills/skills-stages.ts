@@ -6,7 +6,7 @@
 import type { ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
 import { windowOf } from "../context/token-meter.ts";
-import { graphNamespace } from "../engine.ts";
+import { graphNamespace } from "../engine/engine.ts";
 import { type Messages, withId } from "../loop/messages.ts";
 import { isReminded, REMINDERS } from "../loop/reminders.ts";
 import type { Stages, StageTask } from "../loop/stages.ts";

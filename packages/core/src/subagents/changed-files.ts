@@ -1,7 +1,7 @@
 /** What a child did to the files it was given, and how that gets back beside what others do at the same time. */
 import type { AnyFileData, FilesUpdate } from "../backends/backend.ts";
-import type { FilesState } from "../backends/files-value.ts";
-import type { TaskFiles } from "../backends/pending-files.ts";
+import type { FilesState } from "../backends/state/files-value.ts";
+import type { TaskFiles } from "../backends/state/pending-files.ts";
 import { safeName } from "../context/areas.ts";
 import { sameValue } from "./same-value.ts";
 import { keptAside, notDeleted } from "./words.ts";

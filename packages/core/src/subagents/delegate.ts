@@ -2,10 +2,10 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { withoutApproval } from "../backends/approved-call.ts";
 import type { FilesUpdate } from "../backends/backend.ts";
-import type { FilesState } from "../backends/files-value.ts";
-import { taskFiles } from "../backends/pending-files.ts";
 import { enterTree, treeOf, withTree } from "../backends/run-tree.ts";
-import { isResumed, isSeenInside, isTaskConfig, readChannel, type TaskConfig } from "../engine.ts";
+import type { FilesState } from "../backends/state/files-value.ts";
+import { taskFiles } from "../backends/state/pending-files.ts";
+import { isResumed, isSeenInside, isTaskConfig, readChannel, type TaskConfig } from "../engine/engine.ts";
 import { AgentGraph } from "../loop/agent-graph.ts";
 import { withHandedState } from "../loop/handed-state.ts";
 import { type FilesBack, filesBack } from "./changed-files.ts";

@@ -1,7 +1,7 @@
 /** Runs a child inside the task of its parent and keeps track of how far it came. */
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { treeOf } from "../backends/run-tree.ts";
-import { stoppedBy } from "../engine.ts";
+import { stoppedBy } from "../engine/engine.ts";
 import { AgentGraph } from "../loop/agent-graph.ts";
 import { passesGate } from "../loop/caller-mistake.ts";
 import { withDeadline } from "../loop/limits.ts";

@@ -13,7 +13,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { withTree } from "../backends/run-tree.ts";
-import type { TaskConfig } from "../engine.ts";
+import type { TaskConfig } from "../engine/engine.ts";
 import { type ChatModel, holdKeys } from "../loop/model-source.ts";
 import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/observed.ts";
 import type { Outcome } from "../loop/outcome.ts";

@@ -1,7 +1,7 @@
 /** What `deepwright/testing` offers: a model without a provider, and a checker of requests. */
 
-export { BACKEND_SUITE_SIZE, backendSuite } from "./backend-suite.ts";
-export type { BackendCase, BackendSuiteOptions, OpenBackend } from "./backend-suite-case.ts";
+export type { BackendCase, BackendSuiteOptions, OpenBackend } from "./backend-suite/backend-case.ts";
+export { BACKEND_SUITE_SIZE, backendSuite } from "./backend-suite/backend-suite.ts";
 export { fault, ProviderError } from "./fault.ts";
 export {
   assertValidRequest,
@@ -25,8 +25,8 @@ export {
   requestBytes,
   requestParts,
 } from "./request-prefix.ts";
-export { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
-export type { OpenSandbox, SandboxCase, SandboxSuiteOptions } from "./sandbox-suite-case.ts";
+export type { OpenSandbox, SandboxCase, SandboxSuiteOptions } from "./sandbox-suite/sandbox-case.ts";
+export { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite/sandbox-suite.ts";
 export {
   type RecordedCall,
   type Script,
@@ -37,7 +37,7 @@ export {
   scriptedModel,
   type TurnFunction,
 } from "./scripted-model.ts";
-export type { SuiteRunner } from "./suite-runner.ts";
+export type { SuiteRunner } from "./suite/suite-runner.ts";
 export {
   callTool,
   type Reply,

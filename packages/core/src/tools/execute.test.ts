@@ -1,8 +1,8 @@
 import type { ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backends/backend.ts";
-import { StateBackend } from "../backends/state.ts";
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError } from "../backends/sandbox-error.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import { createExecuteTool, type ExecuteToolOptions } from "./execute.ts";
 
 const ok: ExecuteResponse = { output: "", exitCode: 0, truncated: false };

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { BackendProtocol, BackendRuntime, ExecuteResponse } from "../backends/backend.ts";
 import { isSandboxProtocol } from "../backends/is-sandbox.ts";
+import { SandboxError } from "../backends/sandbox-error.ts";
 import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
 import { once } from "../once.ts";
-import { SandboxError } from "../sandbox-error.ts";
 import {
   type BuiltInTool,
   backendRuntime,

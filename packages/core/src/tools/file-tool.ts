@@ -1,7 +1,7 @@
 /** The common form of the file tools: checked paths, a backend for this call, errors in agreed words. */
 import { Command } from "@langchain/langgraph";
 import type { z } from "zod";
-import { olderError } from "../backends/adapt-errors.ts";
+import { olderError } from "../backends/adapt/adapt-errors.ts";
 import type {
   BackendProtocol,
   BackendRuntime,

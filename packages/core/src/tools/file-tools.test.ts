@@ -1,7 +1,7 @@
 import { Command } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { StateBackend } from "../backends/state.ts";
+import { StateBackend } from "../backends/state/state.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { ask, type Call, run, sample, toolsWith } from "./turns-for-tests.ts";
 

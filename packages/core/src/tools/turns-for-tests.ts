@@ -12,7 +12,7 @@ import {
 } from "@langchain/langgraph";
 import { z } from "zod";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
-import { filesValue } from "../backends/state.ts";
+import { filesValue } from "../backends/state/state.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { createDeleteTool } from "./delete.ts";
 import { createEditFileTool } from "./edit-file.ts";

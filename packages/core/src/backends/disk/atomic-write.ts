@@ -24,9 +24,9 @@ import {
   writeSync,
 } from "node:fs";
 import { promisify } from "node:util";
-import { ownerForRoot } from "./directory-owner.ts";
 import { systemCode } from "./file-errors.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import { ownerForRoot } from "./root/directory-owner.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 const writeLater = promisify(write);

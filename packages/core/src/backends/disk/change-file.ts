@@ -5,11 +5,11 @@ import { showPath } from "../../paths.ts";
 import type { EditResult, FileError, WriteResult } from "../backend.ts";
 import { appendToFile, createFile, type ReadOptions, readAll, replaceFile } from "./atomic-write.ts";
 import { AGAIN, atPlace, type ChangePlace, type ChangeRequest } from "./change-place.ts";
-import { HEAD_BYTES } from "./detect-encoding.ts";
-import { editBytes } from "./edit-bytes.ts";
+import { HEAD_BYTES } from "./encoding/detect-encoding.ts";
+import { editBytes } from "./encoding/edit-bytes.ts";
+import { type EncodedText, encodeText, formatOf } from "./encoding/text-codec.ts";
 import { alreadyExists, notFound, systemCode, whyNotPlain } from "./file-errors.ts";
 import { withSpareBuffer } from "./spare-buffer.ts";
-import { type EncodedText, encodeText, formatOf } from "./text-codec.ts";
 
 /** A larger file, before or after, leaves no image: it cannot be put back, only named. */
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;

@@ -12,8 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { atPlace, type ChangePlace } from "./change-place.ts";
-import { checkedPlace } from "./checked-place.ts";
-import { ContainedRoot } from "./contained-root.ts";
+import { checkedPlace } from "./root/checked-place.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
 
 const broken = new Error("the check is broken");
 

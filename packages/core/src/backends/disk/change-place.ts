@@ -1,12 +1,12 @@
 /** Brings a change to the place it is about: approved under both names, alone there, and tried again if need be. */
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { FileError } from "../backend.ts";
-import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
-import type { ContainedRoot } from "./contained-root.ts";
 import { asFileError, changedMeanwhile, FileFailure, notFound, systemCode } from "./file-errors.ts";
-import type { OpenDirectory } from "./open-directory.ts";
-import { withPathLock } from "./path-locks.ts";
-import type { Place } from "./path-walk.ts";
+import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
+import type { ContainedRoot } from "./root/contained-root.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
+import { withPathLock } from "./root/path-locks.ts";
+import type { Place } from "./root/path-walk.ts";
 
 /** The file is not as it was a moment ago: look again. */
 export const AGAIN = Symbol("again");

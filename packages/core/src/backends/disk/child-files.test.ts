@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ChildFiles } from "../child-files.ts";
 import { listChildFiles } from "./child-files.ts";
-import { ContainedRoot } from "./contained-root.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
 
 function directory(): string {
   const root = mkdtempSync(join(tmpdir(), "child-files-"));

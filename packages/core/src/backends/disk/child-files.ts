@@ -3,11 +3,11 @@ import { closeSync, type Dirent, fstatSync, lstatSync, readSync, type Stats } fr
 import type { FileError } from "../backend.ts";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
 import { openCheckOf } from "../open-check.ts";
-import { checkedPlace } from "./checked-place.ts";
-import type { ContainedRoot } from "./contained-root.ts";
 import { systemCode } from "./file-errors.ts";
 import { type Child, KnownChildren, type SeenFile, stampOf } from "./known-children.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import { checkedPlace } from "./root/checked-place.ts";
+import type { ContainedRoot } from "./root/contained-root.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 const BETWEEN_BREATHS = 64;

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ContainedRoot } from "./contained-root.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { diskTree } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
 
 const linux = process.platform === "linux";
 

@@ -7,7 +7,7 @@ import { readAll } from "./atomic-write.ts";
 import { MAX_IMAGE_BYTES, noteLarge } from "./change-file.ts";
 import { AGAIN, atPlace, type ChangeRequest } from "./change-place.ts";
 import { FileFailure, isDirectory, notFound, systemCode } from "./file-errors.ts";
-import type { EntryName, OpenDirectory } from "./open-directory.ts";
+import type { EntryName, OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 /** Before-images of one delete, all files together; files beyond it are deleted without. */

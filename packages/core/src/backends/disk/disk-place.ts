@@ -6,11 +6,11 @@ import { canonicalPath } from "../../paths.ts";
 import type { FileError } from "../backend.ts";
 import { readAll } from "./atomic-write.ts";
 import { writeBytes } from "./change-file.ts";
-import { ContainedRoot } from "./contained-root.ts";
-import { isControlPath } from "./control-files.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { systemCode, whyNotPlain } from "./file-errors.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
+import { isControlPath } from "./root/control-files.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 const PREFIX = "disk:";

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { canonicalPath } from "../../paths.ts";
-import { lenientSpelling } from "./control-files.ts";
-import type { OpenStrategy } from "./open-directory.ts";
+import { lenientSpelling } from "./root/control-files.ts";
+import type { OpenStrategy } from "./root/open-directory.ts";
 
 export interface FilesystemBackendOptions {
   /** Default: the current directory. It is made by the first write where it does not exist. */

@@ -5,7 +5,7 @@ import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { PATIENCE_MS } from "../../../../../scripts/test-time.ts";
 import { type DiskTree, diskTree, SECRET } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
-import { usualStrategy } from "./open-directory.ts";
+import { usualStrategy } from "./root/open-directory.ts";
 
 const ROUNDS = Math.round(150 * Number(process.env.TEST_RUNS_FACTOR ?? 1));
 

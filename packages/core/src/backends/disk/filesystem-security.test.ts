@@ -17,10 +17,10 @@ import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { asHarness } from "../harness-call.ts";
-import { PolicyBackend } from "../policy.ts";
+import { PolicyBackend } from "../policy/policy.ts";
 import { type DiskTree, diskTree, SECRET } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
-import { type OpenStrategy, usualStrategy } from "./open-directory.ts";
+import { type OpenStrategy, usualStrategy } from "./root/open-directory.ts";
 
 const strategies: OpenStrategy[] = usualStrategy() === "descriptor" ? ["descriptor", "path"] : ["path"];
 const posix = process.platform !== "win32";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { sized } from "../../../../../scripts/test-size.ts";
-import { backendSuite } from "../../testing/backend-suite.ts";
+import { backendSuite } from "../../testing/backend-suite/backend-suite.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 import type { FilesystemBackendOptions } from "./filesystem-options.ts";
 

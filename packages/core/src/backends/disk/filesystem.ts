@@ -11,6 +11,7 @@ import { closeSync, type Stats } from "node:fs";
 import { canonicalPath, isWithin, showPath } from "../../paths.ts";
 import { decodeText, mimeTypeOfBytes } from "../../text/mime.ts";
 import { writtenBytes } from "../../text/written-bytes.ts";
+import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import { isApprovedCall } from "../approved-call.ts";
 import type {
   BackendProtocol,
@@ -29,8 +30,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
-import { ownBytes } from "../file-map.ts";
-import { GIVES_OUR_RESULTS } from "../foreign-results.ts";
+import { ownBytes } from "../file-map/file-map.ts";
 import { isHarnessCall } from "../harness-call.ts";
 import { openCheckOf } from "../open-check.ts";
 import { transferError } from "../transfer-error.ts";
@@ -38,13 +38,10 @@ import { undoLogOf } from "../undo-log.ts";
 import { readAll } from "./atomic-write.ts";
 import { appendText, editText, writeBytes, writeText } from "./change-file.ts";
 import type { ChangeRequest, RecordedChange } from "./change-place.ts";
-import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import { listChildFiles } from "./child-files.ts";
-import { ContainedRoot } from "./contained-root.ts";
-import { isControlPath, isHarnessPath, lenientSpelling } from "./control-files.ts";
-import { ControlLinks } from "./control-links.ts";
 import { deleteAt } from "./delete-tree.ts";
 import { diskPlaceName, placeNameOf } from "./disk-place.ts";
+import { decodeBytes } from "./encoding/text-codec.ts";
 import { asFileError, whyNotPlain } from "./file-errors.ts";
 import {
   type FilesystemBackendOptions,
@@ -53,11 +50,14 @@ import {
 } from "./filesystem-options.ts";
 import { listDirectory } from "./list-directory.ts";
 import { readPage } from "./read-page.ts";
-import { globDisk, grepDisk } from "./search.ts";
-import type { SearchRequest } from "./search-start.ts";
-import { decodeBytes } from "./text-codec.ts";
+import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
+import { isControlPath, isHarnessPath, lenientSpelling } from "./root/control-files.ts";
+import { ControlLinks } from "./root/control-links.ts";
+import { ambiguousOnWindows } from "./root/windows-names.ts";
+import { globDisk, grepDisk } from "./search/search.ts";
+import type { SearchRequest } from "./search/search-start.ts";
 import { breathe } from "./time-slices.ts";
-import { ambiguousOnWindows } from "./windows-names.ts";
 
 const MEGABYTE = 1024 * 1024;
 

@@ -7,7 +7,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
 import { systemCode } from "./file-errors.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 const MOST_DIRECTORIES = 32;

@@ -3,12 +3,12 @@
 import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";
 import { sortParts } from "../../text/sort-parts.ts";
-import { errorCode } from "../adapt-errors.ts";
+import { errorCode } from "../adapt/adapt-errors.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
-import { checkedPlace, type PlaceRequest } from "./checked-place.ts";
 import { asFileError, systemCode } from "./file-errors.ts";
-import type { OpenDirectory } from "./open-directory.ts";
+import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
+import type { OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
 /** Looking at the clock for each entry would cost more than some of them do. */

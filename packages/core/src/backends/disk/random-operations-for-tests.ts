@@ -4,7 +4,7 @@
  * It appends and edits lines in shared ledgers, creates, replaces, deletes and reads shared files, and
  * prints as JSON what it was told had succeeded, and what it saw that must not be.
  */
-import { readRawFile } from "../wrap/raw-file.ts";
+import { readRawFile } from "../adapt/raw-file.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 
 export interface OperationsOptions {

@@ -17,10 +17,10 @@ import { normalizeLineEnds } from "../../text/lines.ts";
 import { pageOf } from "../../text/page.ts";
 import type { ReadResult } from "../backend.ts";
 import { watchStalls } from "../stalls-for-tests.ts";
-import { editBytes } from "./edit-bytes.ts";
-import { encoded, encodedFile, strayBytes } from "./encoded-text-for-tests.ts";
+import { editBytes } from "./encoding/edit-bytes.ts";
+import { encoded, encodedFile, strayBytes } from "./encoding/encoded-text-for-tests.ts";
+import { decodeBytes } from "./encoding/text-codec.ts";
 import { MAX_PAGE_BYTES, readPage } from "./read-page.ts";
-import { decodeBytes } from "./text-codec.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "read-page-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -18,9 +18,9 @@ import {
   HEAD_BYTES,
   isBinaryHead,
   SAMPLE_BYTES,
-} from "./detect-encoding.ts";
-import { PageScan, type UnitKind } from "./page-scan.ts";
-import { characterBorder, decodePart, encodingOf, wholeCharacters } from "./text-codec.ts";
+} from "./encoding/detect-encoding.ts";
+import { PageScan, type UnitKind } from "./encoding/page-scan.ts";
+import { characterBorder, decodePart, encodingOf, wholeCharacters } from "./encoding/text-codec.ts";
 
 /**
  * Bytes of one page. A page ends before the line that would exceed them; of a line that is longer than

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { GlobResult, GrepResult } from "../backend.ts";
-import { ContainedRoot } from "./contained-root.ts";
-import { globDisk, grepDisk } from "./search.ts";
-import type { GrepRequest } from "./search-start.ts";
+import { ContainedRoot } from "./root/contained-root.ts";
+import { globDisk, grepDisk } from "./search/search.ts";
+import type { GrepRequest } from "./search/search-start.ts";
 
 /** Content by path; `{ link }` makes a symbolic link. A path with a slash at its end is a directory. */
 export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;

@@ -1,9 +1,9 @@
 /** Files in a repository of LangSmith's context hub. */
 import { ConfigurationError } from "../../errors.ts";
 import type { DeleteResult, LsResult, OperationOptions } from "../backend.ts";
-import { missing } from "../file-map.ts";
-import { at, PrimitiveBackend } from "../primitive-backend.ts";
-import { FetchedFiles } from "../primitive-files.ts";
+import { missing } from "../file-map/file-map.ts";
+import { at, PrimitiveBackend } from "../primitives/primitive-backend.ts";
+import { FetchedFiles } from "../primitives/primitive-files.ts";
 import { type HubClient, HubFiles } from "./hub-files.ts";
 
 export interface ContextHubBackendOptions {

@@ -5,7 +5,7 @@ import { parentPath } from "../../paths.ts";
 import { decodeText } from "../../text/mime.ts";
 import type { FileError, FileErrorCode, FileInfo } from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
-import type { FetchedFile, FilePrimitives, PutOptions } from "../file-primitives.ts";
+import type { FetchedFile, FilePrimitives, PutOptions } from "../primitives/file-primitives.ts";
 import { KEY_HINT, loadSdk, sdkMessage, statusOf } from "./langsmith-sdk.ts";
 
 export type HubClient = Pick<Client, "pullAgent" | "pushAgent">;

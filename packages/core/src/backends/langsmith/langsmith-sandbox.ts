@@ -8,7 +8,6 @@ import type {
 } from "langsmith/experimental/sandbox";
 import { ConfigurationError, type SandboxErrorCode } from "../../errors.ts";
 import { canonicalPath } from "../../paths.ts";
-import { SandboxError } from "../../sandbox-error.ts";
 import type {
   ExecuteOptions,
   ExecuteResponse,
@@ -18,6 +17,7 @@ import type {
   TransferErrorCode,
 } from "../backend.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
+import { SandboxError } from "../sandbox-error.ts";
 import { untilAborted } from "../serial.ts";
 import { KEY_HINT, loadSdk, sdkMessage } from "./langsmith-sdk.ts";
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";
-import { SandboxError } from "../../sandbox-error.ts";
+import { SandboxError } from "../sandbox-error.ts";
 import { openLocalSandbox as open, TESTED_TOOLS } from "./local-sandbox-for-tests.ts";
 
 const noise = (bytes: number): string => randomBytes(bytes / 2).toString("hex");

@@ -32,10 +32,10 @@ import type {
   SandboxBackendProtocol,
   WriteResult,
 } from "../backend.ts";
-import { editBytes } from "../disk/edit-bytes.ts";
+import { editBytes } from "../disk/encoding/edit-bytes.ts";
+import { decodeBytes, encodeText, formatOf } from "../disk/encoding/text-codec.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { MAX_BINARY_BYTES, MAX_PAGE_BYTES } from "../disk/read-page.ts";
-import { decodeBytes, encodeText, formatOf } from "../disk/text-codec.ts";
 import { Turns } from "../serial.ts";
 import { listingOf } from "./listing.ts";
 import { failureOf, tooLarge } from "./refusal.ts";

@@ -2,10 +2,10 @@
 import { describe, expect, it, test } from "vitest";
 import { sized } from "../../../../../scripts/test-size.ts";
 import { sandboxSuite } from "../../testing/index.ts";
+import { adaptBackendProtocol, adaptSandboxProtocol } from "../adapt/adapt-protocol.ts";
 import type { ExecuteOptions, ExecuteResponse } from "../backend.ts";
-import { MapBackend } from "../map.ts";
+import { MapBackend } from "../file-map/map.ts";
 import { LocalShellBackend } from "../shell/local-shell.ts";
-import { adaptBackendProtocol, adaptSandboxProtocol } from "../wrap/adapt-protocol.ts";
 import { LocalSandbox, openLocalSandbox } from "./local-sandbox-for-tests.ts";
 
 /** Commands as `LocalShellBackend` runs them. */

@@ -1,6 +1,6 @@
 /** What a sandbox is told to look for: enough to find every file that may hold a pattern, in any encoding. */
-import type { Encoding } from "../disk/detect-encoding.ts";
-import { encodeText } from "../disk/text-codec.ts";
+import type { Encoding } from "../disk/encoding/detect-encoding.ts";
+import { encodeText } from "../disk/encoding/text-codec.ts";
 
 /** Characters of the pattern that count. */
 const MAX_CHARACTERS = 64;

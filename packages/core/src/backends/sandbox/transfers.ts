@@ -1,7 +1,8 @@
 /** Files in and out of a sandbox through its own `uploadFiles` and `downloadFiles`. */
-import { SandboxError } from "../../sandbox-error.ts";
+
 import type { OperationOptions, SandboxBackendProtocol } from "../backend.ts";
 import { FileFailure } from "../disk/file-errors.ts";
+import { SandboxError } from "../sandbox-error.ts";
 import { failureOf } from "./refusal.ts";
 
 /** One operation on one path. */

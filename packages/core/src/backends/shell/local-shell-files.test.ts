@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { backendSuite } from "../../testing/backend-suite.ts";
+import { backendSuite } from "../../testing/backend-suite/backend-suite.ts";
 import { LocalShellBackend } from "./local-shell.ts";
 
 backendSuite(

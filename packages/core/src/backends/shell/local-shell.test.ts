@@ -7,7 +7,7 @@ import { sized } from "../../../../../scripts/test-size.ts";
 import { until } from "../../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../../agent.ts";
 import { callTool, scriptedModel } from "../../testing/index.ts";
-import { sandboxSuite } from "../../testing/sandbox-suite.ts";
+import { sandboxSuite } from "../../testing/sandbox-suite/sandbox-suite.ts";
 import { LocalShellBackend } from "./local-shell.ts";
 import { scratchDirectory, shellIn } from "./shell-for-tests.ts";
 

@@ -10,14 +10,14 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
-import { SandboxError } from "../../sandbox-error.ts";
+import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backend.ts";
 import { systemCode } from "../disk/file-errors.ts";
 import { FilesystemBackend } from "../disk/filesystem.ts";
 import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/filesystem-options.ts";
 import { noteCommand } from "../disk/note-command.ts";
-import { GIVES_OUR_RESULTS } from "../foreign-results.ts";
 import type { WithCommandNote } from "../is-sandbox.ts";
+import { SandboxError } from "../sandbox-error.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /** null means absent. */

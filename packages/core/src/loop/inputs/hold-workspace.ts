@@ -1,5 +1,5 @@
 /** The last moment before a tool runs: what a person approved with its files still has these files. */
-import type { TaskConfig } from "../../engine.ts";
+import type { TaskConfig } from "../../engine/engine.ts";
 import { showPath } from "../../paths.ts";
 import { inputsOf } from "../approval-need.ts";
 import type { Permit } from "../call-permit.ts";

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../../backends/adapt-errors.ts";
-import { ContainedRoot } from "../../backends/disk/contained-root.ts";
+import { errorCode } from "../../backends/adapt/adapt-errors.ts";
+import { ContainedRoot } from "../../backends/disk/root/contained-root.ts";
 import { checkKind, checkNames } from "../../check-options.ts";
 import { warnOnConsole } from "../../console-line.ts";
 import { ConfigurationError } from "../../errors.ts";

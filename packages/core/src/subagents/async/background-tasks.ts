@@ -2,7 +2,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { treeOf, withTree } from "../../backends/run-tree.ts";
-import { outsideTasks, storedBy } from "../../engine.ts";
+import { outsideTasks, storedBy } from "../../engine/engine.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { resultOf } from "../result.ts";
 import { graphOf } from "../run-child.ts";

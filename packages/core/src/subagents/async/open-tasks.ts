@@ -1,5 +1,5 @@
 /** Which tasks the threads of this process have started and not seen the end of; told to them through a mailbox. */
-import { outsideTasks } from "../../engine.ts";
+import { outsideTasks } from "../../engine/engine.ts";
 import type { AsyncTask } from "./async-task.ts";
 import type { Mailbox, MailboxMessage } from "./mailbox.ts";
 import type { AsyncReport, AsyncTransport } from "./transport.ts";

@@ -1,0 +1,182 @@
+/** A backend made of others: a default, and directories that are mounted from elsewhere. */
+
+import { DeepwrightError } from "../../errors.ts";
+import { currentProtocol } from "../adapt/adapt.ts";
+import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
+import { ambientRuntime } from "../ambient-runtime.ts";
+import { sameDemand } from "../approval-demand.ts";
+import type {
+  BackendProtocol,
+  BackendRuntime,
+  EditResult,
+  GlobResult,
+  GrepResult,
+  LsResult,
+  OperationOptions,
+  ReadRawResult,
+  ReadResult,
+  WriteResult,
+} from "../backend.ts";
+import { reachOfMounts, withCommandReach } from "../command-reach.ts";
+import { isSandboxProtocol } from "../is-sandbox.ts";
+import { type BackendSource, mayExecute, mayUseState } from "../resolve.ts";
+import { MountedBackends } from "./composite-mounted.ts";
+import { orderedRoutes } from "./composite-routes.ts";
+import { type CompositeParts, compositeParts, instanceMounts, resolveMounts } from "./composite-sources.ts";
+
+type Lazily<Method> = Method extends (...given: infer Given) => infer Result
+  ? (...given: Given) => Promise<Awaited<Result>>
+  : never;
+
+const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"] as const;
+
+/**
+ * Routes are directories, with or without a slash at the end, matched by whole segments; the longest wins.
+ * The mounted backend sees paths without the route, everybody else sees whole ones. Each backend is an
+ * instance, a factory or a class; factories are asked once for each task.
+ *
+ * A mounted `StateBackend` keeps its files in the state without the route, unless another `StateBackend` is
+ * in the same composite: then with it, so that they do not take each other's files.
+ */
+export class CompositeBackend implements BackendProtocol {
+  static readonly [GIVES_OUR_RESULTS] = true;
+  /** That of the default where it can run commands, else `""`. */
+  readonly id: string = "";
+  /** Present when the default is known to run commands; one that a factory makes is known in a task only. */
+  readonly execute?: MountedBackends["execute"];
+  readonly append?: Lazily<BackendProtocol["append"]>;
+  readonly delete?: Lazily<BackendProtocol["delete"]>;
+  readonly uploadFiles?: Lazily<BackendProtocol["uploadFiles"]>;
+  readonly downloadFiles?: Lazily<BackendProtocol["downloadFiles"]>;
+  readonly realPath?: Lazily<BackendProtocol["realPath"]>;
+  /** That of the default, where it is known. */
+  readonly workingDirectory?: string;
+  /** Of the default, where it is known: commands see its files alone. */
+  readonly commandNote?: string;
+  /** Whether the default holds its commands to the permissions of the agent. */
+  readonly enforcesPermissions?: true;
+  readonly closesPaths?: true;
+  /** As they were given. */
+  readonly routePrefixes: readonly string[];
+  /** Whether the default can run commands, or might. */
+  readonly mayExecute: boolean;
+  readonly usesState: boolean;
+  readonly #default: BackendSource;
+  readonly #routes: readonly (readonly [prefix: string, source: BackendSource])[];
+  /** Absent while there are factories: those need a run. */
+  readonly #instances: MountedBackends | undefined;
+
+  constructor(parts: CompositeParts);
+  constructor(defaultBackend: BackendSource, routes?: Readonly<Record<string, BackendSource>> | null);
+  constructor(first: BackendSource | CompositeParts, second?: CompositeParts["routes"]) {
+    const { default: defaultBackend, routes } = compositeParts(first, second);
+    this.#default = defaultBackend;
+    this.#routes = orderedRoutes(routes);
+    this.routePrefixes = Object.keys(routes);
+    this.mayExecute = mayExecute(defaultBackend);
+    const sources = [defaultBackend, ...this.#routes.map(([, source]) => source)];
+    this.usesState = sources.some(mayUseState);
+    Object.assign(this, sameDemand(...sources));
+    const mounts = instanceMounts(defaultBackend, this.#routes);
+    this.#instances = mounts === undefined ? undefined : new MountedBackends(mounts);
+    for (const method of OPTIONAL)
+      if (this.#instances === undefined || this.#instances[method])
+        this[method] = this.#lazily(method) as never;
+    withCommandReach(this, reachOfMounts(this.#routes.map(([prefix, source]) => ({ prefix, source }))));
+    if (typeof defaultBackend === "function") return;
+    const known = currentProtocol(defaultBackend);
+    this.workingDirectory = known.workingDirectory;
+    if (!isSandboxProtocol(known)) return;
+    this.id = known.id;
+    this.commandNote = known.commandNote;
+    if (known.enforcesPermissions) this.enforcesPermissions = true;
+    if (known.closesPaths) this.closesPaths = true;
+    this.execute = async (command, options) => known.execute(command, options);
+  }
+
+  /** By what it offers, so that it holds for a copy of this class from another module too. */
+  static isInstance(backend: unknown): backend is CompositeBackend {
+    return Array.isArray((backend as { routePrefixes?: unknown } | null | undefined)?.routePrefixes);
+  }
+
+  get ignoresCase(): boolean | undefined {
+    return this.#instances?.ignoresCase;
+  }
+
+  /** All backends in their form for one task. A mount that cannot be made fails when it is used. */
+  withRuntime(runtime: BackendRuntime): BackendProtocol | Promise<BackendProtocol> {
+    return this.#mounted(runtime);
+  }
+
+  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+    return (await this.#now()).ls(path, options);
+  }
+
+  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
+    return (await this.#now()).read(path, offset, limit, options);
+  }
+
+  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
+    return (await this.#now()).readRaw(path, options);
+  }
+
+  async write(
+    path: string,
+    content: string,
+    options?: OperationOptions & { readonly overwrite?: boolean },
+  ): Promise<WriteResult> {
+    return (await this.#now()).write(path, content, options);
+  }
+
+  async edit(
+    path: string,
+    oldString: string,
+    newString: string,
+    replaceAll?: boolean,
+    options?: OperationOptions,
+  ): Promise<EditResult> {
+    return (await this.#now()).edit(path, oldString, newString, replaceAll, options);
+  }
+
+  async grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options?: OperationOptions,
+  ): Promise<GrepResult> {
+    return (await this.#now()).grep(pattern, path, glob, maxCount, options);
+  }
+
+  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+    return (await this.#now()).glob(pattern, path, options);
+  }
+
+  #lazily(method: (typeof OPTIONAL)[number]): (...given: unknown[]) => Promise<unknown> {
+    return async (...given) => {
+      const mounted = await this.#now();
+      const act = mounted[method] as ((...given: unknown[]) => unknown) | undefined;
+      if (act === undefined)
+        throw new DeepwrightError("NOT_SUPPORTED", `No backend of this composite has '${method}'.`);
+      return act(...given);
+    };
+  }
+
+  #now(): MountedBackends | Promise<MountedBackends> {
+    if (this.#instances) return this.#instances;
+    const runtime = ambientRuntime();
+    if (runtime) return this.#mounted(runtime);
+    throw new DeepwrightError(
+      "INVALID_INPUT",
+      "CompositeBackend was used outside a run, but some of its backends are made for each run.",
+      { hint: "Use it in a tool or node, or give it instances." },
+    );
+  }
+
+  #mounted(runtime: BackendRuntime): MountedBackends | Promise<MountedBackends> {
+    const mounts = resolveMounts(this.#default, this.#routes, runtime);
+    return mounts instanceof Promise
+      ? mounts.then((resolved) => new MountedBackends(resolved))
+      : new MountedBackends(mounts);
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * A directory nothing gets out of: turns virtual paths into open directories inside it.
+ *
+ * Links that stay inside are followed here, name by name, and never by the system; one that leads out is
+ * refused in the same words whether or not there is something out there. What was resolved is held open, so
+ * that what was checked is what is used.
+ */
+import { closeSync, constants as flagsOf, fstatSync, mkdirSync, type Stats } from "node:fs";
+import { isWithin, showPath } from "../../../paths.ts";
+import type { FileError } from "../../backend.ts";
+import { asFileError, FileFailure, notFound, outsideRoot, special, systemCode } from "../file-errors.ts";
+import { OpenDirectory, type OpenStrategy } from "./open-directory.ts";
+import { type Nowhere, PathWalk, type Place, type ResolveOptions } from "./path-walk.ts";
+
+export interface ContainedRootOptions {
+  /** The canonical virtual path of the root: all paths given and returned begin with it. Default `/`. */
+  readonly mountedAt?: string;
+  readonly strategy?: OpenStrategy | undefined;
+}
+
+export class ContainedRoot {
+  readonly hostPath: string;
+  readonly mountedAt: string;
+  readonly #strategy: OpenStrategy | undefined;
+  /** The root as it was opened first. Everything is resolved from here, whatever becomes of the names above it. */
+  #held: OpenDirectory | undefined;
+
+  /** `hostPath` is absolute. Nothing is opened before it is needed. */
+  constructor(hostPath: string, options: ContainedRootOptions = {}) {
+    this.hostPath = hostPath;
+    this.mountedAt = options.mountedAt ?? "/";
+    this.#strategy = options.strategy;
+  }
+
+  /** Throws a `FileFailure` or a system error: see `asFileError`. */
+  resolve(path: string, options: ResolveOptions = {}): Place | Nowhere {
+    const inside = this.pathInside(path);
+    const start = this.#start(options.create);
+    if (start === undefined) return { path };
+    const walk = new PathWalk(start, this, path, inside, options);
+    try {
+      return walk.run();
+    } catch (error) {
+      walk.closeAll();
+      throw error;
+    }
+  }
+
+  /** `path` as seen from the root: it begins with `/`, which is the root. Throws for one that is not in it. */
+  pathInside(path: string): string {
+    if (this.mountedAt === "/") return path;
+    const start = isWithin(path, this.mountedAt) ? this.mountedAt : this.#realMount;
+    if (start !== undefined && isWithin(path, start)) return path.slice(start.length) || "/";
+    throw new FileFailure("OUTSIDE_ROOT", outsideRoot(path).error);
+  }
+
+  /** The virtual path of what lies at `inside`, as seen from the root. */
+  virtualPath(inside: string): string {
+    if (this.mountedAt === "/") return inside;
+    return inside === "/" ? this.mountedAt : this.mountedAt + inside;
+  }
+
+  /** Where paths are those of the host, the root may also be called by its name without links. */
+  get #realMount(): string | undefined {
+    try {
+      return this.realHostPath();
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      return undefined;
+    }
+  }
+
+  /** The directory at `path`, and its path after links. The caller closes it. `given` is where `path` leads, if that is known. */
+  openDirectory(
+    path: string,
+    given?: Place | Nowhere,
+  ): { readonly directory: OpenDirectory; readonly path: string } | FileError {
+    try {
+      const place = given ?? this.resolve(path);
+      if (place.directory === undefined) return notFound(path);
+      if (place.name === ".") return { directory: place.directory, path: place.path };
+      try {
+        return { directory: openChild(place, path), path: place.path };
+      } finally {
+        place.directory.close();
+      }
+    } catch (error) {
+      return asFileError(error, path);
+    }
+  }
+
+  /**
+   * The file at `path` opened as `flags` say, and what it is: it may be a directory. The caller closes it.
+   */
+  openFile(
+    path: string,
+    flags: number = flagsOf.O_RDONLY,
+    given?: Place | Nowhere,
+  ): { readonly fd: number; readonly stats: Stats; readonly path: string } | FileError {
+    try {
+      const place = given ?? this.resolve(path);
+      if (place.directory === undefined) return notFound(path);
+      try {
+        if (place.stats && !place.stats.isFile() && !place.stats.isDirectory()) return special(path);
+        const fd = place.directory.openFile(place.name, flags);
+        try {
+          return { fd, stats: fstatSync(fd), path: place.path };
+        } catch (error) {
+          closeSync(fd);
+          throw error;
+        }
+      } finally {
+        place.directory.close();
+      }
+    } catch (error) {
+      return asFileError(error, path);
+    }
+  }
+
+  /** The real path of the root on the host, as it is now; undefined where it does not exist. */
+  realHostPath(): string | undefined {
+    const root = this.#start();
+    try {
+      return root?.hostPath();
+    } finally {
+      root?.close();
+    }
+  }
+
+  /** Lets go of the directory. The next call opens the one that is there then. */
+  close(): void {
+    if (this.#held === undefined) return;
+    forgotten.unregister(this);
+    this.#held.close();
+    this.#held = undefined;
+  }
+
+  /** Undefined where it does not exist. The caller closes it. */
+  #start(create?: boolean): OpenDirectory | undefined {
+    if (this.#held === undefined) {
+      const opened = this.#open(create);
+      if (opened === undefined) return undefined;
+      this.#held = opened;
+      forgotten.register(this, opened, this);
+    } else if (!this.#held.isAt(this.hostPath)) {
+      throw new FileFailure("UNAVAILABLE", ROOT_GONE);
+    }
+    return this.#held.again();
+  }
+
+  #open(create?: boolean): OpenDirectory | undefined {
+    try {
+      return OpenDirectory.openRoot(this.hostPath, this.#strategy);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      if (!create) return undefined;
+      mkdirSync(this.hostPath, { recursive: true });
+      return OpenDirectory.openRoot(this.hostPath, this.#strategy);
+    }
+  }
+}
+
+/** Closes the directories of roots that nobody closed. */
+const forgotten = new FinalizationRegistry<OpenDirectory>((directory) => directory.close());
+
+const ROOT_GONE =
+  "The root directory was moved, removed or replaced after it was opened. Close the backend, or make a new one, to use the directory that is there now";
+
+function openChild(place: Place, path: string): OpenDirectory {
+  if (place.stats !== undefined && !place.stats.isDirectory())
+    throw new FileFailure("NOT_A_DIRECTORY", `'${showPath(path)}' is a file, not a directory`);
+  return place.directory.child(place.name);
+}

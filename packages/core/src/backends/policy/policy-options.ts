@@ -1,0 +1,57 @@
+/** The options of a `PolicyBackend`. An unknown one is an error. */
+import { ConfigurationError } from "../../errors.ts";
+import type { FileErrorCode } from "../backend.ts";
+import type { RateLimit } from "./policy-rate.ts";
+import type { ChangeOperation } from "./policy-rules.ts";
+
+export type PolicyOperation =
+  | ChangeOperation
+  | "ls"
+  | "read"
+  | "readRaw"
+  | "grep"
+  | "glob"
+  | "download"
+  | "execute";
+
+export interface AuditEvent {
+  readonly operation: PolicyOperation;
+  /** Of `execute` the command. */
+  readonly path: string;
+  /** `refused` by this policy, `failed` in the backend, or `done`. */
+  readonly outcome: "done" | "refused" | "failed";
+  /** Absent for what was done, and for what was thrown. */
+  readonly code?: FileErrorCode | string;
+}
+
+type CheckResult = string | boolean | null | undefined;
+
+/**
+ * Only undefined, null and true allow the operation. A text refuses it and says why, and so does an error that is
+ * thrown. Any other value refuses it too, also an empty text.
+ */
+export type PolicyCheck = (operation: PolicyOperation, path: string) => CheckResult | Promise<CheckResult>;
+
+/** null means absent. */
+export interface PolicyOptions {
+  /** Directories in which nothing may be changed; reading is not affected. */
+  readonly denyPrefixes?: readonly string[] | null;
+  readonly readOnly?: boolean | null;
+  readonly rateLimit?: RateLimit | null;
+  /** Told after each operation; nothing it does can change the result. */
+  readonly audit?: ((event: AuditEvent) => unknown) | null;
+  /** Asked before each operation, about the path that was given and, where links lead elsewhere, about that. */
+  readonly check?: PolicyCheck | null;
+  /** Lets commands through though they go around rules about paths. */
+  readonly allowExecute?: boolean | null;
+}
+
+const OPTION_NAMES = ["denyPrefixes", "readOnly", "rateLimit", "audit", "check", "allowExecute"];
+
+export function checkOptions(options: PolicyOptions): void {
+  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
+  if (unknown === undefined) return;
+  throw new ConfigurationError("UNKNOWN_OPTION", `PolicyBackend has no option '${unknown}'.`, {
+    hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
+  });
+}

@@ -1,0 +1,269 @@
+/** A whole backend from what any object store or table can do: list, get, put under a condition, remove. */
+import { canonicalPath, parentPath } from "../../paths.ts";
+import type {
+  BackendProtocol,
+  DeleteResult,
+  EditResult,
+  FileDownloadResponse,
+  FileError,
+  FileUploadResponse,
+  GlobResult,
+  GrepResult,
+  LsResult,
+  OperationOptions,
+  ReadRawResult,
+  ReadResult,
+  WriteResult,
+} from "../backend.ts";
+import { FileFailure } from "../disk/file-errors.ts";
+import { bytesOf, missing, readFrom, readRawFrom } from "../file-map/file-map.ts";
+import { type Change, planAppend, planEdit, planUpload, planWrite } from "../file-map/file-map-change.ts";
+import { Turns } from "../serial.ts";
+import { transferError } from "../transfer-error.ts";
+import type { FilePrimitives, PutOptions } from "./file-primitives.ts";
+import {
+  dataOf,
+  eachOf,
+  FetchedFiles,
+  fetchOne,
+  fetchParents,
+  isDirectory,
+  listPlace,
+} from "./primitive-files.ts";
+import { globPlace, grepPlace, lsPlace } from "./primitive-search.ts";
+
+/** How often a change is made again when others keep changing the same file. */
+const ATTEMPTS = 20;
+
+/**
+ * Edits of one file wait for each other in this process; against other processes the conditions of
+ * `put` hold. Directories exist by what lies in them. That nothing is both a file and a directory is
+ * looked up before a file is created; two processes that create both at once can still do it.
+ */
+export function backendFromPrimitives(place: FilePrimitives): BackendProtocol {
+  return place.remove ? new RemovingBackend(place) : new PrimitiveBackend(place);
+}
+
+export class PrimitiveBackend implements BackendProtocol {
+  readonly #place: FilePrimitives;
+  readonly #turns = new Turns();
+
+  constructor(place: FilePrimitives) {
+    this.#place = place;
+  }
+
+  ls(path: string, options: OperationOptions = {}): Promise<LsResult> {
+    return at(path || "/", options, (target) => lsPlace(this.#place, target, options));
+  }
+
+  read(path: string, offset?: number, limit?: number, options: OperationOptions = {}): Promise<ReadResult> {
+    return at(path, options, async (target) =>
+      readFrom(await fetchOne(this.#place, target, options), target, offset, limit),
+    );
+  }
+
+  readRaw(path: string, options: OperationOptions = {}): Promise<ReadRawResult> {
+    return at(path, options, async (target) =>
+      readRawFrom(await fetchOne(this.#place, target, options), target),
+    );
+  }
+
+  write(
+    path: string,
+    content: string,
+    options: OperationOptions & { readonly overwrite?: boolean } = {},
+  ): Promise<WriteResult> {
+    return this.#change(path, options, (files, target) =>
+      planWrite(files, target, content, now(), options.overwrite),
+    );
+  }
+
+  append(path: string, content: string, options: OperationOptions = {}): Promise<WriteResult> {
+    return this.#change(path, options, (files, target) => planAppend(files, target, content, now()));
+  }
+
+  async edit(
+    path: string,
+    oldString: string,
+    newString: string,
+    replaceAll = false,
+    options: OperationOptions = {},
+  ): Promise<EditResult> {
+    let occurrences = 0;
+    const result = await this.#change(path, options, (files, target) => {
+      const change = planEdit(files, target, oldString, newString, replaceAll, now());
+      if (change.error === undefined) occurrences = change.occurrences;
+      return change;
+    });
+    return result.error === undefined ? { ...result, occurrences } : result;
+  }
+
+  grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+    options: OperationOptions = {},
+  ): Promise<GrepResult> {
+    return at(path || "/", options, (target) =>
+      grepPlace(this.#place, { pattern, target, glob, maxCount }, options),
+    );
+  }
+
+  glob(pattern: string, path?: string, options: OperationOptions = {}): Promise<GlobResult> {
+    return at(path || "/", options, (target) => globPlace(this.#place, pattern, target, options));
+  }
+
+  /** Replaces what is there. */
+  async uploadFiles(
+    uploads: readonly (readonly [string, Uint8Array])[],
+    options: OperationOptions = {},
+  ): Promise<FileUploadResponse[]> {
+    options.signal?.throwIfAborted();
+    const upload = async ([path, bytes]: readonly [string, Uint8Array]): Promise<FileUploadResponse> => {
+      const result = await this.#change(path, options, (files, target) =>
+        planUpload(files, target, bytes, now()),
+      );
+      return { path, error: result.error === undefined ? null : transferError(result) };
+    };
+    return eachOf(uploads, upload, mayMeet(uploads.map(([path]) => path)) ? 1 : undefined);
+  }
+
+  async downloadFiles(
+    paths: readonly string[],
+    options: OperationOptions = {},
+  ): Promise<FileDownloadResponse[]> {
+    options.signal?.throwIfAborted();
+    return eachOf(paths, (path) => download(this.#place, path, options));
+  }
+
+  #change(
+    path: string,
+    options: OperationOptions,
+    plan: (files: FetchedFiles, target: string) => Change,
+  ): Promise<WriteResult> {
+    return at(path, options, (target) =>
+      this.#turns.take(target, () => change(this.#place, target, options, plan)),
+    );
+  }
+}
+
+class RemovingBackend extends PrimitiveBackend {
+  readonly #place: FilePrimitives;
+
+  constructor(place: FilePrimitives) {
+    super(place);
+    this.#place = place;
+  }
+
+  delete(path: string, options: OperationOptions = {}): Promise<DeleteResult> {
+    return at(path, options, (target) => remove(this.#place, target, options));
+  }
+}
+
+/**
+ * Tools pass canonical paths; a program that calls a backend itself is held to the same spelling. A `FileFailure`
+ * of the place becomes a result.
+ */
+export async function at<Result>(
+  path: string,
+  options: OperationOptions,
+  act: (target: string) => Promise<Result>,
+): Promise<Result | FileError> {
+  const canonical = canonicalPath(path);
+  if (canonical.error !== undefined) return canonical;
+  options.signal?.throwIfAborted();
+  try {
+    return await act(canonical.path);
+  } catch (error) {
+    if (error instanceof FileFailure) return error.result;
+    throw error;
+  }
+}
+
+/** Reads, decides, puts; and again when someone else was faster. */
+async function change(
+  place: FilePrimitives,
+  target: string,
+  options: OperationOptions,
+  plan: (files: FetchedFiles, target: string) => Change,
+): Promise<WriteResult> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = target === "/" ? undefined : await place.get(target, options);
+    const files = before ? new FetchedFiles() : await surroundings(place, target, options);
+    if (before) files.add(target, dataOf(target, before));
+    const planned = plan(files, target);
+    if (planned.error !== undefined) return planned;
+    const data = planned.update[target];
+    if (!data) throw new Error(`No content for ${target}`);
+    options.signal?.throwIfAborted();
+    const condition: PutOptions = before ? { ifVersion: before.version } : { ifAbsent: true };
+    const done = await place.put(target, bytesOf(data), { ...options, ...condition });
+    if (done === true) return { path: target, filesUpdate: null };
+    if (done !== false) return done;
+  }
+  return {
+    error: `'${target}' is being changed by others all the time. Nothing was done.`,
+    code: "CONFLICT",
+  };
+}
+
+/** What may stand in the way of a new file. */
+async function surroundings(
+  place: FilePrimitives,
+  target: string,
+  options: OperationOptions,
+): Promise<FetchedFiles> {
+  const files = new FetchedFiles();
+  if (target === "/") return files;
+  const [parents, holdsFiles] = await Promise.all([
+    fetchParents(place, target, options),
+    isDirectory(place, target, options),
+  ]);
+  for (const [path, file] of parents) files.add(path, dataOf(path, file));
+  if (holdsFiles) files.addDirectory(target);
+  return files;
+}
+
+/** Whether one of these may be a directory another lies in: then one waits for the other. */
+function mayMeet(paths: readonly string[]): boolean {
+  const names = new Set(paths.map((path) => canonicalPath(path).path ?? "/"));
+  return [...names].some((name) => {
+    for (let parent = parentPath(name); parent !== "/"; parent = parentPath(parent))
+      if (names.has(parent)) return true;
+    return false;
+  });
+}
+
+/** A directory goes file by file: one that is made meanwhile stays. */
+async function remove(
+  place: FilePrimitives,
+  target: string,
+  options: OperationOptions,
+): Promise<DeleteResult> {
+  if (target === "/") return { error: "Cannot delete the root directory", code: "INVALID_ARGUMENT" };
+  const own = await place.get(target, options);
+  const { files } = await listPlace(place, target, options);
+  const doomed = [...(own ? [target] : []), ...files.flatMap(({ path, is_dir }) => (is_dir ? [] : [path]))];
+  options.signal?.throwIfAborted();
+  if (doomed.length === 0) return missing(new FetchedFiles(), target);
+  await eachOf(doomed, (path) => place.remove?.(path, options));
+  return { path: target, filesUpdate: null };
+}
+
+async function download(
+  place: FilePrimitives,
+  path: string,
+  options: OperationOptions,
+): Promise<FileDownloadResponse> {
+  const result = await at(path, options, async (target) => {
+    const file = target === "/" ? undefined : await place.get(target, options);
+    return file ?? missing(await fetchOne(place, target, options), target);
+  });
+  if ("error" in result) return { path, content: null, error: transferError(result) };
+  return { path, content: result.bytes, error: null };
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
