@@ -8,7 +8,7 @@ import { PATIENCE_MS } from "./scripts/test-time.ts";
  * has a process of its own, and less beside it. The others share one a worker.
  */
 const ALONE = [
-  "packages/checkpoint/src/chaos/two-processes.test.ts",
+  "packages/checkpoint/src/chaos/scenarios/two-processes.test.ts",
   "packages/checkpoint/src/sqlite/processes.test.ts",
   "packages/core/src/backends/disk/filesystem-security.test.ts",
   "packages/core/src/backends/disk/read-page.test.ts",

@@ -12,9 +12,9 @@ export function osSandbox(options: OsSandboxOptions = {}): SandboxProvider {
   const settings = osSettings(options);
   const home = async () => {
     const [{ stateDirectory }, leases, { endLease }] = await Promise.all([
-      import("./os/state-directory.ts"),
-      import("./os/lease-directory.ts"),
-      import("./os/end-lease.ts"),
+      import("./os/lease/state-directory.ts"),
+      import("./os/lease/lease-directory.ts"),
+      import("./os/lease/end-lease.ts"),
     ]);
     return { state: stateDirectory(settings.stateDir), leases, endLease };
   };

@@ -1,18 +1,18 @@
 /** The scenarios of threads and their storage at full length. */
 import { privatePostgres } from "../test-support/postgres.ts";
-import { answerTwice } from "./answer-twice.ts";
-import { copyWhileWriting } from "./copy-while-writing.ts";
-import { diskFull } from "./disk-full.ts";
-import { killAnywhere } from "./kill-anywhere.ts";
-import { killInModel, killInTool } from "./kill-in-turn.ts";
-import { lockedFile } from "./locked-file.ts";
 import type { Outcome } from "./outcome.ts";
-import { type Blow, postgresRestart } from "./postgres-restart.ts";
 import type { WorkerProgram } from "./program.ts";
+import { answerTwice } from "./scenarios/answer-twice.ts";
+import { copyWhileWriting } from "./scenarios/copy-while-writing.ts";
+import { diskFull } from "./scenarios/disk-full.ts";
+import { killAnywhere } from "./scenarios/kill-anywhere.ts";
+import { killInModel, killInTool } from "./scenarios/kill-in-turn.ts";
+import { lockedFile } from "./scenarios/locked-file.ts";
+import { type Blow, postgresRestart } from "./scenarios/postgres-restart.ts";
+import { stoppedHolder } from "./scenarios/stopped-holder.ts";
+import { stoppedTransaction } from "./scenarios/stopped-transaction.ts";
+import { twoWriters } from "./scenarios/two-writers.ts";
 import type { ChaosSite } from "./site.ts";
-import { stoppedHolder } from "./stopped-holder.ts";
-import { stoppedTransaction } from "./stopped-transaction.ts";
-import { twoWriters } from "./two-writers.ts";
 
 export interface Scenario {
   readonly name: string;

@@ -10,7 +10,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BegunCommand } from "deepwright";
 import { quoted } from "../quoted.ts";
-import type { Owner } from "./lease-directory.ts";
+import type { Owner } from "./lease/lease-directory.ts";
 import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
 import { StarterShell } from "./starter-shell.ts";
 

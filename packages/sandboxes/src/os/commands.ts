@@ -13,8 +13,8 @@ import {
   SandboxError,
 } from "deepwright";
 import type { ReportedCommand } from "./command-starter.ts";
-import { withoutInherited } from "./inherited-descriptors.ts";
-import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease-directory.ts";
+import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease/lease-directory.ts";
+import { withoutInherited } from "./linux/inherited-descriptors.ts";
 import type { Limits } from "./os-options.ts";
 import type { SetUpReport } from "./set-up-report.ts";
 import { type CommandWatch, watchUsage } from "./usage-watch.ts";

@@ -6,9 +6,9 @@ import { newAuthority, Opened } from "../egress/egress-for-tests.ts";
 import type { EgressEvent } from "../egress/egress-options.ts";
 import { osSandbox } from "../os.ts";
 import { Commands } from "./commands.ts";
-import { makeLeaseDirectory } from "./lease-directory.ts";
-import { openLinuxPlace } from "./linux-place.ts";
-import { openTestNetwork } from "./network-for-tests.ts";
+import { makeLeaseDirectory } from "./lease/lease-directory.ts";
+import { openLinuxPlace } from "./linux/linux-sandbox.ts";
+import { openTestNetwork } from "./network/network-for-tests.ts";
 import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 import { osSettings } from "./os-options.ts";
 

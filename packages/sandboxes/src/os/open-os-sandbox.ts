@@ -12,9 +12,8 @@ import {
   SandboxError,
 } from "deepwright";
 import type { OpenedSandbox, OpenRequest, Sandbox } from "../provider.ts";
-import { programFingerprint } from "./bubblewrap-program.ts";
 import { Commands, lostSandbox } from "./commands.ts";
-import { endLease } from "./end-lease.ts";
+import { endLease } from "./lease/end-lease.ts";
 import {
   DEFAULT_TTL,
   type LeaseDirectory,
@@ -22,15 +21,16 @@ import {
   noteLeaseUse,
   type Owner,
   removeLease,
-} from "./lease-directory.ts";
-import { openLinuxPlace } from "./linux-place.ts";
-import { openMacPlace } from "./mac-place.ts";
-import type { SandboxNetwork } from "./network.ts";
-import type { OpenPlace } from "./open-place.ts";
+} from "./lease/lease-directory.ts";
+import { stateSubdirectory } from "./lease/state-directory.ts";
+import { programFingerprint } from "./linux/bubblewrap-program.ts";
+import { openLinuxPlace } from "./linux/linux-sandbox.ts";
+import { openMacPlace } from "./mac/mac-sandbox.ts";
+import type { SandboxNetwork } from "./network/network.ts";
 import type { OsSettings } from "./os-options.ts";
 import { commandNote } from "./policy.ts";
+import type { OpenPlace } from "./sandbox-set-up.ts";
 import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
-import { stateSubdirectory } from "./state-directory.ts";
 import { type Prepare, withCommands, withPreparation } from "./with-commands.ts";
 
 /** Whose a private directory is when we are root: an id that no system gives to anybody. */
@@ -244,7 +244,7 @@ function realDirectory(path: string): string {
 
 async function openNetwork({ egress }: OsSettings, state: string): Promise<SandboxNetwork | undefined> {
   if (egress === undefined) return undefined;
-  const { openSandboxNetwork } = await import("./network.ts");
+  const { openSandboxNetwork } = await import("./network/network.ts");
   return openSandboxNetwork(egress, { directory: stateSubdirectory(state, "egress") });
 }
 

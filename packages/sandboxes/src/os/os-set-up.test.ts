@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Commands } from "./commands.ts";
 import { findProgram } from "./find-program.ts";
-import { makeLeaseDirectory, removeLease } from "./lease-directory.ts";
-import { openLinuxPlace } from "./linux-place.ts";
+import { makeLeaseDirectory, removeLease } from "./lease/lease-directory.ts";
+import { stateDirectory } from "./lease/state-directory.ts";
+import { openLinuxPlace } from "./linux/linux-sandbox.ts";
 import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 import { osSettings } from "./os-options.ts";
-import { stateDirectory } from "./state-directory.ts";
 
 const WORDS: readonly (readonly [string, number])[] = [
   ["commands: unknown option", 1],

@@ -6,7 +6,7 @@
  * the command has begun.
  */
 import { close, fchownSync, openSync, readSync, writeSync } from "node:fs";
-import type { Owner } from "./lease-directory.ts";
+import type { Owner } from "./lease/lease-directory.ts";
 
 /** The number of the descriptor to which `bwrap` says that it has become the next program, and how that ended. */
 export const REPORT = 4;

@@ -4,8 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import { type BegunCommand, type CommandExit, SandboxError, startProgram } from "deepwright";
-import { withoutInherited } from "./inherited-descriptors.ts";
-import type { Owner } from "./lease-directory.ts";
+import type { Owner } from "./lease/lease-directory.ts";
+import { withoutInherited } from "./linux/inherited-descriptors.ts";
 import { FIRST_PLACE } from "./set-up-report.ts";
 
 export interface ShellRequest {

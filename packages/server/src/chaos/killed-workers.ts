@@ -7,7 +7,7 @@ import type { StreamedEvent } from "@deepwright/protocol";
 import pg from "pg";
 import { type Effect, effectsIn } from "../../../checkpoint/src/chaos/effects.ts";
 import { type Outcome, Verdict } from "../../../checkpoint/src/chaos/outcome.ts";
-import { type Blow, strike } from "../../../checkpoint/src/chaos/postgres-restart.ts";
+import { type Blow, strike } from "../../../checkpoint/src/chaos/scenarios/postgres-restart.ts";
 import type { ChaosSite } from "../../../checkpoint/src/chaos/site.ts";
 import { until } from "../../../checkpoint/src/chaos/until.ts";
 import { privatePostgres } from "../../../checkpoint/src/test-support/postgres.ts";

@@ -1,0 +1,37 @@
+/** What a system's way of keeping commands apart is asked for, and gives. */
+
+import type { CommandPlace } from "./commands.ts";
+import type { LeaseDirectory, Owner } from "./lease/lease-directory.ts";
+import type { Bubblewrap } from "./linux/bubblewrap-program.ts";
+import type { SandboxNetwork } from "./network/network.ts";
+import type { OsSettings } from "./os-options.ts";
+
+export interface PlaceRequest {
+  readonly settings: OsSettings;
+  readonly state: string;
+  readonly lease: LeaseDirectory;
+  /** Real. */
+  readonly workspace: string;
+  /** Whose processes commands are; absent: ours. */
+  readonly owner: Owner | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: SandboxNetwork | undefined;
+}
+
+export interface OpenPlace {
+  readonly place: CommandPlace;
+  /** The directory of this machine whose files are seen at `/`. */
+  readonly skeleton: string;
+  readonly hasFilter: boolean;
+  /** Identity of the program that isolates commands, as it was when the place was opened. Absent: it belongs to the system. */
+  readonly program?: Pick<Bubblewrap, "path" | "fingerprint">;
+  /** Commands may need a sandbox in the sandbox. */
+  readonly isNested?: boolean;
+  /**
+   * File operations are about to change these paths, relative to the workspace. What is returned is told whether they
+   * did. Absent: nobody needs to know.
+   */
+  allowChanges?(paths: readonly string[]): (isDone: boolean) => void;
+  /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
+  close(): Promise<void>;
+}
