@@ -14,6 +14,7 @@ import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
 import { HeldAnswer } from "./held-answer.ts";
 import { TimeLimit } from "./in-time.ts";
+import { isCostly } from "./limits/costly-requests.ts";
 import type { Held } from "./memory/held-bytes.ts";
 import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
@@ -40,6 +41,7 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
     app.on(route.method, route.path, async ({ req, get, env }) => {
       if (services.closing.aborted) throw closes();
       const caller = get("caller");
+      services.costly.seen(caller.identity);
       const held = services.held.open(caller.identity);
       try {
         const call = {
@@ -53,7 +55,10 @@ export function mountRoutes(app: Hono<Environment>, services: Services): void {
           held,
           cut: connectionOf(env),
         };
-        const answer = await limit.answer(route.name, () => handler(call as unknown as Call<never>));
+        const work = () => limit.answer(route.name, () => handler(call as unknown as Call<never>));
+        const answer = isCostly(route.name, req.raw)
+          ? await services.costly.run(caller.identity, req.raw.signal, work)
+          : await work();
         // A large answer took a while to make and takes as long to write: others get a turn in between.
         await nextTurn();
         return await withoutBody(req.raw, answered(req.raw, answer, services, held, env));

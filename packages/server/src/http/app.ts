@@ -20,6 +20,7 @@ import { guard, safeHeaders } from "./guard.ts";
 import { Readiness } from "./health/readiness.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
+import { CostlyRequests } from "./limits/costly-requests.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
 import { HeldBytes } from "./memory/held-bytes.ts";
@@ -180,6 +181,7 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
     runs,
     limits,
     held: new HeldBytes(limits.held),
+    costly: new CostlyRequests(limits.costly, limits.answerMs),
     runRate,
     streams: new OpenStreams(limits.streams),
     readiness: new Readiness({ records, saver }, limits.readyMs),

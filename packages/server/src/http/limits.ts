@@ -1,4 +1,5 @@
 /** What one caller may use of the server. */
+import type { CostlyLimits } from "./limits/costly-requests.ts";
 import type { HeldLimits } from "./memory/held-bytes.ts";
 import type { Rate } from "./rate-limit.ts";
 import type { BodyLimits } from "./read-json.ts";
@@ -10,6 +11,8 @@ export interface Limits extends BodyLimits {
   readonly answerBytes: number;
   /** Bytes that requests hold in memory. */
   readonly held: HeldLimits;
+  /** Requests of one caller that read or write much. */
+  readonly costly: CostlyLimits;
   /** Requests of one caller. */
   readonly requests: Rate;
   /** Runs one caller may start. */
@@ -32,7 +35,8 @@ export const LIMITS: Limits = {
   jsonValues: 200_000,
   pageBytes: 16 * 1024 * 1024,
   answerBytes: 32 * 1024 * 1024,
-  held: { caller: 128 * 1024 * 1024, process: 256 * 1024 * 1024 },
+  held: { caller: 64 * 1024 * 1024, process: 192 * 1024 * 1024 },
+  costly: { atOnce: 2, waiting: 100 },
   requests: { burst: 2_000, perSecond: 500 },
   runs: { burst: 200, perSecond: 10 },
   crons: 100,

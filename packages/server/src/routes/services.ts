@@ -4,6 +4,7 @@ import type { BaseStore } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Readiness } from "../http/health/readiness.ts";
 import type { Heartbeat } from "../http/heartbeat.ts";
+import type { CostlyRequests } from "../http/limits/costly-requests.ts";
 import type { Limits } from "../http/limits.ts";
 import type { HeldBytes } from "../http/memory/held-bytes.ts";
 import type { OpenStreams } from "../http/open-streams.ts";
@@ -20,6 +21,7 @@ export interface Services {
   readonly store: BaseStore | undefined;
   readonly limits: Limits;
   readonly held: HeldBytes;
+  readonly costly: CostlyRequests;
   readonly runRate: RateLimit;
   readonly streams: OpenStreams;
   readonly readiness: Readiness;
