@@ -74,26 +74,26 @@ test("a client that leaves, or whose turn does not come in time, leaves the line
 
 test("beside another caller a slot rests before the next request", async () => {
   const costly = new CostlyRequests({ atOnce: 1, waiting: 1 }, NEVER_MS);
-  const took = async () => {
-    const begun = performance.now();
-    while (performance.now() - begun < 20) await nextTurn();
-    return performance.now() - begun;
+  const takesAWhile = async () => {
+    for (let turns = 0; turns < 5_000; turns += 1) await nextTurn();
   };
   costly.seen("a");
-  await costly.run("a", never, took);
-  let alone = false;
-  void costly.run("a", never, async () => {
-    alone = true;
-  });
-  expect(alone).toBe(true);
-  await nextTurn();
+  await costly.run("a", never, takesAWhile);
+  const alone = work();
+  const served = costly.run("a", never, alone.begin);
+  expect(alone.begun).toBe(true);
+  alone.end();
+  await served;
 
   costly.seen("b");
   costly.seen("a");
-  const worked = await costly.run("a", never, took);
-  const ended = performance.now();
-  const rested = await costly.run("a", never, async () => performance.now() - ended);
-  expect(rested).toBeGreaterThan(worked * 3);
+  await costly.run("a", never, takesAWhile);
+  const beside = work();
+  const waited = costly.run("a", never, beside.begin);
+  expect(beside.begun).toBe(false);
+  await until(() => beside.begun);
+  beside.end();
+  await waited;
 });
 
 test("routes that read much and large bodies are costly", () => {
