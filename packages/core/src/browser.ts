@@ -24,7 +24,7 @@ export type {
   TransferErrorCode as FileOperationError,
 } from "./backends/backend.ts";
 export { CompositeBackend } from "./backends/composite/composite.ts";
-export { MapBackend } from "./backends/file-map/map.ts";
+export { MapBackend } from "./backends/file-map/map-backend.ts";
 export { isSandboxBackend, isSandboxProtocol } from "./backends/is-sandbox.ts";
 export { ContextHubBackend, type ContextHubBackendOptions } from "./backends/langsmith/context-hub.ts";
 export { type OpenCheck, withOpenCheck } from "./backends/open-check.ts";

@@ -1,10 +1,10 @@
 /** The public names that need Node: files on disk, and commands. */
 
-export { type DiskPlace, diskPlaceName, openDiskPlace } from "./backends/disk/disk-place.ts";
 export { FilesystemBackend } from "./backends/disk/filesystem.ts";
 export type { FilesystemBackendOptions } from "./backends/disk/filesystem-options.ts";
 export { noteCommand } from "./backends/disk/note-command.ts";
 export { CONTROL_NAMES, isControlPath } from "./backends/disk/root/control-files.ts";
+export { openUndoTree, type UndoTree, undoTreeName } from "./backends/disk/undo-tree.ts";
 export {
   type LangSmithCaptureSnapshotOptions,
   LangSmithSandbox,

@@ -12,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createDeepAgent, diskPlaceName, FilesystemBackend } from "deepwright";
+import { createDeepAgent, FilesystemBackend, undoTreeName } from "deepwright";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { SharedMemorySaver } from "../saver/shared-memory-saver.ts";
@@ -136,7 +136,7 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     expect(await filesIn(directory)).toEqual(after);
     const done = await thread.rewind(start);
     expect({ ...done, checkpointId: undefined }).toEqual(planned);
-    const place = diskPlaceName(directory);
+    const place = undoTreeName(directory);
     expect(done).toMatchObject({
       conflicts: [],
       notCovered: [],
@@ -197,7 +197,7 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     expect(conflicts).toEqual(
       ["/after", "/between", "/gone"].map((path) => ({
         path,
-        place: diskPlaceName(directory),
+        place: undoTreeName(directory),
         reason: expect.stringContaining("changed since by a person"),
       })),
     );
@@ -229,7 +229,7 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     await thread.run([say("Hello.")]);
     const start = await thread.head();
     const checkpointId = (await thread.threads.show(id)).steps.at(-1)?.checkpointId as string;
-    const image = { checkpointId, place: diskPlaceName(directory) };
+    const image = { checkpointId, place: undoTreeName(directory) };
     await recordImage(saver, id, { ...image, path: "/a.txt", before: "old", after: "half" });
     await recordImage(saver, id, { ...image, path: "/never", before: undefined, after: "not written" });
     await writeFile(join(directory, "a.txt"), "half");
@@ -247,7 +247,7 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     await thread.run([callTool("delete", { file_path: "/large.bin" }), "done"]);
     const { restored, conflicts, notCovered } = await thread.rewind(-1);
     expect([restored, conflicts]).toEqual([[], []]);
-    const place = diskPlaceName(thread.directory);
+    const place = undoTreeName(thread.directory);
     expect(notCovered).toEqual([{ place, path: "/large.bin", reason: "It is too large to be kept." }]);
   });
 
@@ -257,7 +257,7 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
     const maker = new ThreadMaker(saver, id);
     await maker.put("input", {});
     const checkpointId = (await thread.threads.show(id)).steps.at(-1)?.checkpointId as string;
-    const place = diskPlaceName(directory);
+    const place = undoTreeName(directory);
     const command = { checkpointId, place: place.replace("disk:", "command:"), path: "make all" };
     await new Promise((resolve) => setTimeout(resolve, 100));
     await recordImage(saver, id, { ...command, before: undefined, after: undefined });
@@ -297,7 +297,7 @@ describe("what a thread says does not decide which files are written", () => {
 
   it("without roots, and in others than those, nothing is written; it is only named", async () => {
     const [directory, other] = [await directoryWith({ a: "new" }), await directoryWith({ a: "new" })];
-    const place = diskPlaceName(other);
+    const place = undoTreeName(other);
     const { saver, id } = await threadWith(directory, [{ place, path: "/a", before: "old", after: "new" }]);
     for (const roots of [[], [directory], [join(other, "..")], [`${other}-2`]]) {
       const result = await openThreads(saver).rewind(id, -1, { roots });
@@ -318,7 +318,7 @@ describe("what a thread says does not decide which files are written", () => {
       const directory = join(around, "root");
       await symlink(around, join(directory, "link"));
       await symlink(join(around, "made"), join(directory, "dangling"));
-      const place = diskPlaceName(directory);
+      const place = undoTreeName(directory);
       const images = [
         { place, path, before: "evil", after: "untouched" },
         { place, path, before: "untouched" },
@@ -333,7 +333,7 @@ describe("what a thread says does not decide which files are written", () => {
 
   it("files that steer other programs are not put back", async () => {
     const directory = await directoryWith({ a: "new" });
-    const place = diskPlaceName(directory);
+    const place = undoTreeName(directory);
     const { saver, id } = await threadWith(directory, [
       { place, path: "/.git/hooks/pre-commit", before: "#!/bin/sh\nevil", after: undefined },
       { place, path: "/.vscode/tasks.json", before: "{}", after: undefined },

@@ -135,9 +135,9 @@ function goneOnFrom(states: readonly StoredState[]): Set<string> {
 /** The disk is asked only where files may be put back. */
 async function placesIn(roots: readonly string[]): Promise<PlacesRewind["open"]> {
   if (roots.length === 0) return () => undefined;
-  const { diskPlaceName, openDiskPlace } = await import("deepwright/node");
-  const allowed = new Set(roots.map((root) => diskPlaceName(root)));
-  return (place) => (allowed.has(place) ? openDiskPlace(place) : undefined);
+  const { undoTreeName, openUndoTree } = await import("deepwright/node");
+  const allowed = new Set(roots.map((root) => undoTreeName(root)));
+  return (place) => (allowed.has(place) ? openUndoTree(place) : undefined);
 }
 
 /** The place in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */

@@ -26,7 +26,7 @@ export async function commandWork(
   since: number,
   place: string,
 ): Promise<CommandWork | undefined> {
-  const [{ listImages }, { openDiskPlace }] = await Promise.all([
+  const [{ listImages }, { openUndoTree }] = await Promise.all([
     import("@deepwright/checkpoint"),
     import("deepwright/node"),
   ]);
@@ -35,7 +35,7 @@ export async function commandWork(
   const [first] = commands;
   if (first === undefined) return undefined;
   const byTools = new Set(images.filter((image) => image.place === place).map(({ path }) => path));
-  const looking = openDiskPlace(place)?.changedSince(first.at - CLOCK_TICK_MS);
+  const looking = openUndoTree(place)?.changedSince(first.at - CLOCK_TICK_MS);
   const found = await inTime(looking, LOOKING_MS);
   return { count: commands.length, changed: found?.filter((path) => !byTools.has(path)) };
 }

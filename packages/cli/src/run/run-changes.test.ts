@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listImages, recordImage, SharedMemorySaver, type SharedSaver } from "@deepwright/checkpoint";
-import { createDeepAgent, diskPlaceName, FilesystemBackend } from "deepwright";
+import { createDeepAgent, FilesystemBackend, undoTreeName } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
 import { directoryWith } from "../test-support/run-binary.ts";
@@ -23,7 +23,7 @@ async function runIn(saver: SharedSaver, rootDir: string, files: Record<string, 
 describe("what a run wrote", () => {
   it("is counted from where it began; one that was broken off, from its input", async () => {
     const [saver, directory] = [new SharedMemorySaver(), await directoryWith({})];
-    const place = diskPlaceName(directory);
+    const place = undoTreeName(directory);
     const told = async (since: number) => (await changesSince(saver, THREAD, since, place)).created;
     expect(await imagesBefore(saver, THREAD)).toBe(0);
     await runIn(saver, directory, { "/a": "a", "/b": "b" });
@@ -45,7 +45,7 @@ describe("what a run wrote", () => {
     ];
     await runIn(saver, directory, { "/mine": "new" });
     const checkpointId = (await listImages(saver, THREAD))[0]?.checkpointId as string;
-    const image = { checkpointId, place: diskPlaceName(directory) };
+    const image = { checkpointId, place: undoTreeName(directory) };
     const record = (
       path: string,
       before: string | Uint8Array | undefined,

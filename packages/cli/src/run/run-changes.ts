@@ -1,7 +1,7 @@
 /** What a run wrote: told by the images that its steps left of the files they changed. */
 import type { SharedSaver, StoredImage } from "@deepwright/checkpoint";
 import { DeepwrightError } from "deepwright/errors";
-import type { DiskPlace } from "deepwright/node";
+import type { UndoTree } from "deepwright/node";
 import { type Change, type Changes, changesOf } from "./changes.ts";
 
 type Content = string | Uint8Array | undefined;
@@ -33,11 +33,11 @@ export async function changesSince(
   since: number,
   place: string,
 ): Promise<Changes> {
-  const [{ listImages }, { openDiskPlace }] = await Promise.all([
+  const [{ listImages }, { openUndoTree }] = await Promise.all([
     import("@deepwright/checkpoint"),
     import("deepwright/node"),
   ]);
-  const disk = openDiskPlace(place);
+  const disk = openUndoTree(place);
   const images = await listImages(saver, threadId);
   const changes: Change[] = [];
   for (const [path, file] of byPath(images.filter((i) => i.sequence > since && i.place === place))) {
@@ -53,7 +53,7 @@ export async function changesSince(
 }
 
 /** What cannot be read is not as it was. */
-async function isStill(disk: DiskPlace, path: string, before: Content): Promise<boolean> {
+async function isStill(disk: UndoTree, path: string, before: Content): Promise<boolean> {
   try {
     const now = await disk.read(path);
     return now === undefined ? before === undefined : before !== undefined && Buffer.from(before).equals(now);

@@ -102,12 +102,12 @@ interface Place {
 }
 
 async function placeOf({ disk, directory }: DirectoryFiles, commands: Commands | undefined): Promise<Place> {
-  const [{ diskPlaceName }, { withCommands }, { commandWork }] = await Promise.all([
+  const [{ undoTreeName }, { withCommands }, { commandWork }] = await Promise.all([
     import("deepwright"),
     import("../commands/with-commands.ts"),
     import("../commands/command-work.ts"),
   ]);
-  const name = diskPlaceName(directory);
+  const name = undoTreeName(directory);
   return {
     place: commands?.backend ?? (commands ? withCommands(disk, commands, directory) : disk),
     outcome: async (saver, threadId, since) => ({

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { approvedConfig, approvedPlaces, isApprovedCall, withoutApproval } from "./approved-call.ts";
+import { approvedConfig, approvedPaths, isApprovedCall, withoutApproval } from "./approved-call.ts";
 
 const config = { configurable: { thread_id: "t", checkpoint_ns: "tools:1" } };
 
 it("an approved call may do it where it was approved, in its own task", () => {
   const approved = approvedConfig(config, "call", ["/a"]);
-  expect(approvedPlaces({ config: approved })).toEqual(["/a"]);
-  expect(approvedPlaces({ config: approvedConfig(config, "call") })).toBe("anywhere");
+  expect(approvedPaths({ config: approved })).toEqual(["/a"]);
+  expect(approvedPaths({ config: approvedConfig(config, "call") })).toBe("anywhere");
   const inner = { configurable: { ...approved.configurable, checkpoint_ns: "tools:1|tools:2" } };
   expect(isApprovedCall({ config: inner })).toBe(false);
   expect(isApprovedCall({ config })).toBe(false);

@@ -34,7 +34,7 @@ export function withoutApproval<Config extends Configured>(config: Config): Conf
 }
 
 /** Where the call that a backend works for may do what it was approved for: canonical paths, or anywhere. */
-export function approvedPlaces({
+export function approvedPaths({
   config,
 }: Pick<BackendRuntime, "config">): readonly string[] | "anywhere" | undefined {
   const given = config as Configured | undefined;
@@ -49,5 +49,5 @@ function taskOf(config: Configured | undefined): unknown {
 
 /** Whether the call that a backend works for was approved. */
 export function isApprovedCall(runtime: Pick<BackendRuntime, "config">): boolean {
-  return approvedPlaces(runtime) !== undefined;
+  return approvedPaths(runtime) !== undefined;
 }

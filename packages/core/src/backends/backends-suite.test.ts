@@ -2,7 +2,7 @@ import { StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { BACKEND_SUITE_SIZE, backendSuite, type OpenBackend } from "../testing/index.ts";
 import type { BackendProtocol } from "./backend.ts";
-import { MapBackend } from "./file-map/map.ts";
+import { MapBackend } from "./file-map/map-backend.ts";
 import { filesValue } from "./state/files-value.ts";
 import { StateBackend } from "./state/state.ts";
 

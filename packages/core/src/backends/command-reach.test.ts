@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { commandReachOf, reachOfMounts, withCommandReach } from "./command-reach.ts";
 import { FilesystemBackend } from "./disk/filesystem.ts";
-import { MapBackend } from "./file-map/map.ts";
+import { MapBackend } from "./file-map/map-backend.ts";
 import { StateBackend } from "./state/state.ts";
 
 const map = new MapBackend();

@@ -5,7 +5,7 @@ import { backendSuite } from "../testing/backend-suite/backend-suite.ts";
 import { adaptBackendProtocol } from "./adapt/adapt-protocol.ts";
 import { OlderMapBackend } from "./adapt/older-backend-for-tests.ts";
 import { CompositeBackend } from "./composite/composite.ts";
-import { MapBackend } from "./file-map/map.ts";
+import { MapBackend } from "./file-map/map-backend.ts";
 import { PolicyBackend } from "./policy/policy.ts";
 import { previewBackend } from "./preview/preview.ts";
 import { StoreBackend } from "./store/store.ts";

@@ -6,7 +6,7 @@ import { ask, onThread } from "../loop/fixtures/agents.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import type { BackendProtocol, DeleteResult, WriteResult } from "./backend.ts";
 import { CompositeBackend } from "./composite/composite.ts";
-import { MapBackend } from "./file-map/map.ts";
+import { MapBackend } from "./file-map/map-backend.ts";
 import { PolicyBackend } from "./policy/policy.ts";
 
 const FILES = { "/src/a.ts": "let a;", "/notes.md": "notes" };

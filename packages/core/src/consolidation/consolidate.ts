@@ -12,12 +12,12 @@ import {
   type ConversationSource,
   OWN_THREADS,
 } from "./conversations.ts";
-import { checkPlaces, checkRecordLasts, type WrittenPaths } from "./lasting.ts";
+import { checkRecordLasts, checkStorage, type WrittenPaths } from "./lasting-storage.ts";
 import { type MemoryFileChange, type MemoryTexts, memoryChanges } from "./memory-changes.ts";
 import {
   advanced,
   type MemoryRecord,
-  type RecordPlace,
+  type RecordLocation,
   readMemory,
   readRecord,
   writeDiff,
@@ -114,7 +114,7 @@ interface Run extends Consolidation {
   readonly options: ConsolidateOptions;
   readonly signal: AbortSignal | undefined;
   readonly files: BackendProtocol;
-  readonly place: RecordPlace;
+  readonly location: RecordLocation;
   readonly startedAt: Date;
 }
 
@@ -134,17 +134,17 @@ async function withClaim(
       config: { configurable: options.configurable ?? {} },
     });
   const files = await open({});
-  const place = { backend: files, directory: settings.historyDirectory };
-  await checkPlaces(settings, open, signal);
-  const run: Run = { ...settings, options, signal, files, place, startedAt: new Date() };
-  const record = await readRecord(place, signal ? { signal } : {});
+  const location = { backend: files, directory: settings.historyDirectory };
+  await checkStorage(settings, open, signal);
+  const run: Run = { ...settings, options, signal, files, location, startedAt: new Date() };
+  const record = await readRecord(location, signal ? { signal } : {});
   const recoveredPath = await recover(run, record);
   const { conversations, remaining } = await newConversations(run, record, since);
   const base = { conversations, remaining, recoveredPath };
   if (conversations.length === 0) return { ...base, status: "nothing-new", ...NOTHING };
   const before = await readMemory(files, settings.memory, signal ? { signal } : {});
-  await writeRecord(place, { ...record, pending: pendingOf(run, before) }, signal ? { signal } : {});
-  await checkRecordLasts(place, await open({}), signal);
+  await writeRecord(location, { ...record, pending: pendingOf(run, before) }, signal ? { signal } : {});
+  await checkRecordLasts(location, await open({}), signal);
   run.written.clear();
   const asked = await ask(run, taskOf(conversations, before));
   claim?.signal.throwIfAborted();
@@ -152,7 +152,7 @@ async function withClaim(
   const ended = { ...asked, error: asked.error ?? run.written.loss(before, after) };
   const kept = await keep(run, before, after, ended);
   const isDone = ended.error === undefined && ended.outcome?.kind === "done" && !kept.files.some(isRefused);
-  await writeRecord(place, isDone ? advanced(record, conversations) : withoutPending(record));
+  await writeRecord(location, isDone ? advanced(record, conversations) : withoutPending(record));
   options.signal?.throwIfAborted();
   const status = isDone ? "done" : ended.error === undefined ? "incomplete" : "failed";
   return { ...base, status, ...kept, ...ended };
@@ -188,7 +188,7 @@ async function recover(run: Run, { pending }: MemoryRecord): Promise<string | un
   const changes = memoryChanges(before, after, 1);
   if (changes.length === 0) return undefined;
   const header = [`What changed since a consolidation that began at ${pending.startedAt} and did not end.`];
-  return writeDiff(run.place, header, changes, run.startedAt);
+  return writeDiff(run.location, header, changes, run.startedAt);
 }
 
 interface Ended {
@@ -242,7 +242,7 @@ async function keep(
   const end = error === undefined ? (outcome?.kind ?? "unknown") : `failed: ${wordsOf(error)}`;
   const header = [`Consolidation of ${run.startedAt.toISOString()}; it ended: ${end}`];
   try {
-    const diffPath = await writeDiff(run.place, header, files, run.startedAt);
+    const diffPath = await writeDiff(run.location, header, files, run.startedAt);
     return { files, removed: removedLines(files), diffPath };
   } catch (cause) {
     for (const { path, putBack } of files) if (!putBack) await restore(run, before, after, path);

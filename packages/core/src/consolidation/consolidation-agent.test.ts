@@ -1,7 +1,7 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { PolicyBackend } from "../backends/policy/policy.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { StoreBackend } from "../backends/store/store.ts";
@@ -10,15 +10,15 @@ import { callTool, say } from "../testing/index.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { createConsolidationAgent } from "./consolidation-agent.ts";
 import { OWN_THREADS } from "./conversations.ts";
-import { ToldConversations } from "./conversations-for-tests.ts";
+import { ConversationsInMemory } from "./conversations-for-tests.ts";
 
 const MEMORY =
   "# Style\n- short answers\n- uses tabs\n- lives in Rome\n- likes figs\n- writes Go\n- hates noise\n- up early\n";
 
-let conversations: ToldConversations;
+let conversations: ConversationsInMemory;
 let backend: MapBackend;
 beforeEach(() => {
-  conversations = new ToldConversations(
+  conversations = new ConversationsInMemory(
     {
       threadId: "t1",
       title: "Tabs",

@@ -17,7 +17,7 @@ import {
   consolidate,
 } from "./consolidate.ts";
 import { type ConversationSource, withoutOwnRuns } from "./conversations.ts";
-import { WrittenPaths } from "./lasting.ts";
+import { WrittenPaths } from "./lasting-storage.ts";
 import { createSearchConversationsTool } from "./search-conversations.ts";
 import { CONSOLIDATION_PROMPT } from "./words.ts";
 

@@ -1,7 +1,7 @@
 /** Conversations in memory, told by their words alone. For tests only. */
 import type { ConversationFacts, ConversationMessage, ConversationSource } from "./conversations.ts";
 
-export interface ToldConversation {
+export interface StoredConversation {
   readonly threadId: string;
   readonly updatedAt: string;
   readonly title?: string;
@@ -9,11 +9,11 @@ export interface ToldConversation {
   readonly words: readonly string[];
 }
 
-export class ToldConversations implements ConversationSource {
-  readonly conversations: ToldConversation[] = [];
+export class ConversationsInMemory implements ConversationSource {
+  readonly conversations: StoredConversation[] = [];
   readonly asked: string[] = [];
 
-  constructor(...conversations: ToldConversation[]) {
+  constructor(...conversations: StoredConversation[]) {
     this.conversations.push(...conversations);
   }
 
@@ -47,15 +47,15 @@ export class ToldConversations implements ConversationSource {
     return { matches: matches.slice(0, limit), searched: inScope.length, more: matches.length > limit };
   }
 
-  private newestFirst(): ToldConversation[] {
+  private newestFirst(): StoredConversation[] {
     return [...this.conversations].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   }
 }
 
-function factsOf({ threadId, title, updatedAt, words }: ToldConversation): ConversationFacts {
+function factsOf({ threadId, title, updatedAt, words }: StoredConversation): ConversationFacts {
   return { threadId, title, startedAt: updatedAt, updatedAt, messageCount: words.length };
 }
 
-function messagesOf({ words }: ToldConversation): ConversationMessage[] {
+function messagesOf({ words }: StoredConversation): ConversationMessage[] {
   return words.map((text, index) => ({ index, role: index % 2 === 0 ? "user" : "assistant", text }));
 }

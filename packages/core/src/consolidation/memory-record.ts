@@ -27,14 +27,14 @@ export interface MemoryRecord {
 export const OVERLAP_MS = 60_000;
 
 /** Where, and with what. */
-export interface RecordPlace {
+export interface RecordLocation {
   readonly backend: BackendProtocol;
   readonly directory: string;
 }
 
-export async function readRecord(place: RecordPlace, options: OperationOptions): Promise<MemoryRecord> {
-  const path = recordPath(place);
-  const { data, error, code } = await readText(place.backend, path, options);
+export async function readRecord(location: RecordLocation, options: OperationOptions): Promise<MemoryRecord> {
+  const path = recordPath(location);
+  const { data, error, code } = await readText(location.backend, path, options);
   if (code === "FILE_NOT_FOUND") return {};
   if (error !== undefined) throw unusable(path, error);
   try {
@@ -47,13 +47,13 @@ export async function readRecord(place: RecordPlace, options: OperationOptions):
 }
 
 export async function writeRecord(
-  place: RecordPlace,
+  location: RecordLocation,
   record: MemoryRecord,
   options: OperationOptions = {},
 ): Promise<void> {
-  const path = recordPath(place);
+  const path = recordPath(location);
   const text = `${JSON.stringify(record, undefined, 2)}\n`;
-  const { error } = await place.backend.write(path, text, { ...options, overwrite: true });
+  const { error } = await location.backend.write(path, text, { ...options, overwrite: true });
   if (error !== undefined) throw unusable(path, error);
 }
 
@@ -69,7 +69,7 @@ export function advanced(record: MemoryRecord, reviewed: readonly ConversationFa
 
 /** Returns the path of the new file. */
 export async function writeDiff(
-  place: RecordPlace,
+  location: RecordLocation,
   header: readonly string[],
   changes: readonly MemoryFileChange[],
   at: Date,
@@ -81,10 +81,10 @@ export async function writeDiff(
   );
   const head = [...header, ...notes].map((line) => `# ${line.replaceAll(/\s+/g, " ")}\n`).join("");
   const text = head + changes.map(({ patch }) => patch).join("");
-  const name = `${place.directory}/${at.toISOString().replaceAll(/[:.]/g, "-")}`;
+  const name = `${location.directory}/${at.toISOString().replaceAll(/[:.]/g, "-")}`;
   for (let number = 1; ; number += 1) {
     const path = number === 1 ? `${name}.diff` : `${name}-${number}.diff`;
-    const result = await place.backend.write(path, text);
+    const result = await location.backend.write(path, text);
     if (result.error === undefined) return path;
     if (result.code !== "FILE_EXISTS" || number >= MOST_NAMES) throw unusable(path, result.error);
   }
@@ -123,7 +123,7 @@ export async function readText(
   return { data: storedContent(result.data) };
 }
 
-export function recordPath({ directory }: Pick<RecordPlace, "directory">): string {
+export function recordPath({ directory }: Pick<RecordLocation, "directory">): string {
   return `${directory}/state.json`;
 }
 

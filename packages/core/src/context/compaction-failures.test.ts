@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { DiskSaver } from "../loop/fixtures/disk-saver.ts";
 import { callTool, fault, say } from "../testing/index.ts";
 import {

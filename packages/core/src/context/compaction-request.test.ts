@@ -1,6 +1,6 @@
 /** What a person asked last is told beside every summary, and truly. */
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { callTool, type ScriptedModel, say } from "../testing/index.ts";
 import {
   ask,

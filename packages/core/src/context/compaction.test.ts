@@ -7,7 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { callTool, say } from "../testing/index.ts";
 import {
   answers,

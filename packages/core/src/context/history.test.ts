@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { TaskConfig } from "../engine/engine.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { appendHistory, type HistoryRequest, historyName, sectionOf } from "./history.ts";

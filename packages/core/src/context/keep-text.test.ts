@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { StageTask } from "../loop/stages.ts";
 import { keepText } from "./keep-text.ts";
 

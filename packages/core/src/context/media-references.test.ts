@@ -11,7 +11,7 @@ import { OlderMapBackend } from "../backends/adapt/older-backend-for-tests.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { StateBackend } from "../backends/state/state.ts";

@@ -4,7 +4,7 @@ import { createMiddleware } from "langchain";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { scriptedModel } from "../testing/index.ts";
 
 /** A backend that demands approval, as other packages mark one. */

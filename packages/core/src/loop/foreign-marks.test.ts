@@ -5,7 +5,7 @@ import { Command, MemorySaver, Overwrite } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { callTool, type Script, say, scriptedModel } from "../testing/index.ts";
 import { believedWrites, withoutForeignMarks } from "./foreign-marks.ts";
 

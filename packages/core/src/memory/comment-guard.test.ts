@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { restoreComments } from "./comment-guard.ts";
 import { standInFor, withStandIns } from "./comments.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol, FileDownloadResponse } from "../backends/backend.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { downloadTexts, readPages } from "./load.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

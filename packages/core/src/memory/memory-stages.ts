@@ -24,16 +24,16 @@ import type { MemoryFile } from "./memory-file.ts";
 import { directoriesOf, type LastTurn, lastTurnOf, pathOfCall, RULE_FILES } from "./nested.ts";
 import { dataSection, memorySection, type SectionOptions } from "./section.ts";
 import {
-  asTold,
+  type AnnouncedMemory,
+  type Announcement,
+  announcedFiles,
+  announcementWords,
   changedFiles,
   type IsUntrusted,
   type LoadedMemory,
   loadSources,
   newRules,
   refreshed,
-  type Telling,
-  type ToldMemory,
-  tellingWords,
   type Visit,
 } from "./visit.ts";
 
@@ -123,16 +123,16 @@ async function currentMemory(
   const { section, isUntrusted } = options;
   const visit: Visit = { task, backend, visible, section, operation, sourceOperation, isUntrusted };
   const memory = isFirst ? await firstMemory(visit, thread, options) : loaded;
-  const told = isFirst ? {} : toldIn(task, keys);
+  const told = isFirst ? {} : announcedIn(task, keys);
   const known = knownFiles(memory, told);
   const changed =
-    isLookedAt && !isFirst ? await changedFiles(visit, known, wrote) : { now: known, tellings: [] };
+    isLookedAt && !isFirst ? await changedFiles(visit, known, wrote) : { now: known, announcements: [] };
   const base = backend.workingDirectory ?? "/";
   const directories = options.nested ? newDirectories(looked, thread, turn, known, base) : [];
   const rules = directories.length === 0 ? [] : await newRules(visit, directories, changed.now);
   noteEmpty(looked, thread, directories, rules);
-  const tellings = [...changed.tellings, ...rules];
-  if (tellings.length > 0) tell(visit, keys, thread, tellings);
+  const announcements = [...changed.announcements, ...rules];
+  if (announcements.length > 0) announce(visit, keys, thread, announcements);
   if (!isCompacted) return memory;
   return refresh(visit, keys, looked, thread, memory, [...changed.now, ...rules.map(({ file }) => file)]);
 }
@@ -168,15 +168,15 @@ async function firstMemory(
 /** From now on the prompt says all that the model was told. */
 function load(task: StageTask, keys: MemoryKeys, memory: LoadedMemory): void {
   task.write(keys.loaded, memory);
-  if (Object.keys(toldIn(task, keys)).length > 0) task.write(keys.told, {});
+  if (Object.keys(announcedIn(task, keys)).length > 0) task.write(keys.told, {});
 }
 
-function toldIn(task: StageTask, keys: MemoryKeys): ToldMemory {
-  return (task.read(keys.told) as ToldMemory | undefined) ?? {};
+function announcedIn(task: StageTask, keys: MemoryKeys): AnnouncedMemory {
+  return (task.read(keys.told) as AnnouncedMemory | undefined) ?? {};
 }
 
 /** As the model was last told of them; the sources first, then others in the order they were told. */
-function knownFiles(memory: LoadedMemory, told: ToldMemory): readonly MemoryFile[] {
+function knownFiles(memory: LoadedMemory, told: AnnouncedMemory): readonly MemoryFile[] {
   const loaded = new Set(memory.files.map(({ path }) => path));
   return [
     ...memory.files.map((file) => told[file.path] ?? file),
@@ -184,24 +184,29 @@ function knownFiles(memory: LoadedMemory, told: ToldMemory): readonly MemoryFile
   ];
 }
 
-function tell(visit: Visit, keys: MemoryKeys, thread: Messages, tellings: readonly Telling[]): void {
+function announce(
+  visit: Visit,
+  keys: MemoryKeys,
+  thread: Messages,
+  announcements: readonly Announcement[],
+): void {
   const after = thread.at(-1)?.id;
   if (after === undefined) return;
   const { task, section } = visit;
-  const text = tellingWords(
-    tellings.filter(({ file }) => !file.untrusted),
+  const text = announcementWords(
+    announcements.filter(({ file }) => !file.untrusted),
     section,
   );
   if (text !== "") task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text });
   tellData(
     visit,
     thread,
-    tellingWords(
-      tellings.filter(({ file }) => file.untrusted),
+    announcementWords(
+      announcements.filter(({ file }) => file.untrusted),
       section,
     ),
   );
-  task.write(keys.told, { ...toldIn(task, keys), ...asTold(tellings) });
+  task.write(keys.told, { ...announcedIn(task, keys), ...announcedFiles(announcements) });
 }
 
 /** Untrusted content stands behind the last message, and nowhere else. */
@@ -261,7 +266,7 @@ function noteEmpty(
   looked: LookedAt,
   thread: Messages,
   directories: readonly string[],
-  rules: readonly Telling[],
+  rules: readonly Announcement[],
 ): void {
   const told = new Set(rules.map(({ file }) => parentPath(file.path)));
   const empty = thread[0] && looked.get(thread[0]);

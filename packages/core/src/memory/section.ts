@@ -32,7 +32,7 @@ export function memorySection(
 ): string {
   const trusted = files.filter(({ untrusted }) => !untrusted);
   const blocks = fileBlocks(trusted, visible, options);
-  const absent = blocks.length === 0 ? placesToBegin(trusted, visible) : "";
+  const absent = blocks.length === 0 ? pathsToBegin(trusted, visible) : "";
   if (blocks.length === 0 && absent === "") return "";
   const guide = options.guide ?? guideWords(trusted, visible, blocks.some(hasStandIn));
   const parts = [guide, absent, ...blocks].filter((part) => part !== "");
@@ -103,7 +103,7 @@ function guideWords(
 }
 
 /** Where nothing is noted yet, the model has to know where to begin. */
-function placesToBegin(files: readonly MemoryFile[], visible: ReadonlySet<string>): string {
+function pathsToBegin(files: readonly MemoryFile[], visible: ReadonlySet<string>): string {
   const places = files.filter(({ readOnly }) => !readOnly).map(({ path }) => named(path));
   if (!visible.has("write_file") || places.length === 0) return "";
   return `Nothing is noted yet. Begin with \`write_file\`: ${places.join(", ")}.`;

@@ -35,10 +35,10 @@ export interface LoadedMemory {
 }
 
 /** In the state: files the model was told about since then, by path, as they were. */
-export type ToldMemory = Readonly<Record<string, MemoryFile>>;
+export type AnnouncedMemory = Readonly<Record<string, MemoryFile>>;
 
 /** What was told about one file. */
-export interface Telling {
+export interface Announcement {
   readonly file: MemoryFile;
   readonly words: string;
 }
@@ -62,8 +62,8 @@ export async function loadSources(
   sources: readonly string[],
   readOnly: readonly string[],
 ): Promise<readonly MemoryFile[]> {
-  const locked = placesOf(visit, readOnly);
-  const read = await downloadTexts(visit.backend, [...placesOf(visit, sources)], visit.sourceOperation);
+  const locked = pathsOf(visit, readOnly);
+  const read = await downloadTexts(visit.backend, [...pathsOf(visit, sources)], visit.sourceOperation);
   return read.map((file) => {
     const loaded = judged(visit, memoryFile(file, visit.section.fileLimit), file);
     return locked.has(file.path) ? { ...loaded, readOnly: true } : loaded;
@@ -75,7 +75,7 @@ function judged({ isUntrusted }: Visit, file: MemoryFile, { text }: ReadFile): M
 }
 
 /** Where relative paths lie is known in a run only. */
-function placesOf({ backend }: Visit, sources: readonly string[]): ReadonlySet<string> {
+function pathsOf({ backend }: Visit, sources: readonly string[]): ReadonlySet<string> {
   const base = backend.workingDirectory ?? "/";
   return new Set(sources.flatMap((source) => canonicalPath(source, { base }).path ?? []));
 }
@@ -85,7 +85,7 @@ export async function changedFiles(
   visit: Visit,
   known: readonly MemoryFile[],
   byAgent: boolean,
-): Promise<{ readonly now: readonly MemoryFile[]; readonly tellings: readonly Telling[] }> {
+): Promise<{ readonly now: readonly MemoryFile[]; readonly announcements: readonly Announcement[] }> {
   const { backend, operation, sourceOperation } = visit;
   const sources = known.filter(({ nested }) => !nested);
   const found = known.filter(({ nested }) => nested);
@@ -94,14 +94,14 @@ export async function changedFiles(
     readPages(backend, found.map(pathOf), operation),
   ]);
   const now: MemoryFile[] = [];
-  const tellings: Telling[] = [];
+  const announcements: Announcement[] = [];
   for (const [i, before] of [...sources, ...found].entries()) {
     const read = [...all, ...pages][i] as ReadFile;
     const { file, words } = await compared(visit, before, read, byAgent);
     now.push(file);
-    if (words !== undefined) tellings.push({ file, words });
+    if (words !== undefined) announcements.push({ file, words });
   }
-  return { now, tellings };
+  return { now, announcements };
 }
 
 async function compared(
@@ -139,18 +139,18 @@ export async function newRules(
   visit: Visit,
   directories: readonly string[],
   known: readonly MemoryFile[],
-): Promise<readonly Telling[]> {
+): Promise<readonly Announcement[]> {
   const paths = new Set(known.map(pathOf));
   const marks = new Set(known.map(({ mark }) => mark));
-  const tellings: Telling[] = [];
+  const announcements: Announcement[] = [];
   for (const read of await findRules(visit.backend, directories, visit.operation)) {
     const file = judged(visit, { ...memoryFile(read, reminderLimit(visit.section)), nested: true }, read);
     if (paths.has(file.path) || isMissing(file) || (file.mark !== undefined && marks.has(file.mark)))
       continue;
     marks.add(file.mark);
-    tellings.push({ file, words: ruleWords(visit, file) });
+    announcements.push({ file, words: ruleWords(visit, file) });
   }
-  return tellings;
+  return announcements;
 }
 
 function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
@@ -160,9 +160,9 @@ function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
 }
 
 /** One reminder for all of it: what does not fit is named. */
-export function tellingWords(tellings: readonly Telling[], section: SectionOptions): string {
+export function announcementWords(announcements: readonly Announcement[], section: SectionOptions): string {
   let left = 2 * reminderLimit(section);
-  const parts = tellings.map(({ file, words }) => {
+  const parts = announcements.map(({ file, words }) => {
     if (words.length > left)
       return `${named(file.path)} is new or changed, and too much to show here: read it.`;
     left -= words.length;
@@ -188,9 +188,9 @@ export function refreshed(now: readonly MemoryFile[], { totalLimit }: SectionOpt
 }
 
 /** Of nested files the text is not kept: there may be many, and they rarely change. */
-export function asTold(tellings: readonly Telling[]): ToldMemory {
+export function announcedFiles(announcements: readonly Announcement[]): AnnouncedMemory {
   return Object.fromEntries(
-    tellings.map(({ file }) => [file.path, file.nested ? withoutText(file) : file] as const),
+    announcements.map(({ file }) => [file.path, file.nested ? withoutText(file) : file] as const),
   );
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../agent.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { ConfigurationError } from "../errors.ts";
 import { workspace } from "../memory/agents-for-tests.ts";
 import { scriptedModel } from "../testing/index.ts";

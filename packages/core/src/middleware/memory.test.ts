@@ -2,7 +2,7 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../agent.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { StoreBackend } from "../backends/store/store.ts";
 import { STAGES } from "../loop/stages.ts";

@@ -6,7 +6,7 @@ import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it, vi } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { skillText, temporaryDirectory, writeTree } from "../skills/skill-files-for-tests.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";

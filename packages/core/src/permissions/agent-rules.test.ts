@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { compactingAgent, converse, strictModel, summariser } from "../context/agents-for-tests.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { createMemoryMiddleware } from "../middleware/memory.ts";
@@ -14,7 +14,7 @@ import { parentPath } from "../paths.ts";
 import { skillText } from "../skills/skill-files-for-tests.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { answersOf, ask, callingAgent, onThread, resultsIn, verdictsOf } from "./agent-for-tests.ts";
-import { FILES, onDisk, onHost, rule } from "./places-for-tests.ts";
+import { FILES, onDisk, onHost, rule } from "./backends-for-tests.ts";
 import type { FilesystemPermission } from "./rules.ts";
 
 const READ_ONLY = [rule("deny", "/**", ["write"])];

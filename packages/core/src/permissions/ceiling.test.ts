@@ -6,14 +6,14 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { CreateDeepAgentParams } from "../agent-types.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { Ceiling } from "../backends/run-tree.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { ask, resultsIn, verdictsOf } from "./agent-for-tests.ts";
+import { FILES, rule } from "./backends-for-tests.ts";
 import { ceilingOf } from "./ceiling.ts";
-import { FILES, rule } from "./places-for-tests.ts";
 import { explainPermission, type FilesystemOperation, type FilesystemPermission } from "./rules.ts";
 
 type Level = Pick<CreateDeepAgentParams, "permissions" | "permissionCeiling">;

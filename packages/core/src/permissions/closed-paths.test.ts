@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { rule } from "./backends-for-tests.ts";
 import { closedPaths } from "./closed-paths.ts";
-import { rule } from "./places-for-tests.ts";
 import { checkPermissions, type FilesystemPermission } from "./rules.ts";
 
 const closedBy = (permissions: readonly FilesystemPermission[]) =>

@@ -7,11 +7,11 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { type Args, ask, callingAgent, onThread, resultsIn } from "./agent-for-tests.ts";
-import { directoryWith, rule } from "./places-for-tests.ts";
+import { directoryWith, rule } from "./backends-for-tests.ts";
 
 const TREE = {
   "/desk/plan.txt": "the plan",

@@ -2,12 +2,12 @@
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { approvedConfig } from "../backends/approved-call.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { resolveBackend } from "../backends/resolve.ts";
 import { ask, type CallList, callingAgent, onThread, resultsIn } from "./agent-for-tests.ts";
+import { FILES, onDisk, rule } from "./backends-for-tests.ts";
 import { permissionGate } from "./gate.ts";
 import { guardBackend } from "./guard.ts";
-import { FILES, onDisk, rule } from "./places-for-tests.ts";
 import { checkPermissions } from "./rules.ts";
 
 const RULES = [rule("deny", "/secrets/key.txt"), rule("interrupt", "/secrets/**")];

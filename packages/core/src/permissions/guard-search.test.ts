@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { LsResult, OperationOptions } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
-import { directoryWith, guarded, onDisk, rule } from "./places-for-tests.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
+import { directoryWith, guarded, onDisk, rule } from "./backends-for-tests.ts";
 
 const SECRETS = [rule("deny", "/secrets/**")];
 

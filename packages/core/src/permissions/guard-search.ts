@@ -16,7 +16,7 @@ import { Slices } from "../event-loop.ts";
 import { type DirectoryJudge, type Judge, refusalOf, worst } from "./judge.ts";
 import type { PermissionMode } from "./rules.ts";
 
-export interface SearchPlace {
+export interface SearchTarget {
   readonly inner: BackendProtocol;
   readonly judge: Judge;
   /** Canonical. */
@@ -58,7 +58,7 @@ function refusalBy(view: DirectoryJudge, path: string): FileError | undefined {
   return mode === "deny" && view.leadsOn(path) ? undefined : refusalOf(mode, "read", path);
 }
 
-async function open({ inner, judge, path, options }: SearchPlace): Promise<Opened | FileError> {
+async function open({ inner, judge, path, options }: SearchTarget): Promise<Opened | FileError> {
   const view = await judge.below("read", path, options);
   const opened = new Opened(view, path, options);
   const refusal = refusalBy(view, path);
@@ -67,10 +67,10 @@ async function open({ inner, judge, path, options }: SearchPlace): Promise<Opene
   return listed.error === undefined ? opened : (refusalOf(view.mode, "read", path) ?? opened);
 }
 
-export async function lsAllowed(place: SearchPlace): Promise<LsResult> {
-  const { inner, judge, path, options } = place;
+export async function lsAllowed(target: SearchTarget): Promise<LsResult> {
+  const { inner, judge, path, options } = target;
   if (!judge.refuses("read")) return inner.ls(path, options);
-  const opened = await open(place);
+  const opened = await open(target);
   if ("error" in opened) return opened;
   const result = await inner.ls(path, opened.options);
   if (result.error !== undefined) return result;
@@ -79,10 +79,10 @@ export async function lsAllowed(place: SearchPlace): Promise<LsResult> {
   return { files: shown, ...skippedOf(result.skipped, view, waiting) };
 }
 
-export async function globAllowed(pattern: string, place: SearchPlace): Promise<GlobResult> {
-  const { inner, judge, path, options } = place;
+export async function globAllowed(pattern: string, target: SearchTarget): Promise<GlobResult> {
+  const { inner, judge, path, options } = target;
   if (!judge.refuses("read")) return inner.glob(pattern, path, options);
-  const opened = await open(place);
+  const opened = await open(target);
   if ("error" in opened) return opened;
   const result = await inner.glob(pattern, path, opened.options);
   const { view } = opened;
@@ -99,11 +99,11 @@ export interface GrepQuery {
 }
 
 /** What is left out must not use up the number that was asked for: then more is asked for. */
-export async function grepAllowed(query: GrepQuery, place: SearchPlace): Promise<GrepResult> {
-  const { inner, judge, path, options } = place;
+export async function grepAllowed(query: GrepQuery, target: SearchTarget): Promise<GrepResult> {
+  const { inner, judge, path, options } = target;
   const { pattern, glob, maxCount } = query;
   if (!judge.refuses("read")) return inner.grep(pattern, path, glob, maxCount, options);
-  const opened = await open(place);
+  const opened = await open(target);
   if ("error" in opened) return opened;
   const cap = typeof maxCount === "number" && maxCount >= 1 ? Math.floor(maxCount) : Number.POSITIVE_INFINITY;
   for (let wanted = cap; ; wanted *= 4) {
@@ -111,7 +111,7 @@ export async function grepAllowed(query: GrepQuery, place: SearchPlace): Promise
     const result = await inner.grep(pattern, path, glob, most, opened.options);
     if (result.error !== undefined) return result;
     const { view } = opened;
-    const modes = await judgeFiles(result.matches, view, place);
+    const modes = await judgeFiles(result.matches, view, target);
     const matches = result.matches.filter((match) => modes.get(match.path) === "allow");
     const isWhole = matches.length === result.matches.length;
     // Fewer than were wanted: there the backend has a limit of its own, and asking for more brings nothing.
@@ -133,7 +133,7 @@ export async function grepAllowed(query: GrepQuery, place: SearchPlace): Promise
 async function judgeFiles(
   matches: readonly GrepMatch[],
   view: DirectoryJudge,
-  { judge, options, inner }: SearchPlace,
+  { judge, options, inner }: SearchTarget,
 ): Promise<Map<string, PermissionMode>> {
   const modes = new Map<string, PermissionMode>();
   for (const { path } of matches) {

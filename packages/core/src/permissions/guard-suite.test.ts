@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { backendSuite } from "../testing/backend-suite/backend-suite.ts";
-import { guarded, rule } from "./places-for-tests.ts";
+import { guarded, rule } from "./backends-for-tests.ts";
 
 const ELSEWHERE = [rule("deny", ["/elsewhere/**", "/**/never-*"]), rule("interrupt", "/asked")];
 const abilities = { canAppend: true, canDelete: true, canTransfer: true };

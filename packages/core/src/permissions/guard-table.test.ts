@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readRawFile } from "../backends/adapt/raw-file.ts";
-import { CALLS, FILES, guarded, PLACES, rule, type Verdict, verdictOf } from "./places-for-tests.ts";
+import { BACKENDS, CALLS, FILES, guarded, rule, type Verdict, verdictOf } from "./backends-for-tests.ts";
 import type { FilesystemOperation, FilesystemPermission } from "./rules.ts";
 
 type Expected = Readonly<Record<string, readonly [read: Verdict, write: Verdict]>>;
@@ -101,9 +101,9 @@ function rowsOf(files: Expected): readonly [road: string, operation: FilesystemO
   );
 }
 
-describe.each(Object.keys(PLACES))("on %s", (place) => {
+describe.each(Object.keys(BACKENDS))("on %s", (place) => {
   it.each(TABLE)("every road to a file has the same answer: $name", async ({ rules, files }) => {
-    const inner = (PLACES[place] as (typeof PLACES)[string])();
+    const inner = (BACKENDS[place] as (typeof BACKENDS)[string])();
     const backend = guarded(inner, rules);
     const kept = Object.entries(files).filter(([path, [, write]]) => write !== A && path in FILES);
     const actual: Record<string, Verdict> = {};
@@ -125,11 +125,11 @@ describe.each(Object.keys(PLACES))("on %s", (place) => {
 
 it("the table has at least two hundred rows, on each of four places", () => {
   expect(TABLE.reduce((sum, { files }) => sum + rowsOf(files).length, 0)).toBeGreaterThanOrEqual(200);
-  expect(Object.keys(PLACES)).toHaveLength(4);
+  expect(Object.keys(BACKENDS)).toHaveLength(4);
 });
 
 it("what is allowed is done, and what is refused says so in the agreed words", async () => {
-  const backend = guarded((PLACES.map as () => never)(), [rule("deny", "/notes.md", ["write"])]);
+  const backend = guarded((BACKENDS.map as () => never)(), [rule("deny", "/notes.md", ["write"])]);
   expect(await backend.read("/notes.md")).toMatchObject({ content: FILES["/notes.md"] });
   expect(await backend.write("/x", "1")).toMatchObject({ path: "/x" });
   expect(await backend.write("/./notes.md", "1", { overwrite: true })).toEqual({

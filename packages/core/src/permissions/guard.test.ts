@@ -3,13 +3,13 @@ import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, GrepResult } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { mayExecute, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { StateBackend } from "../backends/state/state.ts";
+import { BACKENDS, CALLS, FILES, guarded, onDisk, rule, verdictOf } from "./backends-for-tests.ts";
 import { guardBackend } from "./guard.ts";
-import { CALLS, FILES, guarded, onDisk, PLACES, rule, verdictOf } from "./places-for-tests.ts";
 
 const SECRETS = [rule("deny", "/secrets/**")];
 const SPELLINGS = ["/secrets/./key.txt", "/./secrets/key.txt", "//secrets//key.txt", "/secrets/key.txt/"];
@@ -20,7 +20,7 @@ const pathsOf = (result: unknown): string[] =>
     []
   ).map(({ path }) => path);
 
-describe.each(Object.entries(PLACES))("on %s", (_, make) => {
+describe.each(Object.entries(BACKENDS))("on %s", (_, make) => {
   it("PM-01 a denied file is not read by any spelling of its path", async () => {
     const backend = guarded(make(), SECRETS);
     for (const path of SPELLINGS)

@@ -44,7 +44,7 @@ import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { closedPaths, type UnkeptRule } from "./closed-paths.ts";
 import { deletionMode } from "./guard-delete.ts";
-import { globAllowed, grepAllowed, lsAllowed, type SearchPlace } from "./guard-search.ts";
+import { globAllowed, grepAllowed, lsAllowed, type SearchTarget } from "./guard-search.ts";
 import { Judge, refusalOf } from "./judge.ts";
 import { checkPermissions, type FilesystemOperation, type PermissionList, type Rules } from "./rules.ts";
 
@@ -189,7 +189,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
 
   async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
     if (isHarnessCall(options)) return this.#inner.glob(pattern, path, options);
-    return this.#search(path, options, (place) => globAllowed(pattern, place));
+    return this.#search(path, options, (target) => globAllowed(pattern, target));
   }
 
   async grep(
@@ -200,7 +200,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     options?: OperationOptions,
   ): Promise<GrepResult> {
     if (isHarnessCall(options)) return this.#inner.grep(pattern, path, glob, maxCount, options);
-    return this.#search(path, options, (place) => grepAllowed({ pattern, glob, maxCount }, place));
+    return this.#search(path, options, (target) => grepAllowed({ pattern, glob, maxCount }, target));
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
@@ -256,13 +256,13 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   async #upload(files: Uploads, options?: OperationOptions): Promise<UploadResponses> {
     const inner = this.#inner;
     if (isHarnessCall(options)) return (await inner.uploadFiles?.(files, options)) ?? [];
-    const places = await this.#places(
+    const judged = await this.#judged(
       "write",
       files.map(([path]) => path),
       options,
     );
     const allowed = files.flatMap(([, bytes], index) => {
-      const { target } = places[index] as Place;
+      const { target } = judged[index] as JudgedPath;
       return target === undefined ? [] : [[target, bytes] as const];
     });
     const given = await this.#judge.whenOpened("write", options);
@@ -270,7 +270,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
       allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, given)) ?? []);
     const answers = stored[Symbol.iterator]();
     const responses: UploadResponses = files.map(([path], index) => {
-      const { target, error } = places[index] as Place;
+      const { target, error } = judged[index] as JudgedPath;
       return { path, error: target === undefined ? error : (answers.next().value ?? MISSING).error };
     });
     if (stored.filesUpdate) responses.filesUpdate = stored.filesUpdate;
@@ -280,25 +280,25 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   async #download(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
     const inner = this.#inner;
     if (isHarnessCall(options)) return (await inner.downloadFiles?.(paths, options)) ?? [];
-    const places = await this.#places("read", paths, options);
-    const allowed = places.flatMap(({ target }) => target ?? []);
+    const judged = await this.#judged("read", paths, options);
+    const allowed = judged.flatMap(({ target }) => target ?? []);
     const given = await this.#judge.whenOpened("read", options);
     const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, given)) ?? []);
     const answers = read[Symbol.iterator]();
     return paths.map((path, index) => {
-      const { target, error } = places[index] as Place;
+      const { target, error } = judged[index] as JudgedPath;
       if (target === undefined) return { path, content: null, error };
       return { ...(answers.next().value ?? MISSING), path };
     });
   }
 
-  async #places(
+  async #judged(
     operation: FilesystemOperation,
     paths: readonly string[],
     options?: OperationOptions,
-  ): Promise<readonly Place[]> {
+  ): Promise<readonly JudgedPath[]> {
     return Promise.all(
-      paths.map(async (path): Promise<Place> => {
+      paths.map(async (path): Promise<JudgedPath> => {
         const canonical = this.#canonical(path);
         if (canonical.error !== undefined) return { error: "invalid_path" };
         const refusal = await this.#judge.refusal(operation, canonical.path, options);
@@ -357,7 +357,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
   async #search<Result>(
     path: string | null | undefined,
     options: OperationOptions | undefined,
-    act: (place: SearchPlace) => Promise<Result>,
+    act: (target: SearchTarget) => Promise<Result>,
   ): Promise<Result | FileError> {
     options?.signal?.throwIfAborted();
     const canonical = this.#canonical(path || ".");
@@ -372,7 +372,7 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
 }
 
 /** `target` is there for what is allowed. */
-interface Place {
+interface JudgedPath {
   readonly target?: string;
   readonly error: TransferErrorCode | null;
 }

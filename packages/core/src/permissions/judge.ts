@@ -1,5 +1,5 @@
 /** What rules say about a call on a backend: links followed, approvals and the harness's own files known. */
-import { approvedPlaces } from "../backends/approved-call.ts";
+import { approvedPaths } from "../backends/approved-call.ts";
 import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backends/backend.ts";
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
@@ -38,7 +38,7 @@ export function refusalOf(
 
 /** A person agreed to what they were shown: where a link has been turned elsewhere since, that is not it. */
 function approvedIn(
-  places: ReturnType<typeof approvedPlaces>,
+  places: ReturnType<typeof approvedPaths>,
   fold: (path: string) => string,
 ): (path: string) => boolean {
   if (places === undefined || places === "anywhere") return () => places === "anywhere";
@@ -63,7 +63,7 @@ export class Judge {
       ? rules.map((rule) => withPatterns(rule, rule.patterns.map(caselessPattern)))
       : rules;
     this.#runtime = runtime;
-    this.#approved = approvedIn(runtime && approvedPlaces(runtime), this.#fold);
+    this.#approved = approvedIn(runtime && approvedPaths(runtime), this.#fold);
   }
 
   /** Whether any rule of this operation is more than a permit. */

@@ -25,14 +25,14 @@ export interface HeadCache {
 
 /** Stamps of a disk say which file it is, through whatever backend it is seen. */
 const onDisk = new Map<string, Head>();
-const byPlace = new WeakMap<object, Map<string, Head>>();
+const byBackend = new WeakMap<object, Map<string, Head>>();
 
 /** `instance` is the backend before it knows the run. */
 export function headCacheFor(instance: BackendProtocol): HeadCache {
   if ((instance as WithChildFiles)[CHILD_FILES] !== undefined) return cacheIn(onDisk, ({ stamp }) => stamp);
   if ((instance as Partial<RuntimeBackend>).withRuntime !== undefined) return NO_CACHE;
-  const heads = byPlace.get(instance) ?? new Map<string, Head>();
-  byPlace.set(instance, heads);
+  const heads = byBackend.get(instance) ?? new Map<string, Head>();
+  byBackend.set(instance, heads);
   return cacheIn(heads, ({ stamp, path }) => stamp && `${stamp}:${path}`);
 }
 

@@ -9,7 +9,7 @@ import { CompositeBackend } from "../backends/composite/composite.ts";
 import { listChildFiles } from "../backends/disk/child-files.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { ContainedRoot } from "../backends/disk/root/contained-root.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { LocalSandbox } from "../backends/sandbox/local-sandbox-for-tests.ts";
 import { StateBackend } from "../backends/state/state.ts";

@@ -131,8 +131,8 @@ function catalogOf(loaded: readonly LoadedSource[]): Catalog {
     const checked = one.candidates.map((candidate, i) => checkedSkill(candidate, one.heads[i] as Head));
     warnings.push(...one.warnings, ...checked.flatMap((result) => result.warnings));
     const found = checked.flatMap(({ skill }) => skill ?? []);
-    const isTold = one.warnings.length > 0 || checked.some((result) => result.warnings.length > 0);
-    if (found.length === 0 && !isTold) warnings.push(emptySource(one.source));
+    const hasWarnings = one.warnings.length > 0 || checked.some((result) => result.warnings.length > 0);
+    if (found.length === 0 && !hasWarnings) warnings.push(emptySource(one.source));
     const skills = lastOfEachName(found, warnings).filter(({ name }) => !taken.has(name));
     for (const { name } of skills) taken.add(name);
     groups.push({ source: one.source, skills });

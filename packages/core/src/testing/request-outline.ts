@@ -2,7 +2,7 @@
 import type { AIMessage, BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
 
 /** A tool result and its place in the request. */
-export interface PlacedResult {
+export interface IndexedResult {
   readonly index: number;
   readonly message: ToolMessage;
 }
@@ -12,20 +12,20 @@ export interface AssistantTurn {
   readonly index: number;
   readonly message: AIMessage;
   readonly calls: readonly ToolCall[];
-  readonly results: readonly PlacedResult[];
+  readonly results: readonly IndexedResult[];
 }
 
 export interface RequestOutline {
   readonly messages: readonly BaseMessage[];
   readonly turns: readonly AssistantTurn[];
   /** Results that follow no assistant message. */
-  readonly strays: readonly PlacedResult[];
+  readonly strays: readonly IndexedResult[];
 }
 
 export function outlineOf(messages: readonly BaseMessage[]): RequestOutline {
   const turns: AssistantTurn[] = [];
-  const strays: PlacedResult[] = [];
-  let results: PlacedResult[] | undefined;
+  const strays: IndexedResult[] = [];
+  let results: IndexedResult[] | undefined;
   messages.forEach((message, index) => {
     if (message.type === "tool") (results ?? strays).push({ index, message: message as ToolMessage });
     else if (message.type === "ai") {

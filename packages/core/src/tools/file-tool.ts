@@ -81,7 +81,7 @@ export function fileTool<Schema extends z.ZodType>(definition: FileToolDefinitio
         signal: runtime.signal,
         locate: (path) => usablePath(path, backend, options),
       };
-      return answer(name, runtime, withPlace(await run(args, call), backend));
+      return answer(name, runtime, withWorkingDirectory(await run(args, call), backend));
     },
   });
   if (definition.changesFiles) withWorkspaceUse(tool, {});
@@ -102,7 +102,7 @@ function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unkn
 }
 
 /** Who tried a path outside is told where the files are. */
-function withPlace(given: FileAnswer, { workingDirectory = "/" }: BackendProtocol): FileAnswer {
+function withWorkingDirectory(given: FileAnswer, { workingDirectory = "/" }: BackendProtocol): FileAnswer {
   if (typeof given === "string" || !("error" in given) || given.code !== "OUTSIDE_ROOT") return given;
   if (workingDirectory === "/") return given;
   return { ...given, error: `${given.error}. You work in ${showPath(workingDirectory)}: stay inside it` };

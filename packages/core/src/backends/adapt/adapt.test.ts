@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backend.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { isSandboxBackend } from "../is-sandbox.ts";
 import { resolveBackend } from "../resolve.ts";
 import { type BackendProtocolV1, currentProtocol } from "./adapt.ts";

@@ -29,7 +29,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { currentShape, isText, readFrom, recordMap } from "../file-map/file-map.ts";
-import { Turns } from "../serial.ts";
+import { KeyLock } from "../key-lock.ts";
 import { errorIn, olderError } from "./adapt-errors.ts";
 import { parseOlderRead } from "./adapt-read.ts";
 
@@ -90,7 +90,7 @@ function isOlderSandbox(backend: BackendProtocolV1): backend is SandboxBackendPr
 
 class AdaptedBackend implements BackendProtocol {
   readonly #older: BackendProtocolV1 & Partial<BackendProtocol>;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyLock();
   readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;
   readonly uploadFiles?: BackendProtocol["uploadFiles"];
   readonly downloadFiles?: BackendProtocol["downloadFiles"];

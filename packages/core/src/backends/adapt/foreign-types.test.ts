@@ -13,7 +13,7 @@ import type {
   ReadResult,
   WriteResult,
 } from "../backend.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { PolicyBackend } from "../policy/policy.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
 import { StoreBackend } from "../store/store.ts";

@@ -1,7 +1,7 @@
 /** A backend of the older protocol, as people have written them: bare lists, numbered text, words for errors. */
 
 import type { AnyFileData, FileInfo, GrepMatch } from "../backend.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import type { BackendProtocolV1 } from "./adapt.ts";
 
 export class OlderMapBackend implements BackendProtocolV1 {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OlderMapBackend } from "../adapt/older-backend-for-tests.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { CompositeBackend } from "./composite.ts";
 
 class CommandBackend extends MapBackend {

@@ -4,11 +4,11 @@ import { type BigIntStats, closeSync, fstatSync } from "node:fs";
 import { showPath } from "../../paths.ts";
 import type { EditResult, FileError, WriteResult } from "../backend.ts";
 import { appendToFile, createFile, type ReadOptions, readAll, replaceFile } from "./atomic-write.ts";
-import { AGAIN, atPlace, type ChangePlace, type ChangeRequest } from "./change-place.ts";
 import { HEAD_BYTES } from "./encoding/detect-encoding.ts";
 import { editBytes } from "./encoding/edit-bytes.ts";
 import { type EncodedText, encodeText, formatOf } from "./encoding/text-codec.ts";
 import { alreadyExists, notFound, systemCode, whyNotPlain } from "./file-errors.ts";
+import { AGAIN, type ChangeRequest, changeLocked, type LockedEntry } from "./locked-change.ts";
 import { withSpareBuffer } from "./spare-buffer.ts";
 
 /** A larger file, before or after, leaves no image: it cannot be put back, only named. */
@@ -34,12 +34,12 @@ export function writeBytes(
   overwrite = false,
 ): Promise<WriteResult> {
   const { path } = request;
-  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
-    if (place.stats === undefined) return create(request, place, bytes, overwrite);
-    const unusable = whyNotWritten(place.stats, path);
+  return changeLocked(request, { create: true }, async (entry): Promise<WriteResult | typeof AGAIN> => {
+    if (entry.stats === undefined) return create(request, entry, bytes, overwrite);
+    const unusable = whyNotWritten(entry.stats, path);
     if (unusable !== undefined) return unusable;
     if (!overwrite) return alreadyExists(path);
-    return replace(request, place, [bytes], undefined);
+    return replace(request, entry, [bytes], undefined);
   });
 }
 
@@ -48,12 +48,12 @@ export function writeText(request: ChangeRequest, text: string, overwrite = fals
   const isSmall = text.length <= (request.record === undefined ? LARGE_TEXT : MAX_IMAGE_BYTES);
   if (isSmall || overwrite) return writeBytes(request, Buffer.from(text), overwrite);
   const { path } = request;
-  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
-    if (place.stats !== undefined) return whyNotWritten(place.stats, path) ?? alreadyExists(path);
+  return changeLocked(request, { create: true }, async (entry): Promise<WriteResult | typeof AGAIN> => {
+    if (entry.stats !== undefined) return whyNotWritten(entry.stats, path) ?? alreadyExists(path);
     const tooLarge = request.maxBytes && whyTooLarge(request, Buffer.byteLength(text));
     if (tooLarge) return tooLarge;
-    await noteLarge(request, place);
-    return createNew(request, place, { [Symbol.iterator]: () => utf8Pieces(text) }, false);
+    await noteLarge(request, entry);
+    return createNew(request, entry, { [Symbol.iterator]: () => utf8Pieces(text) }, false);
   });
 }
 
@@ -72,23 +72,23 @@ function* utf8Pieces(text: string): Generator<Uint8Array> {
 /** Creates the file where there is none. `text` gets the encoding of the file. */
 export function appendText(request: ChangeRequest, text: string): Promise<WriteResult> {
   const { path } = request;
-  return atPlace(request, { create: true }, async (place): Promise<WriteResult | typeof AGAIN> => {
-    const { directory, name, stats } = place;
-    if (stats === undefined) return create(request, place, Buffer.from(text), true);
+  return changeLocked(request, { create: true }, async (entry): Promise<WriteResult | typeof AGAIN> => {
+    const { directory, name, stats } = entry;
+    if (stats === undefined) return create(request, entry, Buffer.from(text), true);
     const unusable = whyNotWritten(stats, path);
     if (unusable !== undefined) return unusable;
     const needsWhole = stats.nlink > 1n || isRecorded(request, Number(stats.size) + text.length);
-    const known = await (needsWhole ? readPlace(place) : readSample(place, text));
+    const known = await (needsWhole ? readEntry(entry) : readSample(entry, text));
     const addition = encodeLike(known.bytes, text, path);
     if (addition.error !== undefined) return addition;
     const tooLarge = whyTooLarge(request, Number(known.stats.size) + addition.bytes.length);
     if (tooLarge !== undefined) return tooLarge;
-    const fresh = { ...place, stats: known.stats };
+    const fresh = { ...entry, stats: known.stats };
     if (needsWhole) {
       const whole = Buffer.concat([known.bytes, addition.bytes]);
       if (stats.nlink > 1n) return replace(request, fresh, [whole], known.bytes);
-      await record(request, place, known.bytes, whole);
-    } else await noteLarge(request, place);
+      await record(request, entry, known.bytes, whole);
+    } else await noteLarge(request, entry);
     return (await appendToFile(directory, name, addition.bytes, known.stats)) ? { path } : AGAIN;
   });
 }
@@ -103,33 +103,33 @@ export interface TextEdit {
 
 export function editText(request: ChangeRequest, edit: TextEdit): Promise<EditResult> {
   const { path } = request;
-  return atPlace(request, {}, async (place): Promise<EditResult | typeof AGAIN> => {
-    if (place.stats === undefined) return notFound(path);
-    const unusable = whyNotPlain(place.stats, path);
+  return changeLocked(request, {}, async (entry): Promise<EditResult | typeof AGAIN> => {
+    if (entry.stats === undefined) return notFound(path);
+    const unusable = whyNotPlain(entry.stats, path);
     if (unusable !== undefined) return unusable;
-    if (place.stats.size > edit.maxSize)
+    if (entry.stats.size > edit.maxSize)
       return {
         error: `'${showPath(path)}' is larger than the ${Math.floor(edit.maxSize / 1024 / 1024)} MB that can be edited`,
         code: "TOO_LARGE",
       };
-    if (request.record !== undefined || place.stats.size < WORTH_SPARING)
-      return editPlace(request, place, edit, undefined);
-    return withSpareBuffer(Number(place.stats.size) + 1, (into) => editPlace(request, place, edit, into));
+    if (request.record !== undefined || entry.stats.size < WORTH_SPARING)
+      return editEntry(request, entry, edit, undefined);
+    return withSpareBuffer(Number(entry.stats.size) + 1, (into) => editEntry(request, entry, edit, into));
   });
 }
 
 /** Reads into `into`, where that is large enough, and keeps nothing of it. */
-async function editPlace(
+async function editEntry(
   request: ChangeRequest,
-  place: ChangePlace,
+  entry: LockedEntry,
   edit: TextEdit,
   into: Buffer | undefined,
 ): Promise<EditResult | typeof AGAIN> {
   const { path, signal } = request;
-  const { bytes, stats } = await readPlace(place, { signal, into });
+  const { bytes, stats } = await readEntry(entry, { signal, into });
   const edited = editBytes(bytes, edit.oldString, edit.newString, edit.replaceAll, path);
   if (edited.error !== undefined) return edited;
-  const result = await replace(request, { ...place, stats }, edited.pieces ?? [edited.bytes], bytes);
+  const result = await replace(request, { ...entry, stats }, edited.pieces ?? [edited.bytes], bytes);
   if (result === AGAIN || result.error !== undefined) return result;
   return { path, occurrences: edited.occurrences };
 }
@@ -150,24 +150,24 @@ function whyNotWritten(stats: BigIntStats, path: string): FileError | undefined 
 
 async function create(
   request: ChangeRequest,
-  place: ChangePlace,
+  entry: LockedEntry,
   bytes: Uint8Array,
   lookAgain: boolean,
 ): Promise<WriteResult | typeof AGAIN> {
   const tooLarge = whyTooLarge(request, bytes.length);
   if (tooLarge !== undefined) return tooLarge;
-  await record(request, place, undefined, bytes);
-  return createNew(request, place, [bytes], lookAgain);
+  await record(request, entry, undefined, bytes);
+  return createNew(request, entry, [bytes], lookAgain);
 }
 
 async function createNew(
   { path }: ChangeRequest,
-  place: ChangePlace,
+  entry: LockedEntry,
   pieces: Iterable<Uint8Array>,
   lookAgain: boolean,
 ): Promise<WriteResult | typeof AGAIN> {
   try {
-    await createFile(place.directory, place.name, pieces);
+    await createFile(entry.directory, entry.name, pieces);
     return { path };
   } catch (error) {
     if (systemCode(error) !== "EEXIST") throw error;
@@ -178,21 +178,21 @@ async function createNew(
 /** `before` is the content that `place.stats` describes, where it is known already. */
 async function replace(
   request: ChangeRequest,
-  place: ChangePlace,
+  entry: LockedEntry,
   pieces: readonly Uint8Array[],
   before: Uint8Array | undefined,
 ): Promise<WriteResult | typeof AGAIN> {
-  const { directory, name, stats } = place;
+  const { directory, name, stats } = entry;
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const tooLarge = whyTooLarge(request, length);
   if (tooLarge !== undefined) return tooLarge;
   directory.checkWritable(name);
   let like = stats;
   if (isRecorded(request, Math.max(Number(stats?.size ?? 0), length))) {
-    const known = before === undefined ? await readPlace(place) : undefined;
+    const known = before === undefined ? await readEntry(entry) : undefined;
     like = known?.stats ?? stats;
-    await record(request, place, before ?? known?.bytes, Buffer.concat(pieces));
-  } else await noteLarge(request, place);
+    await record(request, entry, before ?? known?.bytes, Buffer.concat(pieces));
+  } else await noteLarge(request, entry);
   request.signal?.throwIfAborted();
   return (await replaceFile(directory, name, pieces, like)) ? { path: request.path } : AGAIN;
 }
@@ -203,7 +203,7 @@ function isRecorded(request: ChangeRequest, size: number): boolean {
 
 async function record(
   request: ChangeRequest,
-  { path }: ChangePlace,
+  { path }: LockedEntry,
   before: Uint8Array | undefined,
   after: Uint8Array,
 ): Promise<void> {
@@ -213,18 +213,18 @@ async function record(
 }
 
 /** What cannot be put back is at least named. */
-export async function noteLarge(request: ChangeRequest, { path }: Pick<ChangePlace, "path">): Promise<void> {
+export async function noteLarge(request: ChangeRequest, { path }: Pick<LockedEntry, "path">): Promise<void> {
   await request.record?.({ path, before: undefined, after: undefined, isTooLarge: true });
 }
 
 /** The content, and what the file was when it was read. */
-function readPlace(place: ChangePlace, options?: ReadOptions) {
-  return withPlace(place, (descriptor, size) => readAll(descriptor, size, options));
+function readEntry(entry: LockedEntry, options?: ReadOptions) {
+  return withEntry(entry, (descriptor, size) => readAll(descriptor, size, options));
 }
 
 /** As much as tells how `text` is to be written: the beginning and, if that is ASCII, what is not. */
-function readSample(place: ChangePlace, text: string) {
-  return withPlace(place, async (descriptor, size) => {
+function readSample(entry: LockedEntry, text: string) {
+  return withEntry(entry, async (descriptor, size) => {
     const limit = MAX_SAMPLE_BYTES;
     const head = await readAll(descriptor, size, { limit });
     if (isAscii(Buffer.from(text))) return head;
@@ -237,8 +237,8 @@ function readSample(place: ChangePlace, text: string) {
   });
 }
 
-async function withPlace(
-  { directory, name }: ChangePlace,
+async function withEntry(
+  { directory, name }: LockedEntry,
   read: (descriptor: number, size: number) => Promise<Buffer>,
 ) {
   const descriptor = directory.openFile(name);

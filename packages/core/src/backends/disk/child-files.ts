@@ -5,9 +5,9 @@ import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts
 import { openCheckOf } from "../open-check.ts";
 import { systemCode } from "./file-errors.ts";
 import { type Child, KnownChildren, type SeenFile, stampOf } from "./known-children.ts";
-import { checkedPlace } from "./root/checked-place.ts";
 import type { ContainedRoot } from "./root/contained-root.ts";
 import type { OpenDirectory } from "./root/open-directory.ts";
+import { resolveChecked } from "./root/resolve-checked.ts";
 import { breathe } from "./time-slices.ts";
 
 const BETWEEN_BREATHS = 64;
@@ -21,9 +21,9 @@ export async function listChildFiles(
   request: ChildFilesRequest,
 ): Promise<ChildFiles | FileError> {
   request.signal?.throwIfAborted();
-  const place = await checkedPlace({ root, path, openCheck: openCheckOf(request) });
-  if ("error" in place) return place;
-  const opened = root.openDirectory(path, place);
+  const resolved = await resolveChecked({ root, path, openCheck: openCheckOf(request) });
+  if ("error" in resolved) return resolved;
+  const opened = root.openDirectory(path, resolved);
   if ("error" in opened) return opened;
   const { directory } = opened;
   const prefix = path === "/" ? "/" : `${path}/`;
@@ -138,8 +138,8 @@ class Search {
 
   #wanted(length: number): number {
     const { headUntil } = this.#request;
-    const place = headUntil === undefined ? -1 : this.#buffer.subarray(0, length).indexOf(headUntil);
-    return place < 0 ? length : place + Buffer.byteLength(headUntil as string);
+    const resolved = headUntil === undefined ? -1 : this.#buffer.subarray(0, length).indexOf(headUntil);
+    return resolved < 0 ? length : resolved + Buffer.byteLength(headUntil as string);
   }
 
   #described(stats: Stats, inner: string): ChildFile {

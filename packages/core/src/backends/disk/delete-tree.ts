@@ -5,8 +5,8 @@ import { showPath } from "../../paths.ts";
 import type { DeleteResult, FileError } from "../backend.ts";
 import { readAll } from "./atomic-write.ts";
 import { MAX_IMAGE_BYTES, noteLarge } from "./change-file.ts";
-import { AGAIN, atPlace, type ChangeRequest } from "./change-place.ts";
 import { FileFailure, isDirectory, notFound, systemCode } from "./file-errors.ts";
+import { AGAIN, type ChangeRequest, changeLocked } from "./locked-change.ts";
 import type { EntryName, OpenDirectory } from "./root/open-directory.ts";
 import { breathe } from "./time-slices.ts";
 
@@ -23,18 +23,18 @@ const MAX_ROUNDS = 1000;
  */
 export function deleteAt(request: ChangeRequest, directories = true): Promise<DeleteResult> {
   const { path } = request;
-  return atPlace(request, { keepLink: true }, async (place): Promise<DeleteResult | typeof AGAIN> => {
-    if (place.stats === undefined) return notFound(path);
+  return changeLocked(request, { keepLink: true }, async (entry): Promise<DeleteResult | typeof AGAIN> => {
+    if (entry.stats === undefined) return notFound(path);
     const work = new TreeDelete(request);
-    if (!place.stats.isDirectory()) {
-      await work.record(place.directory, place.name, place.path);
-      unlinkSync(place.directory.path(place.name));
+    if (!entry.stats.isDirectory()) {
+      await work.record(entry.directory, entry.name, entry.path);
+      unlinkSync(entry.directory.path(entry.name));
       return { path };
     }
     if (!directories) return isDirectory(path);
-    const refused = await work.survey(place.directory, place.name, place.path);
+    const refused = await work.survey(entry.directory, entry.name, entry.path);
     if (refused !== undefined) return refused;
-    return (await work.remove(place.directory, place.name, place.path)) ? { path } : AGAIN;
+    return (await work.remove(entry.directory, entry.name, entry.path)) ? { path } : AGAIN;
   });
 }
 

@@ -37,10 +37,8 @@ import { transferError } from "../transfer-error.ts";
 import { undoLogOf } from "../undo-log.ts";
 import { readAll } from "./atomic-write.ts";
 import { appendText, editText, writeBytes, writeText } from "./change-file.ts";
-import type { ChangeRequest, RecordedChange } from "./change-place.ts";
 import { listChildFiles } from "./child-files.ts";
 import { deleteAt } from "./delete-tree.ts";
-import { diskPlaceName, placeNameOf } from "./disk-place.ts";
 import { decodeBytes } from "./encoding/text-codec.ts";
 import { asFileError, whyNotPlain } from "./file-errors.ts";
 import {
@@ -49,15 +47,17 @@ import {
   filesystemSettings,
 } from "./filesystem-options.ts";
 import { listDirectory } from "./list-directory.ts";
+import type { ChangeRequest, RecordedChange } from "./locked-change.ts";
 import { readPage } from "./read-page.ts";
-import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
 import { ContainedRoot } from "./root/contained-root.ts";
 import { isControlPath, isHarnessPath, lenientSpelling } from "./root/control-files.ts";
 import { ControlLinks } from "./root/control-links.ts";
+import { type PathRequest, resolveChecked } from "./root/resolve-checked.ts";
 import { ambiguousOnWindows } from "./root/windows-names.ts";
 import { globDisk, grepDisk } from "./search/search.ts";
 import type { SearchRequest } from "./search/search-start.ts";
 import { breathe } from "./time-slices.ts";
+import { undoTreeName, undoTreeNameOf } from "./undo-tree.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -283,7 +283,7 @@ export class FilesystemBackend implements BackendProtocol {
   ): Promise<Result | FileError> {
     options?.signal?.throwIfAborted();
     return this.#at(path, async (target) => {
-      const place = await checkedPlace(this.#place(target, options));
+      const place = await resolveChecked(this.#place(target, options));
       if ("error" in place) return place;
       const opened = this.#root.openFile(target, undefined, place);
       if ("error" in opened) return opened;
@@ -307,7 +307,7 @@ export class FilesystemBackend implements BackendProtocol {
   }
 
   /** The harness follows no link of the workspace in its own areas, nor to anything it changes. */
-  #place(path: string, options: OperationOptions | undefined, isChange = false): PlaceRequest {
+  #place(path: string, options: OperationOptions | undefined, isChange = false): PathRequest {
     const refuseLinks = isHarnessCall(options) && (isChange || this.#isHarnessFile(path));
     return { root: this.#root, path, openCheck: openCheckOf(options), refuseLinks };
   }
@@ -328,7 +328,7 @@ export class FilesystemBackend implements BackendProtocol {
         isApproved && target === path ? undefined : this.#refuse(target, { path, byHarness }),
       record:
         log && !this.#isHarnessFile(path)
-          ? (change) => log.record({ before: change.before, after: change.after, ...this.#placeOf(change) })
+          ? (change) => log.record({ before: change.before, after: change.after, ...this.#undoEntry(change) })
           : undefined,
     };
   }
@@ -378,11 +378,11 @@ export class FilesystemBackend implements BackendProtocol {
   }
 
   /** A change that is only noted has a place of its own, where nobody takes it for a file that was not there. */
-  #placeOf({ path, isTooLarge }: RecordedChange): { readonly place: string; readonly path: string } {
+  #undoEntry({ path, isTooLarge }: RecordedChange): { readonly place: string; readonly path: string } {
     const { allowOutsideRoot, rootDir } = this.settings;
     const elsewhere = allowOutsideRoot && !isWithin(path, this.workingDirectory);
     const real = elsewhere ? "/" : this.#home.realHostPath();
-    const place = real === undefined ? diskPlaceName(rootDir) : placeNameOf(real);
+    const place = real === undefined ? undoTreeName(rootDir) : undoTreeNameOf(real);
     return { place: isTooLarge ? place.replace("disk:", "large:") : place, path: this.#fromRoot(path) };
   }
 }

@@ -7,8 +7,8 @@ import { errorCode } from "../adapt/adapt-errors.ts";
 import type { FileInfo, LsResult, SkippedFile } from "../backend.ts";
 import { isTemporaryName } from "./atomic-write.ts";
 import { asFileError, systemCode } from "./file-errors.ts";
-import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
 import type { OpenDirectory } from "./root/open-directory.ts";
+import { type PathRequest, resolveChecked } from "./root/resolve-checked.ts";
 import { breathe } from "./time-slices.ts";
 
 /** Looking at the clock for each entry would cost more than some of them do. */
@@ -23,14 +23,14 @@ const PLAIN = /^[\w-]+(?:\.[\w-]+)*$/;
  * name that no path can spell (with a control character, say, or not UTF-8) is in `skipped`, escaped.
  */
 export async function listDirectory(
-  request: PlaceRequest,
+  request: PathRequest,
   signal: AbortSignal | undefined,
 ): Promise<LsResult> {
   signal?.throwIfAborted();
   const { root, path } = request;
-  const place = await checkedPlace(request);
-  if ("error" in place) return place;
-  const opened = root.openDirectory(path, place);
+  const resolved = await resolveChecked(request);
+  if ("error" in resolved) return resolved;
+  const opened = root.openDirectory(path, resolved);
   if ("error" in opened) return opened;
   const { directory } = opened;
   try {
@@ -49,13 +49,13 @@ class Listing {
   /** The same name may be stored in two forms. */
   readonly #beyondAscii = new Set<string>();
   readonly #skipped: SkippedFile[] = [];
-  readonly #request: PlaceRequest;
+  readonly #request: PathRequest;
   readonly #directory: OpenDirectory;
   readonly #prefix: string;
   /** Where to look at entries; undefined: each look has to be checked. */
   readonly #address: string | undefined;
 
-  constructor(request: PlaceRequest, directory: OpenDirectory) {
+  constructor(request: PathRequest, directory: OpenDirectory) {
     this.#request = request;
     this.#directory = directory;
     this.#prefix = request.path === "/" ? "/" : `${request.path}/`;
@@ -124,10 +124,10 @@ class Listing {
   #linkInfo(path: string): FileInfo {
     try {
       const { root, openCheck } = this.#request;
-      const place = root.resolve(path);
-      place.directory?.close();
-      const isTold = place.directory !== undefined && openCheck?.found?.(place.path) === undefined;
-      const stats = isTold ? place.stats : undefined;
+      const resolved = root.resolve(path);
+      resolved.directory?.close();
+      const isTold = resolved.directory !== undefined && openCheck?.found?.(resolved.path) === undefined;
+      const stats = isTold ? resolved.stats : undefined;
       return stats === undefined ? { path, is_dir: false } : infoOfStats(path, stats);
     } catch (error) {
       asFileError(error, path);

@@ -16,9 +16,9 @@ import type {
   OperationOptions,
   TransferErrorCode,
 } from "../backend.ts";
+import { untilAborted } from "../key-lock.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
 import { SandboxError } from "../sandbox-error.ts";
-import { untilAborted } from "../serial.ts";
 import { KEY_HINT, loadSdk, sdkMessage } from "./langsmith-sdk.ts";
 
 export type LangSmithCaptureSnapshotOptions = CaptureSnapshotOptions;

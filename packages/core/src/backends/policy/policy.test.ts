@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CompositeBackend } from "../composite/composite.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { commandNoteOf } from "../is-sandbox.ts";
 import { resolveBackend } from "../resolve.ts";
 import { StateBackend } from "../state/state.ts";

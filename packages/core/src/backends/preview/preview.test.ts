@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backend.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { resolveBackend } from "../resolve.ts";
 import { StateBackend } from "../state/state.ts";
 import { previewBackend } from "./preview.ts";

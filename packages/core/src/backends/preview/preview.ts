@@ -24,8 +24,8 @@ import type {
 } from "../backend.ts";
 import { bytesOf, type FileMap, missing, readFrom, readRawFrom } from "../file-map/file-map.ts";
 import { type Change, planAppend, planEdit, planUpload, planWrite } from "../file-map/file-map-change.ts";
+import { KeyLock } from "../key-lock.ts";
 import { bindBackend, mayUseState } from "../resolve.ts";
-import { Turns } from "../serial.ts";
 import { transferError } from "../transfer-error.ts";
 import { Overlay, type PreviewChange } from "./preview-overlay.ts";
 import { globPreview, grepPreview, lsPreview } from "./preview-search.ts";
@@ -39,16 +39,16 @@ export interface PreviewBackend extends BackendProtocol {
 
 /** It has no `execute`: what a command does cannot be held back. */
 export function previewBackend(inner: AnyBackendProtocol): PreviewBackend {
-  return new Preview(withOurResults(currentProtocol(inner)), new Overlay(), new Turns());
+  return new Preview(withOurResults(currentProtocol(inner)), new Overlay(), new KeyLock());
 }
 
 class Preview implements PreviewBackend {
   readonly #inner: BackendProtocol;
   readonly #overlay: Overlay;
-  readonly #turns: Turns;
+  readonly #turns: KeyLock;
   readonly realPath?: BackendProtocol["realPath"];
 
-  constructor(inner: BackendProtocol, overlay: Overlay, turns: Turns) {
+  constructor(inner: BackendProtocol, overlay: Overlay, turns: KeyLock) {
     this.#inner = inner;
     this.#overlay = overlay;
     this.#turns = turns;

@@ -10,7 +10,7 @@ interface Requests {
 }
 
 /** A place that answers after a while, as one behind a network does. */
-function slowPlace(): Required<FilePrimitives> & Requests {
+function slowPrimitives(): Required<FilePrimitives> & Requests {
   const files = new Map<string, FetchedFile>();
   const log: string[] = [];
   let versions = 0;
@@ -51,7 +51,7 @@ backendSuite(
   {
     name: "backendFromPrimitives",
     timeoutMs: 600_000,
-    open: () => ({ backend: backendFromPrimitives(slowPlace()) }),
+    open: () => ({ backend: backendFromPrimitives(slowPrimitives()) }),
     canAppend: true,
     canDelete: true,
     canTransfer: true,
@@ -64,8 +64,8 @@ backendSuite(
     name: "two backends on one place, used in turn",
     timeoutMs: 600_000,
     open: () => {
-      const place = slowPlace();
-      const backends = [backendFromPrimitives(place), backendFromPrimitives(place)];
+      const primitives = slowPrimitives();
+      const backends = [backendFromPrimitives(primitives), backendFromPrimitives(primitives)];
       let calls = 0;
       const backend = new Proxy(backends[0] as object, {
         get: (_target, name) => {
@@ -81,19 +81,19 @@ backendSuite(
 );
 
 test("a place that cannot remove gives a backend that cannot delete", () => {
-  const { list, get, put } = slowPlace();
+  const { list, get, put } = slowPrimitives();
   expect(backendFromPrimitives({ list, get, put }).delete).toBeUndefined();
 });
 
 test("what a place refuses is the answer to the write", async () => {
-  const { list, get } = slowPlace();
+  const { list, get } = slowPrimitives();
   const full = { error: "There is no space left", code: "STORAGE_FULL" } as const;
   const backend = backendFromPrimitives({ list, get, put: () => full });
   expect(await backend.write("/a.txt", "x")).toEqual(full);
 });
 
 test("a place that never lets a change through gives CONFLICT, not an endless wait", async () => {
-  const { list, get } = slowPlace();
+  const { list, get } = slowPrimitives();
   const backend = backendFromPrimitives({ list, get, put: () => false });
   expect(await backend.write("/a.txt", "x")).toMatchObject({ code: "CONFLICT" });
 });
@@ -108,7 +108,7 @@ test("what is broken is thrown", async () => {
 });
 
 test("a listing that names what is no path reports it", async () => {
-  const { get, put } = slowPlace();
+  const { get, put } = slowPrimitives();
   const listed = [{ path: "/ok.txt" }, { path: "/a//b" }, { path: "/../x" }];
   const backend = backendFromPrimitives({ list: () => listed, get, put });
   expect(await backend.ls("/")).toEqual({
@@ -121,23 +121,23 @@ test("a listing that names what is no path reports it", async () => {
 });
 
 test("ls and glob fetch no file, and grep only those its filter lets through", async () => {
-  const place = slowPlace();
-  const backend = backendFromPrimitives(place);
+  const primitives = slowPrimitives();
+  const backend = backendFromPrimitives(primitives);
   for (const name of ["a.txt", "b.md", "c/d.txt"]) await backend.write(`/${name}`, "needle\n");
-  place.log.length = 0;
+  primitives.log.length = 0;
   await backend.ls("/");
   await backend.glob("**/*.txt");
-  expect(place.log).toEqual(["list /", "list /"]);
+  expect(primitives.log).toEqual(["list /", "list /"]);
   await backend.grep("needle", "/", "*.txt");
-  expect(place.log.slice(2)).toEqual(["list /", "get /a.txt", "get /c/d.txt"]);
+  expect(primitives.log.slice(2)).toEqual(["list /", "get /a.txt", "get /c/d.txt"]);
 });
 
 test("a grep with a cap stops fetching when it has enough", async () => {
-  const place = slowPlace();
+  const primitives = slowPrimitives();
   for (let index = 0; index < 500; index++)
-    await place.put(`/${String(index).padStart(3, "0")}.txt`, new TextEncoder().encode("needle\n"), {});
-  place.log.length = 0;
-  const result = await backendFromPrimitives(place).grep("needle", "/", null, 3);
+    await primitives.put(`/${String(index).padStart(3, "0")}.txt`, new TextEncoder().encode("needle\n"), {});
+  primitives.log.length = 0;
+  const result = await backendFromPrimitives(primitives).grep("needle", "/", null, 3);
   expect(result).toMatchObject({ truncated: true, matches: [{ line: 1 }, { line: 1 }, { line: 1 }] });
-  expect(place.log.length).toBeLessThan(100);
+  expect(primitives.log.length).toBeLessThan(100);
 });

@@ -18,7 +18,7 @@ import type {
 import { FileFailure } from "../disk/file-errors.ts";
 import { bytesOf, missing, readFrom, readRawFrom } from "../file-map/file-map.ts";
 import { type Change, planAppend, planEdit, planUpload, planWrite } from "../file-map/file-map-change.ts";
-import { Turns } from "../serial.ts";
+import { KeyLock } from "../key-lock.ts";
 import { transferError } from "../transfer-error.ts";
 import type { FilePrimitives, PutOptions } from "./file-primitives.ts";
 import {
@@ -28,9 +28,9 @@ import {
   fetchOne,
   fetchParents,
   isDirectory,
-  listPlace,
+  listPrimitives,
 } from "./primitive-files.ts";
-import { globPlace, grepPlace, lsPlace } from "./primitive-search.ts";
+import { globPrimitives, grepPrimitives, lsPrimitives } from "./primitive-search.ts";
 
 /** How often a change is made again when others keep changing the same file. */
 const ATTEMPTS = 20;
@@ -40,31 +40,31 @@ const ATTEMPTS = 20;
  * `put` hold. Directories exist by what lies in them. That nothing is both a file and a directory is
  * looked up before a file is created; two processes that create both at once can still do it.
  */
-export function backendFromPrimitives(place: FilePrimitives): BackendProtocol {
-  return place.remove ? new RemovingBackend(place) : new PrimitiveBackend(place);
+export function backendFromPrimitives(primitives: FilePrimitives): BackendProtocol {
+  return primitives.remove ? new RemovingBackend(primitives) : new PrimitiveBackend(primitives);
 }
 
 export class PrimitiveBackend implements BackendProtocol {
-  readonly #place: FilePrimitives;
-  readonly #turns = new Turns();
+  readonly #primitives: FilePrimitives;
+  readonly #turns = new KeyLock();
 
-  constructor(place: FilePrimitives) {
-    this.#place = place;
+  constructor(primitives: FilePrimitives) {
+    this.#primitives = primitives;
   }
 
   ls(path: string, options: OperationOptions = {}): Promise<LsResult> {
-    return at(path || "/", options, (target) => lsPlace(this.#place, target, options));
+    return at(path || "/", options, (target) => lsPrimitives(this.#primitives, target, options));
   }
 
   read(path: string, offset?: number, limit?: number, options: OperationOptions = {}): Promise<ReadResult> {
     return at(path, options, async (target) =>
-      readFrom(await fetchOne(this.#place, target, options), target, offset, limit),
+      readFrom(await fetchOne(this.#primitives, target, options), target, offset, limit),
     );
   }
 
   readRaw(path: string, options: OperationOptions = {}): Promise<ReadRawResult> {
     return at(path, options, async (target) =>
-      readRawFrom(await fetchOne(this.#place, target, options), target),
+      readRawFrom(await fetchOne(this.#primitives, target, options), target),
     );
   }
 
@@ -106,12 +106,12 @@ export class PrimitiveBackend implements BackendProtocol {
     options: OperationOptions = {},
   ): Promise<GrepResult> {
     return at(path || "/", options, (target) =>
-      grepPlace(this.#place, { pattern, target, glob, maxCount }, options),
+      grepPrimitives(this.#primitives, { pattern, target, glob, maxCount }, options),
     );
   }
 
   glob(pattern: string, path?: string, options: OperationOptions = {}): Promise<GlobResult> {
-    return at(path || "/", options, (target) => globPlace(this.#place, pattern, target, options));
+    return at(path || "/", options, (target) => globPrimitives(this.#primitives, pattern, target, options));
   }
 
   /** Replaces what is there. */
@@ -134,7 +134,7 @@ export class PrimitiveBackend implements BackendProtocol {
     options: OperationOptions = {},
   ): Promise<FileDownloadResponse[]> {
     options.signal?.throwIfAborted();
-    return eachOf(paths, (path) => download(this.#place, path, options));
+    return eachOf(paths, (path) => download(this.#primitives, path, options));
   }
 
   #change(
@@ -143,21 +143,21 @@ export class PrimitiveBackend implements BackendProtocol {
     plan: (files: FetchedFiles, target: string) => Change,
   ): Promise<WriteResult> {
     return at(path, options, (target) =>
-      this.#turns.take(target, () => change(this.#place, target, options, plan)),
+      this.#turns.take(target, () => change(this.#primitives, target, options, plan)),
     );
   }
 }
 
 class RemovingBackend extends PrimitiveBackend {
-  readonly #place: FilePrimitives;
+  readonly #primitives: FilePrimitives;
 
-  constructor(place: FilePrimitives) {
-    super(place);
-    this.#place = place;
+  constructor(primitives: FilePrimitives) {
+    super(primitives);
+    this.#primitives = primitives;
   }
 
   delete(path: string, options: OperationOptions = {}): Promise<DeleteResult> {
-    return at(path, options, (target) => remove(this.#place, target, options));
+    return at(path, options, (target) => remove(this.#primitives, target, options));
   }
 }
 
@@ -183,14 +183,14 @@ export async function at<Result>(
 
 /** Reads, decides, puts; and again when someone else was faster. */
 async function change(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   target: string,
   options: OperationOptions,
   plan: (files: FetchedFiles, target: string) => Change,
 ): Promise<WriteResult> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const before = target === "/" ? undefined : await place.get(target, options);
-    const files = before ? new FetchedFiles() : await surroundings(place, target, options);
+    const before = target === "/" ? undefined : await primitives.get(target, options);
+    const files = before ? new FetchedFiles() : await surroundings(primitives, target, options);
     if (before) files.add(target, dataOf(target, before));
     const planned = plan(files, target);
     if (planned.error !== undefined) return planned;
@@ -198,7 +198,7 @@ async function change(
     if (!data) throw new Error(`No content for ${target}`);
     options.signal?.throwIfAborted();
     const condition: PutOptions = before ? { ifVersion: before.version } : { ifAbsent: true };
-    const done = await place.put(target, bytesOf(data), { ...options, ...condition });
+    const done = await primitives.put(target, bytesOf(data), { ...options, ...condition });
     if (done === true) return { path: target, filesUpdate: null };
     if (done !== false) return done;
   }
@@ -210,15 +210,15 @@ async function change(
 
 /** What may stand in the way of a new file. */
 async function surroundings(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   target: string,
   options: OperationOptions,
 ): Promise<FetchedFiles> {
   const files = new FetchedFiles();
   if (target === "/") return files;
   const [parents, holdsFiles] = await Promise.all([
-    fetchParents(place, target, options),
-    isDirectory(place, target, options),
+    fetchParents(primitives, target, options),
+    isDirectory(primitives, target, options),
   ]);
   for (const [path, file] of parents) files.add(path, dataOf(path, file));
   if (holdsFiles) files.addDirectory(target);
@@ -237,28 +237,28 @@ function mayMeet(paths: readonly string[]): boolean {
 
 /** A directory goes file by file: one that is made meanwhile stays. */
 async function remove(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   target: string,
   options: OperationOptions,
 ): Promise<DeleteResult> {
   if (target === "/") return { error: "Cannot delete the root directory", code: "INVALID_ARGUMENT" };
-  const own = await place.get(target, options);
-  const { files } = await listPlace(place, target, options);
+  const own = await primitives.get(target, options);
+  const { files } = await listPrimitives(primitives, target, options);
   const doomed = [...(own ? [target] : []), ...files.flatMap(({ path, is_dir }) => (is_dir ? [] : [path]))];
   options.signal?.throwIfAborted();
   if (doomed.length === 0) return missing(new FetchedFiles(), target);
-  await eachOf(doomed, (path) => place.remove?.(path, options));
+  await eachOf(doomed, (path) => primitives.remove?.(path, options));
   return { path: target, filesUpdate: null };
 }
 
 async function download(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   path: string,
   options: OperationOptions,
 ): Promise<FileDownloadResponse> {
   const result = await at(path, options, async (target) => {
-    const file = target === "/" ? undefined : await place.get(target, options);
-    return file ?? missing(await fetchOne(place, target, options), target);
+    const file = target === "/" ? undefined : await primitives.get(target, options);
+    return file ?? missing(await fetchOne(primitives, target, options), target);
   });
   if ("error" in result) return { path, content: null, error: transferError(result) };
   return { path, content: result.bytes, error: null };

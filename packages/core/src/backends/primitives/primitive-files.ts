@@ -5,7 +5,7 @@ import type { FileData, FileInfo, OperationOptions, SkippedFile } from "../backe
 import type { FileMap } from "../file-map/file-map.ts";
 import type { FetchedFile, FilePrimitives, ListOptions } from "./file-primitives.ts";
 
-export interface PlaceListing {
+export interface PrimitiveListing {
   /** Sorted by path. */
   readonly files: readonly FileInfo[];
   readonly skipped: readonly SkippedFile[];
@@ -40,14 +40,14 @@ export class FetchedFiles implements FileMap {
 /** Requests that are on their way at once. */
 const PARALLEL = 16;
 
-export async function listPlace(
-  place: FilePrimitives,
+export async function listPrimitives(
+  primitives: FilePrimitives,
   directory: string,
   options: ListOptions,
-): Promise<PlaceListing> {
+): Promise<PrimitiveListing> {
   const files: FileInfo[] = [];
   const skipped: SkippedFile[] = [];
-  for await (const info of await place.list(directory === "/" ? "/" : `${directory}/`, options)) {
+  for await (const info of await primitives.list(directory === "/" ? "/" : `${directory}/`, options)) {
     options.signal?.throwIfAborted();
     const name = info.is_dir ? info.path.replace(/\/$/, "") : info.path;
     if (canonicalPath(name).path !== name) skipped.push({ path: info.path, code: "INVALID_PATH" });
@@ -71,14 +71,14 @@ export async function eachOf<Value, Result>(
 
 /** Those of `paths` that are there, in any order. */
 export async function fetchAll(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   paths: readonly string[],
   options: OperationOptions,
 ): Promise<Map<string, FetchedFile>> {
   const found = new Map<string, FetchedFile>();
   await eachOf(paths, async (path) => {
     options.signal?.throwIfAborted();
-    const file = await place.get(path, options);
+    const file = await primitives.get(path, options);
     if (file) found.set(path, file);
   });
   options.signal?.throwIfAborted();
@@ -87,36 +87,36 @@ export async function fetchAll(
 
 /** The file at `path`, or else what explains that there is none: that it is a directory. */
 export async function fetchOne(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   path: string,
   options: OperationOptions,
 ): Promise<FetchedFiles> {
   const files = new FetchedFiles();
-  const file = path === "/" ? undefined : await place.get(path, options);
+  const file = path === "/" ? undefined : await primitives.get(path, options);
   if (file !== undefined) files.add(path, dataOf(path, file));
-  else if (path !== "/" && (await isDirectory(place, path, options))) files.addDirectory(path);
+  else if (path !== "/" && (await isDirectory(primitives, path, options))) files.addDirectory(path);
   options.signal?.throwIfAborted();
   return files;
 }
 
 export async function isDirectory(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   path: string,
   options: OperationOptions,
 ): Promise<boolean> {
-  for await (const _entry of await place.list(`${path}/`, { ...options, shallow: true })) return true;
+  for await (const _entry of await primitives.list(`${path}/`, { ...options, shallow: true })) return true;
   return false;
 }
 
 /** The files that lie above `path`, where only directories should be. */
 export async function fetchParents(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   path: string,
   options: OperationOptions,
 ): Promise<Map<string, FetchedFile>> {
   const parents: string[] = [];
   for (let parent = parentPath(path); parent !== "/"; parent = parentPath(parent)) parents.push(parent);
-  return fetchAll(place, parents, options);
+  return fetchAll(primitives, parents, options);
 }
 
 export function dataOf(path: string, file: FetchedFile): FileData {

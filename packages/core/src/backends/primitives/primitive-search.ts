@@ -12,9 +12,16 @@ import type {
 } from "../backend.ts";
 import { globFrom, grepFrom, listFrom } from "../file-map/file-map-search.ts";
 import type { FilePrimitives } from "./file-primitives.ts";
-import { dataOf, FetchedFiles, fetchAll, fetchOne, listPlace, type PlaceListing } from "./primitive-files.ts";
+import {
+  dataOf,
+  FetchedFiles,
+  fetchAll,
+  fetchOne,
+  listPrimitives,
+  type PrimitiveListing,
+} from "./primitive-files.ts";
 
-export interface PlaceGrep {
+export interface PrimitiveGrep {
   readonly pattern: string;
   readonly target: string;
   readonly glob?: string | null;
@@ -25,14 +32,14 @@ export interface PlaceGrep {
 const CHUNK = 64;
 const IGNORE_FILE = ".gitignore";
 
-export async function lsPlace(
-  place: FilePrimitives,
+export async function lsPrimitives(
+  primitives: FilePrimitives,
   target: string,
   options: OperationOptions,
 ): Promise<LsResult> {
-  const listing = await listPlace(place, target, { ...options, shallow: true });
+  const listing = await listPrimitives(primitives, target, { ...options, shallow: true });
   if (listing.files.length === 0 && target !== "/")
-    return listFrom(await fetchOne(place, target, options), target);
+    return listFrom(await fetchOne(primitives, target, options), target);
   const prefix = target === "/" ? "/" : `${target}/`;
   const entries = new Map<string, FileInfo>();
   for (const info of listing.files) {
@@ -46,53 +53,54 @@ export async function lsPlace(
   return { files, ...reported(listing.skipped) };
 }
 
-export async function globPlace(
-  place: FilePrimitives,
+export async function globPrimitives(
+  primitives: FilePrimitives,
   pattern: string,
   target: string,
   options: OperationOptions,
 ): Promise<GlobResult> {
   const matcher = compileGlob(pattern, target);
   if (matcher.error !== undefined) return matcher;
-  const listing = await listPlace(place, target, options);
-  if (listing.files.length === 0) return globFrom(await fetchOne(place, target, options), pattern, target);
-  const result = await globFrom(await namesOf(place, listing, target, options), pattern, target);
+  const listing = await listPrimitives(primitives, target, options);
+  if (listing.files.length === 0)
+    return globFrom(await fetchOne(primitives, target, options), pattern, target);
+  const result = await globFrom(await namesOf(primitives, listing, target, options), pattern, target);
   if (result.error !== undefined) return result;
   return { ...result, files: infosOf(listing, result.files), ...reported(listing.skipped) };
 }
 
-export async function grepPlace(
-  place: FilePrimitives,
-  search: PlaceGrep,
+export async function grepPrimitives(
+  primitives: FilePrimitives,
+  search: PrimitiveGrep,
   options: OperationOptions,
 ): Promise<GrepResult> {
   const { pattern, target, glob, maxCount } = search;
   if (pattern === "") return grepFrom(new FetchedFiles(), pattern);
   const filter = glob ? compileGlob(glob, target) : undefined;
   if (filter?.error !== undefined) return filter;
-  const listing = await listPlace(place, target, options);
+  const listing = await listPrimitives(primitives, target, options);
   if (listing.files.length === 0)
-    return grepFrom(await fetchOne(place, target, options), pattern, target, glob, maxCount);
-  const names = await namesOf(place, listing, target, options);
+    return grepFrom(await fetchOne(primitives, target, options), pattern, target, glob, maxCount);
+  const names = await namesOf(primitives, listing, target, options);
   const visible = await globFrom(names, "**", target);
   if (visible.error !== undefined) return visible;
   const paths = visible.files.map(({ path }) => path).filter((path) => filter?.matches(path) ?? true);
-  const result = await grepChunks(place, paths, search, options);
+  const result = await grepChunks(primitives, paths, search, options);
   return result.error === undefined ? { ...result, ...reported(listing.skipped) } : result;
 }
 
 /** In the order of paths, so that one may stop as soon as there is one match more than asked for. */
 async function grepChunks(
-  place: FilePrimitives,
+  primitives: FilePrimitives,
   paths: readonly string[],
-  { pattern, target, maxCount }: PlaceGrep,
+  { pattern, target, maxCount }: PrimitiveGrep,
   options: OperationOptions,
 ): Promise<GrepResult> {
   const cap = typeof maxCount === "number" && maxCount >= 1 ? Math.floor(maxCount) : Number.POSITIVE_INFINITY;
   const matches: GrepMatch[] = [];
   for (let start = 0; start < paths.length; start += CHUNK) {
     const files = new FetchedFiles();
-    for (const [path, file] of await fetchAll(place, paths.slice(start, start + CHUNK), options))
+    for (const [path, file] of await fetchAll(primitives, paths.slice(start, start + CHUNK), options))
       files.add(path, dataOf(path, file));
     const left = cap - matches.length + 1;
     const part = await grepFrom(files, pattern, target, null, Number.isFinite(left) ? left : null);
@@ -107,8 +115,8 @@ async function grepChunks(
 
 /** Every name, with content only where it says what searches leave out: below the target and above it. */
 async function namesOf(
-  place: FilePrimitives,
-  listing: PlaceListing,
+  primitives: FilePrimitives,
+  listing: PrimitiveListing,
   target: string,
   options: OperationOptions,
 ): Promise<FetchedFiles> {
@@ -123,12 +131,12 @@ async function namesOf(
     above = parentPath(above);
     rules.push(above === "/" ? `/${IGNORE_FILE}` : `${above}/${IGNORE_FILE}`);
   }
-  for (const [path, file] of await fetchAll(place, rules, options)) names.add(path, dataOf(path, file));
+  for (const [path, file] of await fetchAll(primitives, rules, options)) names.add(path, dataOf(path, file));
   return names;
 }
 
 /** The listing knows sizes and times; what was searched had names alone. */
-function infosOf(listing: PlaceListing, found: readonly FileInfo[]): FileInfo[] {
+function infosOf(listing: PrimitiveListing, found: readonly FileInfo[]): FileInfo[] {
   const known = new Map(listing.files.map((info) => [info.path, info]));
   return found.map(({ path }) => ({ is_dir: false, ...known.get(path), path }));
 }

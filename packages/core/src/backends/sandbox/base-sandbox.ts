@@ -36,7 +36,7 @@ import { editBytes } from "../disk/encoding/edit-bytes.ts";
 import { decodeBytes, encodeText, formatOf } from "../disk/encoding/text-codec.ts";
 import { FileFailure } from "../disk/file-errors.ts";
 import { MAX_BINARY_BYTES, MAX_PAGE_BYTES } from "../disk/read-page.ts";
-import { Turns } from "../serial.ts";
+import { KeyLock } from "../key-lock.ts";
 import { listingOf } from "./listing.ts";
 import { failureOf, tooLarge } from "./refusal.ts";
 import { type Reply, ScriptRunner } from "./script-runner.ts";
@@ -67,7 +67,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   });
   readonly #runner = new ScriptRunner((command, options) => this.execute(command, options), this.#transfers);
   /** Transfers of one path, one after the other. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyLock();
 
   constructor(options: BaseSandboxOptions = {}) {
     checkDurations({ unit: "seconds" }, { fileTimeout: options.fileTimeout });

@@ -4,7 +4,7 @@ import { sized } from "../../../../../scripts/test-size.ts";
 import { sandboxSuite } from "../../testing/index.ts";
 import { adaptBackendProtocol, adaptSandboxProtocol } from "../adapt/adapt-protocol.ts";
 import type { ExecuteOptions, ExecuteResponse } from "../backend.ts";
-import { MapBackend } from "../file-map/map.ts";
+import { MapBackend } from "../file-map/map-backend.ts";
 import { LocalShellBackend } from "../shell/local-shell.ts";
 import { LocalSandbox, openLocalSandbox } from "./local-sandbox-for-tests.ts";
 

@@ -6,7 +6,7 @@ import { canonicalPath, parentPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import type { AnyFileData, FileData, FilesUpdate, SkippedFile } from "../backend.ts";
 import { isText, olderShape } from "../file-map/file-map.ts";
-import { Turns } from "../serial.ts";
+import { KeyLock } from "../key-lock.ts";
 import { storedNamespace } from "./store-namespace.ts";
 
 export interface ListedItem {
@@ -60,7 +60,7 @@ const GET_BATCH = 200;
 /** Namespaces whose directories are remembered, of each store that cannot list keys. */
 const MAX_REMEMBERED = 1000;
 
-const turnsOf = new WeakMap<BaseStore, Turns>();
+const turnsOf = new WeakMap<BaseStore, KeyLock>();
 const directoriesOf = new WeakMap<BaseStore, Map<string, Set<string>>>();
 
 export class StoreFiles {
@@ -79,7 +79,7 @@ export class StoreFiles {
 
   /** Changes made in one process to one namespace wait for each other. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turns = turnsOf.get(this.#store) ?? new Turns();
+    const turns = turnsOf.get(this.#store) ?? new KeyLock();
     turnsOf.set(this.#store, turns);
     return turns.take(this.#name, work);
   }
@@ -193,7 +193,7 @@ export class StoreFiles {
 
   #found(item: Item | null, skipped?: SkippedFile[]): FoundFile | undefined {
     if (item === null || item === undefined) return undefined;
-    if (!this.#isOurs(item)) throw sharedPlace(this.#namespace, item.namespace);
+    if (!this.#isOurs(item)) throw sharedNamespace(this.#namespace, item.namespace);
     const data = fileDataOf(item.value);
     if (data !== undefined) return { data, value: item.value };
     if (skipped === undefined) throw new NotAFileError(item.key);
@@ -260,7 +260,7 @@ function bytesIn(content: object): Uint8Array | undefined {
   return Uint8Array.from(list as number[]);
 }
 
-function sharedPlace(ours: readonly string[], theirs: readonly string[]): DeepwrightError {
+function sharedNamespace(ours: readonly string[], theirs: readonly string[]): DeepwrightError {
   return new DeepwrightError(
     "INVALID_NAMESPACE",
     `This store keeps the namespaces ${JSON.stringify(ours)} and ${JSON.stringify(theirs)} in one place.`,

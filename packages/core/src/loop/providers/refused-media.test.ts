@@ -6,7 +6,7 @@ import { ChatOllama } from "@langchain/ollama";
 import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../../agent.ts";
-import { MapBackend } from "../../backends/file-map/map.ts";
+import { MapBackend } from "../../backends/file-map/map-backend.ts";
 import { png } from "../../context/media-kinds-for-tests.ts";
 import { callTool, say, scriptedModel } from "../../testing/index.ts";
 import type { ChatModel } from "../model-source.ts";

@@ -54,11 +54,11 @@ export interface BackendCase {
   /** A sentence about behaviour, which begins with the id of a security case where it is one. */
   readonly name: string;
   readonly needs?: readonly Need[];
-  run(place: SuitePlace): Promise<void>;
+  run(subject: BackendUnderTest): Promise<void>;
 }
 
 /** The backend of one case, seen from its root. Paths given to it are relative to the root. */
-export class SuitePlace {
+export class BackendUnderTest {
   readonly backend: BackendProtocol;
   readonly root: string;
   readonly hidden: readonly string[];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { BackendProtocol, EditResult, GrepResult, WriteResult } from "../../backends/backend.ts";
-import { MapBackend } from "../../backends/file-map/map.ts";
+import { MapBackend } from "../../backends/file-map/map-backend.ts";
 import { backendSuite } from "../index.ts";
 import { SuiteFailure } from "../suite/suite-check.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { CASE_TIMEOUT, ofSize, type SuiteRunner } from "../suite/suite-runner.ts";
-import { type BackendCase, type BackendSuiteOptions, SuitePlace } from "./backend-case.ts";
+import { type BackendCase, type BackendSuiteOptions, BackendUnderTest } from "./backend-case.ts";
 import { changeCases } from "./change-cases.ts";
 import { editCases } from "./edit-cases.ts";
 import { encodingCases } from "./encoding-cases.ts";
@@ -51,9 +51,9 @@ export function backendSuite(runner: SuiteRunner, options: BackendSuiteOptions):
 async function runCase(one: BackendCase, options: BackendSuiteOptions): Promise<void> {
   const opened = await options.open();
   try {
-    const place = new SuitePlace(opened, options);
-    for (const need of one.needs ?? []) if (!place.meets(need)) return;
-    await one.run(place);
+    const subject = new BackendUnderTest(opened, options);
+    for (const need of one.needs ?? []) if (!subject.meets(need)) return;
+    await one.run(subject);
   } finally {
     await opened.close?.();
   }

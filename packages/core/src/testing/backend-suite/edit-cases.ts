@@ -182,97 +182,100 @@ export const editCases: readonly BackendCase[] = [
   ...EDITS.map(
     (edit): BackendCase => ({
       name: `edit: ${edit.name}`,
-      run: async (place) => {
-        await place.write("file.txt", edit.before);
-        const path = place.at("file.txt");
-        const result = await succeeded(place.backend.edit(path, edit.old, edit.new, edit.all));
+      run: async (subject) => {
+        await subject.write("file.txt", edit.before);
+        const path = subject.at("file.txt");
+        const result = await succeeded(subject.backend.edit(path, edit.old, edit.new, edit.all));
         same([result.path, result.occurrences], [path, edit.occurrences ?? 1]);
-        same(await place.bytes("file.txt"), utf8(edit.after), "bytes");
+        same(await subject.bytes("file.txt"), utf8(edit.after), "bytes");
       },
     }),
   ),
   ...REFUSALS.map(
     (refusal): BackendCase => ({
       name: `edit: ${refusal.name}, and nothing changes`,
-      run: async (place) => {
-        await place.write("file.txt", refusal.before);
-        const result = place.backend.edit(place.at("file.txt"), refusal.old, refusal.new);
+      run: async (subject) => {
+        await subject.write("file.txt", refusal.before);
+        const result = subject.backend.edit(subject.at("file.txt"), refusal.old, refusal.new);
         const { error } = await refused(result, refusal.code);
         ensure(refusal.words?.test(error) ?? true, `words: ${show(error)}`);
-        same(await place.text("file.txt"), refusal.before);
+        same(await subject.text("file.txt"), refusal.before);
       },
     }),
   ),
   {
     name: "edit of a file that is not there is FILE_NOT_FOUND, and creates none",
-    run: async (place) => {
-      const { error } = await refused(place.backend.edit(place.at("none.txt"), "a", "b"), "FILE_NOT_FOUND");
-      same(error, `File '${place.at("none.txt")}' not found`);
-      same(await place.isThere("none.txt"), false);
+    run: async (subject) => {
+      const { error } = await refused(
+        subject.backend.edit(subject.at("none.txt"), "a", "b"),
+        "FILE_NOT_FOUND",
+      );
+      same(error, `File '${subject.at("none.txt")}' not found`);
+      same(await subject.isThere("none.txt"), false);
     },
   },
   {
     name: "edit of a directory is IS_DIRECTORY",
-    run: async (place) => {
-      await place.write("dir/file.txt", "1");
-      await refused(place.backend.edit(place.at("dir"), "a", "b"), "IS_DIRECTORY");
+    run: async (subject) => {
+      await subject.write("dir/file.txt", "1");
+      await refused(subject.backend.edit(subject.at("dir"), "a", "b"), "IS_DIRECTORY");
     },
   },
   {
     name: "edit of a file that is not text is NOT_TEXT, and changes no byte",
     needs: ["bytes"],
-    run: async (place) => {
+    run: async (subject) => {
       const bytes = Uint8Array.of(97, 0, 98, 255, 0, 254, 97);
-      await place.put("data.bin", bytes);
-      await refused(place.backend.edit(place.at("data.bin"), "a", "b", true), "NOT_TEXT");
-      same(await place.bytes("data.bin"), bytes);
+      await subject.put("data.bin", bytes);
+      await refused(subject.backend.edit(subject.at("data.bin"), "a", "b", true), "NOT_TEXT");
+      same(await subject.bytes("data.bin"), bytes);
     },
   },
   {
     name: "parallel edits of one file all land",
-    run: async (place) => {
+    run: async (subject) => {
       const names = Array.from({ length: 12 }, (_, index) => `<${index}>`);
-      await place.write("shared.txt", names.map((name) => `${name}: before\n`).join(""));
+      await subject.write("shared.txt", names.map((name) => `${name}: before\n`).join(""));
       const edits = names.map((name) =>
-        place.backend.edit(place.at("shared.txt"), `${name}: before`, `${name}: after`),
+        subject.backend.edit(subject.at("shared.txt"), `${name}: before`, `${name}: after`),
       );
       for (const result of await Promise.all(edits)) await succeeded(result);
-      same(await place.text("shared.txt"), names.map((name) => `${name}: after\n`).join(""));
+      same(await subject.text("shared.txt"), names.map((name) => `${name}: after\n`).join(""));
     },
   },
   {
     name: "of parallel edits of the same text one succeeds and the others are told",
-    run: async (place) => {
-      await place.write("shared.txt", "target\n");
+    run: async (subject) => {
+      await subject.write("shared.txt", "target\n");
       const edits = Array.from({ length: 8 }, (_, index) =>
-        place.backend.edit(place.at("shared.txt"), "target", `done ${index}`),
+        subject.backend.edit(subject.at("shared.txt"), "target", `done ${index}`),
       );
       const results = await Promise.all(edits);
       const winners = results.flatMap((result, index) => (result.error === undefined ? [index] : []));
       same(winners.length, 1, "edits that succeeded");
       for (const result of results)
         if (result.error !== undefined) await refused(result, ["STRING_NOT_FOUND", "CONFLICT"]);
-      same(await place.text("shared.txt"), `done ${winners[0]}\n`);
+      same(await subject.text("shared.txt"), `done ${winners[0]}\n`);
     },
   },
   {
     name: "parallel edits of different files do not meet",
-    run: async (place) => {
+    run: async (subject) => {
       const names = Array.from({ length: 8 }, (_, index) => `file-${index}.txt`);
-      for (const name of names) await place.write(name, "before\n");
-      await Promise.all(names.map((name) => place.backend.edit(place.at(name), "before", name)));
-      for (const name of names) same(await place.text(name), `${name}\n`);
+      for (const name of names) await subject.write(name, "before\n");
+      await Promise.all(names.map((name) => subject.backend.edit(subject.at(name), "before", name)));
+      for (const name of names) same(await subject.text(name), `${name}\n`);
     },
   },
   {
     name: "an edit is seen by the next read, grep and edit",
-    run: async (place) => {
-      await place.write("seen.txt", "one\n");
-      await succeeded(place.backend.edit(place.at("seen.txt"), "one", "two"));
-      same((await succeeded(place.backend.read(place.at("seen.txt")))).content, "two\n");
-      same(await place.grep("two"), ["seen.txt:1:two"]);
-      await succeeded(place.backend.edit(place.at("seen.txt"), "two", "three"));
-      same(await place.text("seen.txt"), "three\n");
+    run: async (subject) => {
+      await subject.write("seen.txt", "one\n");
+      await succeeded(subject.backend.edit(subject.at("seen.txt"), "one", "two"));
+      same((await succeeded(subject.backend.read(subject.at("seen.txt")))).content, "two\n");
+      same(await subject.grep("two"), ["seen.txt:1:two"]);
+      await succeeded(subject.backend.edit(subject.at("seen.txt"), "two", "three"));
+      same(await subject.text("seen.txt"), "three\n");
     },
   },
 ];

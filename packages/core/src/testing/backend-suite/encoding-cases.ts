@@ -1,6 +1,6 @@
 import { decodeBase64 } from "../../text/base64.ts";
 import { ensure, same, succeeded } from "../suite/suite-check.ts";
-import type { BackendCase, SuitePlace } from "./backend-case.ts";
+import type { BackendCase, BackendUnderTest } from "./backend-case.ts";
 import { shown, utf8 } from "./backend-case.ts";
 
 interface Encoded {
@@ -62,45 +62,45 @@ export const encodingCases: readonly BackendCase[] = [
     {
       name: `${encoded.name} is shown as text`,
       needs: ["encodings"],
-      run: async (place) => {
-        await place.put("encoded.txt", encoded.bytes);
-        same(await plainText(place), encoded.text);
+      run: async (subject) => {
+        await subject.put("encoded.txt", encoded.bytes);
+        same(await plainText(subject), encoded.text);
       },
     },
     {
       name: `${encoded.name}: an edit accepts what was shown, keeps the encoding and every other byte`,
       needs: ["encodings"],
-      run: async (place) => {
-        await place.put("encoded.txt", encoded.bytes);
+      run: async (subject) => {
+        await subject.put("encoded.txt", encoded.bytes);
         const [, second = "", third = ""] = encoded.text.split("\n");
-        await succeeded(place.backend.edit(place.at("encoded.txt"), second, third));
-        same(await place.bytes("encoded.txt"), withSecondLineAsThird(encoded));
+        await succeeded(subject.backend.edit(subject.at("encoded.txt"), second, third));
+        same(await subject.bytes("encoded.txt"), withSecondLineAsThird(encoded));
       },
     },
     {
       name: `${encoded.name}: grep finds what was shown`,
       needs: ["encodings"],
-      run: async (place) => {
-        await place.put("encoded.txt", encoded.bytes);
+      run: async (subject) => {
+        await subject.put("encoded.txt", encoded.bytes);
         const second = encoded.text.split("\n")[1] as string;
-        same(await place.grep(second.slice(2, 8)), [`encoded.txt:2:${second}`]);
+        same(await subject.grep(second.slice(2, 8)), [`encoded.txt:2:${second}`]);
       },
     },
   ]),
   {
     name: "bytes that are text in UTF-8 come back as they were when another line was edited",
     needs: ["upload"],
-    run: async (place) => {
-      await place.put("utf8.txt", utf8("\ufeffé\r\nü\n\rß"));
-      await succeeded(place.backend.edit(place.at("utf8.txt"), "ü", "u"));
-      same(await place.bytes("utf8.txt"), utf8("\ufeffé\r\nu\n\rß"));
+    run: async (subject) => {
+      await subject.put("utf8.txt", utf8("\ufeffé\r\nü\n\rß"));
+      await succeeded(subject.backend.edit(subject.at("utf8.txt"), "ü", "u"));
+      same(await subject.bytes("utf8.txt"), utf8("\ufeffé\r\nu\n\rß"));
     },
   },
 ];
 
 /** The text without a byte order mark, which a backend may show or not. */
-async function plainText(place: SuitePlace): Promise<string> {
-  const { content } = await succeeded(place.backend.read(place.at("encoded.txt")));
+async function plainText(subject: BackendUnderTest): Promise<string> {
+  const { content } = await succeeded(subject.backend.read(subject.at("encoded.txt")));
   return shown(content).replace(/^\ufeff/, "");
 }
 

@@ -78,28 +78,28 @@ export const globCases: readonly BackendCase[] = [
   ...FORMS.map(
     ([pattern, files, directory = ""]): BackendCase => ({
       name: `${pattern}${directory ? ` in ${directory}` : ""} finds ${files.length} files`,
-      run: async (place) => {
-        await place.fill(TREE);
-        same(await place.glob(pattern, directory), files);
+      run: async (subject) => {
+        await subject.fill(TREE);
+        same(await subject.glob(pattern, directory), files);
       },
     }),
   ),
   {
     name: "a pattern that begins with a slash is relative to the root",
-    run: async (place) => {
-      await place.fill(TREE);
-      const pattern = place.at("src/*.js");
-      same(await place.glob(pattern), ["src/app.js"]);
+    run: async (subject) => {
+      await subject.fill(TREE);
+      const pattern = subject.at("src/*.js");
+      same(await subject.glob(pattern), ["src/app.js"]);
     },
   },
   {
     name: "results are files, sorted by path, with full paths",
-    run: async (place) => {
-      await place.fill({ "b/x.txt": "1", "a-b.txt": "1", "a.txt": "1", "a/x.txt": "1", "B.txt": "1" });
-      const { files, truncated } = await succeeded(place.backend.glob("**/*.txt", place.at("")));
+    run: async (subject) => {
+      await subject.fill({ "b/x.txt": "1", "a-b.txt": "1", "a.txt": "1", "a/x.txt": "1", "B.txt": "1" });
+      const { files, truncated } = await succeeded(subject.backend.glob("**/*.txt", subject.at("")));
       same(
         files.map(({ path }) => path),
-        ["B.txt", "a-b.txt", "a.txt", "a/x.txt", "b/x.txt"].map((name) => place.at(name)),
+        ["B.txt", "a-b.txt", "a.txt", "a/x.txt", "b/x.txt"].map((name) => subject.at(name)),
       );
       ensure(
         files.every(({ is_dir }) => !is_dir),
@@ -110,24 +110,24 @@ export const globCases: readonly BackendCase[] = [
   },
   {
     name: "a name with signs that mean something in patterns is found by itself, escaped",
-    run: async (place) => {
-      await place.fill({ "{a,b}.txt": "1", "[x].txt": "1", "a.txt": "1", "x.txt": "1" });
-      same(await place.glob("\\{a,b\\}.txt"), ["{a,b}.txt"]);
-      same(await place.glob("[[]x].txt"), ["[x].txt"]);
+    run: async (subject) => {
+      await subject.fill({ "{a,b}.txt": "1", "[x].txt": "1", "a.txt": "1", "x.txt": "1" });
+      same(await subject.glob("\\{a,b\\}.txt"), ["{a,b}.txt"]);
+      same(await subject.glob("[[]x].txt"), ["[x].txt"]);
     },
   },
   {
     name: "an empty pattern is INVALID_PATTERN",
-    run: async (place) => {
-      await refused(place.backend.glob("", place.root), "INVALID_PATTERN");
+    run: async (subject) => {
+      await refused(subject.backend.glob("", subject.root), "INVALID_PATTERN");
     },
   },
   {
     name: "glob in a file is NOT_A_DIRECTORY; in a directory that is not there it finds nothing or is FILE_NOT_FOUND",
-    run: async (place) => {
-      await place.write("file.txt", "1");
-      await refused(place.backend.glob("*", place.at("file.txt")), "NOT_A_DIRECTORY");
-      const result = await place.backend.glob("*", place.at("nowhere"));
+    run: async (subject) => {
+      await subject.write("file.txt", "1");
+      await refused(subject.backend.glob("*", subject.at("file.txt")), "NOT_A_DIRECTORY");
+      const result = await subject.backend.glob("*", subject.at("nowhere"));
       if (result.error === undefined) same(result.files, []);
       else await refused(result, "FILE_NOT_FOUND");
     },
@@ -135,9 +135,9 @@ export const globCases: readonly BackendCase[] = [
   ...OUTWARD.map(
     (pattern): BackendCase => ({
       name: `FS-05 ${pattern} is a typed error or finds nothing`,
-      run: async (place) => {
-        await place.fill({ "in/a.txt": "1", "out.txt": "1" });
-        const result = await place.backend.glob(pattern, place.at("in"));
+      run: async (subject) => {
+        await subject.fill({ "in/a.txt": "1", "out.txt": "1" });
+        const result = await subject.backend.glob(pattern, subject.at("in"));
         if (result.error === undefined) same(result.files, []);
         else await refused(result, ["INVALID_PATH", "INVALID_PATTERN", "OUTSIDE_ROOT"]);
       },
@@ -146,13 +146,13 @@ export const globCases: readonly BackendCase[] = [
   ...COSTLY.map(
     ([name, pattern]): BackendCase => ({
       name: `RD-01 ${name} cost little, or are a typed error`,
-      run: async (place) => {
-        await place.fill({
+      run: async (subject) => {
+        await subject.fill({
           "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/y.txt": "1",
           "a.txt": "1",
         });
         const start = Date.now();
-        const result = await place.backend.glob(pattern, place.at(""));
+        const result = await subject.backend.glob(pattern, subject.at(""));
         if (result.error !== undefined) await refused(result, ["INVALID_PATTERN", "INVALID_PATH"]);
         ensure(Date.now() - start < COSTLY_LIMIT_MS, `took ${Date.now() - start} ms`);
       },
@@ -161,20 +161,20 @@ export const globCases: readonly BackendCase[] = [
   {
     name: "what .gitignore names is left out, unless the path leads into it",
     needs: ["ignore files", "upload"],
-    run: async (place) => {
-      await place.put(".gitignore", new TextEncoder().encode("build/\n*.log\n"));
-      await place.fill({ "build/out.txt": "1", "a.log": "1", "a.txt": "1", "src/b.txt": "1" });
-      same(await place.glob("*.{txt,log}"), ["a.txt", "src/b.txt"]);
-      same(await place.glob("*.txt", "build"), ["build/out.txt"]);
+    run: async (subject) => {
+      await subject.put(".gitignore", new TextEncoder().encode("build/\n*.log\n"));
+      await subject.fill({ "build/out.txt": "1", "a.log": "1", "a.txt": "1", "src/b.txt": "1" });
+      same(await subject.glob("*.{txt,log}"), ["a.txt", "src/b.txt"]);
+      same(await subject.glob("*.txt", "build"), ["build/out.txt"]);
     },
   },
   {
     name: "what was deleted is not found any more",
     needs: ["delete"],
-    run: async (place) => {
-      await place.fill({ "a.txt": "1", "dir/b.txt": "1" });
-      await place.backend.delete?.(place.at("dir"));
-      same(await place.glob("*.txt"), ["a.txt"]);
+    run: async (subject) => {
+      await subject.fill({ "a.txt": "1", "dir/b.txt": "1" });
+      await subject.backend.delete?.(subject.at("dir"));
+      same(await subject.glob("*.txt"), ["a.txt"]);
     },
   },
 ];

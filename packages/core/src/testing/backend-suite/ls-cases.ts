@@ -19,90 +19,90 @@ const SORTED_NAMES = [
 export const lsCases: readonly BackendCase[] = [
   {
     name: "lists what lies directly in a directory, and each directory in it once",
-    run: async (place) => {
-      await place.fill({
+    run: async (subject) => {
+      await subject.fill({
         "top.txt": "1",
         "dir/one.txt": "1",
         "dir/two.txt": "2",
         "dir/deep/er/three.txt": "3",
       });
-      same(await place.names(), ["dir/", "top.txt"]);
-      same(await place.names("dir"), ["deep/", "one.txt", "two.txt"]);
+      same(await subject.names(), ["dir/", "top.txt"]);
+      same(await subject.names("dir"), ["deep/", "one.txt", "two.txt"]);
     },
   },
   {
     name: "says of each entry whether it is a directory; a directory has a slash at its end",
-    run: async (place) => {
-      await place.fill({ "file.txt": "1", "dir/one.txt": "1" });
-      const { files } = await succeeded(place.backend.ls(place.at("")));
+    run: async (subject) => {
+      await subject.fill({ "file.txt": "1", "dir/one.txt": "1" });
+      const { files } = await succeeded(subject.backend.ls(subject.at("")));
       same(
         files.map(({ path, is_dir }) => [path, is_dir ?? false]),
         [
-          [`${place.at("dir")}/`, true],
-          [place.at("file.txt"), false],
+          [`${subject.at("dir")}/`, true],
+          [subject.at("file.txt"), false],
         ],
       );
     },
   },
   {
     name: "entries are sorted by the code units of their paths",
-    run: async (place) => {
+    run: async (subject) => {
       for (const name of SORTED_NAMES.toReversed())
-        await place.write(name.endsWith("/") ? `${name}file` : name, "1");
-      same(await place.names(), SORTED_NAMES);
+        await subject.write(name.endsWith("/") ? `${name}file` : name, "1");
+      same(await subject.names(), SORTED_NAMES);
     },
   },
   {
     name: "names that begin with a dot are listed",
-    run: async (place) => {
-      await place.fill({ ".hidden": "1", ".dir/file": "1", seen: "1" });
-      same(await place.names(), [".dir/", ".hidden", "seen"]);
+    run: async (subject) => {
+      await subject.fill({ ".hidden": "1", ".dir/file": "1", seen: "1" });
+      same(await subject.names(), [".dir/", ".hidden", "seen"]);
     },
   },
   {
     name: "a directory whose name begins like another's does not show what is in that one",
-    run: async (place) => {
-      await place.fill({ "dir/in.txt": "1", "dir2/out.txt": "1", "dir-old/out.txt": "1", "dir.txt": "1" });
-      same(await place.names("dir"), ["in.txt"]);
+    run: async (subject) => {
+      await subject.fill({ "dir/in.txt": "1", "dir2/out.txt": "1", "dir-old/out.txt": "1", "dir.txt": "1" });
+      same(await subject.names("dir"), ["in.txt"]);
     },
   },
   {
     name: "a name that is a wildcard elsewhere stands for itself",
-    run: async (place) => {
-      await place.fill({ "100%/in.txt": "1", "100x/out.txt": "1", "a_b/in.txt": "1", "axb/out.txt": "1" });
-      same(await place.names("100%"), ["in.txt"]);
-      same(await place.names("a_b"), ["in.txt"]);
+    run: async (subject) => {
+      await subject.fill({ "100%/in.txt": "1", "100x/out.txt": "1", "a_b/in.txt": "1", "axb/out.txt": "1" });
+      same(await subject.names("100%"), ["in.txt"]);
+      same(await subject.names("a_b"), ["in.txt"]);
     },
   },
   {
     name: "ls of a directory that is not there is empty or FILE_NOT_FOUND",
-    run: async (place) => {
-      await place.write("here.txt", "1");
-      const result = await place.backend.ls(place.at("nowhere"));
-      if (result.error === undefined && !place.options.keepsEmptyDirectories) same(result.files, []);
+    run: async (subject) => {
+      await subject.write("here.txt", "1");
+      const result = await subject.backend.ls(subject.at("nowhere"));
+      if (result.error === undefined && !subject.options.keepsEmptyDirectories) same(result.files, []);
       else await refused(result, "FILE_NOT_FOUND");
     },
   },
   {
     name: "ls of a file is NOT_A_DIRECTORY",
-    run: async (place) => {
-      await place.write("file.txt", "1");
-      await refused(place.backend.ls(place.at("file.txt")), "NOT_A_DIRECTORY");
+    run: async (subject) => {
+      await subject.write("file.txt", "1");
+      await refused(subject.backend.ls(subject.at("file.txt")), "NOT_A_DIRECTORY");
     },
   },
   {
     name: "ls of an empty root is an empty list",
-    run: async (place) => {
-      const result = await place.backend.ls(place.root);
-      if (place.root === "/") ensure(result.error === undefined, `ls / failed: ${show(result)}`);
+    run: async (subject) => {
+      const result = await subject.backend.ls(subject.root);
+      if (subject.root === "/") ensure(result.error === undefined, `ls / failed: ${show(result)}`);
       same(result.files ?? [], []);
     },
   },
   {
     name: "a size, where one is given, counts bytes",
-    run: async (place) => {
-      await place.fill({ "empty.txt": "", "text.txt": "naïve €" });
-      const { files } = await succeeded(place.backend.ls(place.at("")));
+    run: async (subject) => {
+      await subject.fill({ "empty.txt": "", "text.txt": "naïve €" });
+      const { files } = await succeeded(subject.backend.ls(subject.at("")));
       const sizes = files.map(({ size }) => size);
       const bytes = [0, utf8("naïve €").length];
       for (const [index, size] of sizes.entries())
@@ -111,9 +111,9 @@ export const lsCases: readonly BackendCase[] = [
   },
   {
     name: "a time, where one is given, is ISO 8601 and about now",
-    run: async (place) => {
-      await place.write("now.txt", "1");
-      const { files } = await succeeded(place.backend.ls(place.at("")));
+    run: async (subject) => {
+      await subject.write("now.txt", "1");
+      const { files } = await succeeded(subject.backend.ls(subject.at("")));
       const time = files[0]?.modified_at;
       if (time === undefined) return;
       ensure(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(time), `not ISO 8601: ${show(time)}`);
@@ -123,19 +123,21 @@ export const lsCases: readonly BackendCase[] = [
   {
     name: "a file is listed once it was written, and no more once it was deleted",
     needs: ["delete"],
-    run: async (place) => {
-      await place.fill({ "dir/one.txt": "1", "dir/two.txt": "1" });
-      await succeeded(place.backend.delete?.(place.at("dir/one.txt")) ?? { error: "no delete" });
-      same(await place.names("dir"), ["two.txt"]);
+    run: async (subject) => {
+      await subject.fill({ "dir/one.txt": "1", "dir/two.txt": "1" });
+      await succeeded(subject.backend.delete?.(subject.at("dir/one.txt")) ?? { error: "no delete" });
+      same(await subject.names("dir"), ["two.txt"]);
     },
   },
   {
     name: "lists hundreds of entries, all of them",
     needs: ["upload"],
-    run: async (place) => {
+    run: async (subject) => {
       const names = Array.from({ length: 1_200 }, (_, index) => `file-${String(index).padStart(5, "0")}.txt`);
-      await place.backend.uploadFiles?.(names.map((name) => [place.at(`many/${name}`), utf8("1")] as const));
-      same(await place.names("many"), names);
+      await subject.backend.uploadFiles?.(
+        names.map((name) => [subject.at(`many/${name}`), utf8("1")] as const),
+      );
+      same(await subject.names("many"), names);
     },
   },
 ];

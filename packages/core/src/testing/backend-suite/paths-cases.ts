@@ -1,7 +1,7 @@
 import { readRawFile } from "../../backends/adapt/raw-file.ts";
 import type { FileErrorCode } from "../../backends/backend.ts";
 import { ensure, refused, same, show, succeeded } from "../suite/suite-check.ts";
-import type { BackendCase, SuitePlace } from "./backend-case.ts";
+import type { BackendCase, BackendUnderTest } from "./backend-case.ts";
 
 /** Why a path that could be a name may be refused. */
 const REFUSED: readonly FileErrorCode[] = [
@@ -99,50 +99,50 @@ const spellingCases: readonly BackendCase[] = [
   ...SPELLINGS.map(
     ([name, spelled]): BackendCase => ({
       name: `FS-12 ${name}: the same file, or a typed error, and never a second file`,
-      run: (place) => isOneFile(place, "ok.txt", inRoot(place, spelled)),
+      run: (subject) => isOneFile(subject, "ok.txt", inRoot(subject, spelled)),
     }),
   ),
   {
     name: "FS-12 a path that is empty is a typed error as a file",
-    run: async (place) => {
-      await refused(place.backend.read(""), ["INVALID_PATH", "IS_DIRECTORY"]);
-      await refused(place.backend.write("", "x"), ["INVALID_PATH", "IS_DIRECTORY", "FILE_EXISTS"]);
+    run: async (subject) => {
+      await refused(subject.backend.read(""), ["INVALID_PATH", "IS_DIRECTORY"]);
+      await refused(subject.backend.write("", "x"), ["INVALID_PATH", "IS_DIRECTORY", "FILE_EXISTS"]);
     },
   },
   {
     name: "FS-12 the root is a directory, not a file",
-    run: async (place) => {
-      if (place.root !== "/") return;
-      await refused(place.backend.read("/"), "IS_DIRECTORY");
-      await refused(place.backend.write("/", "x"), ["IS_DIRECTORY", "FILE_EXISTS", "INVALID_PATH"]);
-      await refused(place.backend.edit("/", "a", "b"), "IS_DIRECTORY");
+    run: async (subject) => {
+      if (subject.root !== "/") return;
+      await refused(subject.backend.read("/"), "IS_DIRECTORY");
+      await refused(subject.backend.write("/", "x"), ["IS_DIRECTORY", "FILE_EXISTS", "INVALID_PATH"]);
+      await refused(subject.backend.edit("/", "a", "b"), "IS_DIRECTORY");
     },
   },
   {
     name: "FS-12 a directory may be given with a slash at its end",
-    run: async (place) => {
-      await place.write("dir/a.txt", "needle\n");
-      const spelled = `${place.at("dir")}/`;
-      const listed = await place.backend.ls(spelled);
+    run: async (subject) => {
+      await subject.write("dir/a.txt", "needle\n");
+      const spelled = `${subject.at("dir")}/`;
+      const listed = await subject.backend.ls(spelled);
       if (listed.error !== undefined) return void (await refused(listed, "INVALID_PATH"));
-      same(place.relative(listed.files), ["dir/a.txt"]);
-      same(place.relative((await succeeded(place.backend.glob("*", spelled))).files), ["dir/a.txt"]);
-      same((await succeeded(place.backend.grep("needle", spelled))).matches.length, 1);
+      same(subject.relative(listed.files), ["dir/a.txt"]);
+      same(subject.relative((await succeeded(subject.backend.glob("*", spelled))).files), ["dir/a.txt"]);
+      same((await succeeded(subject.backend.grep("needle", spelled))).matches.length, 1);
     },
   },
   {
     name: "FS-13 é composed and decomposed name one file, or one of them is a typed error",
-    run: (place) => isOneFile(place, "caf\u00e9.txt", place.at("cafe\u0301.txt")),
+    run: (subject) => isOneFile(subject, "caf\u00e9.txt", subject.at("cafe\u0301.txt")),
   },
 ];
 
 const refusalCases: readonly BackendCase[] = [
   {
     name: "FS-09 a NUL in a path is INVALID_PATH in every operation",
-    run: async (place) => {
-      await place.write("ok.txt", "text\n");
-      const { backend } = place;
-      const path = `${place.at("ok.txt")}\0.png`;
+    run: async (subject) => {
+      await subject.write("ok.txt", "text\n");
+      const { backend } = subject;
+      const path = `${subject.at("ok.txt")}\0.png`;
       await refused(backend.read(path), "INVALID_PATH", "read");
       await refused(readRawFile(backend, path), "INVALID_PATH", "readRaw");
       await refused(backend.write(path, "x"), "INVALID_PATH", "write");
@@ -155,14 +155,14 @@ const refusalCases: readonly BackendCase[] = [
       if (backend.uploadFiles)
         same((await backend.uploadFiles([[path, new Uint8Array(1)]]))[0]?.error, "invalid_path");
       if (backend.downloadFiles) same((await backend.downloadFiles([path]))[0]?.error, "invalid_path");
-      same(await place.text("ok.txt"), "text\n");
+      same(await subject.text("ok.txt"), "text\n");
     },
   },
   ...TRAVERSALS.map(
     (path): BackendCase => ({
       name: `FS-01 ${path} is a typed error in every operation`,
-      run: async (place) => {
-        const { backend } = place;
+      run: async (subject) => {
+        const { backend } = subject;
         const codes: readonly FileErrorCode[] = ["INVALID_PATH", "OUTSIDE_ROOT"];
         await refused(backend.read(path), codes, "read");
         await refused(backend.write(path, "x"), codes, "write");
@@ -180,19 +180,19 @@ const refusalCases: readonly BackendCase[] = [
   ...["~/x", "~root/x", "<root>~/x"].map(
     (spelled): BackendCase => ({
       name: `FS-08 ${spelled} is a name or a typed error, never a home directory`,
-      run: (place) => isStoredOrRefused(place, inRoot(place, spelled)),
+      run: (subject) => isStoredOrRefused(subject, inRoot(subject, spelled)),
     }),
   ),
   ...SYSTEM_NAMES.map(
     (spelled): BackendCase => ({
       name: `FS-10 ${spelled} is a name or a typed error, never another place`,
-      run: (place) => isStoredOrRefused(place, inRoot(place, spelled)),
+      run: (subject) => isStoredOrRefused(subject, inRoot(subject, spelled)),
     }),
   ),
   ...ODD_NAMES.map(
     ([name, path]): BackendCase => ({
       name: `FS-14 a name with ${name} is stored or refused, never half of it`,
-      run: (place) => isStoredOrRefused(place, place.at(path)),
+      run: (subject) => isStoredOrRefused(subject, subject.at(path)),
     }),
   ),
 ];
@@ -201,14 +201,14 @@ const nameCases: readonly BackendCase[] = [
   ...LEGAL_NAMES.map(
     (name): BackendCase => ({
       name: `FS-11 ${name} is a legal name`,
-      run: (place) => isKept(place, name),
+      run: (subject) => isKept(subject, name),
     }),
   ),
   ...PLAIN_NAMES.map(
     (name): BackendCase => ({
       name: `FS-15 ${name} is a name like any other`,
-      run: async (place) => {
-        await isKept(place, name);
+      run: async (subject) => {
+        await isKept(subject, name);
         same(({} as Record<string, unknown>).content, undefined, "Object.prototype");
       },
     }),
@@ -216,62 +216,62 @@ const nameCases: readonly BackendCase[] = [
   ...DATA_NAMES.map(
     (name): BackendCase => ({
       name: `${name} is a name like any other`,
-      run: (place) => isKept(place, name),
+      run: (subject) => isKept(subject, name),
     }),
   ),
 ];
 
 export const pathCases: readonly BackendCase[] = [...spellingCases, ...refusalCases, ...nameCases];
 
-function inRoot(place: SuitePlace, spelled: string): string {
-  return spelled.replace("<root>", place.root === "/" ? "/" : `${place.root}/`);
+function inRoot(subject: BackendUnderTest, spelled: string): string {
+  return spelled.replace("<root>", subject.root === "/" ? "/" : `${subject.root}/`);
 }
 
 /** Two spellings: one key, or one of them is refused. */
-async function isOneFile(place: SuitePlace, name: string, spelled: string): Promise<void> {
-  await place.fill({ [name]: "first\n", "dir/x": "" });
-  const read = await place.backend.read(spelled);
+async function isOneFile(subject: BackendUnderTest, name: string, spelled: string): Promise<void> {
+  await subject.fill({ [name]: "first\n", "dir/x": "" });
+  const read = await subject.backend.read(spelled);
   if (read.error === undefined) same(read.content, "first\n");
   else await refused(read, "INVALID_PATH");
-  await refused(place.backend.write(spelled, "second\n"), ["FILE_EXISTS", "INVALID_PATH"]);
-  const edited = await place.backend.edit(spelled, "first", "1st");
-  if (edited.error === undefined) same(edited.path, place.at(name), "path in the result");
+  await refused(subject.backend.write(spelled, "second\n"), ["FILE_EXISTS", "INVALID_PATH"]);
+  const edited = await subject.backend.edit(spelled, "first", "1st");
+  if (edited.error === undefined) same(edited.path, subject.at(name), "path in the result");
   else await refused(edited, "INVALID_PATH");
-  same((await place.names()).toSorted(), ["dir/", name].toSorted());
-  same(await place.text(name), edited.error === undefined ? "1st\n" : "first\n");
+  same((await subject.names()).toSorted(), ["dir/", name].toSorted());
+  same(await subject.text(name), edited.error === undefined ? "1st\n" : "first\n");
 }
 
-async function isStoredOrRefused(place: SuitePlace, path: string): Promise<void> {
-  await place.write("other.txt", "other\n");
-  const written = await place.backend.write(path, "odd needle\n");
-  const after = await place.glob("**");
+async function isStoredOrRefused(subject: BackendUnderTest, path: string): Promise<void> {
+  await subject.write("other.txt", "other\n");
+  const written = await subject.backend.write(path, "odd needle\n");
+  const after = await subject.glob("**");
   if (written.error !== undefined) {
     await refused(written, REFUSED);
     ensure(written.error.split("\n").length === 1, `a name forged output: ${show(written.error)}`);
     same(after, ["other.txt"]);
     return;
   }
-  same((await succeeded(place.backend.read(path))).content, "odd needle\n");
-  const inside = written.path.startsWith(place.root);
-  ensure(inside || !path.startsWith(place.root), `written to another place: ${show(written.path)}`);
-  if (inside) same(after.toSorted(), ["other.txt", place.nameOf(written.path)].toSorted());
+  same((await succeeded(subject.backend.read(path))).content, "odd needle\n");
+  const inside = written.path.startsWith(subject.root);
+  ensure(inside || !path.startsWith(subject.root), `written to another place: ${show(written.path)}`);
+  if (inside) same(after.toSorted(), ["other.txt", subject.nameOf(written.path)].toSorted());
 }
 
 /** Write, list, search, edit, delete: all find the one file of that name. */
-async function isKept(place: SuitePlace, name: string): Promise<void> {
-  const path = place.at(name);
-  const written = await succeeded(place.backend.write(path, "needle\n"));
+async function isKept(subject: BackendUnderTest, name: string): Promise<void> {
+  const path = subject.at(name);
+  const written = await succeeded(subject.backend.write(path, "needle\n"));
   same(written.path, path);
-  same(await place.glob("**"), [name]);
-  same((await succeeded(place.backend.grep("needle", place.at("")))).matches, [
+  same(await subject.glob("**"), [name]);
+  same((await succeeded(subject.backend.grep("needle", subject.at("")))).matches, [
     { path, line: 1, text: "needle" },
   ]);
   const slash = name.indexOf("/");
-  same(await place.names(), [slash === -1 ? name : name.slice(0, slash + 1)]);
-  await refused(place.backend.write(path, "x"), "FILE_EXISTS");
-  await succeeded(place.backend.edit(path, "needle", "thread"));
-  same(await place.text(name), "thread\n");
-  if (!place.backend.delete || place.options.canDelete === false) return;
-  await succeeded(place.backend.delete(path));
-  same(await place.isThere(name), false);
+  same(await subject.names(), [slash === -1 ? name : name.slice(0, slash + 1)]);
+  await refused(subject.backend.write(path, "x"), "FILE_EXISTS");
+  await succeeded(subject.backend.edit(path, "needle", "thread"));
+  same(await subject.text(name), "thread\n");
+  if (!subject.backend.delete || subject.options.canDelete === false) return;
+  await succeeded(subject.backend.delete(path));
+  same(await subject.isThere(name), false);
 }

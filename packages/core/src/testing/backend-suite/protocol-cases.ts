@@ -2,7 +2,7 @@ import { readRawFile } from "../../backends/adapt/raw-file.ts";
 import type { BackendProtocol, FileError, OperationOptions } from "../../backends/backend.ts";
 import { bytesOf, storedContent } from "../../backends/file-map/file-map.ts";
 import { ensure, refused, same, show, succeeded, thrown } from "../suite/suite-check.ts";
-import type { BackendCase, SuitePlace } from "./backend-case.ts";
+import type { BackendCase, BackendUnderTest } from "./backend-case.ts";
 import { utf8 } from "./backend-case.ts";
 
 type Act = (backend: BackendProtocol, path: string, options: OperationOptions) => unknown;
@@ -29,10 +29,10 @@ const METHODS: Readonly<Record<string, keyof BackendProtocol>> = { overwrite: "w
 const rawCases: readonly BackendCase[] = [
   {
     name: "readRaw gives the whole text with its type and times",
-    run: async (place) => {
+    run: async (subject) => {
       const text = "line\r\n".repeat(3_000);
-      await place.write("notes.md", text);
-      const { data } = await succeeded(readRawFile(place.backend, place.at("notes.md")));
+      await subject.write("notes.md", text);
+      const { data } = await succeeded(readRawFile(subject.backend, subject.at("notes.md")));
       ensure(storedContent(data) === text, "the content came back changed");
       ensure(
         data.mimeType === undefined || data.mimeType.startsWith("text/"),
@@ -45,29 +45,29 @@ const rawCases: readonly BackendCase[] = [
   {
     name: "readRaw gives the bytes of what is not text, or their base64",
     needs: ["bytes"],
-    run: async (place) => {
+    run: async (subject) => {
       const bytes = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255, 0);
-      await place.put("dot.png", bytes);
-      const { data } = await succeeded(readRawFile(place.backend, place.at("dot.png")));
+      await subject.put("dot.png", bytes);
+      const { data } = await succeeded(readRawFile(subject.backend, subject.at("dot.png")));
       same([bytesOf(data), data.mimeType], [bytes, "image/png"]);
     },
   },
   {
     name: "readRaw of nothing is FILE_NOT_FOUND, of a directory IS_DIRECTORY",
-    run: async (place) => {
-      await place.write("dir/file.txt", "1");
-      const { error } = await refused(readRawFile(place.backend, place.at("none.txt")), "FILE_NOT_FOUND");
-      same(error, `File '${place.at("none.txt")}' not found`);
-      await refused(readRawFile(place.backend, place.at("dir")), "IS_DIRECTORY");
+    run: async (subject) => {
+      await subject.write("dir/file.txt", "1");
+      const { error } = await refused(readRawFile(subject.backend, subject.at("none.txt")), "FILE_NOT_FOUND");
+      same(error, `File '${subject.at("none.txt")}' not found`);
+      await refused(readRawFile(subject.backend, subject.at("dir")), "IS_DIRECTORY");
     },
   },
   {
     name: "modified_at does not go back when a file is changed",
-    run: async (place) => {
-      await place.write("file.txt", "one\n");
-      const before = await succeeded(readRawFile(place.backend, place.at("file.txt")));
-      await succeeded(place.backend.edit(place.at("file.txt"), "one", "two"));
-      const after = await succeeded(readRawFile(place.backend, place.at("file.txt")));
+    run: async (subject) => {
+      await subject.write("file.txt", "one\n");
+      const before = await succeeded(readRawFile(subject.backend, subject.at("file.txt")));
+      await succeeded(subject.backend.edit(subject.at("file.txt"), "one", "two"));
+      const after = await succeeded(readRawFile(subject.backend, subject.at("file.txt")));
       ensure(
         Date.parse(after.data.modified_at) >= Date.parse(before.data.modified_at),
         show([before, after]),
@@ -79,15 +79,15 @@ const rawCases: readonly BackendCase[] = [
 const abortCases: readonly BackendCase[] = Object.entries(OPERATIONS).map(
   ([name, act]): BackendCase => ({
     name: `${name} with an aborted signal throws, and changes nothing`,
-    run: async (place) => {
-      if (place.backend[METHODS[name] ?? (name as keyof BackendProtocol)] === undefined) return;
-      await place.write("dir/file.txt", "text\n");
-      const path = place.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
+    run: async (subject) => {
+      if (subject.backend[METHODS[name] ?? (name as keyof BackendProtocol)] === undefined) return;
+      await subject.write("dir/file.txt", "text\n");
+      const path = subject.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
       const signal = AbortSignal.abort(new DOMException("stopped", "AbortError"));
-      const error = await thrown(async () => act(place.backend, path, { signal }), name);
+      const error = await thrown(async () => act(subject.backend, path, { signal }), name);
       ensure(error instanceof Error && error.name === "AbortError", `threw ${show(String(error))}`);
-      same(await place.glob("**"), ["dir/file.txt"]);
-      same(await place.text("dir/file.txt"), "text\n");
+      same(await subject.glob("**"), ["dir/file.txt"]);
+      same(await subject.text("dir/file.txt"), "text\n");
     },
   }),
 );
@@ -95,61 +95,61 @@ const abortCases: readonly BackendCase[] = Object.entries(OPERATIONS).map(
 const resultCases: readonly BackendCase[] = [
   {
     name: "a signal that is not aborted changes nothing about a call",
-    run: async (place) => {
-      await place.write("dir/file.txt", "text\n");
+    run: async (subject) => {
+      await subject.write("dir/file.txt", "text\n");
       const { signal } = new AbortController();
       for (const name of ["ls", "read", "grep", "edit"]) {
-        const path = place.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
-        const result = (await OPERATIONS[name]?.(place.backend, path, { signal })) as { error?: string };
+        const path = subject.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
+        const result = (await OPERATIONS[name]?.(subject.backend, path, { signal })) as { error?: string };
         same(result.error, undefined, name);
       }
-      same(await place.text("dir/file.txt"), "x\n");
+      same(await subject.text("dir/file.txt"), "x\n");
     },
   },
   {
     name: "results are plain data",
-    run: async (place) => {
-      await place.write("dir/file.txt", "text\n");
+    run: async (subject) => {
+      await subject.write("dir/file.txt", "text\n");
       for (const [name, act] of Object.entries(OPERATIONS)) {
-        const path = place.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
+        const path = subject.at(DIRECTORY_OPERATIONS.includes(name) ? "dir" : "dir/file.txt");
         if (name === "delete") continue;
-        isPlain(await act(place.backend, path, {}), name);
+        isPlain(await act(subject.backend, path, {}), name);
       }
-      isPlain(await place.backend.read(place.at("none")), "an error");
+      isPlain(await subject.backend.read(subject.at("none")), "an error");
     },
   },
   {
     name: "a result is the caller's own: changing it changes no file",
-    run: async (place) => {
-      await place.write("file.txt", "text\n");
+    run: async (subject) => {
+      await subject.write("file.txt", "text\n");
       for (const name of ["ls", "read", "grep", "glob"]) {
-        const path = place.at(DIRECTORY_OPERATIONS.includes(name) ? "" : "file.txt");
-        scribble(await OPERATIONS[name]?.(place.backend, path, {}));
+        const path = subject.at(DIRECTORY_OPERATIONS.includes(name) ? "" : "file.txt");
+        scribble(await OPERATIONS[name]?.(subject.backend, path, {}));
       }
-      same(await place.names(), ["file.txt"]);
-      same(await place.text("file.txt"), "text\n");
+      same(await subject.names(), ["file.txt"]);
+      same(await subject.text("file.txt"), "text\n");
     },
   },
   {
     name: "FS-22 an error has a code, shows the path as it was given and nothing of the host",
-    run: async (place) => {
-      await place.fill({ "dir/file.txt": "a a\n" });
-      for (const { error, code } of await failures(place)) {
+    run: async (subject) => {
+      await subject.fill({ "dir/file.txt": "a a\n" });
+      for (const { error, code } of await failures(subject)) {
         ensure(typeof code === "string" && /^[A-Z_]+$/.test(code), `code: ${show(code)}`);
         ensure(!error.startsWith("Error:"), `the tool adds "Error: ": ${show(error)}`);
         ensure(
           !/\bE[A-Z]{4,}: |\n\s+at |node:|node_modules/.test(error),
           `words of the host: ${show(error)}`,
         );
-        for (const hidden of place.hidden)
+        for (const hidden of subject.hidden)
           ensure(!error.includes(hidden), `a path of the host: ${show(error)}`);
       }
     },
   },
   {
     name: "workingDirectory, where there is one, is a canonical path",
-    run: async (place) => {
-      const { workingDirectory } = place.backend;
+    run: async (subject) => {
+      const { workingDirectory } = subject.backend;
       if (workingDirectory === undefined) return;
       ensure(/^\/$|^(?:\/[^/\\]+)+$/.test(workingDirectory), `not canonical: ${show(workingDirectory)}`);
     },
@@ -158,26 +158,26 @@ const resultCases: readonly BackendCase[] = [
 
 export const protocolCases: readonly BackendCase[] = [...rawCases, ...abortCases, ...resultCases];
 
-async function failures(place: SuitePlace): Promise<FileError[]> {
-  const { backend } = place;
-  const none = place.at("dir/none.txt");
-  const file = place.at("dir/file.txt");
+async function failures(subject: BackendUnderTest): Promise<FileError[]> {
+  const { backend } = subject;
+  const none = subject.at("dir/none.txt");
+  const file = subject.at("dir/file.txt");
   const results: unknown[] = await Promise.all([
     backend.read(none),
     readRawFile(backend, none),
-    backend.read(place.at("dir")),
-    backend.read(place.at("nul\0")),
+    backend.read(subject.at("dir")),
+    backend.read(subject.at("nul\0")),
     backend.write(file, "x"),
-    backend.write(place.at("dir"), "x"),
+    backend.write(subject.at("dir"), "x"),
     backend.write(`${file}/below`, "x"),
     backend.edit(none, "a", "b"),
     backend.edit(file, "a", "b"),
     backend.edit(file, "zzz", "b"),
     backend.ls(file),
-    backend.glob("", place.root),
-    backend.grep("", place.root),
+    backend.glob("", subject.root),
+    backend.grep("", subject.root),
     backend.delete?.(none),
-    backend.append?.(place.at("dir"), "x"),
+    backend.append?.(subject.at("dir"), "x"),
   ]);
   return results.filter((result): result is FileError => {
     if (result === undefined) return false;

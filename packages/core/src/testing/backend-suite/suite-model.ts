@@ -2,7 +2,7 @@
 
 import { ensure, refused, same, show, succeeded } from "../suite/suite-check.ts";
 import type { SuiteRandom } from "../suite/suite-random.ts";
-import type { SuitePlace } from "./backend-case.ts";
+import type { BackendUnderTest } from "./backend-case.ts";
 
 const DIRECTORIES = ["", "a/", "a/deep/", "a_b/", "axb/"];
 const NAMES = ["one.txt", "two.md", "three.txt"];
@@ -12,12 +12,12 @@ type Step = (model: SuiteModel, name: string, random: SuiteRandom) => Promise<vo
 
 export class SuiteModel {
   readonly #files = new Map<string, string>();
-  readonly #place: SuitePlace;
+  readonly #place: BackendUnderTest;
   readonly #base: string;
 
   /** `base` is a directory of its own below the root of `place`. */
-  constructor(place: SuitePlace, base: string) {
-    this.#place = place;
+  constructor(subject: BackendUnderTest, base: string) {
+    this.#place = subject;
     this.#base = base;
   }
 

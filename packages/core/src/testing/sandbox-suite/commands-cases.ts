@@ -1,6 +1,6 @@
 import { isSandboxBackend } from "../../backends/is-sandbox.ts";
 import { ensure, same, show } from "../suite/suite-check.ts";
-import { quote, type SandboxCase, type SandboxPlace } from "./sandbox-case.ts";
+import { quote, type SandboxCase, type SandboxUnderTest } from "./sandbox-case.ts";
 
 const SECRET_NAME = "DEEPWRIGHT_SUITE_SECRET";
 
@@ -36,12 +36,12 @@ const ODD_TEXT = 'it\'s "odd" \\ $HOME $(echo no) `echo no` ;&|<>*?[a]{b,c}!~#% 
 
 const exitCodeCases: readonly SandboxCase[] = EXIT_CODES.map(([name, command, exitCode]) => ({
   name,
-  run: async (place) => same((await place.run(command)).exitCode, exitCode),
+  run: async (subject) => same((await subject.run(command)).exitCode, exitCode),
 }));
 
 const languageCases: readonly SandboxCase[] = LANGUAGE.map(([name, command, output]) => ({
   name,
-  run: async (place) => same(await place.output(command), output),
+  run: async (subject) => same(await subject.output(command), output),
 }));
 
 export const commandCases: readonly SandboxCase[] = [
@@ -57,8 +57,8 @@ export const commandCases: readonly SandboxCase[] = [
   ...exitCodeCases,
   {
     name: "a command the shell cannot read fails",
-    run: async (place) => {
-      const { exitCode, output } = await place.run("if true; then echo no");
+    run: async (subject) => {
+      const { exitCode, output } = await subject.run("if true; then echo no");
       ensure(exitCode !== 0, "exit code is 0");
       ensure(output !== "" && !output.startsWith("no"), `expected an explanation, got ${show(output)}`);
     },
@@ -66,13 +66,13 @@ export const commandCases: readonly SandboxCase[] = [
   ...languageCases,
   {
     name: "quotes, backslashes, dollars and characters of all kinds in a command are left alone",
-    run: async (place) => same(await place.output(`printf '%s' ${quote(ODD_TEXT)}`), ODD_TEXT),
+    run: async (subject) => same(await subject.output(`printf '%s' ${quote(ODD_TEXT)}`), ODD_TEXT),
   },
   {
     name: "a command of 64 KB is run",
-    run: async (place) => {
+    run: async (subject) => {
       const text = "0123456789abcdef".repeat(4096);
-      same(await place.output(`x=${text}; echo \${#x}`), "65536\n");
+      same(await subject.output(`x=${text}; echo \${#x}`), "65536\n");
     },
   },
   ...["", " \n ", "echo a\0b"].map(
@@ -92,24 +92,24 @@ export const commandCases: readonly SandboxCase[] = [
   },
   {
     name: "a variable does not last",
-    run: async (place) => {
-      await place.output("x=1; export x");
-      same(await place.output('echo "[$x]"'), "[]\n");
+    run: async (subject) => {
+      await subject.output("x=1; export x");
+      same(await subject.output('echo "[$x]"'), "[]\n");
     },
   },
   {
     name: "the usual programs are found",
-    run: async (place) => {
-      await place.output("command -v ls && command -v cat && command -v sleep");
+    run: async (subject) => {
+      await subject.output("command -v ls && command -v cat && command -v sleep");
     },
   },
   {
     name: "SH-01 a variable of the host is not there",
-    run: async (place) => {
+    run: async (subject) => {
       const env = (globalThis as { process?: { env: Record<string, string> } }).process?.env;
       if (env) env[SECRET_NAME] = "not for commands";
       try {
-        const output = await place.output("env");
+        const output = await subject.output("env");
         ensure(!output.includes(SECRET_NAME), "the command can see it");
         ensure(output.includes("PATH="), `expected variables, got ${show(output)}`);
       } finally {
@@ -120,12 +120,12 @@ export const commandCases: readonly SandboxCase[] = [
   ...["cat", "read line || true", "sh", "head -c 1"].map(
     (command): SandboxCase => ({
       name: `SH-09 \`${command}\` finds its input at an end`,
-      run: async (place) => same((await place.run(command, { timeout: 60 })).exitCode, 0),
+      run: async (subject) => same((await subject.run(command, { timeout: 60 })).exitCode, 0),
     }),
   ),
 ];
 
-async function isRefused(backend: SandboxPlace["backend"], command: string): Promise<boolean> {
+async function isRefused(backend: SandboxUnderTest["backend"], command: string): Promise<boolean> {
   try {
     return (await backend.execute(command)).exitCode !== 0;
   } catch (error) {

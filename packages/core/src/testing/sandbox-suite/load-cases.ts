@@ -1,5 +1,5 @@
 import { ensure, refused, same, show, succeeded } from "../suite/suite-check.ts";
-import { pause, type SandboxCase, type SandboxPlace } from "./sandbox-case.ts";
+import { pause, type SandboxCase, type SandboxUnderTest } from "./sandbox-case.ts";
 
 const BINARY_BYTES = 5_000_000;
 const LINES = 400_000;
@@ -24,14 +24,14 @@ function numberedLines(): string {
 export const loadCases: readonly SandboxCase[] = [
   {
     name: "5 MB of bytes of every value arrive, and twice as many come back",
-    run: async (place) => {
-      const { backend } = place;
+    run: async (subject) => {
+      const { backend } = subject;
       if (!backend.uploadFiles || !backend.downloadFiles) return;
       const bytes = noise(BINARY_BYTES);
-      const [up] = await backend.uploadFiles([[place.at("noise.bin"), bytes]]);
+      const [up] = await backend.uploadFiles([[subject.at("noise.bin"), bytes]]);
       same(up?.error, null, "upload");
-      await place.output("cat noise.bin noise.bin > twice.bin");
-      const [down] = await backend.downloadFiles([place.at("twice.bin")]);
+      await subject.output("cat noise.bin noise.bin > twice.bin");
+      const [down] = await backend.downloadFiles([subject.at("twice.bin")]);
       same(down?.error, null, "download");
       same(down?.content?.length, 2 * BINARY_BYTES, "bytes downloaded");
       for (const [name, start] of [["first", 0] as const, ["second", BINARY_BYTES] as const])
@@ -43,11 +43,11 @@ export const loadCases: readonly SandboxCase[] = [
   },
   {
     name: "10 MB of text are written, and read in pages",
-    run: async (place) => {
-      await place.write("long.txt", numberedLines());
-      same((await place.output("wc -l < long.txt")).trim(), String(LINES), "lines a command counts");
+    run: async (subject) => {
+      await subject.write("long.txt", numberedLines());
+      same((await subject.output("wc -l < long.txt")).trim(), String(LINES), "lines a command counts");
       for (const offset of [0, LINES / 2, LINES - 3]) {
-        const page = await succeeded(place.backend.read(place.at("long.txt"), offset, 3), "read");
+        const page = await succeeded(subject.backend.read(subject.at("long.txt"), offset, 3), "read");
         const lines = String(page.content).split("\n").slice(0, 3);
         same(
           lines,
@@ -55,28 +55,33 @@ export const loadCases: readonly SandboxCase[] = [
           `lines from ${offset}`,
         );
       }
-      const { matches } = await succeeded(place.backend.grep(`line ${LINES - 1} of`, place.root), "grep");
+      const { matches } = await succeeded(subject.backend.grep(`line ${LINES - 1} of`, subject.root), "grep");
       ensure(matches.length <= 1, `expected one line or a file that is skipped, got ${matches.length} lines`);
     },
   },
   {
     name: "a long text is edited in its middle, and the rest stays",
-    run: async (place) => {
+    run: async (subject) => {
       const text = numberedLines().slice(0, 1_000_000);
-      await place.write("long.txt", text);
-      await succeeded(place.backend.edit(place.at("long.txt"), "line 20000 of", "LINE 20000 OF"), "edit");
-      ensure((await place.text("long.txt")) === text.replace("line 20000 of", "LINE 20000 OF"), "it differs");
+      await subject.write("long.txt", text);
+      await succeeded(subject.backend.edit(subject.at("long.txt"), "line 20000 of", "LINE 20000 OF"), "edit");
+      ensure(
+        (await subject.text("long.txt")) === text.replace("line 20000 of", "LINE 20000 OF"),
+        "it differs",
+      );
     },
   },
   {
     name: "files written, edited and read at the same time do not get in each other's way",
-    run: async (place) => {
+    run: async (subject) => {
       const names = Array.from({ length: 10 }, (_, n) => `dir-${n % 3}/file-${n}.txt`);
-      await Promise.all(names.map((name) => place.write(name, `this is ${name}\nold\n`)));
+      await Promise.all(names.map((name) => subject.write(name, `this is ${name}\nold\n`)));
       await Promise.all(
-        names.map((name) => succeeded(place.backend.edit(place.at(name), "old", "new"), `edit of ${name}`)),
+        names.map((name) =>
+          succeeded(subject.backend.edit(subject.at(name), "old", "new"), `edit of ${name}`),
+        ),
       );
-      const texts = await Promise.all(names.map((name) => place.text(name)));
+      const texts = await Promise.all(names.map((name) => subject.text(name)));
       same(
         texts,
         names.map((name) => `this is ${name}\nnew\n`),
@@ -86,48 +91,50 @@ export const loadCases: readonly SandboxCase[] = [
   },
   {
     name: "of edits of one file at the same time each lands or is told that it did not",
-    run: async (place) => {
+    run: async (subject) => {
       const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
-      await place.write("shared.txt", `${words.join("\n")}\n`);
+      await subject.write("shared.txt", `${words.join("\n")}\n`);
       const results = await Promise.all(
-        words.map((word) => place.backend.edit(place.at("shared.txt"), word, word.toUpperCase())),
+        words.map((word) => subject.backend.edit(subject.at("shared.txt"), word, word.toUpperCase())),
       );
       const landed = words.filter((_, index) => results[index]?.error === undefined);
       ensure(landed.length > 0, `none landed: ${show(results)}`);
       const expected = words.map((word) => (landed.includes(word) ? word.toUpperCase() : word));
-      same(await place.text("shared.txt"), `${expected.join("\n")}\n`, "content after the edits");
+      same(await subject.text("shared.txt"), `${expected.join("\n")}\n`, "content after the edits");
     },
   },
   {
     name: "of those who create one file at the same time one wins, and the others are told",
-    run: async (place) => {
+    run: async (subject) => {
       const texts = ["one\n", "two\n", "three\n", "four\n"];
-      const results = await Promise.all(texts.map((text) => place.backend.write(place.at("only.txt"), text)));
+      const results = await Promise.all(
+        texts.map((text) => subject.backend.write(subject.at("only.txt"), text)),
+      );
       const winners = texts.filter((_, index) => results[index]?.error === undefined);
       same(winners.length, 1, "how many won");
       for (const result of results) if (result.error !== undefined) await refused(result, "FILE_EXISTS");
-      same(await place.text("only.txt"), winners[0], "content");
+      same(await subject.text("only.txt"), winners[0], "content");
     },
   },
   {
     name: "lines appended at the same time are all there, and whole",
-    run: async (place) => {
-      const { backend } = place;
+    run: async (subject) => {
+      const { backend } = subject;
       if (!backend.append) return;
       const lines = Array.from({ length: 8 }, (_, n) => `${String(n).repeat(200)}\n`);
-      await place.write("log.txt", "");
+      await subject.write("log.txt", "");
       await Promise.all(
-        lines.map((line) => succeeded(backend.append?.(place.at("log.txt"), line) ?? {}, "append")),
+        lines.map((line) => succeeded(backend.append?.(subject.at("log.txt"), line) ?? {}, "append")),
       );
-      same((await place.text("log.txt")).split(/(?<=\n)/).sort(), lines, "lines");
+      same((await subject.text("log.txt")).split(/(?<=\n)/).sort(), lines, "lines");
     },
   },
   {
     name: "commands with much output at the same time keep it apart",
-    run: async (place) => {
+    run: async (subject) => {
       const letters = [..."abcd"];
       const responses = await Promise.all(
-        letters.map((letter) => place.run(`yes ${letter.repeat(20)} | head -n 3000; echo end ${letter}`)),
+        letters.map((letter) => subject.run(`yes ${letter.repeat(20)} | head -n 3000; echo end ${letter}`)),
       );
       for (const [index, { output, exitCode }] of responses.entries()) {
         const letter = letters[index] as string;
@@ -144,33 +151,33 @@ export const loadCases: readonly SandboxCase[] = [
   },
   {
     name: "commands and file operations at the same time all get their own answer",
-    run: async (place) => {
-      await place.write("file.txt", "content\n");
+    run: async (subject) => {
+      await subject.write("file.txt", "content\n");
       const numbers = [1, 2, 3, 4];
       const [outputs, texts, listed] = await Promise.all([
-        Promise.all(numbers.map((n) => place.output(`sleep 0.2; echo ${n}`))),
-        Promise.all(numbers.map(() => place.text("file.txt"))),
-        succeeded(place.backend.ls(place.root), "ls"),
+        Promise.all(numbers.map((n) => subject.output(`sleep 0.2; echo ${n}`))),
+        Promise.all(numbers.map(() => subject.text("file.txt"))),
+        succeeded(subject.backend.ls(subject.root), "ls"),
       ]);
       same(outputs, ["1\n", "2\n", "3\n", "4\n"], "outputs");
       same(texts, Array(4).fill("content\n"), "contents");
       same(
         listed.files.map(({ path }) => path),
-        [place.at("file.txt")],
+        [subject.at("file.txt")],
         "ls",
       );
     },
   },
   {
     name: "many small commands one after the other leave no process behind",
-    run: async (place) => {
-      const word = await smallCommands(place);
+    run: async (subject) => {
+      const word = await smallCommands(subject);
       // Written so that the search does not find itself.
       const pattern = `[${word[0]}]${word.slice(1)}`;
       const search = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\000' '\\n'";
       const left = async (): Promise<number> =>
-        Number(await place.output(`${search} | grep -c '${pattern}' || true`));
-      const end = Date.now() + place.slackSeconds * 1000;
+        Number(await subject.output(`${search} | grep -c '${pattern}' || true`));
+      const end = Date.now() + subject.slackSeconds * 1000;
       while ((await left()) !== 0) {
         ensure(Date.now() < end, "processes of those commands are still there");
         await pause(100);
@@ -179,33 +186,33 @@ export const loadCases: readonly SandboxCase[] = [
   },
   {
     name: "many small commands one after the other leave no file behind",
-    run: async (place) => {
+    run: async (subject) => {
       const count = async (): Promise<number> =>
-        Number(await place.output('[ -n "$TMPDIR" ] || TMPDIR=/tmp; ls -A . "$TMPDIR" | wc -l'));
+        Number(await subject.output('[ -n "$TMPDIR" ] || TMPDIR=/tmp; ls -A . "$TMPDIR" | wc -l'));
       const before = await count();
-      await smallCommands(place);
+      await smallCommands(subject);
       const more = (await count()) - before;
       ensure(more < COMMANDS, `${more} more files after ${COMMANDS} commands`);
     },
   },
   {
     name: "file operations leave nothing but the files",
-    run: async (place) => {
+    run: async (subject) => {
       for (const n of [1, 2, 3]) {
-        await place.write(`${n}.txt`, `one ${n}\n`);
-        await succeeded(place.backend.edit(place.at(`${n}.txt`), "one", "two"), "edit");
-        await place.backend.edit(place.at(`${n}.txt`), "missing", "x");
-        await place.backend.write(place.at(`${n}.txt`), "again");
+        await subject.write(`${n}.txt`, `one ${n}\n`);
+        await succeeded(subject.backend.edit(subject.at(`${n}.txt`), "one", "two"), "edit");
+        await subject.backend.edit(subject.at(`${n}.txt`), "missing", "x");
+        await subject.backend.write(subject.at(`${n}.txt`), "again");
       }
-      same(await place.output("ls -A"), "1.txt\n2.txt\n3.txt\n", "what is there");
+      same(await subject.output("ls -A"), "1.txt\n2.txt\n3.txt\n", "what is there");
     },
   },
 ];
 
 /** Runs them; the word each of them has in it. */
-async function smallCommands(place: SandboxPlace): Promise<string> {
+async function smallCommands(subject: SandboxUnderTest): Promise<string> {
   const word = `dwsx${Math.random().toString(36).slice(2, 12)}`;
-  for (let n = 0; n < COMMANDS; n++) same(await place.output(`: ${word}\necho ${n}`), `${n}\n`, "output");
+  for (let n = 0; n < COMMANDS; n++) same(await subject.output(`: ${word}\necho ${n}`), `${n}\n`, "output");
   return word;
 }
 

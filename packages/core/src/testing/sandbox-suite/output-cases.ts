@@ -40,8 +40,8 @@ export const outputCases: readonly SandboxCase[] = [
   ...EXACT.map(
     ([name, command, output]): SandboxCase => ({
       name,
-      run: async (place) => {
-        const response = await place.run(command);
+      run: async (subject) => {
+        const response = await subject.run(command);
         same(response.output, output, "output");
         same(response.truncated, false, "truncated");
         same(response.exitCode, 0, "exit code");
@@ -50,31 +50,31 @@ export const outputCases: readonly SandboxCase[] = [
   ),
   {
     name: "SH-07 bytes that are no text become replacement characters, and the rest arrives",
-    run: async (place) => {
-      const output = await place.output("printf 'a\\377\\376b\\n'");
+    run: async (subject) => {
+      const output = await subject.output("printf 'a\\377\\376b\\n'");
       same(output, "a\ufffd\ufffdb\n", "output");
     },
   },
   {
     name: "SH-07 output with NUL bytes is valid text",
-    run: async (place) => {
-      const output = await place.output("printf 'a\\000b'");
+    run: async (subject) => {
+      const output = await subject.output("printf 'a\\000b'");
       ensure(output.startsWith("a") && output.endsWith("b"), `expected a and b, got ${show(output)}`);
       same(JSON.parse(JSON.stringify(output)), output, "output through JSON");
     },
   },
   {
     name: "a thousand lines arrive whole",
-    run: async (place) => {
-      const response = await place.run("i=0; while [ $i -lt 1000 ]; do echo line $i; i=$((i+1)); done");
+    run: async (subject) => {
+      const response = await subject.run("i=0; while [ $i -lt 1000 ]; do echo line $i; i=$((i+1)); done");
       same(response.truncated, false, "truncated");
       same(response.output, Array.from({ length: 1000 }, (_, i) => `line ${i}\n`).join(""), "output");
     },
   },
   {
     name: "what is too long keeps its beginning and its end, and says so",
-    run: async (place) => {
-      const { output, truncated, exitCode } = await place.run(
+    run: async (subject) => {
+      const { output, truncated, exitCode } = await subject.run(
         `echo first; yes 0123456789 | head -n ${LINES}; echo last`,
       );
       same(exitCode, 0, "exit code");
@@ -86,17 +86,17 @@ export const outputCases: readonly SandboxCase[] = [
   },
   {
     name: "a flood on standard error is bounded the same way",
-    run: async (place) => {
-      const { output, exitCode } = await place.run(`yes error | head -n ${LINES} >&2; exit 5`);
+    run: async (subject) => {
+      const { output, exitCode } = await subject.run(`yes error | head -n ${LINES} >&2; exit 5`);
       same(exitCode, 5, "exit code");
       ensure(output.startsWith("error\n") && output.endsWith("error\n"), "beginning and end are not there");
     },
   },
   {
     name: "SH-10 no character is broken where output was cut",
-    run: async (place) => {
+    run: async (subject) => {
       for (const shift of ["", "x", "xx", "xxx"]) {
-        const output = await place.output(`printf '%s' '${shift}'; yes 😀😀€é😀 | head -n 50000`);
+        const output = await subject.output(`printf '%s' '${shift}'; yes 😀😀€é😀 | head -n 50000`);
         ensure(!output.includes("\ufffd") && output.isWellFormed(), "a character was cut in two");
       }
     },

@@ -32,11 +32,11 @@ export interface SandboxSuiteOptions {
 export interface SandboxCase {
   /** A sentence about behaviour. */
   readonly name: string;
-  run(place: SandboxPlace): Promise<void>;
+  run(subject: SandboxUnderTest): Promise<void>;
 }
 
 /** The sandbox of one case. File names given to it are relative to its root. */
-export class SandboxPlace {
+export class SandboxUnderTest {
   readonly backend: SandboxBackendProtocol;
   readonly root: string;
   readonly options: SandboxSuiteOptions;

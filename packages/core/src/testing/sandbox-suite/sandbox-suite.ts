@@ -10,7 +10,7 @@ import { commandCases } from "./commands-cases.ts";
 import { fileCases } from "./files-cases.ts";
 import { loadCases } from "./load-cases.ts";
 import { outputCases } from "./output-cases.ts";
-import { type SandboxCase, SandboxPlace, type SandboxSuiteOptions } from "./sandbox-case.ts";
+import { type SandboxCase, type SandboxSuiteOptions, SandboxUnderTest } from "./sandbox-case.ts";
 import { timeCases } from "./time-cases.ts";
 
 const TOPICS: readonly (readonly [topic: string, cases: readonly SandboxCase[]])[] = [
@@ -39,7 +39,7 @@ export function sandboxSuite(runner: SuiteRunner, options: SandboxSuiteOptions):
 async function runCase(one: SandboxCase, options: SandboxSuiteOptions): Promise<void> {
   const opened = await options.open();
   try {
-    await one.run(new SandboxPlace(opened, options));
+    await one.run(new SandboxUnderTest(opened, options));
   } finally {
     await opened.close?.();
   }

@@ -1,6 +1,6 @@
 import type { ExecuteResponse } from "../../backends/backend.ts";
 import { ensure, SuiteFailure, same, show, thrown } from "../suite/suite-check.ts";
-import { pause, type SandboxCase, type SandboxPlace } from "./sandbox-case.ts";
+import { pause, type SandboxCase, type SandboxUnderTest } from "./sandbox-case.ts";
 
 const TIMED_OUT = 124;
 /** Seconds a command gets that has to do something before its time is up: a slow place begins it late. */
@@ -32,28 +32,28 @@ export const timeCases: readonly SandboxCase[] = [
   ...LONG.map(
     ([name, command]): SandboxCase => ({
       name,
-      run: async (place) => same((await place.within(1, command, { timeout: 1 })).exitCode, TIMED_OUT),
+      run: async (subject) => same((await subject.within(1, command, { timeout: 1 })).exitCode, TIMED_OUT),
     }),
   ),
   {
     name: "what was written until the time was up is kept",
-    run: async (place) => {
-      const { output } = await outOfTime(place, "echo early", "sleep 300; echo late");
+    run: async (subject) => {
+      const { output } = await outOfTime(subject, "echo early", "sleep 300; echo late");
       same(output, "early\n", "output");
     },
   },
   {
     name: "a time of part of a second is kept to",
-    run: async (place) => {
+    run: async (subject) => {
       const start = Date.now();
-      same((await place.within(0.3, "sleep 300", { timeout: 0.3 })).exitCode, TIMED_OUT, "exit code");
+      same((await subject.within(0.3, "sleep 300", { timeout: 0.3 })).exitCode, TIMED_OUT, "exit code");
       ensure(Date.now() - start >= 250, `it was stopped after ${Date.now() - start} ms`);
     },
   },
   {
     name: "of a flood until the time was up the beginning is kept",
-    run: async (place) => {
-      const { output, exitCode } = await outOfTime(place, "echo first; echo 0123456789", "yes 0123456789");
+    run: async (subject) => {
+      const { output, exitCode } = await outOfTime(subject, "echo first; echo 0123456789", "yes 0123456789");
       same(exitCode, TIMED_OUT, "exit code");
       ensure(output.startsWith("first\n0123456789\n"), `got ${show(output.slice(0, 40))}`);
       ensure(output.length < 20_000_000, `${output.length} characters are kept`);
@@ -61,86 +61,86 @@ export const timeCases: readonly SandboxCase[] = [
   },
   {
     name: "what a stopped command had started is ended whatever signals it ignores",
-    run: async (place) => {
+    run: async (subject) => {
       const stubborn = "trap '' TERM HUP INT; while true; do echo x > alive.txt; sleep 0.2; done";
-      await place.within(1, `(${stubborn}) & ${stubborn}`, { timeout: 1 });
-      await place.output("rm -f alive.txt");
+      await subject.within(1, `(${stubborn}) & ${stubborn}`, { timeout: 1 });
+      await subject.output("rm -f alive.txt");
       await pause(LONG_ENOUGH);
-      ensure(!(await place.isThere("alive.txt")), "it is still alive");
+      ensure(!(await subject.isThere("alive.txt")), "it is still alive");
     },
   },
   {
     name: "a command that is quick enough does not notice its time",
-    run: async (place) => same(await place.output("sleep 0.2; echo done", { timeout: 60 }), "done\n"),
+    run: async (subject) => same(await subject.output("sleep 0.2; echo done", { timeout: 60 }), "done\n"),
   },
   {
     name: "after a command that was stopped the next one runs",
-    run: async (place) => {
-      await place.within(1, "sleep 300", { timeout: 0.5 });
-      same(await place.output("echo next"), "next\n");
+    run: async (subject) => {
+      await subject.within(1, "sleep 300", { timeout: 0.5 });
+      same(await subject.output("echo next"), "next\n");
     },
   },
   {
     name: "what a stopped command had started does nothing any more",
-    run: async (place) => {
-      await place.within(1, `(${WAITS_TO_SHOW}) & sleep 300`, { timeout: 1 });
-      ensure(!(await showsAfterGo(place)), "its child is still alive");
+    run: async (subject) => {
+      await subject.within(1, `(${WAITS_TO_SHOW}) & sleep 300`, { timeout: 1 });
+      ensure(!(await showsAfterGo(subject)), "its child is still alive");
     },
   },
   {
     name: "SH-04 a process in the background does not hold up the answer",
-    run: async (place) => {
-      const quiet = await place.within(1, "nohup sleep 300 >/dev/null 2>&1 & echo started");
+    run: async (subject) => {
+      const quiet = await subject.within(1, "nohup sleep 300 >/dev/null 2>&1 & echo started");
       same([quiet.exitCode, quiet.output], [0, "started\n"]);
-      const open = await place.within(2, "sleep 300 & echo started");
+      const open = await subject.within(2, "sleep 300 & echo started");
       same([open.exitCode, open.output], [0, "started\n"]);
     },
   },
   {
     name: "SH-04 a process in the background ends with its command",
-    run: async (place) => {
-      if (place.options.endsBackgroundProcesses === false) return;
-      await place.output(`(${WAITS_TO_SHOW}) >/dev/null 2>&1 & true`);
-      ensure(!(await showsAfterGo(place)), "it is still alive");
+    run: async (subject) => {
+      if (subject.options.endsBackgroundProcesses === false) return;
+      await subject.output(`(${WAITS_TO_SHOW}) >/dev/null 2>&1 & true`);
+      ensure(!(await showsAfterGo(subject)), "it is still alive");
     },
   },
   {
     name: "SH-13 an abort is thrown with its reason, and soon",
-    run: async (place) => {
+    run: async (subject) => {
       const reason = new Error("enough");
-      const { start, error } = await aborted(place, "sleep 300", reason);
-      place.checkTook(start, 1, "the abort");
+      const { start, error } = await aborted(subject, "sleep 300", reason);
+      subject.checkTook(start, 1, "the abort");
       ensure(error === reason, `expected the reason of the signal, got ${show(String(error))}`);
     },
   },
   {
     name: "SH-13 an abort ends the command",
-    run: async (place) => {
-      await aborted(place, WAITS_TO_SHOW, new Error("enough"));
-      ensure(!(await showsAfterGo(place)), "it went on");
+    run: async (subject) => {
+      await aborted(subject, WAITS_TO_SHOW, new Error("enough"));
+      ensure(!(await showsAfterGo(subject)), "it went on");
     },
   },
   {
     name: "a command whose signal was aborted before does not run",
-    run: async (place) => {
+    run: async (subject) => {
       const signal = AbortSignal.abort(new Error("never"));
-      await thrown(() => place.run("echo ran > ran.txt", { signal }));
-      ensure(!(await place.isThere("ran.txt")), "it ran");
+      await thrown(() => subject.run("echo ran > ran.txt", { signal }));
+      ensure(!(await subject.isThere("ran.txt")), "it ran");
     },
   },
   {
     name: "after an abort the next command runs",
-    run: async (place) => {
-      await aborted(place, "sleep 300", new Error("enough"));
-      same(await place.output("echo next"), "next\n");
+    run: async (subject) => {
+      await aborted(subject, "sleep 300", new Error("enough"));
+      same(await subject.output("echo next"), "next\n");
     },
   },
   {
     name: "commands at the same time keep their outputs and exit codes apart",
-    run: async (place) => {
+    run: async (subject) => {
       const numbers = Array.from({ length: 8 }, (_, index) => index);
       const responses = await Promise.all(
-        numbers.map((n) => place.run(`echo begin ${n}; sleep 0.3; echo end ${n}; exit ${n}`)),
+        numbers.map((n) => subject.run(`echo begin ${n}; sleep 0.3; echo end ${n}; exit ${n}`)),
       );
       same(
         responses.map(({ output, exitCode }) => [output, exitCode]),
@@ -150,10 +150,10 @@ export const timeCases: readonly SandboxCase[] = [
   },
   {
     name: "one command whose time is up does not end the others",
-    run: async (place) => {
+    run: async (subject) => {
       const [stopped, other] = await Promise.all([
-        place.run("sleep 300", { timeout: 0.5 }),
-        place.run("sleep 2; echo whole"),
+        subject.run("sleep 300", { timeout: 0.5 }),
+        subject.run("sleep 2; echo whole"),
       ]);
       same([stopped.exitCode, other.exitCode, other.output], [TIMED_OUT, 0, "whole\n"]);
     },
@@ -161,42 +161,42 @@ export const timeCases: readonly SandboxCase[] = [
 ];
 
 /** The response to a command whose time is up when it has done its `first` part. */
-async function outOfTime(place: SandboxPlace, first: string, rest: string): Promise<ExecuteResponse> {
+async function outOfTime(subject: SandboxUnderTest, first: string, rest: string): Promise<ExecuteResponse> {
   for (const timeout of TIMES) {
-    const response = await place.within(timeout, `${first}; : > begun; ${rest}`, { timeout });
-    if (await place.isThere("begun")) return response;
+    const response = await subject.within(timeout, `${first}; : > begun; ${rest}`, { timeout });
+    if (await subject.isThere("begun")) return response;
   }
   throw new SuiteFailure(`${show(first)} was not done in ${TIMES.at(-1)} s`);
 }
 
 /** Whether a command that waits for the file `go` is still alive. */
-async function showsAfterGo(place: SandboxPlace): Promise<boolean> {
-  await place.output(": > go");
+async function showsAfterGo(subject: SandboxUnderTest): Promise<boolean> {
+  await subject.output(": > go");
   await pause(LONG_ENOUGH);
-  return await place.isThere("alive.txt");
+  return await subject.isThere("alive.txt");
 }
 
 /** Runs a command, and aborts it once it has begun. */
 async function aborted(
-  place: SandboxPlace,
+  subject: SandboxUnderTest,
   command: string,
   reason: Error,
 ): Promise<{ start: number; error: unknown }> {
   const controller = new AbortController();
   const { signal } = controller;
-  const running = thrown(() => place.run(`: > begun; ${command}`, { signal }), "an aborted command");
+  const running = thrown(() => subject.run(`: > begun; ${command}`, { signal }), "an aborted command");
   running.catch(() => undefined);
-  await hasBegun(place);
+  await hasBegun(subject);
   const start = Date.now();
   controller.abort(reason);
   return { error: await running, start };
 }
 
 /** Does not wait for long: a place may do one thing after another. */
-async function hasBegun(place: SandboxPlace): Promise<void> {
+async function hasBegun(subject: SandboxUnderTest): Promise<void> {
   let isOver = false;
   const begun = async (): Promise<void> => {
-    while (!isOver && !(await place.isThere("begun").catch(() => true))) await pause(50);
+    while (!isOver && !(await subject.isThere("begun").catch(() => true))) await pause(50);
   };
   await Promise.race([begun(), pause(BEGINS_WITHIN)]);
   isOver = true;

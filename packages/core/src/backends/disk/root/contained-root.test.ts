@@ -36,9 +36,9 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
 
   function realPath(path: string): string | undefined {
     try {
-      const place = root.resolve(path);
-      place.directory?.close();
-      return place.path;
+      const resolved = root.resolve(path);
+      resolved.directory?.close();
+      return resolved.path;
     } catch (error) {
       return asFileError(error, path).code;
     }
@@ -121,18 +121,18 @@ describe.each(strategies)("a contained root by %s", (strategy) => {
 
   it("makes the directories on the way, through links too", () => {
     link("a", "shortcut");
-    const place = root.resolve("/shortcut/new/deep/file.txt", { create: true });
-    expect(place.path).toBe("/a/new/deep/file.txt");
-    place.directory?.close();
+    const resolved = root.resolve("/shortcut/new/deep/file.txt", { create: true });
+    expect(resolved.path).toBe("/a/new/deep/file.txt");
+    resolved.directory?.close();
     expect(readdirSync(join(tree.root, "a/new"))).toEqual(["deep"]);
   });
 
   it("keeps a link at the end when asked to", () => {
     link("../workspace-evil", "out");
     link("a", "shortcut");
-    const place = root.resolve("/out", { keepLink: true });
-    expect(place).toMatchObject({ name: "out", path: "/out" });
-    place.directory?.close();
+    const resolved = root.resolve("/out", { keepLink: true });
+    expect(resolved).toMatchObject({ name: "out", path: "/out" });
+    resolved.directory?.close();
     const inner = root.resolve("/shortcut/b", { keepLink: true });
     expect(inner.path).toBe("/a/b");
     inner.directory?.close();

@@ -10,7 +10,7 @@ import { isWithin, showPath } from "../../../paths.ts";
 import type { FileError } from "../../backend.ts";
 import { asFileError, FileFailure, notFound, outsideRoot, special, systemCode } from "../file-errors.ts";
 import { OpenDirectory, type OpenStrategy } from "./open-directory.ts";
-import { type Nowhere, PathWalk, type Place, type ResolveOptions } from "./path-walk.ts";
+import { type MissingPath, PathWalk, type ResolvedPath, type ResolveOptions } from "./path-walk.ts";
 
 export interface ContainedRootOptions {
   /** The canonical virtual path of the root: all paths given and returned begin with it. Default `/`. */
@@ -33,7 +33,7 @@ export class ContainedRoot {
   }
 
   /** Throws a `FileFailure` or a system error: see `asFileError`. */
-  resolve(path: string, options: ResolveOptions = {}): Place | Nowhere {
+  resolve(path: string, options: ResolveOptions = {}): ResolvedPath | MissingPath {
     const inside = this.pathInside(path);
     const start = this.#start(options.create);
     if (start === undefined) return { path };
@@ -73,16 +73,16 @@ export class ContainedRoot {
   /** The directory at `path`, and its path after links. The caller closes it. `given` is where `path` leads, if that is known. */
   openDirectory(
     path: string,
-    given?: Place | Nowhere,
+    given?: ResolvedPath | MissingPath,
   ): { readonly directory: OpenDirectory; readonly path: string } | FileError {
     try {
-      const place = given ?? this.resolve(path);
-      if (place.directory === undefined) return notFound(path);
-      if (place.name === ".") return { directory: place.directory, path: place.path };
+      const resolved = given ?? this.resolve(path);
+      if (resolved.directory === undefined) return notFound(path);
+      if (resolved.name === ".") return { directory: resolved.directory, path: resolved.path };
       try {
-        return { directory: openChild(place, path), path: place.path };
+        return { directory: openChild(resolved, path), path: resolved.path };
       } finally {
-        place.directory.close();
+        resolved.directory.close();
       }
     } catch (error) {
       return asFileError(error, path);
@@ -95,22 +95,22 @@ export class ContainedRoot {
   openFile(
     path: string,
     flags: number = flagsOf.O_RDONLY,
-    given?: Place | Nowhere,
+    given?: ResolvedPath | MissingPath,
   ): { readonly fd: number; readonly stats: Stats; readonly path: string } | FileError {
     try {
-      const place = given ?? this.resolve(path);
-      if (place.directory === undefined) return notFound(path);
+      const resolved = given ?? this.resolve(path);
+      if (resolved.directory === undefined) return notFound(path);
       try {
-        if (place.stats && !place.stats.isFile() && !place.stats.isDirectory()) return special(path);
-        const fd = place.directory.openFile(place.name, flags);
+        if (resolved.stats && !resolved.stats.isFile() && !resolved.stats.isDirectory()) return special(path);
+        const fd = resolved.directory.openFile(resolved.name, flags);
         try {
-          return { fd, stats: fstatSync(fd), path: place.path };
+          return { fd, stats: fstatSync(fd), path: resolved.path };
         } catch (error) {
           closeSync(fd);
           throw error;
         }
       } finally {
-        place.directory.close();
+        resolved.directory.close();
       }
     } catch (error) {
       return asFileError(error, path);
@@ -166,8 +166,8 @@ const forgotten = new FinalizationRegistry<OpenDirectory>((directory) => directo
 const ROOT_GONE =
   "The root directory was moved, removed or replaced after it was opened. Close the backend, or make a new one, to use the directory that is there now";
 
-function openChild(place: Place, path: string): OpenDirectory {
-  if (place.stats !== undefined && !place.stats.isDirectory())
+function openChild(resolved: ResolvedPath, path: string): OpenDirectory {
+  if (resolved.stats !== undefined && !resolved.stats.isDirectory())
     throw new FileFailure("NOT_A_DIRECTORY", `'${showPath(path)}' is a file, not a directory`);
-  return place.directory.child(place.name);
+  return resolved.directory.child(resolved.name);
 }

@@ -43,9 +43,9 @@ export class ControlLinks {
   /** As seen from the root; undefined: it is outside, or all of the root. */
   #targetOf(name: string): string | undefined {
     try {
-      const place = this.#root.resolve(this.#root.virtualPath(`/${name}`));
-      place.directory?.close();
-      const target = this.#root.pathInside(place.path);
+      const resolved = this.#root.resolve(this.#root.virtualPath(`/${name}`));
+      resolved.directory?.close();
+      const target = this.#root.pathInside(resolved.path);
       return target === "/" ? undefined : target;
     } catch (error) {
       if (!(error instanceof FileFailure) && systemCode(error) === undefined) throw error;

@@ -20,7 +20,7 @@ export interface ResolveOptions {
 }
 
 /** Where a path leads. The caller closes `directory`. */
-export interface Place {
+export interface ResolvedPath {
   readonly directory: OpenDirectory;
   /** As it is on disk; `.` for the root itself. */
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /** A directory on the way is missing. */
-export interface Nowhere {
+export interface MissingPath {
   readonly directory?: undefined;
   readonly path: string;
 }
@@ -73,7 +73,7 @@ export class PathWalk {
     this.#ahead = inside.split("/").reverse();
   }
 
-  run(): Place | Nowhere {
+  run(): ResolvedPath | MissingPath {
     for (let name = this.#ahead.pop(); name !== undefined; name = this.#ahead.pop()) {
       if (name === "" || name === ".") continue;
       if (name === "..") this.#up();
@@ -100,17 +100,17 @@ export class PathWalk {
   }
 
   /** At the last name: the place, or undefined where a link leads on. */
-  #arrive(name: string): Place | undefined {
+  #arrive(name: string): ResolvedPath | undefined {
     const found = this.#find(name);
     if (found?.stats.isSymbolicLink() && !this.#options.keepLink) {
       this.#follow(found.name);
       return undefined;
     }
-    return this.#placeOf(found?.name ?? name, found?.stats);
+    return this.#resolved(found?.name ?? name, found?.stats);
   }
 
   /** One directory down; the end only where there is none. */
-  #enter(name: string): Nowhere | undefined {
+  #enter(name: string): MissingPath | undefined {
     const found = this.#find(name);
     if (found === undefined) {
       // As the system has it: out of a directory that does not exist leads no way.
@@ -229,21 +229,21 @@ export class PathWalk {
   }
 
   /** The path ended with a directory the walk stands in: `/`, or a link to `..` or `.`. */
-  #standing(): Place {
+  #standing(): ResolvedPath {
     const directory = this.#here;
     const path = this.#pathOf([]);
     for (const other of this.#directories.slice(0, -1)) other.close();
     return { directory, name: ".", path, stats: directory.lstat(".") };
   }
 
-  #placeOf(name: string, stats: Stats | undefined): Place {
+  #resolved(name: string, stats: Stats | undefined): ResolvedPath {
     const directory = this.#here;
     const path = this.#pathOf([name]);
     for (const other of this.#directories.slice(0, -1)) other.close();
     return { directory, name, path, stats };
   }
 
-  #nowhere(name: string): Nowhere {
+  #nowhere(name: string): MissingPath {
     const rest = this.#ahead.toReversed().filter((part) => part !== "" && part !== ".");
     this.closeAll();
     return { path: this.#pathOf([name, ...rest]) };

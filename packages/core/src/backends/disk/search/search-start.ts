@@ -3,12 +3,12 @@ import { parentPath } from "../../../paths.ts";
 import { type IgnoreRules, IgnoreScope } from "../../../text/ignore-rules.ts";
 import type { FileError } from "../../backend.ts";
 import { asFileError, notFound, special } from "../file-errors.ts";
-import { checkedPlace, type PlaceRequest } from "../root/checked-place.ts";
 import type { ContainedRoot } from "../root/contained-root.ts";
 import type { OpenDirectory } from "../root/open-directory.ts";
+import { type PathRequest, resolveChecked } from "../root/resolve-checked.ts";
 import { readIgnoreFile, type WalkOptions } from "./walk.ts";
 
-export interface SearchRequest extends PlaceRequest {
+export interface SearchRequest extends PathRequest {
   readonly pattern: string;
   readonly respectGitignore: boolean;
   readonly timeoutSeconds: number;
@@ -42,7 +42,7 @@ export interface AboveRules {
 export async function openStart(request: SearchRequest): Promise<SearchStart | FileError> {
   const { root, path } = request;
   try {
-    const place = await checkedPlace(request);
+    const place = await resolveChecked(request);
     if ("error" in place) return place;
     if (place.directory === undefined) return notFound(path);
     if (place.stats?.isFile())

@@ -67,7 +67,7 @@ interface Entry {
 }
 
 /** Work that gives its caller a turn at each `undefined`. */
-type Turns<Result = void> = Generator<undefined, Result>;
+type KeyLock<Result = void> = Generator<undefined, Result>;
 
 /** Work without a file to show for it after which the walk gives its caller a turn: entries, directories count more. */
 const IDLE_LIMIT = 512;
@@ -113,7 +113,7 @@ export class TreeWalk {
     return isWanted && frame.scope.ignores(frame.realPath + entry.name, entry.name, false) ? undefined : file;
   }
 
-  *#enter(frame: Frame, entry: Entry): Turns {
+  *#enter(frame: Frame, entry: Entry): KeyLock {
     const path = frame.path + entry.key;
     const { enters, entered } = this.#options;
     if (enters !== undefined && !enters(path)) return;
@@ -133,7 +133,7 @@ export class TreeWalk {
     }
   }
 
-  *#push(directory: OpenDirectory, path: string, realPath: string, outer: IgnoreScope): Turns {
+  *#push(directory: OpenDirectory, path: string, realPath: string, outer: IgnoreScope): KeyLock {
     const entries = yield* this.#entriesOf(directory, path);
     let scope = outer;
     if (this.#options.readIgnoreFiles) {
@@ -149,7 +149,7 @@ export class TreeWalk {
     if (frame !== undefined && frame.directory !== this.#options.directory) frame.directory.close();
   }
 
-  *#entriesOf(directory: OpenDirectory, path: string): Turns<Entry[]> {
+  *#entriesOf(directory: OpenDirectory, path: string): KeyLock<Entry[]> {
     const found: Entry[] = [];
     let parts = 0;
     for (const part of directory.entryParts()) {

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { atPlace, type ChangePlace } from "./change-place.ts";
-import { checkedPlace } from "./root/checked-place.ts";
+import { changeLocked, type LockedEntry } from "./locked-change.ts";
 import { ContainedRoot } from "./root/contained-root.ts";
+import { resolveChecked } from "./root/resolve-checked.ts";
 
 const broken = new Error("the check is broken");
 
@@ -32,13 +32,13 @@ describe("the place of a change", () => {
     });
   });
 
-  const pathOf = async ({ path }: ChangePlace) => ({ path });
+  const pathOf = async ({ path }: LockedEntry) => ({ path });
 
   it("is refused by its own name or by the one that links lead to, before anything is made", async () => {
     for (const refused of ["/link/new/a", "/real/new/a"]) {
       const refuse = async (path: string) =>
         path === refused ? ({ error: "no", code: "PERMISSION_DENIED" } as const) : undefined;
-      const result = await atPlace({ root, path: "/link/new/a", refuse }, { create: true }, pathOf);
+      const result = await changeLocked({ root, path: "/link/new/a", refuse }, { create: true }, pathOf);
       expect(result).toMatchObject({ code: "PERMISSION_DENIED" });
     }
     expect(existsSync(join(host, "real/new"))).toBe(false);
@@ -48,17 +48,19 @@ describe("the place of a change", () => {
     const refuse = async (path: string): Promise<undefined> => {
       if (path === "/real/a") throw broken;
     };
-    await expect(atPlace({ root, path: "/link/a", refuse }, { create: true }, pathOf)).rejects.toBe(broken);
+    await expect(changeLocked({ root, path: "/link/a", refuse }, { create: true }, pathOf)).rejects.toBe(
+      broken,
+    );
     const openCheck = { at: () => Promise.reject(broken), found: () => undefined };
-    await expect(checkedPlace({ root, path: "/link/a", openCheck })).rejects.toBe(broken);
+    await expect(resolveChecked({ root, path: "/link/a", openCheck })).rejects.toBe(broken);
   });
 
   it("is looked up again when it became a link while the change waited for its turn", async () => {
     writeFileSync(join(host, "a"), "a");
     writeFileSync(join(host, "b"), "b");
     const waiting: Promise<unknown>[] = [];
-    await atPlace({ root, path: "/a" }, {}, async () => {
-      waiting.push(atPlace({ root, path: "/a" }, {}, pathOf));
+    await changeLocked({ root, path: "/a" }, {}, async () => {
+      waiting.push(changeLocked({ root, path: "/a" }, {}, pathOf));
       // The second change has opened the directory by then, and waits for the lock.
       await new Promise(setImmediate);
       renameSync(join(host, "a"), join(host, "old"));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MapBackend } from "./map.ts";
+import { MapBackend } from "./map-backend.ts";
 
 describe("MapBackend", () => {
   it("starts with the files it was given, as text or as data", async () => {

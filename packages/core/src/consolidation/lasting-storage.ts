@@ -3,9 +3,9 @@ import type { BackendProtocol } from "../backends/backend.ts";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import type { MemoryTexts } from "./memory-changes.ts";
-import { type RecordPlace, readText, recordPath } from "./memory-record.ts";
+import { type RecordLocation, readText, recordPath } from "./memory-record.ts";
 
-export interface Places {
+export interface StorageOptions {
   readonly backend: BackendSource;
   readonly memory: readonly string[];
   readonly historyDirectory: string;
@@ -15,25 +15,25 @@ export interface Places {
  * Throws for a place in the state of a thread, whichever way it leads there. Where a route leads is seen in
  * what is asked of the state when a file is read; no file is changed.
  */
-export async function checkPlaces(
-  { backend, memory, historyDirectory }: Places,
+export async function checkStorage(
+  { backend, memory, historyDirectory }: StorageOptions,
   open: (state: Record<string, unknown>) => BackendProtocol | Promise<BackendProtocol>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!mayUseState(backend)) return;
-  let isAsked = false;
+  let isStateRead = false;
   const state = {
     get files(): Record<string, never> {
-      isAsked = true;
+      isStateRead = true;
       return {};
     },
   };
   const files = await open(state);
   const history = ["historyDirectory", recordPath({ directory: historyDirectory })] as const;
   for (const [option, path] of [...memory.map((path) => ["memory", path] as const), history]) {
-    isAsked = false;
+    isStateRead = false;
     await readText(files, path, signal ? { signal } : {});
-    if (isAsked) throw ofThread(option, path);
+    if (isStateRead) throw ofThread(option, path);
   }
 }
 
@@ -47,13 +47,13 @@ function ofThread(option: string, path: string): ConfigurationError {
 
 /** Throws where another look, by a backend made anew, does not find the record that was just written. */
 export async function checkRecordLasts(
-  place: RecordPlace,
+  location: RecordLocation,
   anew: BackendProtocol,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const path = recordPath(place);
+  const path = recordPath(location);
   const options = signal ? { signal } : {};
-  const { data } = await readText(place.backend, path, options);
+  const { data } = await readText(location.backend, path, options);
   if (data !== undefined && (await readText(anew, path, options)).data === data) return;
   throw notThere(path);
 }

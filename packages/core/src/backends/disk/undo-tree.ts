@@ -16,7 +16,7 @@ import { breathe } from "./time-slices.ts";
 const PREFIX = "disk:";
 
 /** Paths begin with `/`, which is the root of the tree. */
-export interface DiskPlace {
+export interface UndoTree {
   /** Undefined where there is no file. */
   read(path: string): Promise<Uint8Array | undefined>;
   /** `undefined` removes the file; one that is not there is no error. */
@@ -26,12 +26,12 @@ export interface DiskPlace {
 }
 
 /** The name of the tree at `rootDir`, the same by whatever links one gets there. */
-export function diskPlaceName(rootDir: string): string {
-  return placeNameOf(realDirectory(resolve(rootDir)));
+export function undoTreeName(rootDir: string): string {
+  return undoTreeNameOf(realDirectory(resolve(rootDir)));
 }
 
 /** The same for a path that is known to be without links. */
-export function placeNameOf(realPath: string): string {
+export function undoTreeNameOf(realPath: string): string {
   return PREFIX + realPath;
 }
 
@@ -49,7 +49,7 @@ function realDirectory(hostPath: string): string {
  * Undefined for a place that is not on disk. Links that lead out of it are refused, and so are files that steer
  * other programs: what is to be put back may come from a thread that somebody else made.
  */
-export function openDiskPlace(place: string): DiskPlace | undefined {
+export function openUndoTree(place: string): UndoTree | undefined {
   if (!place.startsWith(PREFIX)) return undefined;
   const root = new ContainedRoot(place.slice(PREFIX.length));
   return {

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { BackendRuntime } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { PolicyBackend } from "../backends/policy/policy.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { callTool, say } from "../testing/index.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createConsolidationAgent } from "./consolidation-agent.ts";
-import { ToldConversations } from "./conversations-for-tests.ts";
+import { ConversationsInMemory } from "./conversations-for-tests.ts";
 
 let lasting: MapBackend;
 beforeEach(() => {
@@ -26,7 +26,7 @@ function agentWith(
   );
   const agent = createConsolidationAgent({
     model,
-    conversations: new ToldConversations({
+    conversations: new ConversationsInMemory({
       threadId: "t1",
       updatedAt: "2026-01-01T10:00:00.000Z",
       words: ["I like figs.", "Ok."],

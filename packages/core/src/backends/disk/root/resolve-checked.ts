@@ -2,9 +2,9 @@
 import type { FileError } from "../../backend.ts";
 import type { OpenCheck } from "../../open-check.ts";
 import type { ContainedRoot } from "./contained-root.ts";
-import type { Nowhere, Place, ResolveOptions } from "./path-walk.ts";
+import type { MissingPath, ResolvedPath, ResolveOptions } from "./path-walk.ts";
 
-export interface PlaceRequest {
+export interface PathRequest {
   readonly root: ContainedRoot;
   /** Canonical. */
   readonly path: string;
@@ -15,18 +15,18 @@ export interface PlaceRequest {
 }
 
 /** The directory that the check was about is held open: whoever uses the place uses that one. */
-export async function checkedPlace(
-  { root, path, openCheck, refuseLinks }: PlaceRequest,
+export async function resolveChecked(
+  { root, path, openCheck, refuseLinks }: PathRequest,
   options: ResolveOptions = {},
-): Promise<Place | Nowhere | FileError> {
-  const place = root.resolve(path, { refuseLinks, ...options });
+): Promise<ResolvedPath | MissingPath | FileError> {
+  const resolved = root.resolve(path, { refuseLinks, ...options });
   try {
-    const refused = await openCheck?.at(place.path, path);
-    if (refused === undefined) return place;
-    place.directory?.close();
+    const refused = await openCheck?.at(resolved.path, path);
+    if (refused === undefined) return resolved;
+    resolved.directory?.close();
     return refused;
   } catch (error) {
-    place.directory?.close();
+    resolved.directory?.close();
     throw error;
   }
 }

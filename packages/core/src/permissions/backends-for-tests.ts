@@ -9,7 +9,7 @@ import type { BackendProtocol } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { fillTree, type Tree } from "../backends/disk/tree-for-tests.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { guardBackend } from "./guard.ts";
 import type { FilesystemOperation, FilesystemPermission, PermissionMode } from "./rules.ts";
@@ -56,7 +56,7 @@ function under(prefix: string, isInside: boolean): Record<string, string> {
 }
 
 /** Makes each place anew, without rules. */
-export const PLACES: Readonly<Record<string, () => BackendProtocol>> = {
+export const BACKENDS: Readonly<Record<string, () => BackendProtocol>> = {
   state: () => {
     const now = new Date().toISOString();
     const files = Object.entries(FILES).map(([path, content]) => [

@@ -2,18 +2,18 @@
 import { type BigIntStats, lstatSync } from "node:fs";
 import type { FileError } from "../backend.ts";
 import { asFileError, changedMeanwhile, FileFailure, notFound, systemCode } from "./file-errors.ts";
-import { checkedPlace, type PlaceRequest } from "./root/checked-place.ts";
 import type { ContainedRoot } from "./root/contained-root.ts";
 import type { OpenDirectory } from "./root/open-directory.ts";
 import { withPathLock } from "./root/path-locks.ts";
-import type { Place } from "./root/path-walk.ts";
+import type { ResolvedPath } from "./root/path-walk.ts";
+import { type PathRequest, resolveChecked } from "./root/resolve-checked.ts";
 
 /** The file is not as it was a moment ago: look again. */
 export const AGAIN = Symbol("again");
 
 const ATTEMPTS = 50;
 
-export interface ChangeRequest extends PlaceRequest {
+export interface ChangeRequest extends PathRequest {
   readonly signal?: AbortSignal | undefined;
   /** Why a path must not be changed. Asked for the path and for what it leads to. */
   readonly refuse?: ((path: string) => Promise<FileError | undefined>) | undefined;
@@ -34,7 +34,7 @@ export interface RecordedChange {
 }
 
 /** A name in an open directory that no one else is changing; `stats` is what is there now. */
-export interface ChangePlace {
+export interface LockedEntry {
   readonly directory: OpenDirectory;
   readonly name: string;
   /** After links. */
@@ -49,10 +49,10 @@ export interface ChangeKind {
   readonly keepLink?: boolean;
 }
 
-export async function atPlace<Result extends object>(
+export async function changeLocked<Result extends object>(
   request: ChangeRequest,
   kind: ChangeKind,
-  act: (place: ChangePlace) => Promise<Result | FileError | typeof AGAIN>,
+  act: (resolved: LockedEntry) => Promise<Result | FileError | typeof AGAIN>,
 ): Promise<Result | FileError> {
   const { path, signal } = request;
   signal?.throwIfAborted();
@@ -76,15 +76,15 @@ export async function atPlace<Result extends object>(
 async function attemptAt<Result extends object>(
   request: ChangeRequest,
   kind: ChangeKind,
-  act: (place: ChangePlace) => Promise<Result | FileError | typeof AGAIN>,
+  act: (resolved: LockedEntry) => Promise<Result | FileError | typeof AGAIN>,
 ): Promise<Result | FileError | typeof AGAIN> {
-  const place = await approvedPlace(request, kind);
-  if (place === AGAIN || !("directory" in place)) return place;
-  const { directory, name, path } = place;
+  const resolved = await resolveForChange(request, kind);
+  if (resolved === AGAIN || !("directory" in resolved)) return resolved;
+  const { directory, name, path } = resolved;
   const { signal, lockDirectory } = request;
   try {
     const lock = { path: request.path, signal, directory: lockDirectory };
-    return await withPathLock(lockKey(place), lock, async () => {
+    return await withPathLock(lockKey(resolved), lock, async () => {
       const stats = lstatSync(directory.path(name), { bigint: true, throwIfNoEntry: false });
       if (stats?.isSymbolicLink() && !kind.keepLink) return AGAIN;
       return act({ directory, name, path, stats });
@@ -95,29 +95,29 @@ async function attemptAt<Result extends object>(
 }
 
 /** Nothing is made before the path it leads to was approved. */
-async function approvedPlace(
+async function resolveForChange(
   request: ChangeRequest,
   { create = false, keepLink = false }: ChangeKind,
-): Promise<Place | FileError | typeof AGAIN> {
+): Promise<ResolvedPath | FileError | typeof AGAIN> {
   const { root, path, refuse } = request;
-  const place = await checkedPlace(request, { keepLink, forChange: create });
-  if ("error" in place) return place;
+  const resolved = await resolveChecked(request, { keepLink, forChange: create });
+  if ("error" in resolved) return resolved;
   try {
-    const refused = place.path === path ? undefined : await refuse?.(place.path);
+    const refused = resolved.path === path ? undefined : await refuse?.(resolved.path);
     if (refused !== undefined) {
-      place.directory?.close();
+      resolved.directory?.close();
       return refused;
     }
   } catch (error) {
-    place.directory?.close();
+    resolved.directory?.close();
     throw error;
   }
-  if (place.directory !== undefined) return place;
-  return create ? madePlace(root, place.path) : notFound(path);
+  if (resolved.directory !== undefined) return resolved;
+  return create ? makeParents(root, resolved.path) : notFound(path);
 }
 
 /** Makes the directories on the way. `path` is after links: one that is there now was not there when it was approved. */
-function madePlace(root: ContainedRoot, path: string): Place | typeof AGAIN {
+function makeParents(root: ContainedRoot, path: string): ResolvedPath | typeof AGAIN {
   try {
     const made = root.resolve(path, { create: true, forChange: true, refuseLinks: true });
     return made.directory === undefined ? AGAIN : made;
@@ -128,7 +128,7 @@ function madePlace(root: ContainedRoot, path: string): Place | typeof AGAIN {
 }
 
 /** Names that some disks take for one get one lock. */
-function lockKey({ directory, name }: Place): string {
+function lockKey({ directory, name }: ResolvedPath): string {
   const { dev, ino } = lstatSync(directory.path("."), { bigint: true });
   return `${dev}:${ino}:${name.normalize("NFC").toLowerCase()}`;
 }

@@ -10,23 +10,23 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { type DiskPlace, diskPlaceName, openDiskPlace } from "./disk-place.ts";
 import { type DiskTree, diskTree } from "./disk-tree-for-tests.ts";
+import { openUndoTree, type UndoTree, undoTreeName } from "./undo-tree.ts";
 
 let tree: DiskTree;
-let place: DiskPlace;
+let place: UndoTree;
 
 beforeEach(() => {
   tree = diskTree();
-  place = openDiskPlace(diskPlaceName(tree.root)) as DiskPlace;
+  place = openUndoTree(undoTreeName(tree.root)) as UndoTree;
 });
 
 it("a place has one name by whatever links one gets there", () => {
   symlinkSync(tree.root, join(tree.evil, "alias"));
-  expect(diskPlaceName(join(tree.evil, "alias"))).toBe(`disk:${tree.root}`);
-  expect(diskPlaceName(`${tree.root}/.`)).toBe(`disk:${tree.root}`);
-  expect(diskPlaceName(join(tree.root, "missing"))).toBe(`disk:${tree.root}/missing`);
-  expect(openDiskPlace("store:x")).toBeUndefined();
+  expect(undoTreeName(join(tree.evil, "alias"))).toBe(`disk:${tree.root}`);
+  expect(undoTreeName(`${tree.root}/.`)).toBe(`disk:${tree.root}`);
+  expect(undoTreeName(join(tree.root, "missing"))).toBe(`disk:${tree.root}/missing`);
+  expect(openUndoTree("store:x")).toBeUndefined();
 });
 
 it("gives what is there, puts content in its place, and removes it", async () => {

@@ -1,7 +1,7 @@
 /** Waiting: for work on the same thing, and no longer than somebody wants the result. */
 
 /** Work on the same key waits for the work before it; work on different keys does not. */
-export class Turns {
+export class KeyLock {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** A failure reaches its own caller only. */

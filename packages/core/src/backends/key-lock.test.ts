@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { Turns } from "./serial.ts";
+import { KeyLock } from "./key-lock.ts";
 
 it("work on one key waits for the work before it, also when that failed; other keys do not", async () => {
-  const turns = new Turns();
+  const turns = new KeyLock();
   const log: string[] = [];
   const work =
     (name: string, fails = false) =>
