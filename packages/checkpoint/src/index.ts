@@ -1,9 +1,10 @@
 /** Durable threads. SQLite and Postgres are in `@deepwright/checkpoint/sqlite` and `/postgres`. */
-export type { Home, HomeCounts, ImageRow, PruneResult, ThreadFacts } from "./home/home.ts";
+
 export type { ClaimOptions, ThreadClaim } from "./saver/claim.ts";
 export { READ_LIMIT_KEY, type ReadLimit } from "./saver/reading/read-limit.ts";
 export { SharedMemorySaver } from "./saver/shared-memory-saver.ts";
 export { SharedSaver } from "./saver/shared-saver.ts";
+export type { ImageRow, PruneResult, StorageCounts, ThreadFacts, ThreadStorage } from "./storage/storage.ts";
 export { type ConversationScope, conversationsOf } from "./threads/conversations.ts";
 export { type CopyProgress, type CopyResult, copyThreads } from "./threads/copy-threads.ts";
 export { changeBetween } from "./threads/file-changes.ts";

@@ -124,7 +124,7 @@ describe.each(Object.entries(PLACES))("any JSON in %s", (_, open) => {
   afterAll(() => place.close());
 
   /** A saver that has not seen the thread. */
-  const fresh = (): SharedSaver => new SharedSaver(place.saver.home);
+  const fresh = (): SharedSaver => new SharedSaver(place.saver.storage);
 
   async function checkAgent(json: JsonValue): Promise<void> {
     threads += 1;

@@ -1,6 +1,6 @@
 /** Objects back into values. Every read builds new ones: the caller may do with them what it likes. */
-import { damaged, readStored } from "../home/damaged.ts";
-import type { StoredObject } from "../home/home.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
+import type { StoredObject } from "../storage/storage.ts";
 import { KIND } from "./handle.ts";
 import { readInert, revive } from "./inert.ts";
 import { setOwn } from "./set-own.ts";

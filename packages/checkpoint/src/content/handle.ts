@@ -1,6 +1,6 @@
-/** Content that is, or will be, an object of a home: identified by its hash before it has an id. */
-import { contentHash, shortHash } from "../home/content-hash.ts";
-import type { NewObject } from "../home/home.ts";
+/** Content that is, or will be, an object of a storage: identified by its hash before it has an id. */
+import { contentHash, shortHash } from "../storage/content-hash.ts";
+import type { NewObject } from "../storage/storage.ts";
 
 export { contentHash };
 
@@ -33,7 +33,7 @@ interface Content {
 }
 
 export class Handle {
-  /** Known once a home has it. */
+  /** Known once a storage has it. */
   id: number | undefined;
   /** 40 hex digits. */
   readonly hash: string;
@@ -59,7 +59,7 @@ export class Handle {
     this.weight = weight;
   }
 
-  /** The home has it: the content is no longer needed here. */
+  /** The storage has it: the content is no longer needed here. */
   stored(id: number): void {
     this.id = id;
     this.content = undefined;

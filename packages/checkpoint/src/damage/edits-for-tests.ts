@@ -1,6 +1,6 @@
 /** Edits that somebody may make to the rows of one thread. `B[0aff]` in a statement stands for these bytes. */
 import { KIND } from "../content/handle.ts";
-import { encodeHead, encodeRefs } from "../home/refs.ts";
+import { encodeHead, encodeRefs } from "../storage/refs.ts";
 
 type Query = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 

@@ -57,7 +57,7 @@ export function failureKind(error: unknown, reached: boolean): FailureKind {
 }
 
 /** The caller's words for a failure that is not retried (any more); what we do not know stays as it is. */
-export function storageError(error: unknown, place: string): unknown {
+export function storageError(error: unknown, database: string): unknown {
   if (!(error instanceof Error) || error instanceof DeepwrightError) return error;
   const code = codeOf(error);
   if (code === "ERR_INVALID_URL") {
@@ -66,20 +66,20 @@ export function storageError(error: unknown, place: string): unknown {
     });
   }
   if (code === "53100") {
-    return new DeepwrightError("STORAGE_FULL", `The disk of Postgres at ${place} is full.`, {
+    return new DeepwrightError("STORAGE_FULL", `The disk of Postgres at ${database} is full.`, {
       hint: "Nothing of this step was stored; free space and resume.",
       cause: error,
     });
   }
   if (CONFLICT_STATES.has(code) || code === "55P03" || code === "57014") {
-    return new DeepwrightError("STORAGE_BUSY", `Postgres at ${place} is too busy: ${error.message}.`, {
+    return new DeepwrightError("STORAGE_BUSY", `Postgres at ${database} is too busy: ${error.message}.`, {
       hint: "Try again.",
       cause: error,
     });
   }
   const reason = unavailableReason(code, error);
   if (!reason) return error;
-  return new DeepwrightError("STORAGE_UNAVAILABLE", `Postgres at ${place} cannot be used: ${reason}.`, {
+  return new DeepwrightError("STORAGE_UNAVAILABLE", `Postgres at ${database} cannot be used: ${reason}.`, {
     hint: "Check the address, the rights of the user and whether the server runs.",
     cause: error,
   });

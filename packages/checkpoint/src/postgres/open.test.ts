@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresStore } from "../store/postgres-store.ts";
 import { type TestDatabase, testDatabase } from "../test-support/postgres.ts";
-import { openPostgresHome } from "./postgres-home.ts";
+import { openPostgresStorage } from "./postgres-storage.ts";
 
 let database: TestDatabase;
 
@@ -17,7 +17,7 @@ describe("opening", () => {
     const pools = Array.from({ length: 50 }, () => new pg.Pool({ connectionString: database.url, max: 1 }));
     for (const pool of pools) pool.on("error", () => {});
     const opened = await Promise.all(
-      pools.map((pool, index) => (index % 2 ? openPostgresHome({ pool }) : PostgresStore.open({ pool }))),
+      pools.map((pool, index) => (index % 2 ? openPostgresStorage({ pool }) : PostgresStore.open({ pool }))),
     );
     await Promise.all(opened.map((one) => one.close()));
     await Promise.all(pools.map((pool) => pool.end()));
@@ -41,7 +41,7 @@ describe("opening", () => {
       `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0`,
     );
     address.pathname = `/${name}`;
-    await expect(openPostgresHome(address.href)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(openPostgresStorage(address.href)).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await database.query(`DROP DATABASE ${name} WITH (FORCE)`);
   });
 });

@@ -1,14 +1,14 @@
 import { DeepwrightError } from "deepwright/errors";
 import { type PostgresOptions, PostgresSql } from "./postgres-sql.ts";
-import type { PostgresPlace } from "./shared-pool.ts";
+import type { PostgresConnection } from "./shared-pool.ts";
 
 /** Whatever fails before `start` is through, the connections are given back. */
 export async function openPostgres<T>(
-  place: PostgresPlace,
+  connection: PostgresConnection,
   options: PostgresOptions,
   start: (sql: PostgresSql) => Promise<T>,
 ): Promise<T> {
-  const sql = await PostgresSql.open(place, options);
+  const sql = await PostgresSql.open(connection, options);
   try {
     await checkEncoding(sql);
     return await start(sql);

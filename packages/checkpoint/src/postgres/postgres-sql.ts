@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { durationMs } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import type { PoolClient } from "pg";
-import { checkOptions } from "../home/open-options.ts";
 import type { Sql, SqlRow, SqlSession, SqlValue, TransactionOptions } from "../sql/sql.ts";
+import { checkOptions } from "../storage/open-options.ts";
 import { columnTypes } from "./column-types.ts";
 import { ConnectionLost, failureKind, storageError } from "./failure.ts";
-import { leasePool, type PoolLease, type PostgresPlace } from "./shared-pool.ts";
+import { leasePool, type PoolLease, type PostgresConnection } from "./shared-pool.ts";
 import { ANSWER_SECONDS, limitSilence } from "./silence.ts";
 
 export interface PostgresOptions {
@@ -56,12 +56,12 @@ export class PostgresSql implements Sql {
   }
 
   /** Makes no connection yet. */
-  static async open(place: PostgresPlace, options: PostgresOptions = {}): Promise<PostgresSql> {
+  static async open(connection: PostgresConnection, options: PostgresOptions = {}): Promise<PostgresSql> {
     checkOptions("Postgres", options, ["retryFor", "answerTimeout", "maxConnections"]);
     const { retryFor = DEFAULT_RETRY_SECONDS, answerTimeout = ANSWER_SECONDS } = options;
     const retryMs = durationMs("retryFor", retryFor, { unit: "seconds", zero: true, unlimited: true });
     const answerMs = durationMs("answerTimeout", answerTimeout, { unit: "seconds", most: 86_400 });
-    return new PostgresSql(await leasePool(place, options.maxConnections), retryMs, answerMs);
+    return new PostgresSql(await leasePool(connection, options.maxConnections), retryMs, answerMs);
   }
 
   get bytesWritten(): number {

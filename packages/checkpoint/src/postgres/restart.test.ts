@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** As our homes do it: what is there already is not counted again. */
+/** As our storages do it: what is there already is not counted again. */
 function store(database: PostgresSql, writer: number, step: number): Promise<void> {
   return database.write(async (session) => {
     const added = await session.run("INSERT INTO effects VALUES ($1, $2) ON CONFLICT DO NOTHING", [

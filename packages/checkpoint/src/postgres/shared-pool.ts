@@ -2,7 +2,7 @@
 import type { Pool, PoolClient, PoolConfig } from "pg";
 import { ANSWER_SECONDS, askForLife } from "./silence.ts";
 
-export type PostgresPlace = string | { readonly pool: Pool };
+export type PostgresConnection = string | { readonly pool: Pool };
 
 export interface PoolLease {
   readonly pool: Pool;
@@ -22,22 +22,22 @@ const DEFAULT_CONNECTIONS = 10;
 const sharedPools = new Map<string, SharedPool>();
 
 /** Makes no connection yet. `maxConnections` counts for the first to open a pool on that address. */
-export async function leasePool(place: PostgresPlace, maxConnections?: number): Promise<PoolLease> {
-  if (typeof place !== "string") return borrowedPool(place.pool);
+export async function leasePool(connection: PostgresConnection, maxConnections?: number): Promise<PoolLease> {
+  if (typeof connection !== "string") return borrowedPool(connection.pool);
   const pg = await import("pg");
-  const shared = sharedPools.get(place) ?? openPool(pg.default, place, maxConnections);
-  sharedPools.set(place, shared);
+  const shared = sharedPools.get(connection) ?? openPool(pg.default, connection, maxConnections);
+  sharedPools.set(connection, shared);
   shared.users += 1;
   let released = false;
   return {
     pool: shared.pool,
-    name: nameOf(place),
+    name: nameOf(connection),
     release: async () => {
       if (released) return;
       released = true;
       shared.users -= 1;
       if (shared.users > 0) return;
-      sharedPools.delete(place);
+      sharedPools.delete(connection);
       await shared.pool.end();
     },
   };

@@ -2,8 +2,8 @@
 import { durationMs, stopwatch } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import { processName } from "deepwright/process-identity";
-import type { ClaimAnswer, Home } from "../home/home.ts";
-import { checkOptions } from "../home/open-options.ts";
+import { checkOptions } from "../storage/open-options.ts";
+import type { ClaimAnswer, ThreadStorage } from "../storage/storage.ts";
 import type { ClaimOptions, ThreadClaim } from "./claim.ts";
 
 const DEFAULT_TTL = 30;
@@ -12,13 +12,17 @@ const LONGEST_TTL = 86_400;
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 500;
 
-/** Waiting runs of this process, by home and thread: they get the claim in the order they asked. */
-const lines = new WeakMap<Home, Map<string, Promise<void>>>();
+/** Waiting runs of this process, by storage and thread: they get the claim in the order they asked. */
+const lines = new WeakMap<ThreadStorage, Map<string, Promise<void>>>();
 
 /** The first of each line, while it pauses between two attempts. */
-const wakers = new WeakMap<Home, Map<string, () => void>>();
+const wakers = new WeakMap<ThreadStorage, Map<string, () => void>>();
 
-export async function claimThread(home: Home, threadId: string, options: ClaimOptions): Promise<ThreadClaim> {
+export async function claimThread(
+  storage: ThreadStorage,
+  threadId: string,
+  options: ClaimOptions,
+): Promise<ThreadClaim> {
   checkOptions("A claim", options, ["mode", "ttl", "signal"]);
   const { mode, ttl = DEFAULT_TTL, signal } = options;
   if (mode !== "queue" && mode !== "refuse")
@@ -26,24 +30,24 @@ export async function claimThread(home: Home, threadId: string, options: ClaimOp
   const ttlMs = Math.ceil(durationMs("ttl", ttl, { unit: "seconds", most: LONGEST_TTL }));
   signal?.throwIfAborted();
   const holder = processName();
-  const attempt = () => take(home, threadId, holder, ttlMs);
+  const attempt = () => take(storage, threadId, holder, ttlMs);
   if (mode === "refuse") {
     const claim = await attempt();
     if (claim instanceof Claim) return claim;
     throw busy(threadId);
   }
-  return inLine(home, threadId, signal, () => untilTaken(attempt, wakersOf(home), threadId, signal));
+  return inLine(storage, threadId, signal, () => untilTaken(attempt, wakersOf(storage), threadId, signal));
 }
 
 async function take(
-  home: Home,
+  storage: ThreadStorage,
   threadId: string,
   holder: string,
   ttlMs: number,
 ): Promise<Claim | ClaimAnswer> {
   const asked = stopwatch();
-  const answer = await home.claim(threadId, holder, ttlMs);
-  return answer.held ? new Claim(home, threadId, holder, ttlMs, answer.fence, asked) : answer;
+  const answer = await storage.claim(threadId, holder, ttlMs);
+  return answer.held ? new Claim(storage, threadId, holder, ttlMs, answer.fence, asked) : answer;
 }
 
 async function untilTaken(
@@ -59,15 +63,15 @@ async function untilTaken(
   }
 }
 
-/** Only the first of a line asks the home; the others wait for it to be done asking. */
+/** Only the first of a line asks the storage; the others wait for it to be done asking. */
 async function inLine(
-  home: Home,
+  storage: ThreadStorage,
   threadId: string,
   signal: AbortSignal | undefined,
   work: () => Promise<Claim>,
 ): Promise<Claim> {
-  const line = lines.get(home) ?? new Map<string, Promise<void>>();
-  lines.set(home, line);
+  const line = lines.get(storage) ?? new Map<string, Promise<void>>();
+  lines.set(storage, line);
   const before = line.get(threadId);
   let done = () => {};
   const own = new Promise<void>((resolve) => {
@@ -119,9 +123,9 @@ async function pause(
   }
 }
 
-function wakersOf(home: Home): Map<string, () => void> {
-  const known = wakers.get(home) ?? new Map<string, () => void>();
-  wakers.set(home, known);
+function wakersOf(storage: ThreadStorage): Map<string, () => void> {
+  const known = wakers.get(storage) ?? new Map<string, () => void>();
+  wakers.set(storage, known);
   return known;
 }
 
@@ -138,7 +142,7 @@ class Claim implements ThreadClaim {
   private released: Promise<void> | undefined;
 
   constructor(
-    private readonly home: Home,
+    private readonly storage: ThreadStorage,
     readonly threadId: string,
     private readonly holder: string,
     private readonly ttlMs: number,
@@ -165,9 +169,9 @@ class Claim implements ThreadClaim {
 
   async release(): Promise<void> {
     clearInterval(this.timer);
-    this.released ??= this.home
+    this.released ??= this.storage
       .release(this.threadId, this.fence)
-      .finally(() => wakersOf(this.home).get(this.threadId)?.());
+      .finally(() => wakersOf(this.storage).get(this.threadId)?.());
     return this.released;
   }
 
@@ -187,7 +191,7 @@ class Claim implements ThreadClaim {
   private async extend(): Promise<void> {
     if (this.released) return;
     const asked = stopwatch();
-    const answer = await this.home.claim(this.threadId, this.holder, this.ttlMs, this.fence);
+    const answer = await this.storage.claim(this.threadId, this.holder, this.ttlMs, this.fence);
     if (answer.held) this.asked = asked;
     if (answer.held || this.released) return;
     clearInterval(this.timer);

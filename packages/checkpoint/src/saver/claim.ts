@@ -1,28 +1,29 @@
-/** The right to write to a thread, held by one run at a time. */
+/** The right to write to a thread, held by one run at a time. The core declares the contract. */
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { ThreadClaim } from "deepwright";
 
-export interface ClaimOptions {
-  /** What to do while another holds it: wait in line, or throw THREAD_BUSY. */
-  readonly mode: "queue" | "refuse";
-  /** Seconds a claim lives without being renewed; it is renewed by itself. Default 30. */
-  readonly ttl?: number;
-  readonly signal?: AbortSignal;
-}
+export type { ClaimingSaver, ClaimRequest as ClaimOptions, ThreadClaim } from "deepwright";
 
-export interface ThreadClaim {
-  readonly threadId: string;
-  /** Grows with every change of holder; storage refuses writes under an older one. */
-  readonly fence: number;
-  /** Aborted with CLAIM_LOST when another took the thread over. */
-  readonly signal: AbortSignal;
-  /** Throws CLAIM_LOST unless the claim is certainly held now. Cheap while it is fresh. */
-  check(): Promise<void>;
-  /** Safe twice. */
-  release(): Promise<void>;
-}
-
-/** A saver that knows claims. Its puts read the claim from `config.configurable[CLAIM_KEY]`. */
-export interface ClaimingSaver {
-  claimThread(threadId: string, options: ClaimOptions): Promise<ThreadClaim>;
-}
-
+/** Puts read the claim from `config.configurable[CLAIM_KEY]`. */
 export const CLAIM_KEY = "__deepwright_claim";
+
+export function fenceOf(config: RunnableConfig): number | undefined {
+  return claimOf(config)?.fence;
+}
+
+/** The claim the run holds on the thread it writes to. */
+export function claimOf({ configurable }: RunnableConfig): ThreadClaim | undefined {
+  const claim = configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
+  return typeof claim?.fence === "number" && claim.threadId === configurable?.thread_id ? claim : undefined;
+}
+
+/** Config of a stored checkpoint. It carries the claim, because the engine continues with this config. */
+export function configOf(
+  threadId: string,
+  namespace: string,
+  id: string,
+  claim: ThreadClaim | undefined,
+): RunnableConfig {
+  const configurable = { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id };
+  return { configurable: claim ? { ...configurable, [CLAIM_KEY]: claim } : configurable };
+}

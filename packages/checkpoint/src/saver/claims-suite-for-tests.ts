@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../../../scripts/test-time.ts";
-import type { Home } from "../home/home.ts";
+import type { ThreadStorage } from "../storage/storage.ts";
 import { CLAIM_KEY, type ThreadClaim } from "./claim.ts";
 import type { Subject } from "./saver-suite-for-tests.ts";
 import { SharedSaver } from "./shared-saver.ts";
@@ -19,10 +19,10 @@ function put(saver: SharedSaver, thread_id: string, claim?: ThreadClaim): Promis
 }
 
 /** A saver in a process that can be stopped: while it is, nothing it asks for is done. */
-function stoppable(home: Home): { saver: SharedSaver; stop(): void; revive(): void } {
+function stoppable(storage: ThreadStorage): { saver: SharedSaver; stop(): void; revive(): void } {
   let open = (): void => {};
   let gate: Promise<void> = Promise.resolve();
-  const slow = new Proxy(home, {
+  const slow = new Proxy(storage, {
     get: (target, key) => {
       const member: unknown = Reflect.get(target, key);
       if (typeof member !== "function") return member;
@@ -50,7 +50,7 @@ export function claimsSuite({ open }: Subject): void {
     let other: SharedSaver;
     beforeAll(async () => {
       saver = await open();
-      other = new SharedSaver(saver.home);
+      other = new SharedSaver(saver.storage);
     });
     afterAll(() => saver.close());
 
@@ -155,7 +155,7 @@ export function claimsSuite({ open }: Subject): void {
 
     test("a process that was stopped and revived cannot write any more", async () => {
       const thread = newThread();
-      const process = stoppable(saver.home);
+      const process = stoppable(saver.storage);
       const old = await process.saver.claimThread(thread, { mode: "refuse", ttl: 0.2 });
       await put(process.saver, thread, old);
       process.stop();

@@ -5,7 +5,7 @@ import type {
   CheckpointPendingWrite,
   DeltaChannelHistory,
 } from "@langchain/langgraph-checkpoint";
-import { damaged } from "../home/damaged.ts";
+import { damaged } from "../storage/damaged.ts";
 
 /**
  * From the parent backwards, for each channel until an ancestor that has a value of it: that value is the

@@ -2,13 +2,13 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { isMessage } from "../content/messages.ts";
-import type { FactChanges } from "../home/home.ts";
+import type { FactChanges } from "../storage/storage.ts";
 
 const MOST_CHARACTERS = 200;
 /** Postgres refuses a row whose indexed texts are much longer. */
 const MOST_INDEXED_BYTES = 1_024;
 
-/** Of the root namespace only. `told` is what the home was told before; only news come back. */
+/** Of the root namespace only. `told` is what the storage was told before; only news come back. */
 export function factChanges(
   config: RunnableConfig,
   checkpoint: Checkpoint,

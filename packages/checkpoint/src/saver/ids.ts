@@ -5,14 +5,14 @@ import { DeepwrightError } from "deepwright/errors";
 /** What an index of Postgres holds of two of them. */
 const MOST_BYTES = 1_024;
 
-export interface Place {
+export interface CheckpointAddress {
   readonly threadId: string;
   readonly namespace: string;
   readonly checkpointId: string | undefined;
 }
 
 /** Throws INVALID_ID. `undefined` where the config names no thread. */
-export function placeOf(config: RunnableConfig | undefined): Partial<Place> {
+export function addressOf(config: RunnableConfig | undefined): Partial<CheckpointAddress> {
   const { thread_id, checkpoint_ns, checkpoint_id, thread_ts } = config?.configurable ?? {};
   return {
     threadId: optionalId("thread_id", thread_id),
@@ -21,8 +21,8 @@ export function placeOf(config: RunnableConfig | undefined): Partial<Place> {
   };
 }
 
-export function threadPlace(config: RunnableConfig, purpose: string): Place {
-  const { threadId, namespace = "", checkpointId } = placeOf(config);
+export function threadAddress(config: RunnableConfig, purpose: string): CheckpointAddress {
+  const { threadId, namespace = "", checkpointId } = addressOf(config);
   if (threadId === undefined)
     throw new DeepwrightError("INVALID_ID", `To ${purpose} the config must name a thread.`, {
       hint: 'Pass {configurable: {thread_id: "…"}}.',

@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
-import { MemoryHome } from "../home/memory-home.ts";
+import { MemoryStorage } from "../storage/memory-storage.ts";
 import { SharedSaver } from "./shared-saver.ts";
 import { checkpointOf, EMPTY, metadataOf } from "./states-for-tests.ts";
 
 const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
 
-/** A home where somebody prunes after the rows of a list were read and before what they refer to. */
-class PrunedHome extends MemoryHome {
-  override async listRows(...args: Parameters<MemoryHome["listRows"]>): ReturnType<MemoryHome["listRows"]> {
+/** A storage where somebody prunes after the rows of a list were read and before what they refer to. */
+class PrunedStorage extends MemoryStorage {
+  override async listRows(
+    ...args: Parameters<MemoryStorage["listRows"]>
+  ): ReturnType<MemoryStorage["listRows"]> {
     const rows = await super.listRows(...args);
     await this.prune({ keepLatest: 1, now: Date.now() });
     return rows;
@@ -15,7 +17,7 @@ class PrunedHome extends MemoryHome {
 }
 
 async function filled(): Promise<SharedSaver> {
-  const saver = new SharedSaver(new PrunedHome());
+  const saver = new SharedSaver(new PrunedStorage());
   for (let n = 0; n < 5; n += 1) {
     const messages = [`${n}`.repeat(2_000)] as never;
     await saver.put(config, checkpointOf({ ...EMPTY, messages }), { ...metadataOf(), n } as never);

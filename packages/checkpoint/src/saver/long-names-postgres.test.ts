@@ -41,7 +41,7 @@ test("a working directory that is too long to be looked for does not end the run
     metadata: { cwd: `/${letters(1_200)}` },
   };
   await saver.put(config, checkpointOf(EMPTY), metadataOf());
-  expect((await saver.home.thread("t"))?.cwd).toBeUndefined();
+  expect((await saver.storage.thread("t"))?.cwd).toBeUndefined();
 });
 
 test("an image with a name no database keeps fails alone", async () => {

@@ -5,11 +5,11 @@ import { saverSuite } from "./saver-suite-for-tests.ts";
 import type { SharedSaver } from "./shared-saver.ts";
 
 const databases: TestDatabase[] = [];
-const homes = new WeakMap<SharedSaver, TestDatabase>();
+const storages = new WeakMap<SharedSaver, TestDatabase>();
 
 async function openAt(database: TestDatabase): Promise<SharedSaver> {
   const saver = await PostgresSaver.open(database.url);
-  homes.set(saver, database);
+  storages.set(saver, database);
   return saver;
 }
 
@@ -21,12 +21,12 @@ async function open(): Promise<SharedSaver> {
 
 async function reopen(saver: SharedSaver): Promise<SharedSaver> {
   await saver.close();
-  return openAt(homes.get(saver) as TestDatabase);
+  return openAt(storages.get(saver) as TestDatabase);
 }
 
 /** What was deleted is free for others at once, and given back by a vacuum. */
 async function size(saver: SharedSaver): Promise<number> {
-  await homes.get(saver)?.query("VACUUM FULL");
+  await storages.get(saver)?.query("VACUUM FULL");
   return saver.size();
 }
 

@@ -22,7 +22,7 @@ const NAMESPACES = ["", "child:1", "child:2|grandchild", "memory"];
 const SOURCES = ["loop", "update", "input"];
 
 interface Where {
-  /** Which of the savers on one home. */
+  /** Which of the savers on one storage. */
   readonly saver: number;
   readonly thread: number;
   readonly namespace: number;
@@ -110,7 +110,7 @@ export const anyProgram: fc.Arbitrary<readonly Step[]> = fc.array(step, {
   size: "max",
 });
 
-/** Runs the program on two savers of one home; throws where they differ from the naive one. */
+/** Runs the program on two savers of one storage; throws where they differ from the naive one. */
 export async function runProgram(savers: readonly SharedSaver[], program: readonly Step[]): Promise<void> {
   await new Run(savers).all(program);
 }

@@ -14,12 +14,12 @@ export function programsSuite({ open, runs, size }: Subject): void {
     });
     afterAll(() => saver.close());
 
-    test("two savers on one home read what the naive saver reads, and leave nothing behind", async () => {
+    test("two savers on one storage read what the naive saver reads, and leave nothing behind", async () => {
       const empty = await size(saver);
       await holds(
         fc.asyncProperty(anyProgram, async (program) => {
           await clear(saver);
-          await runProgram([new SharedSaver(saver.home), new SharedSaver(saver.home)], program);
+          await runProgram([new SharedSaver(saver.storage), new SharedSaver(saver.storage)], program);
         }),
         runs,
       );

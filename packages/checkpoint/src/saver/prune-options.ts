@@ -1,6 +1,6 @@
 /** Checks what a caller wants pruned. */
 import { DeepwrightError } from "deepwright/errors";
-import type { PruneQuery } from "../home/home.ts";
+import type { PruneQuery } from "../storage/storage.ts";
 import type { PruneOptions } from "../threads/threads.ts";
 import { checkedId } from "./ids.ts";
 

@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { describe, expect, test } from "vitest";
 import { Batch, Handle, KIND } from "../content/handle.ts";
-import { MemoryHome } from "../home/memory-home.ts";
+import { MemoryStorage } from "../storage/memory-storage.ts";
 import { describeTuple } from "./describe-for-tests.ts";
 import { SharedMemorySaver } from "./shared-memory-saver.ts";
 import { SharedSaver } from "./shared-saver.ts";
@@ -69,13 +69,13 @@ describe("a checkpoint as a row", () => {
   });
 
   test("of a later format is refused wherever it is met", async () => {
-    const home = new MemoryHome();
+    const storage = new MemoryStorage();
     const batch = new Batch();
     const shape = { f: 2, v: 4, values: "in another way" };
     const refs = [shape, { source: "loop" }].map((value) =>
       batch.ref(new Handle(KIND.value, [], JSON.stringify(value))),
     );
-    await home.put({
+    await storage.put({
       threadId: "t",
       namespace: "",
       epoch: 0,
@@ -90,7 +90,7 @@ describe("a checkpoint as a row", () => {
         body: "neither JSON nor anything",
       },
     });
-    const saver = new SharedSaver(home);
+    const saver = new SharedSaver(storage);
     const tooNew = { code: "STORAGE_TOO_NEW", hint: expect.stringContaining("Update") };
     await expect(saver.getTuple(config)).rejects.toMatchObject(tooNew);
     await expect(saver.list(config).next()).rejects.toMatchObject(tooNew);

@@ -13,7 +13,7 @@ import { Handle, KIND } from "../content/handle.ts";
 import { isPlainObject } from "../content/inert.ts";
 import { setOwn } from "../content/set-own.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
-import { damaged, readStored } from "../home/damaged.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
 
 export const FORMAT = 1;
 export const FIXED_REFS = 2;

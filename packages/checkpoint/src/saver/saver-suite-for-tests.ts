@@ -1,4 +1,4 @@
-/** What every saver of this package promises, whatever home it has. */
+/** What every saver of this package promises, whatever storage it has. */
 import { describe } from "vitest";
 import { claimsSuite } from "./claims-suite-for-tests.ts";
 import { deltaSuite } from "./delta-suite-for-tests.ts";
@@ -28,7 +28,7 @@ export type SuiteOptions = Partial<Omit<Subject, "open">>;
 export function saverSuite(name: string, open: Subject["open"], options: SuiteOptions = {}): void {
   const subject: Subject = {
     open,
-    reopen: async (saver) => new SharedSaver(saver.home),
+    reopen: async (saver) => new SharedSaver(saver.storage),
     runs: 40,
     exactSize: false,
     size: (saver) => saver.size(),

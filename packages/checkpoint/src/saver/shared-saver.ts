@@ -1,4 +1,4 @@
-/** LangGraph's saver over any home: one implementation of what a checkpoint is and how it is shared. */
+/** LangGraph's saver over any storage: one implementation of what a checkpoint is and how it is shared. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -18,15 +18,28 @@ import { DeepwrightError } from "deepwright/errors";
 import { Decoder } from "../content/decode.ts";
 import { Encoder } from "../content/encode.ts";
 import type { ThreadMemory } from "../content/thread-memory.ts";
-import type { CheckpointRow, Home, HomeCounts, PruneResult, TupleRows } from "../home/home.ts";
+import type {
+  CheckpointRow,
+  PruneResult,
+  StorageCounts,
+  ThreadStorage,
+  TupleRows,
+} from "../storage/storage.ts";
 import type { FileImage } from "../threads/images.ts";
 import type { PruneOptions } from "../threads/threads.ts";
-import { CLAIM_KEY, type ClaimingSaver, type ClaimOptions, type ThreadClaim } from "./claim.ts";
+import {
+  type ClaimingSaver,
+  type ClaimOptions,
+  claimOf,
+  configOf,
+  fenceOf,
+  type ThreadClaim,
+} from "./claim.ts";
 import { claimThread } from "./claim-thread.ts";
 import { deltaHistory } from "./delta-history.ts";
 import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
-import { checkedId, checkedText, placeOf, threadPlace } from "./ids.ts";
+import { addressOf, checkedId, checkedText, threadAddress } from "./ids.ts";
 import { pruneQuery } from "./prune-options.ts";
 import { admit, READ_LIMIT_KEY, type ReadLimit, readLimitOf, unlessTooLarge } from "./reading/read-limit.ts";
 import { allRefs, isLoaded, pendingWrites } from "./reading/tuple-rows.ts";
@@ -49,20 +62,20 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   /** Of threads whose first checkpoint is looked into before it is written: what comes behind it waits. */
   private readonly looking = new Map<string, Promise<unknown>>();
 
-  constructor(readonly home: Home) {
+  constructor(readonly storage: ThreadStorage) {
     super();
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const { threadId, namespace = "", checkpointId } = placeOf(config);
+    const { threadId, namespace = "", checkpointId } = addressOf(config);
     if (threadId === undefined) return undefined;
     const limit = readLimitOf(config);
     let previous: string | undefined;
     for (;;) {
-      const rows = await this.home.readTuple(threadId, namespace, checkpointId);
+      const rows = await this.storage.readTuple(threadId, namespace, checkpointId);
       if (!rows) return undefined;
       const decoder = new Decoder();
-      decoder.add(await this.home.loadObjects(allRefs(rows), [], limit?.mostBytes));
+      decoder.add(await this.storage.loadObjects(allRefs(rows), [], limit?.mostBytes));
       // Somebody pruned the checkpoint between the two reads; twice the same is damage.
       if (isLoaded(rows, decoder) || rows.checkpoint.id === previous)
         return this.tuple(rows, decoder, limit, claimOf(config));
@@ -74,15 +87,15 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     config: RunnableConfig,
     options: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    const { threadId, namespace, checkpointId } = placeOf(config);
-    const before = placeOf(options.before).checkpointId;
+    const { threadId, namespace, checkpointId } = addressOf(config);
+    const before = addressOf(options.before).checkpointId;
     const hasFilter = Object.keys(options.filter ?? {}).length > 0;
     const readLimit = readLimitOf(config);
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     let after: { threadId: string; namespace: string; id: string } | undefined;
     while (left > 0) {
       const limit = hasFilter ? PAGE : Math.min(PAGE, left);
-      const page = await this.home.listRows({ threadId, namespace, checkpointId, before, after, limit });
+      const page = await this.storage.listRows({ threadId, namespace, checkpointId, before, after, limit });
       let decoder = new Decoder();
       const wanted = (await this.matching(page, options.filter, decoder)).slice(0, left);
       const together = await unlessTooLarge(this.load(wanted.flatMap(allRefs), decoder, TOGETHER_BYTES));
@@ -108,7 +121,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     metadata: CheckpointMetadata,
     newVersions?: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { threadId, namespace, checkpointId: parent } = threadPlace(config, "store a checkpoint");
+    const { threadId, namespace, checkpointId: parent } = threadAddress(config, "store a checkpoint");
     const id = checkedId("checkpoint_id", given.id);
     const isWhole =
       parent !== undefined ||
@@ -118,7 +131,11 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     if (ahead) await ahead;
     const checkpoint = isWhole
       ? given
-      : await this.lookInto(threadId, neverStored(this.home, threadId, namespace, given, newVersions), given);
+      : await this.lookInto(
+          threadId,
+          neverStored(this.storage, threadId, namespace, given, newVersions),
+          given,
+        );
     const root = namespace === "" ? undefined : rootOf(metadata);
     const draft = (memory: ThreadMemory, writer: ThreadWriter): Draft => {
       const encoder = new Encoder(memory);
@@ -133,11 +150,11 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       };
     };
     await this.writer(threadId).write(namespace, fenceOf(config), draft);
-    return placed(threadId, namespace, id, claimOf(config));
+    return configOf(threadId, namespace, id, claimOf(config));
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { threadId, namespace, checkpointId } = threadPlace(config, "store writes");
+    const { threadId, namespace, checkpointId } = threadAddress(config, "store writes");
     const id = checkedId("checkpoint_id", checkpointId);
     checkedId("task_id", taskId);
     if (writes.length === 0) return;
@@ -171,7 +188,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
    * Goes with the thread, and with what `prune` finds too old.
    */
   async recordImage(config: RunnableConfig, image: FileImage): Promise<void> {
-    const { threadId } = threadPlace(config, "store a before-image");
+    const { threadId } = threadAddress(config, "store a before-image");
     const checkpointId = checkedId("checkpoint_id", image.checkpointId);
     // Checked here: the database would refuse everything that is stored together with it.
     const place = checkedText("place", image.place);
@@ -207,7 +224,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     checkedId("thread_id", threadId);
     await this.writers.get(threadId)?.idle();
     this.writers.delete(threadId);
-    await this.home.deleteThread(threadId, claim?.threadId === threadId ? claim.fence : undefined);
+    await this.storage.deleteThread(threadId, claim?.threadId === threadId ? claim.fence : undefined);
   }
 
   /** A thread under another name: nothing is copied but references. */
@@ -215,24 +232,24 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     checkedId("thread_id", from);
     checkedId("thread_id", to);
     await this.writers.get(from)?.idle();
-    await this.home.copyThread(from, to, Date.now());
+    await this.storage.copyThread(from, to, Date.now());
   }
 
   /** Removes old checkpoints and returns their space. The newest state of every thread stays as it is. */
   async prune(options: PruneOptions): Promise<PruneResult> {
     const query = pruneQuery(options, Date.now());
-    if (!options.erase) return this.home.prune(query);
-    if (!this.home.erase)
+    if (!options.erase) return this.storage.prune(query);
+    if (!this.storage.erase)
       throw new DeepwrightError("NOT_SUPPORTED", "This database is not erased from here.", {
         hint: "Use its own tools, such as VACUUM FULL.",
       });
-    const result = await this.home.prune(query);
-    await this.home.erase();
+    const result = await this.storage.prune(query);
+    await this.storage.erase();
     return result;
   }
 
   async claimThread(threadId: string, options: ClaimOptions): Promise<ThreadClaim> {
-    return claimThread(this.home, checkedId("thread_id", threadId), options);
+    return claimThread(this.storage, checkedId("thread_id", threadId), options);
   }
 
   override async getDeltaChannelHistory(options: {
@@ -243,19 +260,19 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   }
 
   /** What was written since opening, in bytes bound in inserts and updates. */
-  async counts(): Promise<HomeCounts> {
-    return this.home.counts();
+  async counts(): Promise<StorageCounts> {
+    return this.storage.counts();
   }
 
   /** Bytes on disk, or of content in memory. */
   async size(): Promise<number> {
-    return this.home.size();
+    return this.storage.size();
   }
 
   /** Waits for what is being written. Safe twice. */
   async close(): Promise<void> {
     await Promise.all([...this.writers.values()].map((writer) => writer.idle()));
-    await this.home.close();
+    await this.storage.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -266,7 +283,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   writer(threadId: string): ThreadWriter {
     const known = this.writers.get(threadId);
     if (known) this.writers.delete(threadId);
-    const writer = known ?? new ThreadWriter(this.home, threadId);
+    const writer = known ?? new ThreadWriter(this.storage, threadId);
     this.writers.set(threadId, writer);
     if (this.writers.size > MOST_WRITERS) this.forgetOldest();
     return writer;
@@ -319,13 +336,13 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     { checkpoint: { threadId, namespace, id } }: TupleRows,
     limit: ReadLimit | undefined,
   ): Promise<CheckpointTuple | undefined> {
-    const { configurable } = placed(threadId, namespace, id, undefined);
+    const { configurable } = configOf(threadId, namespace, id, undefined);
     return this.getTuple({ configurable: { ...configurable, [READ_LIMIT_KEY]: limit } });
   }
 
   private async load(refs: readonly number[], decoder: Decoder, mostBytes?: number): Promise<void> {
     const missing = refs.filter((ref) => !decoder.has(ref));
-    if (missing.length > 0) decoder.add(await this.home.loadObjects(missing, decoder.ids(), mostBytes));
+    if (missing.length > 0) decoder.add(await this.storage.loadObjects(missing, decoder.ids(), mostBytes));
   }
 
   private async tuple(
@@ -341,13 +358,13 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     if (performance.now() - start > 15) await nextTurn(); // Others wait, and the reader goes on for as long.
     const { threadId, namespace, parent } = row;
     const tuple: CheckpointTuple = {
-      config: placed(threadId, namespace, row.id, claim),
+      config: configOf(threadId, namespace, row.id, claim),
       checkpoint,
       metadata,
       pendingWrites: pendingWrites(writes, decoder),
     };
     if (parent !== undefined) {
-      tuple.parentConfig = placed(threadId, namespace, parent, claim);
+      tuple.parentConfig = configOf(threadId, namespace, parent, claim);
       if (checkpoint.v < 4) await this.migrateSends(row, checkpoint);
     }
     return tuple;
@@ -358,11 +375,11 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     { threadId, namespace, parent }: CheckpointRow,
     checkpoint: Checkpoint,
   ): Promise<void> {
-    const rows = await this.home.readTuple(threadId, namespace, parent);
+    const rows = await this.storage.readTuple(threadId, namespace, parent);
     const decoder = new Decoder();
     const writes = rows?.writes ?? [];
     decoder.add(
-      await this.home.loadObjects(writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))),
+      await this.storage.loadObjects(writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))),
     );
     const sends = pendingWrites(writes, decoder).filter(([, channel]) => channel === TASKS);
     checkpoint.channel_values[TASKS] = sends.map(([, , value]) => value);
@@ -375,25 +392,4 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
 function rootOf(metadata: CheckpointMetadata | undefined): string | undefined {
   const root = (metadata?.parents as Record<string, unknown> | undefined)?.[""];
   return typeof root === "string" ? root : undefined;
-}
-
-function fenceOf(config: RunnableConfig): number | undefined {
-  return claimOf(config)?.fence;
-}
-
-/** The claim the run holds on the thread it writes to. */
-function claimOf({ configurable }: RunnableConfig): ThreadClaim | undefined {
-  const claim = configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
-  return typeof claim?.fence === "number" && claim.threadId === configurable?.thread_id ? claim : undefined;
-}
-
-/** The engine writes on under configs it got from here: they carry the claim on. */
-function placed(
-  threadId: string,
-  namespace: string,
-  id: string,
-  claim: ThreadClaim | undefined,
-): RunnableConfig {
-  const configurable = { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id };
-  return { configurable: claim ? { ...configurable, [CLAIM_KEY]: claim } : configurable };
 }

@@ -3,7 +3,7 @@ import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { type Messages, messagesReducer } from "../../../core/src/loop/messages.ts";
-import { MemoryHome } from "../home/memory-home.ts";
+import { MemoryStorage } from "../storage/memory-storage.ts";
 import { describeValue } from "./describe-for-tests.ts";
 import { SharedSaver } from "./shared-saver.ts";
 import { checkpointOf, EMPTY, metadataOf } from "./states-for-tests.ts";
@@ -11,14 +11,14 @@ import { checkpointOf, EMPTY, metadataOf } from "./states-for-tests.ts";
 const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
 const long = (text: string): string => text.padEnd(2_000, ".");
 
-/** A home that counts, and fails when told to. */
-class WatchedHome extends MemoryHome {
+/** A storage that counts, and fails when told to. */
+class WatchedStorage extends MemoryStorage {
   puts = 0;
   failures: Error[] = [];
   /** Checkpoints in the order in which they came. */
   readonly ids: string[] = [];
 
-  override async put(...args: Parameters<MemoryHome["put"]>): ReturnType<MemoryHome["put"]> {
+  override async put(...args: Parameters<MemoryStorage["put"]>): ReturnType<MemoryStorage["put"]> {
     this.puts += 1;
     const failure = this.failures.shift();
     if (failure) throw failure;
@@ -29,9 +29,9 @@ class WatchedHome extends MemoryHome {
 }
 
 function setup() {
-  const home = new WatchedHome();
-  const saver = new SharedSaver(home);
-  return { home, saver, other: new SharedSaver(home) };
+  const storage = new WatchedStorage();
+  const saver = new SharedSaver(storage);
+  return { storage, saver, other: new SharedSaver(storage) };
 }
 
 const put = (saver: SharedSaver, messages: readonly BaseMessage[]): Promise<unknown> =>
@@ -43,12 +43,12 @@ async function read(saver: SharedSaver): Promise<unknown> {
 
 describe("writes of one thread", () => {
   test("that come together are stored together, in their order", async () => {
-    const { home, saver } = setup();
+    const { storage, saver } = setup();
     const lists = Array.from({ length: 100 }, (_, i) => [
       new HumanMessage({ id: `${i}`, content: long(`${i}`) }),
     ]);
     await Promise.all(lists.map((messages) => put(saver, messages)));
-    expect(home.puts).toBeLessThan(5);
+    expect(storage.puts).toBeLessThan(5);
     expect(describeValue(await read(saver))).toBe(describeValue(lists.at(-1)));
     let count = 0;
     for await (const _ of saver.list(config)) count += 1;
@@ -56,8 +56,8 @@ describe("writes of one thread", () => {
   });
 
   test("of other threads do not wait for them", async () => {
-    const { home, saver } = setup();
-    home.failures = [new Error("first")];
+    const { storage, saver } = setup();
+    storage.failures = [new Error("first")];
     const failed = put(saver, []);
     const elsewhere = saver.put(
       { configurable: { thread_id: "u", checkpoint_ns: "" } },
@@ -69,34 +69,37 @@ describe("writes of one thread", () => {
   });
 
   test("that fail are told so, and those after them store all they refer to", async () => {
-    const { home, saver } = setup();
+    const { storage, saver } = setup();
     const first = messagesReducer(undefined, [new HumanMessage({ id: "1", content: long("one") })]);
     const second = messagesReducer(first as Messages, [new AIMessage({ id: "2", content: long("two") })]);
-    home.failures = [new Error("disk full"), new Error("disk full")];
+    storage.failures = [new Error("disk full"), new Error("disk full")];
     await expect(put(saver, first)).rejects.toThrow("disk full");
     await expect(put(saver, second)).rejects.toThrow("disk full");
     expect(await saver.getTuple(config)).toBeUndefined();
     await put(saver, second);
     expect(describeValue(await read(saver))).toBe(describeValue(second));
-    expect(await home.thread("t")).toMatchObject({ messageCount: 2, firstPrompt: long("one").slice(0, 200) });
+    expect(await storage.thread("t")).toMatchObject({
+      messageCount: 2,
+      firstPrompt: long("one").slice(0, 200),
+    });
   });
 
   test("behind one that failed are not stored without it, but those of other namespaces are", async () => {
-    const { home, saver } = setup();
-    home.failures = [new Error("disk full")];
+    const { storage, saver } = setup();
+    storage.failures = [new Error("disk full")];
     const many = Array.from({ length: 300 }, () => put(saver, []));
     const child = { configurable: { thread_id: "t", checkpoint_ns: "child" } };
     const elsewhere = saver.put(child, checkpointOf(EMPTY), metadataOf());
     const ends = await Promise.allSettled(many);
     expect(ends.filter(({ status }) => status === "rejected")).toHaveLength(300);
     await elsewhere;
-    expect(home.ids).toHaveLength(1);
+    expect(storage.ids).toHaveLength(1);
     await put(saver, []);
-    expect(home.ids).toHaveLength(2);
+    expect(storage.ids).toHaveLength(2);
   });
 
   test("are stored in the order of the calls, also behind a first one that must be looked into", async () => {
-    const { home, saver } = setup();
+    const { storage, saver } = setup();
     const [first, second, third] = [checkpointOf(EMPTY), checkpointOf(EMPTY), checkpointOf(EMPTY)];
     const behind = (id: string) => ({ configurable: { ...config.configurable, checkpoint_id: id } });
     await Promise.all([
@@ -104,19 +107,19 @@ describe("writes of one thread", () => {
       saver.put(behind(first.id), second, metadataOf(), {}),
       saver.put(behind(second.id), third, metadataOf(), {}),
     ]);
-    expect(home.ids).toEqual([first.id, second.id, third.id]);
+    expect(storage.ids).toEqual([first.id, second.id, third.id]);
   });
 
-  test("of a run that is faster than the home are few, and the thread is whole", async () => {
-    const { home, saver } = setup();
+  test("of a run that is faster than the storage are few, and the thread is whole", async () => {
+    const { storage, saver } = setup();
     const writes = Array.from({ length: 50 }, (_, i) =>
       callTool("write_file", { file_path: `/${i}.txt`, content: `${i}` }),
     );
     const model = scriptedModel([...writes, say("done")]);
     const agent = createDeepAgent({ model, checkpointer: saver });
     await agent.invoke({ messages: "Go." }, config);
-    expect(home.ids.length).toBeGreaterThan(100);
-    expect(home.puts).toBeLessThan(home.ids.length / 5);
+    expect(storage.ids.length).toBeGreaterThan(100);
+    expect(storage.puts).toBeLessThan(storage.ids.length / 5);
     let expected: string | undefined;
     let count = 0;
     for await (const { config: at, parentConfig } of saver.list(config)) {
@@ -124,11 +127,11 @@ describe("writes of one thread", () => {
       expected = parentConfig?.configurable?.checkpoint_id as string | undefined;
       count += 1;
     }
-    expect(count).toBe(home.ids.length);
+    expect(count).toBe(storage.ids.length);
   });
 
   test("go on after another saver deleted the thread, with its name in the list again", async () => {
-    const { home, saver, other } = setup();
+    const { storage, saver, other } = setup();
     const list = messagesReducer(undefined, [new HumanMessage({ id: "1", content: long("hello") })]);
     await put(saver, list);
     await other.deleteThread("t");
@@ -136,7 +139,7 @@ describe("writes of one thread", () => {
     expect(await read(saver)).toHaveLength(2);
     await put(saver, list);
     expect(describeValue(await read(other))).toBe(describeValue(list));
-    expect(await home.thread("t")).toMatchObject({
+    expect(await storage.thread("t")).toMatchObject({
       messageCount: 1,
       firstPrompt: long("hello").slice(0, 200),
     });

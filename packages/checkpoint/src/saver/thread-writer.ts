@@ -1,7 +1,7 @@
 /** Writes of one thread in the order in which they were asked for, as few transactions as that allows. */
 import { Batch } from "../content/handle.ts";
 import { ThreadMemory } from "../content/thread-memory.ts";
-import type { FactChanges, Home, NewRows } from "../home/home.ts";
+import type { FactChanges, NewRows, ThreadStorage } from "../storage/storage.ts";
 
 /** A write that has been encoded: what it refers to gets its numbers when its turn comes. */
 export interface Draft {
@@ -28,7 +28,7 @@ const MOST_WAITING = 16;
 const MOST_TOGETHER = 256;
 
 export class ThreadWriter {
-  /** Facts the home knows. */
+  /** Facts the storage knows. */
   told: FactChanges = {};
   private memory = new ThreadMemory(0);
   private waiting: Waiting[] = [];
@@ -36,13 +36,13 @@ export class ThreadWriter {
   private begin: () => void = () => {};
 
   constructor(
-    private readonly home: Home,
+    private readonly storage: ThreadStorage,
     private readonly threadId: string,
   ) {}
 
   /**
    * Encodes at once, so that later changes to the values are not seen. What is asked for at about the same
-   * time, or while the home is busy, is stored in one transaction.
+   * time, or while the storage is busy, is stored in one transaction.
    */
   write(namespace: string, fence: number | undefined, make: MakeDraft): Promise<void> {
     const { memory } = this;
@@ -114,7 +114,7 @@ export class ThreadWriter {
     const batch = new Batch();
     const [first, ...more] = group.map(({ namespace, draft }) => ({ namespace, ...draft.build(batch) }));
     const facts = Object.assign({}, ...group.map(({ draft }) => draft.facts)) as FactChanges;
-    const result = await this.home.put({
+    const result = await this.storage.put({
       ...(first as NewRows),
       threadId,
       epoch: memory.epoch,

@@ -1,14 +1,14 @@
 /** Values a caller says were stored before: by contract a first checkpoint stores only what is new. */
 import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import { Decoder } from "../content/decode.ts";
-import type { Home } from "../home/home.ts";
+import type { ThreadStorage } from "../storage/storage.ts";
 import { headRefs, storedVersions } from "./record.ts";
 
 const PAGE = 100;
 
 /** Channels whose version is neither new nor found in an older checkpoint of the namespace. */
 export async function neverStored(
-  home: Home,
+  storage: ThreadStorage,
   threadId: string,
   namespace: string,
   { channel_values: values, channel_versions: versions }: Checkpoint,
@@ -21,9 +21,9 @@ export async function neverStored(
   );
   let after: { threadId: string; namespace: string; id: string } | undefined;
   while (open.size > 0) {
-    const page = await home.listRows({ threadId, namespace, after, limit: PAGE });
+    const page = await storage.listRows({ threadId, namespace, after, limit: PAGE });
     const decoder = new Decoder();
-    decoder.add(await home.loadObjects(page.flatMap(({ checkpoint }) => headRefs(checkpoint))));
+    decoder.add(await storage.loadObjects(page.flatMap(({ checkpoint }) => headRefs(checkpoint))));
     for (const { checkpoint } of page)
       for (const [channel, version] of storedVersions(decoder, checkpoint))
         if (version === versions[channel]) open.delete(channel);

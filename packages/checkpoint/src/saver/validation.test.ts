@@ -1,4 +1,4 @@
-/** LangGraph's own suite for savers, whole, on every home. */
+/** LangGraph's own suite for savers, whole, on every storage. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ validate<SharedSaver>({
   },
   createCheckpointer: () => PostgresSaver.open(database.url),
   destroyCheckpointer: async (saver) => {
-    const threads = await saver.home.listThreads({ limit: 1_000 });
+    const threads = await saver.storage.listThreads({ limit: 1_000 });
     for (const { threadId } of threads) await saver.deleteThread(threadId);
     await saver.close();
   },

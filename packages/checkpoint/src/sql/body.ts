@@ -1,7 +1,7 @@
 /** An object's body as a column. */
-import { damaged } from "../home/damaged.ts";
-import type { StoredObject } from "../home/home.ts";
-import { decodeHead } from "../home/refs.ts";
+import { damaged } from "../storage/damaged.ts";
+import { decodeHead } from "../storage/refs.ts";
+import type { StoredObject } from "../storage/storage.ts";
 import { bytesIn, integerIn } from "./columns.ts";
 import type { SqlColumn, SqlRow } from "./sql.ts";
 

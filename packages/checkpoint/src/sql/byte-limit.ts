@@ -1,5 +1,5 @@
 /** Pages that end by their size. */
-import { tooLarge } from "../home/too-large.ts";
+import { tooLarge } from "../storage/too-large.ts";
 
 export interface ByteLimit {
   /** After which a page ends. It has one item at least. */

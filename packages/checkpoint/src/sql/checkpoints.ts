@@ -1,7 +1,7 @@
 /** Rows of checkpoints and the writes on them. */
-import { damaged } from "../home/damaged.ts";
-import type { CheckpointRow, RowQuery, TupleRows, WritesRow } from "../home/home.ts";
-import { decodeRefs, encodeRefs } from "../home/refs.ts";
+import { damaged } from "../storage/damaged.ts";
+import { decodeRefs, encodeRefs } from "../storage/refs.ts";
+import type { CheckpointRow, RowQuery, TupleRows, WritesRow } from "../storage/storage.ts";
 import { bytesIn, countIn, integerIn, optional, textIn } from "./columns.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { packId, unpackId } from "./ids.ts";

@@ -1,6 +1,6 @@
 /** Who may write to a thread. */
 import { DeepwrightError } from "deepwright/errors";
-import type { ClaimAnswer } from "../home/home.ts";
+import type { ClaimAnswer } from "../storage/storage.ts";
 import { type ClaimRecord, lockOrCreateThread, lockThread, type ThreadRecord } from "./threads.ts";
 import type { Work } from "./work.ts";
 

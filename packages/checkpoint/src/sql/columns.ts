@@ -1,5 +1,5 @@
 /** Columns as they must be. SQLite keeps a value of any type in any column, so a row that somebody edited may hold anything. */
-import { damaged } from "../home/damaged.ts";
+import { damaged } from "../storage/damaged.ts";
 import type { SqlRow } from "./sql.ts";
 
 /** The last moment a Date can tell, in milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** Where SQLite and Postgres differ. Everything else is one text for both. */
-import type { NewObject } from "../home/home.ts";
+import type { NewObject } from "../storage/storage.ts";
 import type { SqlRow, SqlSession, SqlValue } from "./sql.ts";
 
 export interface Stored {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { decodeHead, decodeRefs } from "../home/refs.ts";
+import { decodeHead, decodeRefs } from "../storage/refs.ts";
 import type { Sql } from "./sql.ts";
 
 /** Every object a thread's rows lead to is held by the thread, and every held object is led to. */

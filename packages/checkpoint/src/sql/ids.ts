@@ -4,7 +4,7 @@
  * Order of bytes is order of text among UUIDs and among other ids; other ids sort after UUIDs.
  */
 import { DeepwrightError } from "deepwright/errors";
-import { damaged, readStored } from "../home/damaged.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** With the `u` flag only halves without their other half match. */

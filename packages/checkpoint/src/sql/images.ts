@@ -1,5 +1,5 @@
 /** Files outside the state as they were before a run changed them. */
-import type { ImageRow, NewImage } from "../home/home.ts";
+import type { ImageRow, NewImage } from "../storage/storage.ts";
 import { bytesIn, integerIn, momentIn, optional, textIn } from "./columns.ts";
 import { checkId, packId, unpackId } from "./ids.ts";
 import type { Work } from "./work.ts";

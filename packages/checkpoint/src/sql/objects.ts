@@ -1,8 +1,8 @@
 /** Content under its hash, and which threads hold it. */
-import { contentHash } from "../home/content-hash.ts";
-import { damaged } from "../home/damaged.ts";
-import type { NewObject, StoredObject } from "../home/home.ts";
-import { tooLarge } from "../home/too-large.ts";
+import { contentHash } from "../storage/content-hash.ts";
+import { damaged } from "../storage/damaged.ts";
+import type { NewObject, StoredObject } from "../storage/storage.ts";
+import { tooLarge } from "../storage/too-large.ts";
 import { objectOf } from "./body.ts";
 import { bytesIn, integerIn } from "./columns.ts";
 import type { SqlRow } from "./sql.ts";

@@ -1,6 +1,7 @@
 /** One statement for many objects: in Postgres a statement is a round trip. */
-import type { NewObject } from "../home/home.ts";
-import { encodeHead } from "../home/refs.ts";
+
+import { encodeHead } from "../storage/refs.ts";
+import type { NewObject } from "../storage/storage.ts";
 import { bytesOfBody } from "./body.ts";
 import { type CheckpointKey, type Dialect, type Stored, WRITES_COLUMNS } from "./dialect.ts";
 import type { SqlRow, SqlSession } from "./sql.ts";

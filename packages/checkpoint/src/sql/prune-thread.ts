@@ -1,7 +1,8 @@
 /** Removing old checkpoints of one thread and what only they needed. */
-import type { PruneResult } from "../home/home.ts";
-import { type PrunableRow, type PruneRule, planPrune } from "../home/prune-plan.ts";
-import { decodeHead, decodeRefs } from "../home/refs.ts";
+
+import { type PrunableRow, type PruneRule, planPrune } from "../storage/prune-plan.ts";
+import { decodeHead, decodeRefs } from "../storage/refs.ts";
+import type { PruneResult } from "../storage/storage.ts";
 import { bytesIn, integerIn, optional, textIn } from "./columns.ts";
 import type { CheckpointKey } from "./dialect.ts";
 import { unpackId } from "./ids.ts";

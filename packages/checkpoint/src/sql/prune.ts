@@ -1,7 +1,7 @@
 /** Making room, by age, by number or by size. */
 import { DeepwrightError } from "deepwright/errors";
-import { damaged } from "../home/damaged.ts";
-import type { PruneQuery, PruneResult } from "../home/home.ts";
+import { damaged } from "../storage/damaged.ts";
+import type { PruneQuery, PruneResult } from "../storage/storage.ts";
 import { NOTHING_PRUNED, pruneThread } from "./prune-thread.ts";
 import type { Work } from "./work.ts";
 

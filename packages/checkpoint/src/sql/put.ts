@@ -1,5 +1,5 @@
 /** One step of a thread on its way into the database. */
-import type { NewRows, PutBatch, PutResult } from "../home/home.ts";
+import type { NewRows, PutBatch, PutResult } from "../storage/storage.ts";
 import { upsertCheckpoint } from "./checkpoints.ts";
 import { checkClaim } from "./claims.ts";
 import { insertImage } from "./images.ts";

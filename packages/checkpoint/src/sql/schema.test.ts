@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SqliteSql } from "../sqlite/sqlite-sql.ts";
 import { migrate } from "./schema.ts";
-import { SqlHome } from "./sql-home.ts";
+import { SqlStorage } from "./sql-storage.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 
 const first = () => ["CREATE TABLE notes (text TEXT)", "INSERT INTO notes VALUES ('kept')"];
@@ -33,10 +33,10 @@ describe("the schema", () => {
 
   it("of a later version is refused with a clear message, and nothing is changed", async () => {
     const sql = await SqliteSql.open(":memory:");
-    await new SqlHome(sql).start();
+    await new SqlStorage(sql).start();
     const stamp = "UPDATE dw_meta SET value = 99 WHERE name = 'version:threads'";
     await sql.write(async (session) => session.run(stamp));
-    const error = await new SqlHome(sql).start().catch((reason) => reason);
+    const error = await new SqlStorage(sql).start().catch((reason) => reason);
     expect(error).toMatchObject({ code: "STORAGE_TOO_NEW", hint: expect.stringContaining("Update") });
     expect(error.message).toContain("version 99");
     const [row] = await sql.read(async (session) =>

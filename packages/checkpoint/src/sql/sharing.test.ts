@@ -1,10 +1,10 @@
 /** Random histories of threads, compared with what they ought to be; no object too few, none too many. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { putStep, readStep, type Tree, tree, uuid } from "../home/content-for-tests.ts";
 import { SqliteSql } from "../sqlite/sqlite-sql.ts";
+import { putStep, readStep, type Tree, tree, uuid } from "../storage/content-for-tests.ts";
 import { expectHeldToBeNeeded } from "./held-for-tests.ts";
-import { SqlHome } from "./sql-home.ts";
+import { SqlStorage } from "./sql-storage.ts";
 
 const THREADS = ["a", "b", "c"];
 const name = fc.constantFrom(...THREADS);
@@ -37,19 +37,19 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 /** Thread, then checkpoint, then what is in it. */
 type Model = Map<string, Map<string, readonly Tree[]>>;
 
-async function perform(home: SqlHome, model: Model, step: Action, n: number): Promise<void> {
+async function perform(storage: SqlStorage, model: Model, step: Action, n: number): Promise<void> {
   const present = model.get(step.thread);
   if (step.act === "put") {
-    await putStep(home, { threadId: step.thread, id: uuid(n), content: step.content });
+    await putStep(storage, { threadId: step.thread, id: uuid(n), content: step.content });
     model.set(step.thread, new Map([...(present ?? []), [uuid(n), step.content]]));
   } else if (step.act === "delete") {
-    await home.deleteThread(step.thread);
+    await storage.deleteThread(step.thread);
     model.delete(step.thread);
   } else if (step.act === "copy" && present && !model.has(step.to)) {
-    await home.copyThread(step.thread, step.to, n);
+    await storage.copyThread(step.thread, step.to, n);
     model.set(step.to, new Map(present));
   } else if (step.act === "prune") {
-    await home.prune({ threadId: step.thread, keepLatest: step.keepLatest, now: n });
+    await storage.prune({ threadId: step.thread, keepLatest: step.keepLatest, now: n });
     if (present) model.set(step.thread, new Map([...present].slice(-step.keepLatest)));
   }
 }
@@ -58,18 +58,18 @@ it("every thread reads what was put, and nothing is kept that no thread leads to
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 3, maxLength: 30 }), async (actions) => {
       const sql = await SqliteSql.open(":memory:");
-      const home = new SqlHome(sql);
-      await home.start();
+      const storage = new SqlStorage(sql);
+      await storage.start();
       const model: Model = new Map();
-      for (const [n, step] of actions.entries()) await perform(home, model, step, n);
+      for (const [n, step] of actions.entries()) await perform(storage, model, step, n);
       for (const thread of THREADS) {
         for (const [id, expected] of model.get(thread) ?? []) {
-          expect((await readStep(home, thread, id))?.content).toEqual(expected);
+          expect((await readStep(storage, thread, id))?.content).toEqual(expected);
         }
-        expect((await home.thread(thread))?.checkpointCount).toBe(model.get(thread)?.size);
+        expect((await storage.thread(thread))?.checkpointCount).toBe(model.get(thread)?.size);
       }
       await expectHeldToBeNeeded(sql);
-      await home.close();
+      await storage.close();
     }),
     { numRuns: 150 },
   );

@@ -1,4 +1,4 @@
-/** What the SQL homes and stores need of a database: SQLite in its worker, Postgres over a pool. */
+/** The part of a database that SQL storage and stores use: SQLite in its worker, Postgres over a pool. */
 
 export type SqlColumn = string | number | bigint | Uint8Array | null;
 /** Postgres takes arrays, for `unnest` and `ANY`; SQLite does not. */

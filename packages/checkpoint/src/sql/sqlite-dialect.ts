@@ -1,6 +1,7 @@
 /** One statement per object: in SQLite a prepared statement is a function call. */
-import type { NewObject } from "../home/home.ts";
-import { encodeHead } from "../home/refs.ts";
+
+import { encodeHead } from "../storage/refs.ts";
+import type { NewObject } from "../storage/storage.ts";
 import { bytesOfBody } from "./body.ts";
 import { type CheckpointKey, type Dialect, type Stored, WRITES_COLUMNS } from "./dialect.ts";
 import type { SqlRow, SqlSession, SqlValue } from "./sql.ts";

@@ -1,8 +1,8 @@
 /** The small row of facts a thread has. */
 import { DeepwrightError } from "deepwright/errors";
 import { isProcessGone } from "deepwright/process-identity";
-import { damaged } from "../home/damaged.ts";
-import type { FactChanges, ThreadFacts, ThreadQuery } from "../home/home.ts";
+import { damaged } from "../storage/damaged.ts";
+import type { FactChanges, ThreadFacts, ThreadQuery } from "../storage/storage.ts";
 import { countIn, integerIn, LAST_MOMENT, momentIn, optional, textIn } from "./columns.ts";
 import { checkId, plainText } from "./ids.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";

@@ -1,7 +1,7 @@
 /** All that one task wrote on a checkpoint, as one row. */
-import { damaged, readStored } from "../home/damaged.ts";
-import type { WriteEntry, WritesRow } from "../home/home.ts";
-import { decodeRefs, encodeRefs } from "../home/refs.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
+import { decodeRefs, encodeRefs } from "../storage/refs.ts";
+import type { WriteEntry, WritesRow } from "../storage/storage.ts";
 import { bytesIn, optional, textIn } from "./columns.ts";
 import { packId, unpackId } from "./ids.ts";
 import type { SqlRow } from "./sql.ts";

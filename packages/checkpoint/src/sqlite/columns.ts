@@ -1,5 +1,5 @@
 /** Many objects as a few columns: what crosses between threads is copied part by part. */
-import type { StoredObject } from "../home/home.ts";
+import type { StoredObject } from "../storage/storage.ts";
 
 export interface ObjectColumns {
   readonly ids: number[];

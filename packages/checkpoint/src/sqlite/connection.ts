@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { DeepwrightError } from "deepwright/errors";
-import { checkOptions, secondsOption } from "../home/open-options.ts";
+import { checkOptions, secondsOption } from "../storage/open-options.ts";
 import { IN_MEMORY } from "./database-file.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 import { WorkerThread } from "./thread.ts";

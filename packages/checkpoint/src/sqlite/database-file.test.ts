@@ -12,11 +12,11 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
+import { putStep, readStep, tree, uuid } from "../storage/content-for-tests.ts";
 import { prepareFile } from "./database-file.ts";
 import { scratchDirectory, scratchFile } from "./scratch-for-tests.ts";
-import { openSqliteHome, type SqliteHome } from "./sqlite-home.ts";
 import { SqliteSql } from "./sqlite-sql.ts";
+import { openSqliteStorage, type SqliteStorage } from "./sqlite-storage.ts";
 
 const PAGE = 4_096;
 
@@ -24,9 +24,9 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-async function fill(home: SqliteHome, steps: number, from = 1): Promise<void> {
+async function fill(storage: SqliteStorage, steps: number, from = 1): Promise<void> {
   for (let n = from; n < from + steps; n++) {
-    await putStep(home, { threadId: "t", id: uuid(n), content: [tree(`step ${n} `.padEnd(3_000, "x"))] });
+    await putStep(storage, { threadId: "t", id: uuid(n), content: [tree(`step ${n} `.padEnd(3_000, "x"))] });
   }
 }
 
@@ -48,13 +48,13 @@ async function looksForgotten(path: string): Promise<boolean> {
 
 describe("the file of a database", () => {
   it("ST-01 is readable by its owner only, with its log, in a directory of its own", async () => {
-    const directory = join(scratchDirectory(), "new", "home");
+    const directory = join(scratchDirectory(), "new", "storage");
     const path = join(directory, "state.db");
-    const home = await openSqliteHome(path);
-    await fill(home, 1);
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 1);
     expect(modeOf(directory)).toBe(0o700);
     for (const end of ["", "-wal", "-shm"]) expect(modeOf(path + end)).toBe(0o600);
-    await home.close();
+    await storage.close();
   });
 
   it("ST-01 is made readable by its owner only if it was not; a directory that was there stays", async () => {
@@ -64,18 +64,18 @@ describe("the file of a database", () => {
     const path = join(directory, "state.db");
     writeFileSync(path, "");
     chmodSync(path, 0o644);
-    const home = await openSqliteHome(path);
-    await fill(home, 1);
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 1);
     for (const end of ["", "-wal", "-shm"]) expect(modeOf(path + end)).toBe(0o600);
     expect(modeOf(directory)).toBe(0o755);
-    await home.close();
+    await storage.close();
   });
 
   it.each(["state.db", ""])("is not a directory, which stays open to whom it was (%j)", async (name) => {
     const directory = join(scratchDirectory(), "project");
     mkdirSync(join(directory, name), { recursive: true });
     chmodSync(join(directory, name), 0o755);
-    await expect(openSqliteHome(join(directory, name))).rejects.toMatchObject({
+    await expect(openSqliteStorage(join(directory, name))).rejects.toMatchObject({
       code: "STORAGE_UNAVAILABLE",
       message: expect.stringContaining("it is not a file"),
     });
@@ -84,38 +84,38 @@ describe("the file of a database", () => {
 
   it("keeps the locks of this process while it is opened a second time", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
-    await fill(home, 1);
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 1);
     prepareFile(path);
     expect(await looksForgotten(path)).toBe(false);
-    await home.close();
+    await storage.close();
   });
 
   it("ST-01 a backup is readable by its owner only", async () => {
-    const home = await openSqliteHome(scratchFile());
+    const storage = await openSqliteStorage(scratchFile());
     const copy = join(scratchDirectory(), "copy.db");
-    await home.backup(copy);
+    await storage.backup(copy);
     expect(modeOf(copy)).toBe(0o600);
-    await home.close();
+    await storage.close();
   });
 
   it("R-40 damage is found when it is opened, a backup restores it, and other files are fine", async () => {
     const path = scratchFile();
     const other = scratchFile();
     const backup = join(scratchDirectory(), "backup.db");
-    const home = await openSqliteHome(path);
-    await fill(home, 100);
-    await home.backup(backup);
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 100);
+    await storage.backup(backup);
+    await storage.close();
     damage(path, 4);
-    const error = await openSqliteHome(path).catch((reason) => reason);
+    const error = await openSqliteStorage(path).catch((reason) => reason);
     expect(error).toMatchObject({ code: "STORAGE_CORRUPT", hint: expect.stringContaining("backup") });
     expect(error.message).toContain(path);
-    const fine = await openSqliteHome(other);
+    const fine = await openSqliteStorage(other);
     await fill(fine, 1);
     await fine.close();
     copyFileSync(backup, path);
-    const restored = await openSqliteHome(path);
+    const restored = await openSqliteStorage(path);
     expect((await readStep(restored, "t"))?.content).toEqual([tree("step 100 ".padEnd(3_000, "x"))]);
     await fill(restored, 1, 101);
     expect((await restored.thread("t"))?.checkpointCount).toBe(101);
@@ -131,38 +131,40 @@ describe("the file of a database", () => {
     ["a file cut short", (path: string) => writeFileSync(path, readFileSync(path).subarray(0, PAGE * 5))],
   ])("R-40 %s is found when it is opened", async (_name, harm) => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
-    await fill(home, 50);
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 50);
+    await storage.close();
     harm(path);
-    await expect(openSqliteHome(path)).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+    await expect(openSqliteStorage(path)).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
   });
 
   it("of a later version of this library is refused in words and left as it is", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
-    await fill(home, 1);
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 1);
+    await storage.close();
     const sql = await SqliteSql.open(path);
     const stamp = (version: number) =>
       sql.write(async (session) =>
         session.run("UPDATE dw_meta SET value = $1 WHERE name = 'version:threads'", [version]),
       );
     await stamp(7);
-    await expect(openSqliteHome(path)).rejects.toMatchObject({
+    await expect(openSqliteStorage(path)).rejects.toMatchObject({
       code: "STORAGE_TOO_NEW",
       message: expect.stringContaining("version 7"),
     });
     await stamp(2);
-    const again = await openSqliteHome(path);
+    const again = await openSqliteStorage(path);
     expect((await again.thread("t"))?.checkpointCount).toBe(1);
     await again.close();
     await sql.close();
   });
 
   it("a directory, or a place nobody may write to, is refused in words", async () => {
-    await expect(openSqliteHome(scratchDirectory())).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
-    await expect(openSqliteHome("/proc/none/state.db")).rejects.toMatchObject({
+    await expect(openSqliteStorage(scratchDirectory())).rejects.toMatchObject({
+      code: "STORAGE_UNAVAILABLE",
+    });
+    await expect(openSqliteStorage("/proc/none/state.db")).rejects.toMatchObject({
       code: "STORAGE_UNAVAILABLE",
     });
   });
@@ -192,33 +194,33 @@ describe("a backup", () => {
   it("is a whole copy, made while the database is in use, and never overwrites a file", async () => {
     const path = scratchFile();
     const copy = join(scratchDirectory(), "copy.db");
-    const home = await openSqliteHome(path);
-    await fill(home, 20);
-    const later = fill(home, 20, 21);
-    await home.backup(copy);
-    await expect(home.backup(copy)).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    await expect(home.backup(path)).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    await expect(home.backup("/none/copy.db")).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
+    const storage = await openSqliteStorage(path);
+    await fill(storage, 20);
+    const later = fill(storage, 20, 21);
+    await storage.backup(copy);
+    await expect(storage.backup(copy)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(storage.backup(path)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(storage.backup("/none/copy.db")).rejects.toMatchObject({ code: "STORAGE_UNAVAILABLE" });
     await later;
-    const opened = await openSqliteHome(copy);
+    const opened = await openSqliteStorage(copy);
     const count = (await opened.thread("t"))?.checkpointCount ?? 0;
     expect(count).toBeGreaterThanOrEqual(20);
     expect(count).toBeLessThanOrEqual(40);
     expect((await readStep(opened, "t", uuid(20)))?.content).toHaveLength(1);
     await opened.close();
-    await home.close();
+    await storage.close();
   });
 
   it("and deleting give the space back to the file system", async () => {
-    const home = await openSqliteHome(scratchFile());
-    const empty = await home.size();
-    await fill(home, 200);
-    const full = await home.size();
+    const storage = await openSqliteStorage(scratchFile());
+    const empty = await storage.size();
+    await fill(storage, 200);
+    const full = await storage.size();
     expect(full).toBeGreaterThan(600_000);
-    await home.prune({ keepLatest: 100, now: 1 });
-    expect(await home.size()).toBeLessThan(full * 0.6);
-    await home.deleteThread("t");
-    expect(await home.size()).toBeLessThan(empty * 1.5);
-    await home.close();
+    await storage.prune({ keepLatest: 100, now: 1 });
+    expect(await storage.size()).toBeLessThan(full * 0.6);
+    await storage.deleteThread("t");
+    expect(await storage.size()).toBeLessThan(empty * 1.5);
+    await storage.close();
   });
 });

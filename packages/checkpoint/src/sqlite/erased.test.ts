@@ -32,7 +32,7 @@ async function converse(saver: SqliteSaver, threadId: string, marker: string, st
     const files = { [`/${marker}`]: { content: text.repeat(step % 5) } };
     const checkpoint = checkpointOf({ ...EMPTY, messages: [...messages], files, notes: text }, step);
     const place = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: parent };
-    const config = { configurable: place, metadata: { title: `title ${marker}`, cwd: `/home/${marker}` } };
+    const config = { configurable: place, metadata: { title: `title ${marker}`, cwd: `/storage/${marker}` } };
     await saver.put(config, checkpoint, metadataOf(step, { note: marker }));
     parent = checkpoint.id;
     const at = { configurable: { ...place, checkpoint_id: parent } };

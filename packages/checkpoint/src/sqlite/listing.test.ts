@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ThreadFacts } from "../home/home.ts";
-import { SqlHome } from "../sql/sql-home.ts";
+import { SqlStorage } from "../sql/sql-storage.ts";
+import type { ThreadFacts } from "../storage/storage.ts";
 import { scratchFile } from "./scratch-for-tests.ts";
 import { SqliteSql } from "./sqlite-sql.ts";
 
@@ -8,10 +8,10 @@ const PAGE = 50;
 const ROUNDS = 5;
 const PAGES_PER_ROUND = 100;
 
-async function homeWith(threads: number): Promise<SqlHome> {
+async function storageWith(threads: number): Promise<SqlStorage> {
   const sql = await SqliteSql.open(scratchFile());
-  const home = new SqlHome(sql);
-  await home.start();
+  const storage = new SqlStorage(sql);
+  await storage.start();
   await sql.write(async (session) => {
     for (let n = 0; n < threads; n++) {
       session.run(
@@ -21,16 +21,16 @@ async function homeWith(threads: number): Promise<SqlHome> {
       );
     }
   });
-  return home;
+  return storage;
 }
 
 /** Milliseconds of processor time per full page, in the best of several rounds. */
-async function pageCost(home: SqlHome, threads: number, cwd?: string): Promise<number> {
+async function pageCost(storage: SqlStorage, threads: number, cwd?: string): Promise<number> {
   const costs: number[] = [];
   while (costs.length < ROUNDS) {
     let [pages, milliseconds] = [0, 0];
     while (pages < PAGES_PER_ROUND) {
-      const all = await listAll(home, threads, cwd);
+      const all = await listAll(storage, threads, cwd);
       pages += all.pages;
       milliseconds += all.milliseconds;
     }
@@ -39,12 +39,12 @@ async function pageCost(home: SqlHome, threads: number, cwd?: string): Promise<n
   return Math.min(...costs);
 }
 
-async function listAll(home: SqlHome, threads: number, cwd?: string) {
+async function listAll(storage: SqlStorage, threads: number, cwd?: string) {
   let after: ThreadFacts | undefined;
   let seen = 0;
   for (let [pages, milliseconds] = [0, 0]; ; pages++) {
     const started = process.cpuUsage();
-    const page = await home.listThreads({ limit: PAGE, after, cwd });
+    const page = await storage.listThreads({ limit: PAGE, after, cwd });
     const { user, system } = process.cpuUsage(started);
     seen += page.length;
     after = page.at(-1);
@@ -57,8 +57,8 @@ async function listAll(home: SqlHome, threads: number, cwd?: string) {
 }
 
 it("a page of 10,000 threads costs at most three times a page of 200", async () => {
-  const few = await homeWith(200);
-  const many = await homeWith(10_000);
+  const few = await storageWith(200);
+  const many = await storageWith(10_000);
   for (const cwd of [undefined, "/cwd/1"]) {
     const [small, large] = [await pageCost(few, 200, cwd), await pageCost(many, 10_000, cwd)];
     expect(large / small).toBeLessThan(3);
@@ -69,7 +69,7 @@ it("a page of 10,000 threads costs at most three times a page of 200", async () 
 
 it("listing threads walks an index and sorts nothing", async () => {
   const sql = await SqliteSql.open(":memory:");
-  await new SqlHome(sql).start();
+  await new SqlStorage(sql).start();
   const plan = async (where: string) => {
     const query = `EXPLAIN QUERY PLAN SELECT title FROM dw_threads WHERE checkpoint_count > 0 ${where}
       ORDER BY updated_at DESC, thread_id LIMIT 5`;

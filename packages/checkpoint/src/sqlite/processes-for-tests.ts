@@ -5,9 +5,9 @@ import { onTestFinished } from "vitest";
 import { testProgram } from "../../../../scripts/test-program.mjs";
 import { until } from "../../../../scripts/test-time.ts";
 
-const PROGRAM = await testProgram(new URL("./fixtures/home-process.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./fixtures/storage-process.ts", import.meta.url));
 
-export interface HomeProcess {
+export interface StorageProcess {
   readonly child: ChildProcess;
   /** What it has said so far. */
   readonly output: () => string;
@@ -17,12 +17,12 @@ export interface HomeProcess {
   said(text: string): Promise<void>;
 }
 
-export function startProcess(...args: readonly (string | number)[]): HomeProcess {
+export function startProcess(...args: readonly (string | number)[]): StorageProcess {
   return startProgram(PROGRAM, ...args);
 }
 
 /** `program`: as `testProgram` gives it. */
-export function startProgram(program: string, ...args: readonly (string | number)[]): HomeProcess {
+export function startProgram(program: string, ...args: readonly (string | number)[]): StorageProcess {
   const child = spawn(process.execPath, [program, ...args.map(String)], {
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { withinLimit } from "../../../../scripts/test-time.ts";
 import { waitUntilStopped } from "../chaos/stopped.ts";
-import { putStep, readStep, tree, uuid } from "../home/content-for-tests.ts";
 import { claimThread } from "../saver/claim-thread.ts";
+import { putStep, readStep, tree, uuid } from "../storage/content-for-tests.ts";
 import { needsCheck } from "./database-file.ts";
 import { startProcess } from "./processes-for-tests.ts";
 import { scratchFile } from "./scratch-for-tests.ts";
-import { openSqliteHome } from "./sqlite-home.ts";
+import { openSqliteStorage } from "./sqlite-storage.ts";
 
 const PATIENT = { busyTimeout: 600 };
 
@@ -23,38 +23,40 @@ describe("a file and several processes", () => {
     const path = scratchFile();
     const names = ["one", "two", "three", "four"];
     await Promise.all(names.map((name) => startProcess("write", path, 40, name).ended));
-    const home = await openSqliteHome(path);
+    const storage = await openSqliteStorage(path);
     for (const name of names) {
-      expect((await home.thread(name))?.checkpointCount).toBe(40);
-      const step = await readStep(home, name, uuid(7));
+      expect((await storage.thread(name))?.checkpointCount).toBe(40);
+      const step = await readStep(storage, name, uuid(7));
       expect(step?.content).toEqual([tree(`${name} 7 `.padEnd(2_000, "x")), tree("common 7")]);
     }
-    await home.close();
+    await storage.close();
   });
 
   it("a thread claimed by a process that was killed is free at once, and one of a process that lives is not", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
+    const storage = await openSqliteStorage(path);
     const holder = startProcess("claim", path, 0, "t");
     await holder.said("claimed");
-    await expect(claimThread(home, "t", { mode: "refuse" })).rejects.toMatchObject({ code: "THREAD_BUSY" });
+    await expect(claimThread(storage, "t", { mode: "refuse" })).rejects.toMatchObject({
+      code: "THREAD_BUSY",
+    });
     holder.child.kill("SIGKILL");
     await holder.ended;
-    const claim = await claimThread(home, "t", { mode: "refuse" });
-    await putStep(home, { threadId: "t", id: uuid(1), fence: claim.fence });
+    const claim = await claimThread(storage, "t", { mode: "refuse" });
+    await putStep(storage, { threadId: "t", id: uuid(1), fence: claim.fence });
     await claim.release();
-    await home.close();
+    await storage.close();
   });
 
   it("R-07 a file another process holds stalls the event loop for 250 ms at most, then work goes on", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
-    await putStep(home, { threadId: "t", id: uuid(1) });
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await putStep(storage, { threadId: "t", id: uuid(1) });
+    await storage.close();
     const holder = startProcess("lock", path);
     await holder.said("locked");
     let isOpen = false;
-    const opening = openSqliteHome(path, PATIENT).finally(() => {
+    const opening = openSqliteStorage(path, PATIENT).finally(() => {
       isOpen = true;
     });
     await turnsOfEventLoop();
@@ -68,31 +70,31 @@ describe("a file and several processes", () => {
 
   it("R-07 a long transaction of another process delays writing only, and never the event loop", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path, PATIENT);
-    await putStep(home, { threadId: "t", id: uuid(1) });
+    const storage = await openSqliteStorage(path, PATIENT);
+    await putStep(storage, { threadId: "t", id: uuid(1) });
     const holder = startProcess("hold", path);
     await holder.said("held");
-    expect((await home.thread("t"))?.checkpointCount).toBe(1);
+    expect((await storage.thread("t"))?.checkpointCount).toBe(1);
     let isStored = false;
-    const storing = putStep(home, { threadId: "t", id: uuid(2) }).finally(() => {
+    const storing = putStep(storage, { threadId: "t", id: uuid(2) }).finally(() => {
       isStored = true;
     });
     await turnsOfEventLoop();
     expect(isStored).toBe(false);
     holder.child.kill("SIGTERM");
     await storing;
-    expect((await home.thread("t"))?.checkpointCount).toBe(2);
-    await home.close();
+    expect((await storage.thread("t"))?.checkpointCount).toBe(2);
+    await storage.close();
   });
 
   it("R-07 a file that stays locked gives STORAGE_BUSY after the busy timeout", async () => {
     const path = scratchFile();
-    const home = await openSqliteHome(path);
-    await putStep(home, { threadId: "t", id: uuid(1) });
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await putStep(storage, { threadId: "t", id: uuid(1) });
+    await storage.close();
     const holder = startProcess("lock", path);
     await holder.said("locked");
-    const error = await openSqliteHome(path, { busyTimeout: 0.3 }).catch((reason) => reason);
+    const error = await openSqliteStorage(path, { busyTimeout: 0.3 }).catch((reason) => reason);
     expect(error).toMatchObject({ code: "STORAGE_BUSY", hint: expect.stringContaining("busyTimeout") });
   });
 
@@ -107,10 +109,10 @@ describe("a file and several processes", () => {
       for (const end of ["", "-wal"]) if (existsSync(path + end)) copyFileSync(path + end, target + end);
       const acknowledged = writer.output().trim().split("\n").length;
       writer.child.kill("SIGCONT");
-      const home = await openSqliteHome(target);
-      expect((await home.thread("t"))?.checkpointCount).toBeGreaterThanOrEqual(acknowledged);
-      expect((await readStep(home, "t", uuid(acknowledged)))?.content).toHaveLength(2);
-      await home.close();
+      const storage = await openSqliteStorage(target);
+      expect((await storage.thread("t"))?.checkpointCount).toBeGreaterThanOrEqual(acknowledged);
+      expect((await readStep(storage, "t", uuid(acknowledged)))?.content).toHaveLength(2);
+      await storage.close();
     }
     writer.child.kill("SIGKILL");
     await writer.ended;
@@ -125,10 +127,10 @@ describe("a file and several processes", () => {
       writer.child.kill("SIGKILL");
       await writer.ended;
       const acknowledged = writer.output().trim().split("\n").length;
-      const home = await openSqliteHome(path);
-      expect((await home.thread(name))?.checkpointCount).toBeGreaterThanOrEqual(acknowledged);
-      expect((await readStep(home, name, uuid(acknowledged)))?.content).toHaveLength(2);
-      await home.close();
+      const storage = await openSqliteStorage(path);
+      expect((await storage.thread(name))?.checkpointCount).toBeGreaterThanOrEqual(acknowledged);
+      expect((await readStep(storage, name, uuid(acknowledged)))?.content).toHaveLength(2);
+      await storage.close();
     }
   });
 
@@ -140,8 +142,8 @@ describe("a file and several processes", () => {
     writer.child.kill("SIGKILL");
     await writer.ended;
     expect(needsCheck(path, 0)).toBe(true);
-    const home = await openSqliteHome(path);
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    await storage.close();
     expect(needsCheck(path, 0)).toBe(false);
     expect(needsCheck(path)).toBe(true);
   });
@@ -151,8 +153,8 @@ describe("a file and several processes", () => {
     const forgetful = startProcess("forget", path);
     await forgetful.ended;
     expect(forgetful.output()).toBe("stored\n");
-    const home = await openSqliteHome(path);
-    expect((await home.thread("t"))?.checkpointCount).toBe(1);
-    await home.close();
+    const storage = await openSqliteStorage(path);
+    expect((await storage.thread("t"))?.checkpointCount).toBe(1);
+    await storage.close();
   });
 });

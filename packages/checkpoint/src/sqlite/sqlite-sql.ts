@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { durationMs } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
-import { damaged } from "../home/damaged.ts";
 import type { Sql, SqlRow, SqlSession, SqlValue } from "../sql/sql.ts";
+import { damaged } from "../storage/damaged.ts";
 import { backupTo } from "./backup.ts";
 import { checkPages, fileBytes, IN_MEMORY, needsCheck, prepareFile } from "./database-file.ts";
 import { type Database, openDatabase, type Statement } from "./driver.ts";

@@ -5,7 +5,7 @@
  */
 import { parentPort } from "node:worker_threads";
 import type { Sql } from "../sql/sql.ts";
-import { SqlHome } from "../sql/sql-home.ts";
+import { SqlStorage } from "../sql/sql-storage.ts";
 import { columnsOf } from "./columns.ts";
 import { IN_MEMORY } from "./database-file.ts";
 import { closesFiles } from "./driver.ts";
@@ -17,12 +17,12 @@ type Service = Record<string, Method>;
 
 /** What a database offers, made when first asked for. */
 const SERVICES: Record<string, (sql: Sql) => Promise<object>> = {
-  async home(sql) {
-    const home = new SqlHome(sql);
-    await home.start();
+  async storage(sql) {
+    const storage = new SqlStorage(sql);
+    await storage.start();
     const loadColumns = async (ids: readonly number[], known?: readonly number[], mostBytes?: number) =>
-      columnsOf(await home.loadObjects(ids, known, mostBytes));
-    return Object.assign(home, { loadColumns });
+      columnsOf(await storage.loadObjects(ids, known, mostBytes));
+    return Object.assign(storage, { loadColumns });
   },
   async store(sql) {
     const { SqlStore } = await import("../store/sql-store.ts");

@@ -8,8 +8,8 @@ import {
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
 import { checkDurations, every } from "deepwright/duration";
-import { readStored } from "../home/damaged.ts";
-import { checkOptions } from "../home/open-options.ts";
+import { readStored } from "../storage/damaged.ts";
+import { checkOptions } from "../storage/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
 import { checkedStart, decodeNamespace, encodePrefix } from "./namespace.ts";
 import { checkedCount, encodeOperation, encodeValue, type StorePutOperation } from "./operations.ts";

@@ -1,6 +1,6 @@
-import { damaged } from "../home/damaged.ts";
 import { textIn } from "../sql/columns.ts";
 import type { SqlSession, SqlValue } from "../sql/sql.ts";
+import { damaged } from "../storage/damaged.ts";
 import { checkedNamespace, decodeNamespace, endOfPrefix } from "./namespace.ts";
 import type { ListNamespaces, NamespaceMatch } from "./store-service.ts";
 

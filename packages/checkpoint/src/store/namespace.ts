@@ -4,7 +4,7 @@
  * with its text.
  */
 import { DeepwrightError } from "deepwright/errors";
-import { damaged } from "../home/damaged.ts";
+import { damaged } from "../storage/damaged.ts";
 
 /** The longest namespace or key: what an index of Postgres holds of both together. */
 const MAX_BYTES = 1_000;

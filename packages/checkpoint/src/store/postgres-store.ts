@@ -1,6 +1,6 @@
 import { openPostgres } from "../postgres/open.ts";
 import type { PostgresOptions, PostgresSql } from "../postgres/postgres-sql.ts";
-import type { PostgresPlace } from "../postgres/shared-pool.ts";
+import type { PostgresConnection } from "../postgres/shared-pool.ts";
 import { DurableStore, type StoreOptions } from "./durable-store.ts";
 import { SqlStore } from "./sql-store.ts";
 
@@ -16,9 +16,12 @@ export class PostgresStore extends DurableStore {
   }
 
   /** Makes the tables if they are missing. A pool that is handed in stays the caller's to close. */
-  static async open(place: PostgresPlace, options: PostgresStoreOptions = {}): Promise<PostgresStore> {
+  static async open(
+    connection: PostgresConnection,
+    options: PostgresStoreOptions = {},
+  ): Promise<PostgresStore> {
     const { index, ttl, ...ofDatabase } = options;
-    return openPostgres(place, ofDatabase, async (sql) => {
+    return openPostgres(connection, ofDatabase, async (sql) => {
       const service = new SqlStore(sql);
       await service.prepare();
       return new PostgresStore(sql, service, { index, ttl });

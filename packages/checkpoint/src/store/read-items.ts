@@ -1,9 +1,10 @@
 /** Getting and searching items: in the order of their namespaces, then of their first put. */
-import { damaged, readStored } from "../home/damaged.ts";
+
 import { type ByteLimit, fitting } from "../sql/byte-limit.ts";
 import { bytesIn, integerIn, momentIn, optional, textIn } from "../sql/columns.ts";
 import type { SqlRow, SqlValue } from "../sql/sql.ts";
 import type { Work } from "../sql/work.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
 import { matches } from "./filter.ts";
 import { checkedNamespace, endOfPrefix } from "./namespace.ts";
 import type { GetItem, SearchItems, StoredItem } from "./store-service.ts";

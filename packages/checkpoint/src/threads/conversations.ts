@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import type { ConversationClaim, ConversationFacts, ConversationSource } from "deepwright";
 import { DeepwrightError } from "deepwright/errors";
-import type { ThreadFacts } from "../home/home.ts";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import type { ThreadFacts } from "../storage/storage.ts";
 import { type ConversationText, excerptOf, messageTexts } from "./conversation-text.ts";
 import { cursorOf, placeAfter } from "./cursor.ts";
 import { listElement, listLength } from "./stored-list.ts";
@@ -31,7 +31,7 @@ const CLAIM_SECONDS = 10;
  * of its newest state are loaded and nothing else of it.
  */
 export function conversationsOf(saver: SharedSaver, scope: ConversationScope = {}): ConversationSource {
-  if (!saver?.home)
+  if (!saver?.storage)
     throw new DeepwrightError("INVALID_OPTION", "conversationsOf needs a saver of @deepwright/checkpoint.");
   const unknown = Object.keys(scope).find((key) => !["cwd", "where", "claimScope"].includes(key));
   if (unknown !== undefined)
@@ -129,7 +129,7 @@ class SaverConversations implements ConversationSource {
     let after = query.after === undefined ? undefined : placeAfter(query.after);
     for (;;) {
       query.signal?.throwIfAborted();
-      const page = await this.saver.home.listThreads({
+      const page = await this.saver.storage.listThreads({
         limit: PAGE,
         ...(after ? { after } : {}),
         ...(cwd === undefined ? {} : { cwd }),
@@ -145,7 +145,7 @@ class SaverConversations implements ConversationSource {
   }
 
   private async inScope(threadId: string): Promise<ThreadFacts | undefined> {
-    const facts = isId(threadId) ? await this.saver.home.thread(threadId) : undefined;
+    const facts = isId(threadId) ? await this.saver.storage.thread(threadId) : undefined;
     return facts && this.matches(facts) ? facts : undefined;
   }
 
@@ -155,12 +155,12 @@ class SaverConversations implements ConversationSource {
   }
 
   private async head(reader: StateReader, threadId: string): Promise<StoredState | undefined> {
-    const rows = await this.saver.home.readTuple(threadId, "", undefined);
+    const rows = await this.saver.storage.readTuple(threadId, "", undefined);
     return rows && (await reader.states([rows.checkpoint]))[0];
   }
 
   private async said(threadId: string): Promise<Said> {
-    const reader = new StateReader(this.saver.home);
+    const reader = new StateReader(this.saver.storage);
     const head = await this.head(reader, threadId);
     if (!head) return { messages: [], total: 0 };
     if (this.last?.checkpointId === head.row.id) return this.last;

@@ -1,7 +1,7 @@
-/** Everything of one home into another. */
+/** Everything of one storage into another. */
 import { DeepwrightError } from "deepwright/errors";
-import type { ThreadFacts } from "../home/home.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import type { ThreadFacts } from "../storage/storage.ts";
 import { exportThread } from "./export-thread.ts";
 import { importThread } from "./import-thread.ts";
 
@@ -48,7 +48,7 @@ async function copyOne(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   try {
-    await importThread(to, untilAborted(exportThread(from.home, threadId), signal), undefined);
+    await importThread(to, untilAborted(exportThread(from.storage, threadId), signal), undefined);
     return true;
   } catch (error) {
     if (error instanceof DeepwrightError && error.code === "THREAD_EXISTS") return false;
@@ -66,10 +66,10 @@ async function* untilAborted(
   }
 }
 
-async function* allThreads({ home }: SharedSaver): AsyncGenerator<ThreadFacts> {
+async function* allThreads({ storage }: SharedSaver): AsyncGenerator<ThreadFacts> {
   let after: { updatedAt: number; threadId: string } | undefined;
   while (true) {
-    const page = await home.listThreads({ limit: PAGE, after });
+    const page = await storage.listThreads({ limit: PAGE, after });
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;

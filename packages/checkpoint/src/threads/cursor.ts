@@ -1,6 +1,6 @@
 /** Where a page of threads ended, as a text callers hand back. */
 import { DeepwrightError } from "deepwright/errors";
-import type { ThreadFacts, ThreadQuery } from "../home/home.ts";
+import type { ThreadFacts, ThreadQuery } from "../storage/storage.ts";
 
 export function cursorOf({ updatedAt, threadId }: ThreadFacts): string {
   return Buffer.from(JSON.stringify([updatedAt, threadId])).toString("base64url");

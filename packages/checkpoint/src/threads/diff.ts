@@ -18,11 +18,11 @@ export async function* diffSteps(
   step: number | string,
   { to, skip = 0, mostBytes, admit }: DiffRange,
 ): AsyncGenerator<PlacedChange> {
-  const { home } = saver;
-  const reader = new StateReader(home);
-  const lineage = await lineageOf(home, reader, threadId);
-  const named = await stateAt(home, reader, lineage, step);
-  const after = to === undefined ? named : await stateAt(home, reader, lineage, to);
+  const { storage } = saver;
+  const reader = new StateReader(storage);
+  const lineage = await lineageOf(storage, reader, threadId);
+  const named = await stateAt(storage, reader, lineage, step);
+  const after = to === undefined ? named : await stateAt(storage, reader, lineage, to);
   const before = to === undefined ? await parentOf(saver, reader, named) : named;
   await reader.loadChannels(before ? [before, after] : [after], [FILES], mostBytes);
   admit?.(reader.size);
@@ -39,12 +39,12 @@ export async function* diffSteps(
 }
 
 async function parentOf(
-  { home }: SharedSaver,
+  { storage }: SharedSaver,
   reader: StateReader,
   { row, step }: StoredState,
 ): Promise<StoredState | undefined> {
   if (row.parent === undefined) return undefined;
-  const rows = await home.readTuple(row.threadId, row.namespace, row.parent);
+  const rows = await storage.readTuple(row.threadId, row.namespace, row.parent);
   if (rows) return (await reader.states([rows.checkpoint]))[0];
   throw new DeepwrightError(
     "INVALID_INPUT",
@@ -55,12 +55,12 @@ async function parentOf(
 
 /** Checkpoints from which the loop went on, after `before` and up to `after`. Empty if one is not the other's ancestor. */
 async function startsBetween(
-  { home }: SharedSaver,
+  { storage }: SharedSaver,
   before: StoredState | undefined,
   after: StoredState,
 ): Promise<ReadonlySet<string>> {
-  const reader = new StateReader(home, false);
-  const { states } = await lineageOf(home, reader, after.row.threadId, after.row.id);
+  const reader = new StateReader(storage, false);
+  const { states } = await lineageOf(storage, reader, after.row.threadId, after.row.id);
   const first = before ? states.findIndex(({ row }) => row.id === before.row.id) + 1 : states.length - 1;
   if (first === 0 && before) return new Set();
   const steps = states.slice(first).filter(({ source }) => source === "loop");

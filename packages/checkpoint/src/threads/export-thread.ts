@@ -1,17 +1,17 @@
 /** Writes a thread as lines of text. */
 import { DeepwrightError } from "deepwright/errors";
 import { contentHash } from "../content/handle.ts";
-import { damaged, readStored } from "../home/damaged.ts";
+import { FIXED_REFS, parseBody } from "../saver/record.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
 import type {
   CheckpointRow,
-  Home,
   ImageRow,
   StoredObject,
   ThreadFacts,
+  ThreadStorage,
   TupleRows,
   WritesRow,
-} from "../home/home.ts";
-import { FIXED_REFS, parseBody } from "../saver/record.ts";
+} from "../storage/storage.ts";
 import { threadNotFound } from "./lineage.ts";
 import { placesIn } from "./reads.ts";
 import {
@@ -31,20 +31,20 @@ interface Written {
 }
 
 /** Without line ends. Memory: the contents of a page of checkpoints that no page before it had. */
-export async function* exportThread(home: Home, threadId: string): AsyncGenerator<string> {
-  const found = await home.thread(threadId);
+export async function* exportThread(storage: ThreadStorage, threadId: string): AsyncGenerator<string> {
+  const found = await storage.thread(threadId);
   if (!found) throw threadNotFound(threadId);
-  const epoch = await home.epochOf(threadId);
+  const epoch = await storage.epochOf(threadId);
   try {
-    yield* linesOf(home, found);
+    yield* linesOf(storage, found);
   } catch (error) {
     // Only a prune makes content go, and it begins an epoch.
-    if (!(error instanceof MissingContent) || (await home.epochOf(threadId)) !== epoch) throw error;
+    if (!(error instanceof MissingContent) || (await storage.epochOf(threadId)) !== epoch) throw error;
     throw damaged(`content of the thread "${threadId}" is missing`, error);
   }
 }
 
-async function* linesOf(home: Home, found: ThreadFacts): AsyncGenerator<string> {
+async function* linesOf(storage: ThreadStorage, found: ThreadFacts): AsyncGenerator<string> {
   const { threadId, title, firstPrompt, messageCount, model, cwd, updatedAt, checkpointCount } = found;
   const facts = { title, firstPrompt, messageCount, model, cwd, updatedAt };
   const header: HeaderLine = { format: FORMAT_NAME, version: FORMAT_VERSION, threadId, facts };
@@ -53,14 +53,14 @@ async function* linesOf(home: Home, found: ThreadFacts): AsyncGenerator<string> 
     numbers: new Map(),
     counts: { objects: 0, checkpoints: 0, writes: 0, images: 0 },
   };
-  for await (const page of pagesOf(home, threadId)) {
-    yield* objectLines(home, page.flatMap(refsOf), written);
+  for await (const page of pagesOf(storage, threadId)) {
+    yield* objectLines(storage, page.flatMap(refsOf), written);
     for (const rows of page) yield* rowLines(rows, written);
   }
   if (written.counts.checkpoints < checkpointCount) throw new MissingContent();
-  const images = await home.listImages(threadId);
+  const images = await storage.listImages(threadId);
   for (const image of images) {
-    yield* objectLines(home, imageRefs(image), written);
+    yield* objectLines(storage, imageRefs(image), written);
     yield imageLine(image, written);
   }
   yield lineOf({ type: "end", ...written.counts });
@@ -71,10 +71,10 @@ function lineOf(line: HeaderLine | BodyLine): string {
   return JSON.stringify(line).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-async function* pagesOf(home: Home, threadId: string): AsyncGenerator<readonly TupleRows[]> {
+async function* pagesOf(storage: ThreadStorage, threadId: string): AsyncGenerator<readonly TupleRows[]> {
   let after: { threadId: string; namespace: string; id: string } | undefined;
   while (true) {
-    const page = await home.listRows({ threadId, after, limit: PAGE });
+    const page = await storage.listRows({ threadId, after, limit: PAGE });
     if (page.length > 0) yield page;
     const last = page.at(-1)?.checkpoint;
     if (!last || page.length < PAGE) return;
@@ -90,11 +90,15 @@ function imageRefs({ before, after }: ImageRow): number[] {
   return [before, after].filter((ref) => ref !== undefined);
 }
 
-async function* objectLines(home: Home, ids: readonly number[], written: Written): AsyncGenerator<string> {
+async function* objectLines(
+  storage: ThreadStorage,
+  ids: readonly number[],
+  written: Written,
+): AsyncGenerator<string> {
   const { numbers, counts } = written;
   const missing = ids.filter((id) => !numbers.has(id));
   if (missing.length === 0) return;
-  const loaded = await home.loadObjects(missing, [...numbers.keys()]);
+  const loaded = await storage.loadObjects(missing, [...numbers.keys()]);
   for (const object of childrenFirst(missing, new Map(loaded.map((item) => [item.id, item])))) {
     if (numbers.has(object.id)) continue;
     const refs = object.refs.map((ref) => entryOf(ref, written));

@@ -1,9 +1,9 @@
 /** Files outside the state as they were before a step changed them, kept with the thread. */
 import { Decoder } from "../content/decode.ts";
-import type { Home } from "../home/home.ts";
 import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import type { ThreadStorage } from "../storage/storage.ts";
 
 /** Begins a place that stands for a command that was run there, with the command as its path. */
 export const COMMAND = "command:";
@@ -48,18 +48,18 @@ export async function recordImage(
 
 /** In the order they were recorded. Contents are read when asked for. */
 export async function listImages(saver: SharedSaver, threadId: string): Promise<StoredImage[]> {
-  const { home } = saver;
-  const rows = await home.listImages(checkedId("thread_id", threadId));
+  const { storage } = saver;
+  const rows = await storage.listImages(checkedId("thread_id", threadId));
   return rows.map(({ before, after, ...row }) => ({
     ...row,
-    before: () => contentAt(home, before),
-    after: () => contentAt(home, after),
+    before: () => contentAt(storage, before),
+    after: () => contentAt(storage, after),
   }));
 }
 
-async function contentAt(home: Home, id: number | undefined): Promise<Content> {
+async function contentAt(storage: ThreadStorage, id: number | undefined): Promise<Content> {
   if (id === undefined) return undefined;
   const decoder = new Decoder();
-  decoder.add(await home.loadObjects([id]));
+  decoder.add(await storage.loadObjects([id]));
   return decoder.value(id) as Content;
 }

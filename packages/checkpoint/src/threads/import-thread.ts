@@ -6,12 +6,12 @@
  */
 import { DeepwrightError } from "deepwright/errors";
 import { contentHash } from "../content/handle.ts";
-import type { FactChanges, Home, NewObject, PutBatch } from "../home/home.ts";
 import type { ThreadClaim } from "../saver/claim.ts";
 import { isIndexable } from "../saver/facts.ts";
 import { checkedId } from "../saver/ids.ts";
 import { FIXED_REFS } from "../saver/record.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import type { FactChanges, NewObject, PutBatch, ThreadStorage } from "../storage/storage.ts";
 import { Reads } from "./reads.ts";
 import { type HeaderLine, LineReader, type ObjectLine } from "./thread-file.ts";
 
@@ -37,7 +37,7 @@ export async function importThread(
       });
     const header = reader.header(first.value);
     const threadId = checkedId("thread_id", as ?? header.threadId);
-    if (await saver.home.thread(threadId)) throw threadExists(threadId);
+    if (await saver.storage.thread(threadId)) throw threadExists(threadId);
     await build(saver, threadId, header, reader, iterator);
     return threadId;
   } finally {
@@ -58,18 +58,18 @@ async function build(
   reader: LineReader,
   lines: Iterator<string> | AsyncIterator<string>,
 ): Promise<void> {
-  const { home } = saver;
+  const { storage } = saver;
   const unfinished = checkedId("thread_id", threadId + SUFFIX);
-  await home.deleteThread(unfinished);
+  await storage.deleteThread(unfinished);
   const claim = await saver.claimThread(unfinished, { mode: "refuse" });
   try {
-    const builder = new Builder(home, unfinished, claim, reader);
+    const builder = new Builder(storage, unfinished, claim, reader);
     await readLines(reader, lines, builder);
     await builder.finish(header);
     await checkReadable(saver, unfinished, reader);
-    await home.copyThread(unfinished, threadId, timeOf(header.facts.updatedAt));
+    await storage.copyThread(unfinished, threadId, timeOf(header.facts.updatedAt));
   } finally {
-    await home.deleteThread(unfinished, claim.fence);
+    await storage.deleteThread(unfinished, claim.fence);
     await claim.release();
   }
 }
@@ -138,7 +138,7 @@ const BATCH_CHARACTERS = 1_000_000;
 class Builder {
   readonly counts = { objects: 0, checkpoints: 0, writes: 0, images: 0 };
   readonly reads: Reads;
-  /** By number in the file: the id in the home, or what the next batch calls it. */
+  /** By number in the file: the id in the storage, or what the next batch calls it. */
   private readonly ids: number[] = [];
   private readonly hashes: { readonly hash: string }[] = [];
   private pending: NewObject[] = [];
@@ -146,7 +146,7 @@ class Builder {
   private epoch = 0;
 
   constructor(
-    private readonly home: Home,
+    private readonly storage: ThreadStorage,
     private readonly threadId: string,
     private readonly claim: ThreadClaim,
     private readonly reader: LineReader,
@@ -194,10 +194,10 @@ class Builder {
   }
 
   private async put(namespace: string, rows: Rows): Promise<void> {
-    const { home, threadId, epoch, pending: objects } = this;
+    const { storage, threadId, epoch, pending: objects } = this;
     await this.claim.check();
     const now = Date.now();
-    const result = await home.put({
+    const result = await storage.put({
       threadId,
       namespace,
       epoch,

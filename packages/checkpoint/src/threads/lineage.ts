@@ -1,6 +1,6 @@
 /** The checkpoints a state came from, and how a caller names one of them. */
 import { DeepwrightError } from "deepwright/errors";
-import type { CheckpointRow, Home, WritesRow } from "../home/home.ts";
+import type { CheckpointRow, ThreadStorage, WritesRow } from "../storage/storage.ts";
 import type { StateReader, StoredState } from "./stored-state.ts";
 
 const PAGE = 100;
@@ -16,25 +16,25 @@ export interface Lineage {
 
 /** Of the newest checkpoint, or of the given one. Throws THREAD_NOT_FOUND. */
 export async function lineageOf(
-  home: Home,
+  storage: ThreadStorage,
   reader: StateReader,
   threadId: string,
   checkpointId?: string,
 ): Promise<Lineage> {
-  const newest = await home.readTuple(threadId, "", checkpointId);
+  const newest = await storage.readTuple(threadId, "", checkpointId);
   if (!newest) throw threadNotFound(threadId);
-  const rows = [newest.checkpoint, ...(await ancestors(home, newest.checkpoint))].reverse();
+  const rows = [newest.checkpoint, ...(await ancestors(storage, newest.checkpoint))].reverse();
   const states = await reader.states(rows);
   return { threadId, states, head: states.at(-1) as StoredState, writes: newest.writes };
 }
 
 /** Newest first. Parents are older than their children, so one walk down the list meets them all. */
-async function ancestors(home: Home, youngest: CheckpointRow): Promise<CheckpointRow[]> {
+async function ancestors(storage: ThreadStorage, youngest: CheckpointRow): Promise<CheckpointRow[]> {
   const { threadId, namespace } = youngest;
   const found: CheckpointRow[] = [];
   let { id, parent: wanted } = youngest;
   while (wanted !== undefined) {
-    const page = await home.listRows({
+    const page = await storage.listRows({
       threadId,
       namespace,
       after: { threadId, namespace, id },
@@ -54,7 +54,7 @@ async function ancestors(home: Home, youngest: CheckpointRow): Promise<Checkpoin
 
 /** A number is a step of the lineage, the newest if several have it; a string is any checkpoint of the thread. */
 export async function stateAt(
-  home: Home,
+  storage: ThreadStorage,
   reader: StateReader,
   lineage: Lineage,
   step: number | string,
@@ -62,7 +62,8 @@ export async function stateAt(
   const { threadId, states } = lineage;
   const known = states.findLast((state) => state.step === step || state.row.id === step);
   if (known) return known;
-  const rows = typeof step === "string" && step !== "" ? await home.readTuple(threadId, "", step) : undefined;
+  const rows =
+    typeof step === "string" && step !== "" ? await storage.readTuple(threadId, "", step) : undefined;
   if (rows) return (await reader.states([rows.checkpoint]))[0] as StoredState;
   const what = typeof step === "number" ? `step ${step}` : `checkpoint '${step}'`;
   throw new DeepwrightError("INVALID_INPUT", `The thread '${threadId}' has no ${what}.`, {

@@ -1,9 +1,9 @@
 /** What a person does with the threads of a saver. */
 import { DeepwrightError } from "deepwright/errors";
-import type { ThreadFacts } from "../home/home.ts";
-import { MemoryHome } from "../home/memory-home.ts";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
+import { MemoryStorage } from "../storage/memory-storage.ts";
+import type { ThreadFacts } from "../storage/storage.ts";
 import { cursorOf, placeAfter } from "./cursor.ts";
 import { diffSteps } from "./diff.ts";
 import { exportThread } from "./export-thread.ts";
@@ -26,7 +26,7 @@ import type {
 
 /** The saver stays the caller's: whoever opened it closes it. */
 export function openThreads(saver: SharedSaver): Threads {
-  if (!saver?.home)
+  if (!saver?.storage)
     throw new DeepwrightError("INVALID_OPTION", "openThreads needs a saver of @deepwright/checkpoint.");
   return new SaverThreads(saver);
 }
@@ -42,7 +42,7 @@ class SaverThreads implements Threads {
     const { limit = DEFAULT_LIMIT, after, cwd } = options;
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST_THREADS)
       throw new DeepwrightError("INVALID_INPUT", `'limit' must be a whole number from 1 to ${MOST_THREADS}.`);
-    const found = await this.saver.home.listThreads({
+    const found = await this.saver.storage.listThreads({
       limit: limit + 1,
       ...(after === undefined ? {} : { after: placeAfter(after) }),
       ...(cwd === undefined ? {} : { cwd }),
@@ -54,7 +54,7 @@ class SaverThreads implements Threads {
 
   async show(threadId: string): Promise<ThreadDetails> {
     const facts = await this.existing(threadId);
-    return { ...facts, ...(await stepsOf(this.saver.home, threadId)) };
+    return { ...facts, ...(await stepsOf(this.saver.storage, threadId)) };
   }
 
   async delete(threadId: string): Promise<void> {
@@ -71,7 +71,7 @@ class SaverThreads implements Threads {
     await this.existing(threadId);
     const line = typeof title === "string" ? titleLine(title) : "";
     if (line === "") throw new DeepwrightError("INVALID_INPUT", "A title must be a text that is not empty.");
-    await this.saver.home.setFacts(threadId, { title: line });
+    await this.saver.storage.setFacts(threadId, { title: line });
   }
 
   async diff(
@@ -99,7 +99,7 @@ class SaverThreads implements Threads {
   }
 
   export(threadId: string): AsyncIterable<string> {
-    return exportThread(this.saver.home, checkedId("thread_id", threadId));
+    return exportThread(this.saver.storage, checkedId("thread_id", threadId));
   }
 
   async import(
@@ -115,18 +115,18 @@ class SaverThreads implements Threads {
   }
 
   async backup(path: string): Promise<void> {
-    const { home } = this.saver;
-    if (home.backup) return home.backup(path);
+    const { storage } = this.saver;
+    if (storage.backup) return storage.backup(path);
     throw new DeepwrightError("NOT_SUPPORTED", "This database is not backed up from here.", {
       hint:
-        home instanceof MemoryHome
+        storage instanceof MemoryStorage
           ? "Threads in memory end with the process: export those you want to keep."
           : "Use its own tools, such as pg_dump.",
     });
   }
 
   private async existing(threadId: string): Promise<ThreadFacts> {
-    const facts = await this.saver.home.thread(checkedId("thread_id", threadId));
+    const facts = await this.saver.storage.thread(checkedId("thread_id", threadId));
     if (!facts) throw threadNotFound(threadId);
     return facts;
   }

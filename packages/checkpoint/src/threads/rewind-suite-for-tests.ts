@@ -1,4 +1,4 @@
-/** Rewinding and before-images in every home. For tests only. */
+/** Rewinding and before-images in every storage. For tests only. */
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import fc from "fast-check";

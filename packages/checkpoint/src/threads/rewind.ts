@@ -44,10 +44,10 @@ async function rewind(
   places: PlacesRewind["open"],
   claim: ThreadClaim | undefined,
 ): Promise<RewindResult> {
-  const { home } = saver;
-  const reader = new StateReader(home, false);
-  const lineage = await lineageOf(home, reader, threadId);
-  const target = await stateAt(home, reader, lineage, step);
+  const { storage } = saver;
+  const reader = new StateReader(storage, false);
+  const lineage = await lineageOf(storage, reader, threadId);
+  const target = await stateAt(storage, reader, lineage, step);
   refuseDeltas(target);
   const kept = await changedByPeople(saver, reader, lineage, target);
   const targetFiles = await filesAt(saver, target);
@@ -114,7 +114,7 @@ async function stepsBetween(
   target: StoredState,
 ): Promise<Pick<PlacesRewind, "undone" | "redone" | "done">> {
   const shared = await lastShared(saver, reader, lineage, target);
-  const branch = await lineageOf(saver.home, reader, lineage.threadId, target.row.id);
+  const branch = await lineageOf(saver.storage, reader, lineage.threadId, target.row.id);
   const fork = branch.states.findIndex(({ row }) => row.id === lineage.states[shared]?.row.id);
   const redone = goneOnFrom(branch.states.slice(Math.max(fork, 0)));
   // What began at the target's own end is not part of it.
@@ -142,14 +142,14 @@ async function placesIn(roots: readonly string[]): Promise<PlacesRewind["open"]>
 
 /** The place in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */
 async function lastShared(
-  { home }: SharedSaver,
+  { storage }: SharedSaver,
   reader: StateReader,
   { threadId, states }: Lineage,
   target: StoredState,
 ): Promise<number> {
   const direct = states.findIndex(({ row }) => row.id === target.row.id);
   if (direct >= 0) return direct;
-  const branch = await lineageOf(home, reader, threadId, target.row.id);
+  const branch = await lineageOf(storage, reader, threadId, target.row.id);
   const ids = new Set(branch.states.map(({ row }) => row.id));
   return states.findLastIndex(({ row }) => ids.has(row.id));
 }
@@ -161,10 +161,10 @@ function isByPeople(before: StoredState | undefined, { source }: StoredState): b
   return before === undefined || source !== "loop" || before.channels.has(START);
 }
 
-async function filesAt({ home }: SharedSaver, state: StoredState): Promise<Files> {
+async function filesAt({ storage }: SharedSaver, state: StoredState): Promise<Files> {
   const value = state.channels.get(FILES);
   if (!value) return {};
-  const reader = new StateReader(home);
+  const reader = new StateReader(storage);
   await reader.loadChannels([state], [FILES]);
   return reader.build(value) as Files;
 }

@@ -1,6 +1,6 @@
 /** The steps of a thread for people: when, by whom, what was said, which files changed. */
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
-import type { Home } from "../home/home.ts";
+import type { ThreadStorage } from "../storage/storage.ts";
 import { COMMAND } from "./images.ts";
 import { type Lineage, lineageOf } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
@@ -18,10 +18,10 @@ export interface ThreadSteps {
 }
 
 /** Long contents are let go page by page: memory grows with the number of steps, not with what they hold. */
-export async function stepsOf(home: Home, threadId: string): Promise<ThreadSteps> {
-  const reader = new StateReader(home, false);
-  const elsewhere = await changedElsewhere(home, threadId);
-  const lineage = await lineageOf(home, reader, threadId);
+export async function stepsOf(storage: ThreadStorage, threadId: string): Promise<ThreadSteps> {
+  const reader = new StateReader(storage, false);
+  const elsewhere = await changedElsewhere(storage, threadId);
+  const lineage = await lineageOf(storage, reader, threadId);
   const steps: ThreadStep[] = [];
   let before: StoredState | undefined;
   for (let start = 0; start < lineage.states.length; start += PAGE) {
@@ -38,9 +38,9 @@ export async function stepsOf(home: Home, threadId: string): Promise<ThreadSteps
 }
 
 /** Paths by the checkpoint the step began with. */
-async function changedElsewhere(home: Home, threadId: string): Promise<Map<string, Set<string>>> {
+async function changedElsewhere(storage: ThreadStorage, threadId: string): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
-  for (const { checkpointId, place, path } of await home.listImages(threadId)) {
+  for (const { checkpointId, place, path } of await storage.listImages(threadId)) {
     if (place.startsWith(COMMAND)) continue;
     const paths = found.get(checkpointId) ?? new Set();
     found.set(checkpointId, paths.add(path));

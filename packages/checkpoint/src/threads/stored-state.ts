@@ -1,14 +1,14 @@
 /**
  * A checkpoint as the objects it refers to, without building its values.
  *
- * Objects of one home are equal if and only if their ids are, so what a step changed is found by
+ * Objects of one storage are equal if and only if their ids are, so what a step changed is found by
  * comparing numbers: nothing that stayed the same is looked at.
  */
 import { Decoder } from "../content/decode.ts";
 import { KIND } from "../content/handle.ts";
-import { damaged, readStored } from "../home/damaged.ts";
-import type { CheckpointRow, Home, StoredObject } from "../home/home.ts";
 import { decodeCheckpoint, headRefs } from "../saver/record.ts";
+import { damaged, readStored } from "../storage/damaged.ts";
+import type { CheckpointRow, StoredObject, ThreadStorage } from "../storage/storage.ts";
 
 /** A value as it is stored: JSON in which `{"$": n}` is the object `refs[n]`. */
 export interface StoredValue {
@@ -51,7 +51,7 @@ export class StateReader {
 
   /** Without `contents` long texts are kept as their beginnings: for reading many steps. */
   constructor(
-    private readonly home: Home,
+    private readonly storage: ThreadStorage,
     private readonly contents = true,
   ) {}
 
@@ -82,7 +82,7 @@ export class StateReader {
   async load(ids: readonly number[], mostBytes?: number): Promise<void> {
     const missing = ids.filter((id) => !this.objects.has(id));
     if (missing.length === 0) return;
-    const loaded = await this.home.loadObjects(missing, [...this.objects.keys()], mostBytes);
+    const loaded = await this.storage.loadObjects(missing, [...this.objects.keys()], mostBytes);
     const kept = this.contents ? loaded : loaded.map(beginning);
     for (const object of kept) this.objects.set(object.id, object);
     this.decoder.add(kept);
@@ -157,7 +157,7 @@ function usedRefs(value: StoredValue): number[] {
   return found;
 }
 
-/** Equal for equal values of one home. */
+/** Equal for equal values of one storage. */
 export function identityOf({ json, refs }: StoredValue): string {
   return JSON.stringify(json, (_, part) => {
     const id = soleRef({ json: part, refs });

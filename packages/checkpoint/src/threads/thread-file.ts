@@ -6,8 +6,8 @@
  */
 import { DeepwrightError } from "deepwright/errors";
 import { KIND } from "../content/handle.ts";
-import type { WriteEntry } from "../home/home.ts";
 import { checkedId, checkedText } from "../saver/ids.ts";
+import type { WriteEntry } from "../storage/storage.ts";
 
 export const FORMAT_NAME = "deepwright-thread";
 export const FORMAT_VERSION = 1;

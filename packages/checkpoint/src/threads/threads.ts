@@ -1,5 +1,5 @@
-/** What a person does with threads, whatever home they are in. */
-import type { PruneResult, ThreadFacts } from "../home/home.ts";
+/** What a person does with threads, whatever storage they are in. */
+import type { PruneResult, ThreadFacts } from "../storage/storage.ts";
 
 export type { PruneResult, ThreadFacts };
 

@@ -1,4 +1,4 @@
-/** Export, import and copying of threads in every home. For tests only. */
+/** Export, import and copying of threads in every storage. For tests only. */
 import { createDeepAgent } from "deepwright";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -77,8 +77,8 @@ async function copyOf(saver: SharedSaver, id: string): Promise<SharedSaver> {
   return memory;
 }
 
-async function threadBefore({ home }: SharedSaver, id: string): Promise<ThreadBefore> {
-  const facts = await home.thread(id);
+async function threadBefore({ storage }: SharedSaver, id: string): Promise<ThreadBefore> {
+  const facts = await storage.thread(id);
   return { messages: facts?.messageCount ?? 0, directory: facts?.cwd };
 }
 

@@ -7,13 +7,13 @@ const PAGE = 1_000;
 const MOST_NAMED = 5;
 
 /** The whole id. An exact one counts before the beginnings of others. */
-export async function findThread({ home }: SharedSaver, given: string): Promise<string> {
+export async function findThread({ storage }: SharedSaver, given: string): Promise<string> {
   if (given === "") throw usageError("The id of the thread is empty.");
-  if (await home.thread(given)) return given;
+  if (await storage.thread(given)) return given;
   const found: string[] = [];
   let after: { updatedAt: number; threadId: string } | undefined;
   while (found.length <= MOST_NAMED) {
-    const page = await home.listThreads({ limit: PAGE, after });
+    const page = await storage.listThreads({ limit: PAGE, after });
     for (const { threadId } of page) if (threadId.startsWith(given)) found.push(threadId);
     const last = page.at(-1);
     if (!last || page.length < PAGE) break;

@@ -14,14 +14,14 @@ const MARGIN_MS = 100;
  * claim runs out: `onWait` is told for how many milliseconds.
  */
 export async function afterOtherRun(
-  { home }: SharedSaver,
+  { storage }: SharedSaver,
   threadId: string,
   onWait: (milliseconds: number) => void,
   signal: AbortSignal,
   waitHint: string,
 ): Promise<void> {
-  const answer = await home.claim(threadId, `${hostname()}:${process.pid}:look`, LOOK_MS);
-  if (answer.held) return home.release(threadId, answer.fence);
+  const answer = await storage.claim(threadId, `${hostname()}:${process.pid}:look`, LOOK_MS);
+  if (answer.held) return storage.release(threadId, answer.fence);
   if (!isDead(answer.holder))
     throw new CommandError(`Another run is working on the thread '${threadId}'.`, { hint: waitHint });
   onWait(answer.remainingMs);

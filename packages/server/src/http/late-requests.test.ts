@@ -93,7 +93,7 @@ describe.each(["SQLite", "Postgres"] as const)("on %s", (place) => {
     await aliceTalks(tenants);
     let before: unknown;
     once(saver, "deleteThread", async (call, [threadId, held]) => {
-      await saver.home.release(threadId, held.fence);
+      await saver.storage.release(threadId, held.fence);
       expect((await alice("DELETE", "/threads/shared")).status).toBe(204);
       await bobTalks(tenants);
       before = await seenBy(bob);

@@ -56,7 +56,7 @@ function pageOf(name: string, page: PageText, next?: string | number): HeldAnswe
 /** A file is compared when it is asked for. */
 async function* changesIn({ parameters, query, services, held }: Call<"threads.diffFiles">) {
   const threadId = parameters.thread_id;
-  const head = (await services.saver.home.readTuple(threadId, "", undefined))?.checkpoint.id;
+  const head = (await services.saver.storage.readTuple(threadId, "", undefined))?.checkpoint.id;
   if (head === undefined) return;
   for (const checkpointId of [query.from, query.to])
     if (checkpointId !== undefined && !(await hasCheckpoint(services, { threadId, checkpointId })))

@@ -76,7 +76,7 @@ export function readingConfig(
 /** Without reading its values. */
 export async function hasCheckpoint({ saver }: Services, place: PlaceInThread): Promise<boolean> {
   const { threadId, namespace = "", checkpointId } = place;
-  return (await saver.home.readTuple(threadId, namespace, checkpointId ?? undefined)) !== undefined;
+  return (await saver.storage.readTuple(threadId, namespace, checkpointId ?? undefined)) !== undefined;
 }
 
 export function emptyState(): ThreadState {

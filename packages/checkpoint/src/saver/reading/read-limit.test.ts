@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryHome } from "../../home/memory-home.ts";
+import { MemoryStorage } from "../../storage/memory-storage.ts";
 import { SharedSaver } from "../shared-saver.ts";
 import { checkpointOf, EMPTY, metadataOf } from "../states-for-tests.ts";
 import { READ_LIMIT_KEY, type ReadLimit } from "./read-limit.ts";
@@ -10,12 +10,12 @@ const config = { configurable };
 const limited = (limit: ReadLimit) => ({ configurable: { ...configurable, [READ_LIMIT_KEY]: limit } });
 
 /** Counts what is read. */
-class CountingHome extends MemoryHome {
+class CountingStorage extends MemoryStorage {
   bytes = 0;
 
   override async loadObjects(
-    ...args: Parameters<MemoryHome["loadObjects"]>
-  ): ReturnType<MemoryHome["loadObjects"]> {
+    ...args: Parameters<MemoryStorage["loadObjects"]>
+  ): ReturnType<MemoryStorage["loadObjects"]> {
     const objects = await super.loadObjects(...args);
     for (const { body } of objects) this.bytes += body.length;
     return objects;
@@ -25,32 +25,32 @@ class CountingHome extends MemoryHome {
 const text = (n: number) =>
   Array.from({ length: MB / 8 }, (_, i) => String((i * 31 + n) % 10_000_000).padStart(8, "0")).join("");
 
-async function filled(count: number): Promise<{ home: CountingHome; saver: SharedSaver }> {
-  const home = new CountingHome();
-  const saver = new SharedSaver(home);
+async function filled(count: number): Promise<{ storage: CountingStorage; saver: SharedSaver }> {
+  const storage = new CountingStorage();
+  const saver = new SharedSaver(storage);
   for (let n = 0; n < count; n += 1)
     await saver.put(config, checkpointOf({ ...EMPTY, messages: [text(n)] as never }), metadataOf() as never);
-  home.bytes = 0;
-  return { home, saver };
+  storage.bytes = 0;
+  return { storage, saver };
 }
 
 test("a listing of large checkpoints reads one after the other", async () => {
-  const { home, saver } = await filled(8);
+  const { storage, saver } = await filled(8);
   let found = 0;
   for await (const { checkpoint } of saver.list(config)) {
     found += 1;
     expect((checkpoint.channel_values.messages as string[])[0]).toBe(text(8 - found));
-    expect(home.bytes).toBeLessThan((found + 1) * MB);
+    expect(storage.bytes).toBeLessThan((found + 1) * MB);
   }
   expect(found).toBe(8);
 });
 
 test("a checkpoint larger than its reader wants is not read", async () => {
-  const { home, saver } = await filled(1);
+  const { storage, saver } = await filled(1);
   const tooLarge = expect.objectContaining({ code: "VALUE_TOO_LARGE" });
   await expect(saver.getTuple(limited({ mostBytes: MB / 2 }))).rejects.toThrow(tooLarge);
   await expect(saver.list(limited({ mostBytes: MB / 2 })).next()).rejects.toThrow(tooLarge);
-  expect(home.bytes).toBeLessThan(2.5 * MB);
+  expect(storage.bytes).toBeLessThan(2.5 * MB);
   expect(await saver.getTuple(limited({ mostBytes: 2 * MB }))).toBeDefined();
 });
 

@@ -1,7 +1,7 @@
 /** How much a reader of checkpoints wants to hold in memory. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DeepwrightError } from "deepwright/errors";
-import { tooLarge } from "../../home/too-large.ts";
+import { tooLarge } from "../../storage/too-large.ts";
 
 /** The saver reads it from `config.configurable[READ_LIMIT_KEY]`. */
 export interface ReadLimit {

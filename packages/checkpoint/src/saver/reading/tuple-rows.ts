@@ -1,7 +1,7 @@
 /** Rows of a checkpoint and the objects they refer to. */
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import type { Decoder } from "../../content/decode.ts";
-import type { TupleRows } from "../../home/home.ts";
+import type { TupleRows } from "../../storage/storage.ts";
 
 export function allRefs({ checkpoint, writes }: TupleRows): number[] {
   return [...checkpoint.refs, ...writes.flatMap(({ entries }) => entries.flatMap(({ refs }) => refs))];

@@ -57,8 +57,9 @@ export async function clearLeftovers(
   { records: { threads }, saver }: Omit<RemovalParts, "registry">,
   threadId: string,
 ): Promise<void> {
-  const { home } = saver as Partial<SharedSaver>;
-  if (home === undefined || (await home.epochOf(threadId)) === 0 || (await threads.isTaken(threadId))) return;
+  const { storage } = saver as Partial<SharedSaver>;
+  if (storage === undefined || (await storage.epochOf(threadId)) === 0 || (await threads.isTaken(threadId)))
+    return;
   const held = await claimThread(saver, threadId, CLAIM_MS, AbortSignal.timeout(CLAIM_MS * 2));
   try {
     if (!(await threads.isTaken(threadId))) await deleteState(saver, threadId, held);

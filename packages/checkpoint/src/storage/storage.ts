@@ -1,7 +1,7 @@
 /**
  * A place where threads last: memory, SQLite or Postgres.
  *
- * A home stores *objects* (content under its hash, each with references to other objects), rows of
+ * A storage stores *objects* (content under its hash, each with references to other objects), rows of
  * checkpoints and writes that refer to objects, and a small row of facts per thread. It understands
  * neither messages nor channels. An object belongs to the thread that stored it first; a thread that
  * uses an object of another thread has a share in it. It goes when no thread owns or shares it.
@@ -11,7 +11,7 @@
 
 /** Content on its way into storage, or read from it. */
 export interface ObjectContent {
-  /** Meaning of the body; a home only keeps it. */
+  /** Meaning of the body; a storage only keeps it. */
   readonly kind: number;
   /** Ids of other objects. In a batch a negative number `-(i + 1)` is the batch's own object `i`. */
   readonly refs: readonly number[];
@@ -167,12 +167,12 @@ export type ClaimAnswer =
   | { readonly held: true; readonly fence: number }
   | { readonly held: false; readonly holder: string; readonly remainingMs: number };
 
-export interface HomeCounts {
+export interface StorageCounts {
   /** Lengths of everything bound in inserts and updates since opening: UTF-8 text, blobs, 8 per number. */
   readonly bytesWritten: number;
 }
 
-export interface Home {
+export interface ThreadStorage {
   put(batch: PutBatch): Promise<PutResult>;
   /** Newest by id when `checkpointId` is absent. */
   readTuple(
@@ -211,7 +211,7 @@ export interface Home {
   claim(threadId: string, holder: string, ttlMs: number, fence?: number): Promise<ClaimAnswer>;
   release(threadId: string, fence: number): Promise<void>;
 
-  counts(): Promise<HomeCounts>;
+  counts(): Promise<StorageCounts>;
   /** Bytes on disk (or of content, in memory) after returning what can be returned. */
   size(): Promise<number>;
   /** Leaves nothing of what was deleted in the files. Absent where the database has its own tools. */

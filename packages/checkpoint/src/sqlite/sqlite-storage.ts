@@ -3,38 +3,38 @@ import { resolve } from "node:path";
 import type {
   ClaimAnswer,
   FactChanges,
-  Home,
-  HomeCounts,
   ImageRow,
   PruneQuery,
   PruneResult,
   PutBatch,
   PutResult,
   RowQuery,
+  StorageCounts,
   StoredObject,
   ThreadFacts,
   ThreadQuery,
+  ThreadStorage,
   TupleRows,
-} from "../home/home.ts";
+} from "../storage/storage.ts";
 import { objectsOf } from "./columns.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 
 export type { SqliteOptions };
 
-/** `:memory:` is a database of its own that ends with its home. */
-export async function openSqliteHome(path: string, options: SqliteOptions = {}): Promise<SqliteHome> {
+/** `:memory:` is a database of its own that ends with its storage. */
+export async function openSqliteStorage(path: string, options: SqliteOptions = {}): Promise<SqliteStorage> {
   const connection = await openConnection(path, options);
   try {
-    await connection.call("home", "counts", []);
-    return new SqliteHome(connection);
+    await connection.call("storage", "counts", []);
+    return new SqliteStorage(connection);
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
 
-export class SqliteHome implements Home {
+export class SqliteStorage implements ThreadStorage {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -106,7 +106,7 @@ export class SqliteHome implements Home {
   }
 
   /** Of everything this process opened on the file. */
-  counts(): Promise<HomeCounts> {
+  counts(): Promise<StorageCounts> {
     return this.#call("counts");
   }
 
@@ -126,7 +126,7 @@ export class SqliteHome implements Home {
     return this.#connection.close();
   }
 
-  async #call<T>(method: keyof Home | "loadColumns", ...args: readonly unknown[]): Promise<T> {
-    return (await this.#connection.call("home", method, args)) as T;
+  async #call<T>(method: keyof ThreadStorage | "loadColumns", ...args: readonly unknown[]): Promise<T> {
+    return (await this.#connection.call("storage", method, args)) as T;
   }
 }

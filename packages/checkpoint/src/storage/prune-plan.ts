@@ -1,4 +1,4 @@
-/** Which checkpoints of a thread may go. Pure, so that every home decides alike. */
+/** Which checkpoints of a thread may go. Pure, so that every storage decides alike. */
 
 export interface PrunableRow {
   readonly namespace: string;

@@ -1,6 +1,6 @@
-/** Small trees of content, put and read through a home as a saver would. */
+/** Small trees of content, put and read through a storage as a saver would. */
 import { contentHash } from "./content-hash.ts";
-import type { Home, NewObject, PutBatch, PutResult, StoredObject, TupleRows } from "./home.ts";
+import type { NewObject, PutBatch, PutResult, StoredObject, ThreadStorage, TupleRows } from "./storage.ts";
 
 export interface Tree {
   readonly kind: number;
@@ -47,9 +47,9 @@ export interface Step {
 }
 
 /** Puts a checkpoint with all of its content, as a saver does that knows nothing of the thread. */
-export function putStep(home: Home, step: Step): Promise<PutResult> {
+export function putStep(storage: ThreadStorage, step: Step): Promise<PutResult> {
   const { objects, refs } = objectsOf(step.content ?? []);
-  return home.put({
+  return storage.put({
     threadId: step.threadId,
     namespace: step.namespace ?? "",
     epoch: 0,
@@ -68,8 +68,8 @@ export function putStep(home: Home, step: Step): Promise<PutResult> {
 }
 
 /** What the refs of a row lead to; throws when something is missing. */
-export async function readTrees(home: Home, refs: readonly number[]): Promise<Tree[]> {
-  const loaded = await home.loadObjects(refs);
+export async function readTrees(storage: ThreadStorage, refs: readonly number[]): Promise<Tree[]> {
+  const loaded = await storage.loadObjects(refs);
   const objects = new Map(loaded.map((object) => [object.id, object]));
   const build = (id: number): Tree => {
     const { kind, body, refs: children } = objects.get(id) as StoredObject;
@@ -83,13 +83,13 @@ export async function readTrees(home: Home, refs: readonly number[]): Promise<Tr
 }
 
 export async function readStep(
-  home: Home,
+  storage: ThreadStorage,
   threadId: string,
   id?: string,
   namespace = "",
 ): Promise<(TupleRows & { readonly content: Tree[] }) | undefined> {
-  const rows = await home.readTuple(threadId, namespace, id);
-  return rows && { ...rows, content: await readTrees(home, rows.checkpoint.refs) };
+  const rows = await storage.readTuple(threadId, namespace, id);
+  return rows && { ...rows, content: await readTrees(storage, rows.checkpoint.refs) };
 }
 
 /** The n-th of ids that sort as they were made, in the form LangGraph gives them. */

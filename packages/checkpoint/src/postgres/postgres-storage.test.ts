@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
-import { homeSuite } from "../home/home-suite-for-tests.ts";
+import { storageSuite } from "../storage/storage-suite-for-tests.ts";
 import { type TestDatabase, testDatabase } from "../test-support/postgres.ts";
-import { openPostgresHome } from "./postgres-home.ts";
+import { openPostgresStorage } from "./postgres-storage.ts";
 
 let database: TestDatabase;
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-homeSuite("Postgres", async () => {
+storageSuite("Postgres", async () => {
   await database.clear();
-  return openPostgresHome(database.url);
+  return openPostgresStorage(database.url);
 });

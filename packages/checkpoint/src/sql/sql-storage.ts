@@ -3,19 +3,19 @@ import { randomUUID } from "node:crypto";
 import type {
   ClaimAnswer,
   FactChanges,
-  Home,
-  HomeCounts,
   ImageRow,
   PruneQuery,
   PruneResult,
   PutBatch,
   PutResult,
   RowQuery,
+  StorageCounts,
   StoredObject,
   ThreadFacts,
   ThreadQuery,
+  ThreadStorage,
   TupleRows,
-} from "../home/home.ts";
+} from "../storage/storage.ts";
 import { listRows, readTuple } from "./checkpoints.ts";
 import { claim, release } from "./claims.ts";
 import { copyThread } from "./copy-thread.ts";
@@ -32,7 +32,7 @@ import { sqliteDialect } from "./sqlite-dialect.ts";
 import { epochOf, factsOf, listThreads, setFacts } from "./threads.ts";
 import type { Work } from "./work.ts";
 
-export class SqlHome implements Home {
+export class SqlStorage implements ThreadStorage {
   readonly #sql: Sql;
   readonly #dialect: Dialect;
   readonly backup: ((path: string) => Promise<void>) | undefined;
@@ -119,7 +119,7 @@ export class SqlHome implements Home {
     return this.#write((work) => release(work, threadId, fence));
   }
 
-  async counts(): Promise<HomeCounts> {
+  async counts(): Promise<StorageCounts> {
     return { bytesWritten: this.#sql.bytesWritten };
   }
 

@@ -1,9 +1,9 @@
 /** Removes old checkpoints from threads in memory. */
 
-import type { PruneQuery } from "./home.ts";
 import type { MemoryObjects } from "./memory-objects.ts";
 import { type MemoryThread, rootsOf } from "./memory-thread.ts";
 import { type PrunableRow, planPrune } from "./prune-plan.ts";
+import type { PruneQuery } from "./storage.ts";
 
 /** Returns how many checkpoints went. */
 export function pruneThreads(

@@ -1,54 +1,54 @@
 /** Old checkpoints go, and everything only they needed. */
 import { expect, it } from "vitest";
 import { objectsOf, putStep, readStep, tree, uuid } from "./content-for-tests.ts";
-import type { Home } from "./home.ts";
+import type { ThreadStorage } from "./storage.ts";
 
-export function pruneSuite(home: () => Home): void {
+export function pruneSuite(storage: () => ThreadStorage): void {
   const idsOf = async (threadId: string, namespace = "") =>
-    (await home().listRows({ threadId, namespace, limit: 100 })).map(({ checkpoint }) => checkpoint.id);
+    (await storage().listRows({ threadId, namespace, limit: 100 })).map(({ checkpoint }) => checkpoint.id);
   /** Checkpoint `n` was stored at moment `n` and has content of its own besides what all have. */
   const fill = async (threadId: string, count: number, options: { body?: string; size?: number } = {}) => {
     for (let n = 1; n <= count; n++) {
       const content = [tree(`${threadId} ${n} `.padEnd(options.size ?? 0, "x")), tree("common")];
-      await putStep(home(), { threadId, id: uuid(n), now: n, content, body: options.body });
+      await putStep(storage(), { threadId, id: uuid(n), now: n, content, body: options.body });
     }
   };
 
   it("keeps the latest checkpoints and frees what the others had", async () => {
     await fill("t", 5);
     await fill("u", 3);
-    const gone = (await home().readTuple("t", "", uuid(1)))?.checkpoint.refs[0] as number;
-    const epoch = await home().epochOf("t");
-    const result = await home().prune({ threadId: "t", keepLatest: 2, now: 100 });
+    const gone = (await storage().readTuple("t", "", uuid(1)))?.checkpoint.refs[0] as number;
+    const epoch = await storage().epochOf("t");
+    const result = await storage().prune({ threadId: "t", keepLatest: 2, now: 100 });
     expect(result).toMatchObject({ checkpoints: 3, objects: 3 });
     expect(result.bytes).toBeGreaterThan(0);
     expect(await idsOf("t")).toEqual([uuid(5), uuid(4)]);
-    expect(await home().loadObjects([gone])).toEqual([]);
-    expect((await readStep(home(), "t"))?.content).toEqual([tree("t 5 "), tree("common")]);
-    expect((await home().thread("t"))?.checkpointCount).toBe(2);
-    expect(await home().epochOf("t")).toBeGreaterThan(epoch);
+    expect(await storage().loadObjects([gone])).toEqual([]);
+    expect((await readStep(storage(), "t"))?.content).toEqual([tree("t 5 "), tree("common")]);
+    expect((await storage().thread("t"))?.checkpointCount).toBe(2);
+    expect(await storage().epochOf("t")).toBeGreaterThan(epoch);
     expect(await idsOf("u")).toHaveLength(3);
   });
 
   it("removes what is older than a moment, but never the newest", async () => {
     await fill("t", 5);
     await fill("u", 2);
-    expect(await home().prune({ olderThan: 4, now: 100 })).toMatchObject({ checkpoints: 4 });
+    expect(await storage().prune({ olderThan: 4, now: 100 })).toMatchObject({ checkpoints: 4 });
     expect(await idsOf("t")).toEqual([uuid(5), uuid(4)]);
     expect(await idsOf("u")).toEqual([uuid(2)]);
-    expect(await home().prune({ olderThan: 1_000, now: 1_000 })).toMatchObject({ checkpoints: 1 });
+    expect(await storage().prune({ olderThan: 1_000, now: 1_000 })).toMatchObject({ checkpoints: 1 });
     expect(await idsOf("t")).toEqual([uuid(5)]);
   });
 
   it("keeps what another thread uses", async () => {
     await fill("t", 3);
-    await home().copyThread("t", "copy", 1);
-    await home().prune({ threadId: "t", keepLatest: 1, now: 1 });
-    expect((await readStep(home(), "copy", uuid(1)))?.content).toEqual([tree("t 1 "), tree("common")]);
-    await home().deleteThread("t");
-    expect((await readStep(home(), "copy", uuid(3)))?.content).toEqual([tree("t 3 "), tree("common")]);
-    await home().prune({ threadId: "copy", keepLatest: 1, now: 1 });
-    expect((await readStep(home(), "copy"))?.content).toEqual([tree("t 3 "), tree("common")]);
+    await storage().copyThread("t", "copy", 1);
+    await storage().prune({ threadId: "t", keepLatest: 1, now: 1 });
+    expect((await readStep(storage(), "copy", uuid(1)))?.content).toEqual([tree("t 1 "), tree("common")]);
+    await storage().deleteThread("t");
+    expect((await readStep(storage(), "copy", uuid(3)))?.content).toEqual([tree("t 3 "), tree("common")]);
+    await storage().prune({ threadId: "copy", keepLatest: 1, now: 1 });
+    expect((await readStep(storage(), "copy"))?.content).toEqual([tree("t 3 "), tree("common")]);
   });
 
   it("removes children with the checkpoint they belong to, and keeps those of the ones that stay", async () => {
@@ -56,10 +56,10 @@ export function pruneSuite(home: () => Home): void {
     for (const n of [1, 2, 3]) {
       for (const inner of [1, 2]) {
         const id = uuid(n * 100 + inner);
-        await putStep(home(), { threadId: "t", namespace: `task:${n}`, id, root: uuid(n), now: n });
+        await putStep(storage(), { threadId: "t", namespace: `task:${n}`, id, root: uuid(n), now: n });
       }
     }
-    await home().prune({ threadId: "t", keepLatest: 2, now: 1 });
+    await storage().prune({ threadId: "t", keepLatest: 2, now: 1 });
     expect(await idsOf("t", "task:1")).toEqual([]);
     expect(await idsOf("t", "task:2")).toHaveLength(2);
     expect(await idsOf("t", "task:3")).toHaveLength(2);
@@ -68,15 +68,21 @@ export function pruneSuite(home: () => Home): void {
   it("keeps the newest of a namespace that outlives its run", async () => {
     await fill("t", 3);
     for (const n of [1, 2]) {
-      await putStep(home(), { threadId: "t", namespace: "memory", id: uuid(n * 100), root: uuid(n), now: n });
+      await putStep(storage(), {
+        threadId: "t",
+        namespace: "memory",
+        id: uuid(n * 100),
+        root: uuid(n),
+        now: n,
+      });
     }
-    await home().prune({ threadId: "t", keepLatest: 1, now: 1 });
+    await storage().prune({ threadId: "t", keepLatest: 1, now: 1 });
     expect(await idsOf("t", "memory")).toEqual([uuid(200)]);
   });
 
   it("leaves a namespace alone whose checkpoints need their ancestors", async () => {
     await fill("t", 4, { body: "Delta" });
-    expect(await home().prune({ threadId: "t", keepLatest: 1, olderThan: 50, now: 100 })).toMatchObject({
+    expect(await storage().prune({ threadId: "t", keepLatest: 1, olderThan: 50, now: 100 })).toMatchObject({
       checkpoints: 0,
     });
     expect(await idsOf("t")).toHaveLength(4);
@@ -89,14 +95,14 @@ export function pruneSuite(home: () => Home): void {
     for (const n of [1, 2]) {
       const batch = { threadId: "t", namespace: "", epoch: 0, fence: undefined, now: 1 };
       const writes = { checkpointId: uuid(n), taskId: `task ${n}`, entries };
-      await home().put({ ...batch, objects, writes });
+      await storage().put({ ...batch, objects, writes });
     }
-    const ref = (await home().readTuple("t", "", uuid(1)))?.writes[0]?.entries[0]?.refs[0] as number;
-    await home().prune({ threadId: "t", keepLatest: 1, now: 1 });
-    expect(await home().loadObjects([ref])).toHaveLength(1);
-    await putStep(home(), { threadId: "t", id: uuid(3) });
-    await home().prune({ threadId: "t", keepLatest: 1, now: 1 });
-    expect(await home().loadObjects([ref])).toEqual([]);
+    const ref = (await storage().readTuple("t", "", uuid(1)))?.writes[0]?.entries[0]?.refs[0] as number;
+    await storage().prune({ threadId: "t", keepLatest: 1, now: 1 });
+    expect(await storage().loadObjects([ref])).toHaveLength(1);
+    await putStep(storage(), { threadId: "t", id: uuid(3) });
+    await storage().prune({ threadId: "t", keepLatest: 1, now: 1 });
+    expect(await storage().loadObjects([ref])).toEqual([]);
   });
 
   it("removes old images", async () => {
@@ -104,28 +110,28 @@ export function pruneSuite(home: () => Home): void {
     const image = { checkpointId: uuid(9), place: "/", path: "/f", before: -1, after: undefined };
     for (const now of [10, 20]) {
       const batch = { threadId: "t", namespace: "", epoch: 0, fence: undefined };
-      await home().put({ ...batch, objects, now, image });
+      await storage().put({ ...batch, objects, now, image });
     }
-    await putStep(home(), { threadId: "t", id: uuid(9), now: 30 });
-    const [old] = await home().listImages("t");
-    await home().prune({ threadId: "t", olderThan: 15, now: 100 });
-    expect(await home().listImages("t")).toMatchObject([{ at: 20 }]);
-    expect(await home().loadObjects([old?.before as number])).toHaveLength(1);
-    await home().prune({ threadId: "t", olderThan: 25, now: 100 });
-    expect(await home().loadObjects([old?.before as number])).toEqual([]);
+    await putStep(storage(), { threadId: "t", id: uuid(9), now: 30 });
+    const [old] = await storage().listImages("t");
+    await storage().prune({ threadId: "t", olderThan: 15, now: 100 });
+    expect(await storage().listImages("t")).toMatchObject([{ at: 20 }]);
+    expect(await storage().loadObjects([old?.before as number])).toHaveLength(1);
+    await storage().prune({ threadId: "t", olderThan: 25, now: 100 });
+    expect(await storage().loadObjects([old?.before as number])).toEqual([]);
   });
 
   it("removes the oldest of all threads until the rest is small enough", async () => {
     await fill("t", 20, { size: 1_000 });
     await fill("u", 20, { size: 1_000 });
-    const result = await home().prune({ maxBytes: 12_000, now: 100 });
+    const result = await storage().prune({ maxBytes: 12_000, now: 100 });
     const left = (await idsOf("t")).length + (await idsOf("u")).length;
     expect(left).toBe(40 - result.checkpoints);
     expect(left).toBeLessThanOrEqual(12);
     expect(left).toBeGreaterThanOrEqual(6);
     expect((await idsOf("t"))[0]).toBe(uuid(20));
     expect((await idsOf("u"))[0]).toBe(uuid(20));
-    await home().prune({ maxBytes: 0, now: 100 });
+    await storage().prune({ maxBytes: 0, now: 100 });
     expect(await idsOf("t")).toEqual([uuid(20)]);
   });
 }

@@ -1,9 +1,9 @@
 /** The objects of all threads in memory, and which threads use them. */
 
-import type { NewObject, StoredObject } from "./home.ts";
 import type { MemoryThread } from "./memory-thread.ts";
 import { reachable } from "./reachable.ts";
 import { encodeRefs } from "./refs.ts";
+import type { NewObject, StoredObject } from "./storage.ts";
 
 interface Kept extends StoredObject {
   readonly hash: string;

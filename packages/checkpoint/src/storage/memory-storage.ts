@@ -1,11 +1,13 @@
 /** Threads in this process's memory: for tests, for programs that end with their threads. */
 import { DeepwrightError } from "deepwright/errors";
+import { MemoryObjects } from "./memory-objects.ts";
+import { pruneThreads } from "./memory-prune.ts";
+import { type MemoryThread, newThread, rootsOf, type Space } from "./memory-thread.ts";
+import { encodeRefs } from "./refs.ts";
 import type {
   CheckpointRow,
   ClaimAnswer,
   FactChanges,
-  Home,
-  HomeCounts,
   ImageRow,
   NewRows,
   PruneQuery,
@@ -13,20 +15,18 @@ import type {
   PutBatch,
   PutResult,
   RowQuery,
+  StorageCounts,
   StoredObject,
   ThreadFacts,
   ThreadQuery,
+  ThreadStorage,
   TupleRows,
   WriteEntry,
   WritesRow,
-} from "./home.ts";
-import { MemoryObjects } from "./memory-objects.ts";
-import { pruneThreads } from "./memory-prune.ts";
-import { type MemoryThread, newThread, rootsOf, type Space } from "./memory-thread.ts";
-import { encodeRefs } from "./refs.ts";
+} from "./storage.ts";
 import { tooLarge } from "./too-large.ts";
 
-export class MemoryHome implements Home {
+export class MemoryStorage implements ThreadStorage {
   private readonly threads = new Map<string, MemoryThread>();
   private readonly objects = new MemoryObjects();
   private rowsWritten = 0;
@@ -163,7 +163,7 @@ export class MemoryHome implements Home {
     if (thread?.fence === fence) thread.claimHolder = undefined;
   }
 
-  async counts(): Promise<HomeCounts> {
+  async counts(): Promise<StorageCounts> {
     return { bytesWritten: this.rowsWritten + this.objects.bytesAdded };
   }
 

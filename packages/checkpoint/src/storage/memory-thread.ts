@@ -1,5 +1,5 @@
 /** One thread in memory. */
-import type { CheckpointRow, ImageRow, ThreadFacts, WriteEntry } from "./home.ts";
+import type { CheckpointRow, ImageRow, ThreadFacts, WriteEntry } from "./storage.ts";
 
 export interface Space {
   readonly checkpoints: Map<string, { readonly row: CheckpointRow; readonly storedAt: number }>;
