@@ -6,11 +6,12 @@ import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
 import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
+import { addConfig, type ConfigHandler } from "./settings/config-command-line.ts";
 import { safeText } from "./terminal/safe-text.ts";
 import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
 import { addTrust, type TrustHandler } from "./trust/trust-command-line.ts";
 
-/** What the commands do; loaded when one is called. */
+/** The commands' work; loaded when one is called. */
 export interface Handlers {
   run(words: readonly string[], options: RawRunOptions): Promise<ExitCode>;
   readonly threads: ThreadsHandler;
@@ -18,35 +19,16 @@ export interface Handlers {
   readonly serve: ServeHandler;
   readonly mcp: McpHandler;
   readonly trust: TrustHandler;
+  readonly config: ConfigHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
-export async function commandLine(argv: readonly string[], handlers: Handlers): Promise<ExitCode> {
+export async function commandLine(argv: readonly string[], handlers: Partial<Handlers>): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
   const program = createProgram(
-    async (words, options) => {
-      code = await handlers.run(words, options);
-    },
-    async (...request) => {
-      code = await handlers.threads(...request);
-      return code;
-    },
-    async (options) => {
-      code = await handlers.memory(options);
-      return code;
-    },
-    async (...request) => {
-      code = await handlers.serve(...request);
-      return code;
-    },
-    async (...request) => {
-      code = await handlers.mcp(...request);
-      return code;
-    },
-    async (...request) => {
-      code = await handlers.trust(...request);
-      return code;
-    },
+    noting(handlers, (ended) => {
+      code = ended;
+    }),
   );
   try {
     await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
@@ -64,7 +46,7 @@ export async function commandLine(argv: readonly string[], handlers: Handlers): 
 }
 
 /** Commands that have commands of their own. */
-const GROUPS: ReadonlySet<string> = new Set(["threads", "memory", "mcp"]);
+const GROUPS: ReadonlySet<string> = new Set(["threads", "memory", "mcp", "config"]);
 
 const MAX_TASK_SHOWN = 60;
 
@@ -75,14 +57,20 @@ function taskWords(argv: readonly string[]): string {
   return /["$`\\!\p{Cc}]/u.test(words) || words.length > MAX_TASK_SHOWN ? '"…"' : `"${safeText(words)}"`;
 }
 
-function createProgram(
-  onRun: (words: string[], options: RawRunOptions) => Promise<void>,
-  onThreads: ThreadsHandler,
-  onMemory: MemoryHandler,
-  onServe: ServeHandler,
-  onMcp: McpHandler,
-  onTrust: TrustHandler,
-): Command {
+/** The handlers, each of which tells `note` its exit code. */
+function noting(handlers: Partial<Handlers>, note: (code: ExitCode) => void): Handlers {
+  const noted = Object.entries(handlers).map(([name, handle]) => [
+    name,
+    async (...request: unknown[]) => {
+      const code = await (handle as (...given: unknown[]) => Promise<ExitCode>)(...request);
+      note(code);
+      return code;
+    },
+  ]);
+  return Object.fromEntries(noted);
+}
+
+function createProgram(handlers: Handlers): Command {
   const program = new Command("deepwright")
     .description("A deep agent at your terminal: it plans, works with files and reports.")
     .version(versionText(), "-V, --version", "print the version")
@@ -92,17 +80,18 @@ function createProgram(
     })
     .showHelpAfterError("Run with --help to see how it is used.")
     .exitOverride();
-  addRun(program, onRun);
-  addThreads(program, onThreads);
-  addMemory(program, onMemory);
-  addServe(program, onServe);
-  addMcp(program, onMcp);
-  addTrust(program, onTrust);
+  addRun(program, handlers.run);
+  addThreads(program, handlers.threads);
+  addMemory(program, handlers.memory);
+  addServe(program, handlers.serve);
+  addMcp(program, handlers.mcp);
+  addTrust(program, handlers.trust);
+  addConfig(program, handlers.config);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }
 
-function addRun(program: Command, onRun: (words: string[], options: RawRunOptions) => Promise<void>): void {
+function addRun(program: Command, handler: Handlers["run"]): void {
   program
     .command("run")
     .description("run an agent on a task")
@@ -154,7 +143,9 @@ function addRun(program: Command, onRun: (words: string[], options: RawRunOption
     .option("--no-mcp", "do not use MCP servers")
     .option("--ephemeral", "keep nothing: the thread ends with the run")
     .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")
-    .action(onRun)
+    .action(async (words: string[], options: RawRunOptions) => {
+      await handler(words, options);
+    })
     .addHelpText("after", `\n${EXAMPLES}\n\n${EXIT_CODES}`);
 }
 

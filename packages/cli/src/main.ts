@@ -26,6 +26,10 @@ const code = await commandLine(process.argv.slice(2), {
     const { trustCommand } = await import("./trust/trust-command.ts");
     return trustCommand(directory, options);
   },
+  config: async (...request) => {
+    const { configCommand } = await import("./settings/config-command.ts");
+    return configCommand(...request);
+  },
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);

@@ -1,8 +1,6 @@
 /** Lets a person change the arguments of a call: in their editor, or on a line. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { isRecord } from "../run/stream-part.ts";
+import { editedText } from "../terminal/editor.ts";
 import type { Prompt } from "../terminal/prompt.ts";
 import { revealedJson, revealedLine } from "../terminal/revealed-text.ts";
 
@@ -16,56 +14,17 @@ export async function editedArguments(
   prompt: Prompt,
   environment: NodeJS.ProcessEnv,
 ): Promise<Edited> {
-  const editor = environment.VISUAL || environment.EDITOR;
-  if (editor) return inEditor(args, editor, environment);
+  if (environment.VISUAL || environment.EDITOR) return inEditor(args, environment);
   const json = revealedJson(JSON.stringify(args));
   if (json.length > MOST_INLINE)
     return { problem: "These arguments are too long for a line. Set EDITOR to edit them." };
   return parsed(await prompt.line("arguments: ", json));
 }
 
-/** The file is for this user alone, and gone afterwards. */
-async function inEditor(
-  args: Record<string, unknown>,
-  editor: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<Edited> {
-  const directory = await mkdtemp(join(tmpdir(), "deepwright-edit-"));
-  const file = join(directory, "arguments.json");
-  try {
-    await writeFile(file, `${revealedJson(JSON.stringify(args, undefined, 2))}\n`, { mode: 0o600 });
-    const problem = await opened(editor, file, environment);
-    return problem === undefined ? parsed(await readFile(file, "utf8")) : { problem };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/**
- * EDITOR is a command with arguments, as in a shell. It is the person's own program and gets their variables. It starts in
- * the private directory: many editors follow settings that lie where they start, and the workspace may be anybody's.
- */
-async function opened(
-  editor: string,
-  file: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<string | undefined> {
-  const { startProgram } = await import("deepwright");
-  const env = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-  const [shell, words] =
-    process.platform === "win32"
-      ? [environment.ComSpec ?? "cmd.exe", ["/d", "/s", "/c", `"${editor} "${file}""`]]
-      : ["/bin/sh", ["-c", `${editor} '${file.replaceAll("'", "'\\''")}'`]];
-  const place = { cwd: dirname(file), env, stdio: "inherit", group: "shared", verbatim: true } as const;
-  const child = startProgram(shell, words, place);
-  return new Promise((resolve) => {
-    child.on("error", (error) => resolve(`The editor did not start: ${revealedLine(error.message)}`));
-    child.on("close", (code) =>
-      resolve(code === 0 ? undefined : "The editor failed: the arguments are as before."),
-    );
-  });
+async function inEditor(args: Record<string, unknown>, environment: NodeJS.ProcessEnv): Promise<Edited> {
+  const json = `${revealedJson(JSON.stringify(args, undefined, 2))}\n`;
+  const edited = await editedText(json, "arguments.json", environment);
+  return "problem" in edited ? edited : parsed(edited.text);
 }
 
 function parsed(text: string): Edited {

@@ -45,7 +45,7 @@ export async function directoryTrust(
   const known = found.length === 0 ? new Map() : await trustedFiles(project, kept, isTrusted);
   return {
     untrusted: known === undefined || (isOld && kept === undefined) ? found : [],
-    hasChanged: kept !== undefined && known === undefined,
+    hasChanged: known === undefined && kept !== undefined && kept.files.some(([path]) => isMain(path)),
     sources: {
       memory: (path, text) => !isOwn(path) && known?.get(path) !== textHash(text),
       skills: async (source) => !isOwn(source) && !(await isSame(project, source, known)),

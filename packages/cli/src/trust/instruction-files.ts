@@ -6,6 +6,9 @@ export const MEMORY = "/AGENTS.md";
 /** Directories of skills. Of two skills with one name, the one of the later directory counts. */
 export const SKILLS = ["/skills", "/.agents/skills", "/.deepwright/skills"];
 
+/** Settings of the project; what they run or allow counts only when it is trusted. */
+export const SETTINGS = ["/.deepwright/settings.json", "/.deepwright/settings.local.json"];
+
 /** Rules that an agent is shown when it comes to a directory. */
 const RULE_FILES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 /** Code of others: an agent looks for no rules there. */
@@ -41,6 +44,10 @@ export async function ruleFiles(project: BackendProtocol): Promise<readonly Inst
   const paths = found.flatMap(({ files = [] }) => files.map(({ path }) => path));
   const own = paths.filter((path) => path !== MEMORY && !path.split("/").some((part) => FOREIGN.has(part)));
   return sorted(await filesAt(project, own));
+}
+
+export async function settingsFilesOf(project: BackendProtocol): Promise<readonly InstructionFile[]> {
+  return filesAt(project, SETTINGS);
 }
 
 /** All files of a directory of skills, those below too. */

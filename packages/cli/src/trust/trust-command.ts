@@ -11,7 +11,15 @@ import { safeLine } from "../terminal/safe-text.ts";
 import { suspicions } from "../terminal/suspicions.ts";
 import { tableLines } from "../terminal/table.ts";
 import { changedFiles } from "./directory-trust.ts";
-import { type InstructionFile, mainFiles, ruleFiles, TooMuch } from "./instruction-files.ts";
+import {
+  type InstructionFile,
+  mainFiles,
+  ruleFiles,
+  SETTINGS,
+  settingsFilesOf,
+  TooMuch,
+} from "./instruction-files.ts";
+import { settingsLines } from "./settings-lines.ts";
 import type { RawTrustOptions } from "./trust-command-line.ts";
 import { openTrustRecord, type TrustedDirectory, type TrustRecord } from "./trust-record.ts";
 
@@ -33,13 +41,14 @@ async function trust(
 ): Promise<ExitCode> {
   const files = await filesOf(directory);
   if (files.length === 0) {
-    console.line("There is nothing to trust here: no AGENTS.md and no skills.");
+    console.line("There is nothing to trust here: no AGENTS.md, no skills and no settings.");
     return EXIT.done;
   }
   const kept = await record.get(directory);
   const before = new Map(kept?.files);
-  console.line(console.colours.bold(`Instructions for agents in ${safeLine(directory)}`));
+  console.line(console.colours.bold(`Instructions for agents and settings in ${safeLine(directory)}`));
   for (const line of fileLines(files, kept && before)) console.line(line);
+  for (const line of await settingsLines(files)) console.line(line);
   if (kept && files.length === before.size && files.every(({ path, hash }) => before.get(path) === hash)) {
     console.line("They are trusted already, as they are now.");
     return EXIT.done;
@@ -54,7 +63,8 @@ async function filesOf(directory: string): Promise<readonly InstructionFile[]> {
   const { ProjectFiles } = await import("../run/project-files.ts");
   const project = new ProjectFiles({ rootDir: directory, virtualMode: true });
   try {
-    return [...(await mainFiles(project)), ...(await ruleFiles(project))];
+    const found = [...(await mainFiles(project)), ...(await ruleFiles(project))];
+    return [...found, ...(await settingsFilesOf(project))];
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
     throw new CommandError("The skills of this directory have more than 1,000 files or 16 MB.", {
@@ -121,8 +131,13 @@ async function stateOf({ path, files }: TrustedDirectory): Promise<string> {
     () => false,
   );
   if (!isThere) return "gone";
-  const now = await mainFiles(new ProjectFiles({ rootDir: path, virtualMode: true })).catch(() => undefined);
-  return now && changedFiles(new Map(files), now).length === 0 ? "trusted" : "changed: data until you agree";
+  const project = new ProjectFiles({ rootDir: path, virtualMode: true });
+  const known = new Map(files);
+  const now = await mainFiles(project).catch(() => undefined);
+  if (!now || changedFiles(known, now).length > 0) return "changed: data until you agree";
+  const settings = new Map((await settingsFilesOf(project)).map((file) => [file.path, file.hash]));
+  const isSame = SETTINGS.every((name) => known.get(name) === settings.get(name));
+  return isSame ? "trusted" : "settings changed: they do not count until you agree";
 }
 
 /** Also for a directory that is not there any more. */

@@ -1,0 +1,22 @@
+/** What a project's settings would run or allow, in lines for the person who is asked to trust them. */
+import { splitByPower } from "../settings/powers.ts";
+import { parseSettings } from "../settings/settings-file.ts";
+import { revealedLine } from "../terminal/revealed-text.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { type InstructionFile, SETTINGS } from "./instruction-files.ts";
+
+/** A line for each value; throws where a file is no valid settings. */
+export async function settingsLines(files: readonly InstructionFile[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const { path, text } of files) {
+    if (!SETTINGS.includes(path) || text === undefined) continue;
+    const settings = await parseSettings(text, path);
+    for (const key of splitByPower(settings).held) {
+      const value =
+        key === "commands.allow" ? settings.commands?.allow : settings[key as keyof typeof settings];
+      const shown = revealedLine(JSON.stringify(value));
+      lines.push(`  ${safeLine(path)} ${key}: ${shown}`);
+    }
+  }
+  return lines;
+}
