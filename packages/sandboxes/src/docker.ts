@@ -5,6 +5,7 @@
  * within limits, and ends by itself when nobody uses it. It shares the kernel of the engine's machine.
  */
 import { ConfigurationError } from "deepwright";
+import { borrowedSandbox } from "./borrowed-sandbox.ts";
 import { checkedVariables } from "./checked-options.ts";
 import { type CommandUser, commandUser, userOf } from "./docker/command-user.ts";
 import {
@@ -23,7 +24,6 @@ import { type Engine, openEngine } from "./docker/engine.ts";
 import { engineAddress } from "./docker/engine-address.ts";
 import { lostContainer } from "./docker/engine-error.ts";
 import { createKeepAlive } from "./docker/keep-alive.ts";
-import { lentPlace } from "./lent-place.ts";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
 
 export type { DockerLimits, DockerSandboxOptions, DockerWorkspace } from "./docker/docker-options.ts";
@@ -147,12 +147,12 @@ function owned(settings: DockerSettings, container: string): SandboxProvider {
       end: async () => undefined,
     });
     await sandbox.checkDirectory();
-    const place = lentPlace(info.Id, sandbox);
+    const opened = borrowedSandbox(info.Id, sandbox);
     const destroy = async (): Promise<void> => {
-      await place.destroy();
+      await opened.destroy();
       sandbox.markEnded();
     };
-    return { ...place, destroy };
+    return { ...opened, destroy };
   };
   return {
     name: "docker",

@@ -1,6 +1,7 @@
 /** Anything that runs a command and says what came of it, as a sandbox. */
 import { randomBytes } from "node:crypto";
 import { ConfigurationError, type ExecuteOptions, type ExecuteResponse } from "deepwright";
+import { borrowedSandbox } from "./borrowed-sandbox.ts";
 import {
   COMMAND_KINDS,
   checkDirectory,
@@ -10,7 +11,6 @@ import {
 } from "./checked-options.ts";
 import { withoutTtyNoise } from "./docker/tty-noise.ts";
 import { type HarborEnvironment, harborMachine } from "./harbor/harbor-machine.ts";
-import { lentPlace } from "./lent-place.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts";
 import { RemoteSandbox, type RemoteSandboxOptions } from "./remote/remote-sandbox.ts";
 
@@ -77,7 +77,7 @@ export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
     request.signal?.throwIfAborted();
     const env = { ...this.#options.env, ...request.env };
     const sandbox = new HarborSandbox(this.id, { ...this.#options, env });
-    return lentPlace(this.id, sandbox);
+    return borrowedSandbox(this.id, sandbox);
   }
 
   /** The environment is there for as long as its owner lets it. */

@@ -93,7 +93,10 @@ function agentOn(checkpointer: BaseCheckpointSaver, json: JsonValue, given: unkn
 }
 
 /** Everything of a state in which the value is, by its place. */
-async function placesOf(agent: ReturnType<typeof agentOn>, thread: string): Promise<Record<string, unknown>> {
+async function positionsOf(
+  agent: ReturnType<typeof agentOn>,
+  thread: string,
+): Promise<Record<string, unknown>> {
   const { values, tasks } = (await agent.getState({ configurable: { thread_id: thread } })) as any;
   const results = values.messages.filter(({ type }: { type: string }) => type === "tool") as ToolMessage[];
   const result = (id: string) => results.find(({ tool_call_id }) => tool_call_id === id);
@@ -147,11 +150,11 @@ describe.each(Object.entries(PLACES))("any JSON in %s", (_, open) => {
       interrupts: [json],
     };
     const reloaded = agentOn(fresh(), json, given);
-    expect(describeValue(await placesOf(reloaded, thread))).toBe(describeValue(waiting));
+    expect(describeValue(await positionsOf(reloaded, thread))).toBe(describeValue(waiting));
     await reloaded.invoke(new Command({ resume: { value: json } }), config);
     expect(describeValue(given)).toBe(describeValue([json, { value: json }]));
     await reloaded.updateState(config, { note: { value: [json] } } as never);
-    const last = await placesOf(agentOn(fresh(), json, []), thread);
+    const last = await positionsOf(agentOn(fresh(), json, []), thread);
     expect(describeValue(last.note)).toBe(describeValue([json]));
   }
 

@@ -121,7 +121,7 @@ export class InertWriter {
     if (value instanceof Set) return tag("s", this.items([...value]));
     const named = classTag(value);
     if (named !== undefined) return tag("c", named, this.entries(fieldsOf(value)));
-    return this.builtIn(value) ?? (hasToJSON(value) ? this.told(value) : this.entries(value));
+    return this.builtIn(value) ?? (hasToJSON(value) ? this.fromToJson(value) : this.entries(value));
   }
 
   private items(values: readonly unknown[]): Json[] {
@@ -151,7 +151,7 @@ export class InertWriter {
     return undefined;
   }
 
-  private told(value: { toJSON(): unknown }): Json {
+  private fromToJson(value: { toJSON(): unknown }): Json {
     const data = value.toJSON();
     return this.write(isSend(data) ? sendFields(data) : data);
   }

@@ -14,7 +14,7 @@ const STEPS = 22;
 /** No thread here has as many lines. */
 const MOST_LINES = 5_000;
 
-const placeOf = (thread_id: string, checkpoint_ns = "", checkpoint_id?: string) => ({
+const configOf = (thread_id: string, checkpoint_ns = "", checkpoint_id?: string) => ({
   configurable: { thread_id, checkpoint_ns, ...(checkpoint_id && { checkpoint_id }) },
 });
 
@@ -35,10 +35,10 @@ export async function fill(saver: SharedSaver, threadId: string): Promise<void> 
       "/long.txt": { content: `${id}\n${`${threadId}\n`.repeat(3_000)}` },
     };
     const checkpoint = checkpointOf({ ...EMPTY, messages: [...messages], files }, step);
-    const config = { ...placeOf(threadId, "", parent), metadata: { title: threadId, cwd: `/${threadId}` } };
+    const config = { ...configOf(threadId, "", parent), metadata: { title: threadId, cwd: `/${threadId}` } };
     await saver.put(config, checkpoint, metadataOf(step, { thread: threadId }));
     parent = checkpoint.id;
-    const at = placeOf(threadId, "", parent);
+    const at = configOf(threadId, "", parent);
     await saver.putWrites(
       at,
       [["messages", [new HumanMessage({ id: `${id}-w`, content: id.repeat(50) })]]],
@@ -53,13 +53,13 @@ export async function fill(saver: SharedSaver, threadId: string): Promise<void> 
     });
   }
   const child = checkpointOf({ ...EMPTY, messages: messages.slice(0, 1) });
-  await saver.put(placeOf(threadId, "tools:1"), child, metadataOf(0, { parents: { "": parent } }));
+  await saver.put(configOf(threadId, "tools:1"), child, metadataOf(0, { parents: { "": parent } }));
 }
 
 /** By name: what a caller asks of a thread. */
 export const READS: Readonly<Record<string, (saver: SharedSaver, id: string) => Promise<unknown>>> = {
   get: async (saver, id) => {
-    const found = await saver.getTuple(placeOf(id));
+    const found = await saver.getTuple(configOf(id));
     if (!found) throw new DeepwrightError("THREAD_NOT_FOUND", "There is nothing.");
     return describeTuple(found);
   },
@@ -76,13 +76,13 @@ export const READS: Readonly<Record<string, (saver: SharedSaver, id: string) => 
     for await (const line of openThreads(saver).export(id)) lines.push(bounded(lines, line));
     return lines;
   },
-  delta: (saver, id) => saver.getDeltaChannelHistory({ config: placeOf(id), channels: ["nothing"] }),
+  delta: (saver, id) => saver.getDeltaChannelHistory({ config: configOf(id), channels: ["nothing"] }),
 };
 
 export const CHANGES: typeof READS = {
   put: async (saver, id) => {
     const checkpoint = checkpointOf({ ...EMPTY, notes: "more" }, 100);
-    await saver.put(placeOf(id), checkpoint, metadataOf(100));
+    await saver.put(configOf(id), checkpoint, metadataOf(100));
   },
   claim: async (saver, id) => (await saver.claimThread(id, { mode: "refuse" })).release(),
   prune: (saver, id) => openThreads(saver).prune({ threadId: id, keepLatest: 2, olderThan: 3_600 }),

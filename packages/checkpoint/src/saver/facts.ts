@@ -8,24 +8,24 @@ const MOST_CHARACTERS = 200;
 /** Postgres refuses a row whose indexed texts are much longer. */
 const MOST_INDEXED_BYTES = 1_024;
 
-/** Of the root namespace only. `told` is what the storage was told before; only news come back. */
+/** Facts of the root namespace that differ from `known`, the facts already stored. */
 export function factChanges(
   config: RunnableConfig,
   checkpoint: Checkpoint,
-  told: FactChanges,
+  known: FactChanges,
 ): FactChanges | undefined {
   const { messages } = checkpoint.channel_values as { messages?: unknown };
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
   const { title, cwd } = (config.metadata ?? {}) as { title?: unknown; cwd?: unknown };
   const all: FactChanges = {
     messageCount: list.length,
-    firstPrompt: told.firstPrompt ?? firstPrompt(list),
-    model: modelOf(list) ?? told.model,
-    title: shortText(title) ?? told.title,
-    cwd: typeof cwd === "string" && isIndexable(cwd) ? clean(cwd) : told.cwd,
+    firstPrompt: known.firstPrompt ?? firstPrompt(list),
+    model: modelOf(list) ?? known.model,
+    title: shortText(title) ?? known.title,
+    cwd: typeof cwd === "string" && isIndexable(cwd) ? clean(cwd) : known.cwd,
   };
   const news = Object.entries(all).filter(
-    ([key, value]) => value !== undefined && value !== told[key as keyof FactChanges],
+    ([key, value]) => value !== undefined && value !== known[key as keyof FactChanges],
   );
   return news.length > 0 ? (Object.fromEntries(news) as FactChanges) : undefined;
 }

@@ -140,7 +140,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     const draft = (memory: ThreadMemory, writer: ThreadWriter): Draft => {
       const encoder = new Encoder(memory);
       const { refs, body } = encodeCheckpoint(encoder, memory, checkpoint, metadata, namespace);
-      const facts = namespace === "" ? factChanges(config, checkpoint, writer.told) : undefined;
+      const facts = namespace === "" ? factChanges(config, checkpoint, writer.knownFacts) : undefined;
       return {
         facts,
         build: (batch) => ({

@@ -29,7 +29,7 @@ const MOST_TOGETHER = 256;
 
 export class ThreadWriter {
   /** Facts the storage knows. */
-  told: FactChanges = {};
+  knownFacts: FactChanges = {};
   private memory = new ThreadMemory(0);
   private waiting: Waiting[] = [];
   private flushing: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class ThreadWriter {
   write(namespace: string, fence: number | undefined, make: MakeDraft): Promise<void> {
     const { memory } = this;
     const draft = make(memory, this);
-    if (draft.facts) this.told = { ...this.told, ...draft.facts };
+    if (draft.facts) this.knownFacts = { ...this.knownFacts, ...draft.facts };
     return new Promise((resolve, reject) => {
       this.waiting.push({ namespace, fence, make, memory, draft, resolve, reject });
       this.flushing ??= this.flush();
@@ -72,7 +72,7 @@ export class ThreadWriter {
         while (!(await this.send(group)));
         for (const { resolve } of group) resolve();
       } catch (error) {
-        this.told = {};
+        this.knownFacts = {};
         for (const { reject } of [...group, ...this.takeBehind(group)]) reject(error);
       }
     }
@@ -134,12 +134,12 @@ export class ThreadWriter {
   /** Somebody pruned the thread, or deleted it: then it has no facts either. */
   private forget(epoch: number): void {
     this.memory = new ThreadMemory(epoch);
-    this.told = {};
+    this.knownFacts = {};
   }
 
   private makeAgain(item: Waiting): void {
     item.memory = this.memory;
     item.draft = item.make(this.memory, this);
-    if (item.draft.facts) this.told = { ...this.told, ...item.draft.facts };
+    if (item.draft.facts) this.knownFacts = { ...this.knownFacts, ...item.draft.facts };
   }
 }

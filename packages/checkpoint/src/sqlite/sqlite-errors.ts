@@ -43,7 +43,7 @@ export function storageError(error: unknown, path: string): unknown {
   if (error instanceof DeepwrightError) return error;
   const code = resultCode(error);
   if (code === 0) return error;
-  const told = { cause: error };
+  const options = { cause: error };
   switch (code & 0xff) {
     case BUSY:
     case LOCKED:
@@ -55,7 +55,7 @@ export function storageError(error: unknown, path: string): unknown {
       return new DeepwrightError(
         "STORAGE_UNAVAILABLE",
         `The disk failed under ${path}: ${text(error)}.`,
-        told,
+        options,
       );
     case CORRUPT:
     case NOTADB:
@@ -63,13 +63,13 @@ export function storageError(error: unknown, path: string): unknown {
     case READONLY:
       return new DeepwrightError("STORAGE_UNAVAILABLE", `${path} cannot be written to.`, {
         hint: "Check who owns the file and its directory, and whether the disk is mounted read-only.",
-        ...told,
+        ...options,
       });
     case CANTOPEN:
       if (diskIsFull(path)) return full(path, error);
       return new DeepwrightError("STORAGE_UNAVAILABLE", `${path} cannot be opened.`, {
         hint: "Check that it is a file in a directory this user may write to.",
-        ...told,
+        ...options,
       });
     default:
       return error;
@@ -103,7 +103,7 @@ function resultCode(error: unknown): number {
   return typeof code === "number" ? code : 0;
 }
 
-/** Some failures of a full disk are told as any other failure of a disk. */
+/** Some failures of a full disk are options as any other failure of a disk. */
 function diskIsFull(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));

@@ -18,17 +18,17 @@ export interface ItemRow extends StoredItem {
 interface Page {
   readonly prefix: string;
   readonly now: number;
-  readonly after?: Place;
+  readonly after?: ItemPosition;
   readonly limit: number;
   readonly offset?: number;
 }
 
-interface Place {
+interface ItemPosition {
   readonly id: number;
   readonly namespace: string;
 }
 
-interface Scored extends Place {
+interface Scored extends ItemPosition {
   readonly score: number | undefined;
 }
 
@@ -190,7 +190,7 @@ async function* pages(
   prefix: string,
   now: number,
 ): AsyncGenerator<readonly SqlRow[]> {
-  let after: Place | undefined;
+  let after: ItemPosition | undefined;
   for (;;) {
     const page = { prefix, now, after, limit: PAGE };
     const { rows, isCut } =

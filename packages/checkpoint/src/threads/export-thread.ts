@@ -13,7 +13,7 @@ import type {
   WritesRow,
 } from "../storage/storage.ts";
 import { threadNotFound } from "./lineage.ts";
-import { placesIn } from "./reads.ts";
+import { refIndexes } from "./reads.ts";
 import {
   type BodyLine,
   FORMAT_NAME,
@@ -165,15 +165,15 @@ function* rowLines({ checkpoint, writes }: TupleRows, written: Written): Generat
 
 function checkpointLine(row: CheckpointRow, written: Written): string {
   parseBody(row);
-  checkPlaces(row.body, row.refs.length - FIXED_REFS, row.id);
+  checkRefs(row.body, row.refs.length - FIXED_REFS, row.id);
   const { namespace, id, parent, root, body } = row;
   const refs = row.refs.map((ref) => entryOf(ref, written).number);
   return lineOf({ type: "checkpoint", namespace, id, parent, root, refs, body });
 }
 
 /** A file must not be written that cannot be read again. */
-function checkPlaces(body: string, refs: number, checkpointId: string): void {
-  if (placesIn(body).some((place) => place >= refs))
+function checkRefs(body: string, refs: number, checkpointId: string): void {
+  if (refIndexes(body).some((place) => place >= refs))
     throw damaged(`a value of checkpoint ${checkpointId} refers to nothing`);
 }
 
@@ -184,7 +184,7 @@ function writesLine(
 ): string {
   for (const { body, refs } of entries) {
     readStored(`a write on checkpoint ${id}`, () => JSON.parse(body));
-    checkPlaces(body, refs.length, id);
+    checkRefs(body, refs.length, id);
   }
   return lineOf({
     type: "writes",

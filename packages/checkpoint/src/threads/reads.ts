@@ -25,7 +25,7 @@ export class Reads {
   }
 
   private checked(refs: readonly number[], used: readonly number[], body: string | Uint8Array): number {
-    const named = typeof body === "string" ? placesIn(body).map((place) => used[place]) : [];
+    const named = typeof body === "string" ? refIndexes(body).map((place) => used[place]) : [];
     const reads = 1 + Math.max(this.sum(refs), this.sum(named));
     this.reader.check(reads <= this.counts.length + MOST_REPEATS, "repeats the same content too often");
     return reads;
@@ -39,7 +39,7 @@ export class Reads {
 }
 
 /** The numbers of references, in the order of the text. Bodies that are no JSON have none. */
-export function placesIn(body: string): number[] {
+export function refIndexes(body: string): number[] {
   if (!body.includes("$") && !body.includes("\\u")) return [];
   try {
     const canonical = JSON.stringify(JSON.parse(body.replace(/^D/, "")));

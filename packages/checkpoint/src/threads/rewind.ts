@@ -12,7 +12,7 @@ import { changeBetween, searchEnd } from "./file-changes.ts";
 import { fileContent, sameContent } from "./file-content.ts";
 import { listImages } from "./images.ts";
 import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
-import { type PlacesRewind, rewindPlaces } from "./rewind-places.ts";
+import { type FilesRewind, rewindFiles } from "./rewind-files.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
 import type { FileChange, RewindConflict, RewindOptions, RewindResult } from "./threads.ts";
@@ -26,11 +26,11 @@ export async function rewindThread(
   step: number | string,
   { dryRun = false, roots = [] }: RewindOptions,
 ): Promise<RewindResult> {
-  const places = await placesIn(roots);
-  if (dryRun) return rewind(saver, threadId, step, places, undefined);
+  const open = await openerOf(roots);
+  if (dryRun) return rewind(saver, threadId, step, open, undefined);
   const claim = await saver.claimThread(threadId, { mode: "refuse" });
   try {
-    return await rewind(saver, threadId, step, places, claim);
+    return await rewind(saver, threadId, step, open, claim);
   } finally {
     await claim.release();
   }
@@ -41,7 +41,7 @@ async function rewind(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  places: PlacesRewind["open"],
+  open: FilesRewind["open"],
   claim: ThreadClaim | undefined,
 ): Promise<RewindResult> {
   const { storage } = saver;
@@ -55,10 +55,10 @@ async function rewind(
   const files = mergedFiles(targetFiles, headFiles, kept);
   const conflicts = conflictsOf(targetFiles, headFiles, kept);
   // Before the thread: when this is broken off, doing it again does the rest.
-  const elsewhere = await rewindPlaces({
+  const elsewhere = await rewindFiles({
     images: await listImages(saver, threadId),
     ...(await stepsBetween(saver, reader, lineage, target)),
-    open: places,
+    open,
     dryRun: claim === undefined,
   });
   return {
@@ -112,7 +112,7 @@ async function stepsBetween(
   reader: StateReader,
   lineage: Lineage,
   target: StoredState,
-): Promise<Pick<PlacesRewind, "undone" | "redone" | "done">> {
+): Promise<Pick<FilesRewind, "undone" | "redone" | "done">> {
   const shared = await lastShared(saver, reader, lineage, target);
   const branch = await lineageOf(saver.storage, reader, lineage.threadId, target.row.id);
   const fork = branch.states.findIndex(({ row }) => row.id === lineage.states[shared]?.row.id);
@@ -133,14 +133,14 @@ function goneOnFrom(states: readonly StoredState[]): Set<string> {
 }
 
 /** The disk is asked only where files may be put back. */
-async function placesIn(roots: readonly string[]): Promise<PlacesRewind["open"]> {
+async function openerOf(roots: readonly string[]): Promise<FilesRewind["open"]> {
   if (roots.length === 0) return () => undefined;
   const { undoTreeName, openUndoTree } = await import("deepwright/node");
   const allowed = new Set(roots.map((root) => undoTreeName(root)));
-  return (place) => (allowed.has(place) ? openUndoTree(place) : undefined);
+  return (tree) => (allowed.has(tree) ? openUndoTree(tree) : undefined);
 }
 
-/** The place in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */
+/** The index in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */
 async function lastShared(
   { storage }: SharedSaver,
   reader: StateReader,
@@ -212,8 +212,8 @@ async function putHead(
   files: Files | undefined,
   claim: ThreadClaim,
 ): Promise<string> {
-  const place = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: target.row.id };
-  const tuple = await saver.getTuple({ configurable: place });
+  const configurable = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: target.row.id };
+  const tuple = await saver.getTuple({ configurable });
   if (!tuple) throw new DeepwrightError("THREAD_BUSY", `The thread '${threadId}' was pruned meanwhile.`);
   const { checkpoint } = tuple;
   const id = idAfter(head.row.id, head.step + 1);
@@ -224,7 +224,12 @@ async function putHead(
     next.channel_versions = { ...checkpoint.channel_versions, [FILES]: saver.getNextVersion(newest) };
   }
   const metadata: CheckpointMetadata = { source: "fork", step: head.step + 1, parents: {} };
-  await saver.put({ configurable: { ...place, [CLAIM_KEY]: claim } }, next, metadata, next.channel_versions);
+  await saver.put(
+    { configurable: { ...configurable, [CLAIM_KEY]: claim } },
+    next,
+    metadata,
+    next.channel_versions,
+  );
   return id;
 }
 

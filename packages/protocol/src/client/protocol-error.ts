@@ -42,13 +42,13 @@ const LONGEST_MESSAGE = 1000;
 export async function errorOfResponse(response: Response): Promise<ProtocolError> {
   const text = await response.text().catch(() => "");
   const retryAfter = secondsOf(response.headers.get("retry-after"));
-  const told = readProblem(text);
+  const problem = readProblem(text);
   return new ProtocolError(
-    told.message.slice(0, LONGEST_MESSAGE) || `The server answered ${response.status}.`,
+    problem.message.slice(0, LONGEST_MESSAGE) || `The server answered ${response.status}.`,
     {
       status: response.status,
-      code: told.code ?? `HTTP_${response.status}`,
-      ...(told.hint === undefined ? {} : { hint: told.hint }),
+      code: problem.code ?? `HTTP_${response.status}`,
+      ...(problem.hint === undefined ? {} : { hint: problem.hint }),
       ...(retryAfter === undefined ? {} : { retryAfter }),
     },
   );

@@ -3,7 +3,13 @@ import { parseEventId } from "../event-id.ts";
 import { parseEventName } from "../events.ts";
 import type { Thread, ThreadStatus } from "../threads.ts";
 import { beginRun, endRun, failRun, replaceRun } from "./fold-run.ts";
-import { foldMessages, foldUpdates, foldValues, foldWholeMessages, noteMessagePlaces } from "./fold-state.ts";
+import {
+  foldMessages,
+  foldUpdates,
+  foldValues,
+  foldWholeMessages,
+  noteMessageNamespaces,
+} from "./fold-state.ts";
 import { foldCustom, foldTask, foldToolEvent } from "./fold-work.ts";
 import { string } from "./read-message.ts";
 import { emptyScreen, type Screen } from "./screen.ts";
@@ -36,7 +42,7 @@ export function foldEvent(screen: Screen, event: FoldedEvent): Screen {
     case "messages":
       return foldMessages(seen, place, data);
     case "messages/metadata":
-      return noteMessagePlaces(seen, data);
+      return noteMessageNamespaces(seen, data);
     case "messages/partial":
       return foldWholeMessages(seen, place, data, true);
     case "messages/complete":

@@ -34,8 +34,8 @@ export function beginRun(screen: Screen, data: unknown): Screen {
 
 export function failRun(screen: Screen, data: unknown): Screen {
   const { error, message } = isRecord(data) ? data : {};
-  const told = { error: string(error) ?? "Error", message: string(message) ?? "" };
-  return { ...screen, run: { ...screen.run, status: "error", error: told } };
+  const failure = { error: string(error) ?? "Error", message: string(message) ?? "" };
+  return { ...screen, run: { ...screen.run, status: "error", error: failure } };
 }
 
 export function replaceRun(screen: Screen, data: unknown): Screen {

@@ -64,7 +64,7 @@ export function foldMessages(screen: Screen, named: string, data: unknown): Scre
   const [message, metadata] = list(data);
   const one = readMessage(message);
   if (!one) return screen;
-  const place = placeOf(named, metadata);
+  const place = namespaceOf(named, metadata);
   const name = isRecord(metadata) && place !== "" ? string(metadata.lc_agent_name) : undefined;
   let next = changeAgent(screen, place, (agent) => ({
     messages: one.pieces ? putPiece(agent.messages, one) : putMessage(agent.messages, one),
@@ -75,7 +75,7 @@ export function foldMessages(screen: Screen, named: string, data: unknown): Scre
 }
 
 /** The task that made a message is the last part of where it was made; the agent is what stands before. */
-function placeOf(named: string, metadata: unknown): string {
+function namespaceOf(named: string, metadata: unknown): string {
   const made = isRecord(metadata)
     ? (string(metadata.langgraph_checkpoint_ns) ?? string(metadata.checkpoint_ns))
     : undefined;
@@ -95,19 +95,19 @@ function tieByResult(screen: Screen, place: string, metadata: unknown, callId: s
 }
 
 /** Message id → where it comes from, before its first piece. */
-export function noteMessagePlaces(screen: Screen, data: unknown): Screen {
+export function noteMessageNamespaces(screen: Screen, data: unknown): Screen {
   if (!isRecord(data)) return screen;
-  let { places } = screen.notes;
-  for (const [id, told] of Object.entries(data))
-    if (isRecord(told)) places = withField(places, id, placeOf("", told.metadata));
-  return places === screen.notes.places ? screen : withNotes(screen, { places });
+  let { namespaces } = screen.notes;
+  for (const [id, entry] of Object.entries(data))
+    if (isRecord(entry)) namespaces = withField(namespaces, id, namespaceOf("", entry.metadata));
+  return namespaces === screen.notes.namespaces ? screen : withNotes(screen, { namespaces });
 }
 
 /** Messages as far as they have come. */
 export function foldWholeMessages(screen: Screen, named: string, data: unknown, streaming: boolean): Screen {
   let next = screen;
   for (const one of read(data)) {
-    const place = own(screen.notes.places, one.id) ?? placeOf(named, undefined);
+    const place = own(screen.notes.namespaces, one.id) ?? namespaceOf(named, undefined);
     const before = next;
     next = changeAgent(next, place, ({ messages }) => ({
       messages: putMessage(messages, one, streaming && one.role === "assistant"),
@@ -121,11 +121,15 @@ export function foldWholeMessages(screen: Screen, named: string, data: unknown, 
 function foldInterrupts(screen: Screen, place: string, value: unknown): Screen {
   const namespace = place === "" ? [] : place.split("|");
   let interrupts: readonly ShownInterrupt[] = screen.interrupts;
-  for (const told of list(value)) {
-    if (!isRecord(told)) continue;
-    const id = string(told.id) ?? string(told.interrupt_id) ?? `${place}#${interrupts.length}`;
-    const inner = list(told.namespace).filter((part) => typeof part === "string");
-    const next = { id, value: told.value, namespace: inner.length > namespace.length ? inner : namespace };
+  for (const interrupt of list(value)) {
+    if (!isRecord(interrupt)) continue;
+    const id = string(interrupt.id) ?? string(interrupt.interrupt_id) ?? `${place}#${interrupts.length}`;
+    const inner = list(interrupt.namespace).filter((part) => typeof part === "string");
+    const next = {
+      id,
+      value: interrupt.value,
+      namespace: inner.length > namespace.length ? inner : namespace,
+    };
     const known = interrupts.findIndex((one) => one.id === id);
     const before = interrupts[known];
     if (!before) interrupts = [...interrupts, next];
@@ -168,11 +172,11 @@ function endSubagent(screen: Screen, place: string, status: "done" | "error"): S
 function countUsage(screen: Screen, messages: readonly ShownMessage[]): Screen {
   let { counted } = screen.notes;
   let { usage } = screen;
-  for (const { id, usage: told } of messages) {
+  for (const { id, usage: reported } of messages) {
     const before = own(counted, id);
-    if (!told || (before && before.total === told.total && before.input === told.input)) continue;
-    counted = withField(counted, id, told);
-    usage = add(usage, told, before);
+    if (!reported || (before && before.total === reported.total && before.input === reported.input)) continue;
+    counted = withField(counted, id, reported);
+    usage = add(usage, reported, before);
   }
   return usage === screen.usage ? screen : { ...withNotes(screen, { counted }), usage };
 }

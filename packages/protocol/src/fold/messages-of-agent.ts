@@ -5,25 +5,25 @@ import { share } from "./share.ts";
 
 type Messages = readonly ShownMessage[];
 
-function placeOf(messages: Messages, id: string): number {
+function indexOf(messages: Messages, id: string): number {
   return messages.findLastIndex((message) => message.id === id);
 }
 
-function replaced(messages: Messages, place: number, next: ShownMessage): Messages {
-  const kept = share(messages[place], next);
-  return kept === messages[place] ? messages : messages.with(place, kept);
+function replaced(messages: Messages, index: number, next: ShownMessage): Messages {
+  const kept = share(messages[index], next);
+  return kept === messages[index] ? messages : messages.with(index, kept);
 }
 
-/** A message as a whole, or as far as it has come. It takes the place of the one with its id. */
+/** A message as a whole, or as far as it has come. It replaces the message with its id. */
 export function putMessage(messages: Messages, read: ReadMessage, streaming = false): Messages {
   if (read.role === "remove")
     return read.id === "__remove_all__" ? [] : messages.filter(({ id }) => id !== read.id);
   if (read.role === "tool") return putResult(messages, read);
-  const place = placeOf(messages, read.id);
-  const before = messages[place];
+  const index = indexOf(messages, read.id);
+  const before = messages[index];
   if (before && streaming && !before.streaming) return messages;
   const next = shown(read, read.role, before, streaming);
-  return place === -1 ? [...messages, next] : replaced(messages, place, next);
+  return index === -1 ? [...messages, next] : replaced(messages, index, next);
 }
 
 function shown(
@@ -67,14 +67,14 @@ function shownCall(
 /** The result goes to its call; one without a call is shown by itself. */
 function putResult(messages: Messages, read: ReadMessage): Messages {
   const { callId } = read;
-  const place = messages.findLastIndex(({ calls }) => calls.some(({ id }) => id === callId));
-  const asking = messages[place];
+  const index = messages.findLastIndex(({ calls }) => calls.some(({ id }) => id === callId));
+  const asking = messages[index];
   if (callId === undefined || !asking) {
     const next = shown(read, "tool", undefined, false);
-    const known = placeOf(messages, read.id);
+    const known = indexOf(messages, read.id);
     return known === -1 ? [...messages, next] : replaced(messages, known, next);
   }
-  return replaced(messages, place, withResult(asking, read));
+  return replaced(messages, index, withResult(asking, read));
 }
 
 function withResult(asking: ShownMessage, { callId, failed, text }: ReadMessage): ShownMessage {
@@ -102,8 +102,8 @@ function parsed(text: string): unknown {
 
 /** One more piece of a message. One that is whole takes no more. */
 export function putPiece(messages: Messages, read: ReadMessage): Messages {
-  const place = placeOf(messages, read.id);
-  const before = messages[place];
+  const index = indexOf(messages, read.id);
+  const before = messages[index];
   if (before && !before.streaming) return messages;
   const next: ShownMessage = {
     id: read.id,
@@ -116,7 +116,7 @@ export function putPiece(messages: Messages, read: ReadMessage): Messages {
     ...((read.name ?? before?.name) === undefined ? {} : { name: read.name ?? before?.name }),
     ...((read.usage ?? before?.usage) === undefined ? {} : { usage: read.usage ?? before?.usage }),
   };
-  return place === -1 ? [...messages, next] : replaced(messages, place, next);
+  return index === -1 ? [...messages, next] : replaced(messages, index, next);
 }
 
 /** A piece with an id begins a call; others go on with the one of their index, or with the last. */
@@ -125,14 +125,14 @@ function putCallPiece(
   { index, id, name, args }: ReadCallPiece,
 ): readonly ShownCall[] {
   const last = calls.length - 1;
-  const place =
+  const at =
     id !== undefined
       ? calls.findIndex((call) => call.id === id)
       : index === undefined
         ? last
         : calls.findLastIndex((call) => call.piece === index);
-  const call = calls[place];
-  if (call) return calls.with(place, { ...call, argsText: call.argsText + args });
+  const call = calls[at];
+  if (call) return calls.with(at, { ...call, argsText: call.argsText + args });
   if (id === undefined || name === undefined) return calls;
   const begun: ShownCall = { id, name, args: undefined, argsText: args, status: "writing" };
   return [...calls, index === undefined ? begun : { ...begun, piece: index }];

@@ -111,7 +111,7 @@ export interface Notes {
   /** The number of the last event of each run. */
   readonly seen: Readonly<Record<string, number>>;
   /** Where a message of `messages/metadata` belongs, by its id. */
-  readonly places: Readonly<Record<string, string>>;
+  readonly namespaces: Readonly<Record<string, string>>;
   /** What was counted for a message, by its id. */
   readonly counted: Readonly<Record<string, Usage>>;
   /** Files of the first `values`, by agent: what was there before. */
@@ -135,5 +135,5 @@ export const emptyScreen: Screen = {
   interrupts: [],
   usage: NO_USAGE,
   values: {},
-  notes: { seen: {}, places: {}, counted: {}, before: {}, tasks: {}, attempt: 0 },
+  notes: { seen: {}, namespaces: {}, counted: {}, before: {}, tasks: {}, attempt: 0 },
 };

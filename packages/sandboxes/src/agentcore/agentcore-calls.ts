@@ -31,11 +31,11 @@ export function agentCoreCall<Result>(
   act: () => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const told = () =>
+  const call = () =>
     act().catch((error: unknown) => {
       throw withStatus(error);
     });
-  return vendorCall({ ...CONTEXT, action }, told, signal);
+  return vendorCall({ ...CONTEXT, action }, call, signal);
 }
 
 /** Whether the service said that there is no such session. */

@@ -7,7 +7,7 @@ import { afterAll, describe, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { agentcoreSandbox } from "../agentcore.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { AGENTCORE_CREDENTIALS, AgentCoreServer } from "./agentcore-server-for-tests.ts";
 
@@ -47,7 +47,7 @@ const { sessionId = "" } = await client.send(
   }),
 );
 
-const lent = leaseSuite(
+const borrowed = leaseSuite(
   { describe, test },
   {
     name: "leases of a session of the user's at AgentCore",
@@ -56,4 +56,4 @@ const lent = leaseSuite(
     timeoutMs,
   },
 );
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

@@ -2,7 +2,7 @@
  * A session of AgentCore's code interpreter as a machine that runs lines and moves files.
  *
  * The service writes files under names relative to where its commands start; from there a command puts them in their
- * place. Files come back through commands, in pieces.
+ * session. Files come back through commands, in pieces.
  */
 import { randomBytes } from "node:crypto";
 import type {
@@ -32,7 +32,7 @@ export type AgentCoreSdk = Pick<
   | "StopCodeInterpreterSessionCommand"
 >;
 
-export interface AgentCorePlace {
+export interface AgentCoreSession {
   readonly client: BedrockAgentCoreClient;
   readonly codeInterpreter: string;
   readonly sessionId: string;
@@ -48,14 +48,14 @@ export class AgentCoreMachine implements RemoteMachine {
   readonly id: string;
   readonly workingDirectory: string;
   readonly #sdk: AgentCoreSdk;
-  readonly #place: AgentCorePlace;
+  readonly #session: AgentCoreSession;
   readonly #over = new AbortController();
 
-  constructor(sdk: AgentCoreSdk, place: AgentCorePlace, workingDirectory: string) {
-    this.id = place.sessionId;
+  constructor(sdk: AgentCoreSdk, session: AgentCoreSession, workingDirectory: string) {
+    this.id = session.sessionId;
     this.workingDirectory = workingDirectory;
     this.#sdk = sdk;
-    this.#place = place;
+    this.#session = session;
   }
 
   /** From now on everything is a `SANDBOX_LOST`, what runs too. */
@@ -64,7 +64,7 @@ export class AgentCoreMachine implements RemoteMachine {
   }
 
   async isThere(signal?: AbortSignal): Promise<boolean> {
-    const { client, codeInterpreter, sessionId } = this.#place;
+    const { client, codeInterpreter, sessionId } = this.#session;
     const input = { codeInterpreterIdentifier: codeInterpreter, sessionId };
     try {
       const { status } = await client.send(new this.#sdk.GetCodeInterpreterSessionCommand(input), {
@@ -117,7 +117,7 @@ export class AgentCoreMachine implements RemoteMachine {
     args: ToolArguments,
     signal: AbortSignal | undefined,
   ): Promise<CodeInterpreterResult> {
-    const { client, codeInterpreter, sessionId } = this.#place;
+    const { client, codeInterpreter, sessionId } = this.#session;
     const input = { codeInterpreterIdentifier: codeInterpreter, sessionId, name, arguments: args };
     const abortSignal =
       signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);

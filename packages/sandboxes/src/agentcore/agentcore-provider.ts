@@ -1,7 +1,7 @@
 /** How sessions of AgentCore's code interpreter are started, found and ended. */
 import { createHash, randomBytes } from "node:crypto";
 import type { BedrockAgentCoreClient } from "@aws-sdk/client-bedrock-agentcore";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -165,7 +165,7 @@ export function ownedAgentCoreSandbox(handle: AgentCoreHandle): SandboxProvider 
     request.signal?.throwIfAborted();
     const machine = new AgentCoreMachine(await loadSdk(), sandbox, workingDirectory);
     const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    return lentPlace(sessionId, new RemoteSandbox(machine, own));
+    return borrowedSandbox(sessionId, new RemoteSandbox(machine, own));
   };
   return {
     name: "agentcore",

@@ -3,7 +3,7 @@ import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
 import { daytonaSandbox } from "../daytona.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { DAYTONA_HOME, DAYTONA_KEY, startDaytonaServer } from "./daytona-server-for-tests.ts";
 
@@ -42,10 +42,10 @@ const client = new Daytona({
 });
 const mine = await client.create();
 
-const lent = leaseSuite(runner, {
+const borrowed = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at Daytona",
   provider: () => daytonaSandbox({ sandbox: mine }),
   sharesFiles: true,
   timeoutMs,
 });
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

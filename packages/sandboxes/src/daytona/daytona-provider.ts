@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "deepwright";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -207,7 +207,7 @@ export function ownedDaytonaSandbox(handle: DaytonaHandle): SandboxProvider {
       maxOutputBytes,
     });
     return {
-      ...lentPlace(sandbox.id, remote),
+      ...borrowedSandbox(sandbox.id, remote),
       keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
     };
   };

@@ -10,14 +10,14 @@ interface Mount {
   readonly device: string;
   /** What is mounted, in its file system. */
   readonly root: string;
-  readonly place: string;
+  readonly target: string;
 }
 
 /** `text` is `/proc/self/mountinfo` in the container. Throws unless `count` things of the workspace are mounted in it. */
 export function checkMounts(text: string, workspace: string, count: number): void {
   const mounts = text.split("\n").map(mountOf);
-  const top = mounts.findLast(({ place }) => place === workspace);
-  const below = mounts.filter(({ place }) => place.startsWith(`${workspace}/`));
+  const top = mounts.findLast(({ target }) => target === workspace);
+  const below = mounts.filter(({ target }) => target.startsWith(`${workspace}/`));
   const isOwn = ({ device, root }: Mount): boolean =>
     device === top?.device && root.startsWith(top.root === "/" ? "/" : `${top.root}/`);
   if (top !== undefined && below.length === count && below.every(isOwn)) return;
@@ -28,6 +28,6 @@ export function checkMounts(text: string, workspace: string, count: number): voi
 }
 
 function mountOf(line: string): Mount {
-  const [, , device = "", root = "", place = ""] = line.split(" ");
-  return { device, root, place };
+  const [, , device = "", root = "", target = ""] = line.split(" ");
+  return { device, root, target };
 }

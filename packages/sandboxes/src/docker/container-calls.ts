@@ -24,7 +24,7 @@ export interface RunResult {
   readonly exitCode: number | null;
 }
 
-export interface ContainerPlace {
+export interface ContainerTarget {
   readonly engine: Engine;
   readonly container: string;
   readonly user?: string | undefined;
@@ -36,7 +36,7 @@ const INSPECT_LIMIT = 10_000;
 /** Milliseconds an engine may take to notice that a container has ended, after a command of it was refused or broke off. */
 const SETTLE_LIMIT = 5000;
 
-export function openCalls({ engine, container, user }: ContainerPlace): ContainerCalls {
+export function openCalls({ engine, container, user }: ContainerTarget): ContainerCalls {
   const isRunning = async (): Promise<boolean> => {
     const info = await inspectContainer(engine, container, { deadline: INSPECT_LIMIT });
     return info?.State.Running === true;

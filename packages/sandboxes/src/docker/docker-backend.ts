@@ -171,12 +171,12 @@ export class DockerBackend extends BaseSandbox {
     paths: readonly string[],
     options: OperationOptions = {},
   ): Promise<FileDownloadResponse[]> {
-    const places = paths.map((path) => this.#canonical(path));
-    const wanted = places.filter((place) => place !== undefined);
+    const canonical = paths.map((path) => this.#canonical(path));
+    const wanted = canonical.filter((path) => path !== undefined);
     const got = wanted.length === 0 ? [] : await this.#download(wanted, options.signal);
     let next = 0;
     return paths.map((path, index) => {
-      const one: Transferred = places[index] === undefined ? "invalid_path" : (got[next++] as Transferred);
+      const one: Transferred = canonical[index] === undefined ? "invalid_path" : (got[next++] as Transferred);
       return typeof one === "string"
         ? { path, content: null, error: one }
         : { path, content: one, error: null };
@@ -325,18 +325,18 @@ export class DockerBackend extends BaseSandbox {
     );
   }
 
-  async #download(places: readonly string[], signal: AbortSignal | undefined): Promise<Transferred[]> {
+  async #download(paths: readonly string[], signal: AbortSignal | undefined): Promise<Transferred[]> {
     this.#use();
-    const isOne = places.length === 1;
+    const isOne = paths.length === 1;
     const { output, exitCode } = await this.#calls.run(
       {
-        argv: shell(isOne ? DOWNLOAD : DOWNLOAD_MANY, ...places),
+        argv: shell(isOne ? DOWNLOAD : DOWNLOAD_MANY, ...paths),
         workingDirectory: "/",
         env: { [CALL_VARIABLE]: "download" },
       },
       signal,
     );
-    if (!isOne) return readDownloads(output, places.length);
+    if (!isOne) return readDownloads(output, paths.length);
     if (exitCode === 0) return [output];
     const said = output.toString("utf8").trim();
     if (exitCode === REFUSED && CODES.has(said)) return [said as TransferErrorCode];

@@ -2,7 +2,7 @@ import Docker from "dockerode";
 import { afterAll, describe, expect, test } from "vitest";
 import { dockerSandbox } from "../docker.ts";
 import { createSandbox } from "../index.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { testEngine } from "./engine-for-tests.ts";
 
@@ -30,7 +30,7 @@ const owned = await new Docker({ socketPath }).createContainer({
 await owned.start();
 afterAll(() => owned.remove({ force: true }));
 
-const lent = leaseSuite(
+const borrowed = leaseSuite(
   { describe, test },
   {
     name: "leases of a container of the user's, in a directory of it",
@@ -40,7 +40,7 @@ const lent = leaseSuite(
     sharesFiles: true,
   },
 );
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);
 
 test.each([
   [undefined, "/"],

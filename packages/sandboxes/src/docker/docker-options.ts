@@ -111,7 +111,7 @@ const RULES: OptionRules<DockerSandboxOptions> = {
   hints: {
     egress:
       'A container has no network, or with `network: "open"` that of the engine; it keeps no list of hosts.',
-    rootDir: "A directory of the engine's machine is lent by workspace: { directory }.",
+    rootDir: "A directory of the engine's machine is given by workspace: { directory }.",
     ...sameHint(["memoryMb", "processes"], "What a container may use is said by `limits`."),
   },
 };

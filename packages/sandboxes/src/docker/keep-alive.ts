@@ -15,11 +15,11 @@ export interface KeepAlive {
 /** `ttl` in seconds. */
 export function createKeepAlive(engine: Engine, container: string, ttl: number): KeepAlive {
   const calls = openCalls({ engine, container, user: "0:0" });
-  let sinceTold = stopwatch();
+  let sinceSignal = stopwatch();
   let isClosed = false;
   const tell = async (): Promise<void> => {
     if (isClosed) return;
-    sinceTold = stopwatch();
+    sinceSignal = stopwatch();
     await calls.run({
       argv: ["/bin/sh", "-c", KEEP_ALIVE],
       workingDirectory: "/",
@@ -30,7 +30,7 @@ export function createKeepAlive(engine: Engine, container: string, ttl: number):
     tell,
     noteUse: () => {
       // Whoever uses a container that is gone is told so by the use itself.
-      if (sinceTold() >= ttl * 250) tell().catch(() => undefined);
+      if (sinceSignal() >= ttl * 250) tell().catch(() => undefined);
     },
     close: () => {
       isClosed = true;

@@ -3,7 +3,7 @@ import { Sandbox } from "e2b";
 import { afterAll, describe, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { e2bSandbox } from "../e2b.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { E2bServer } from "./server-for-tests.ts";
 
@@ -32,10 +32,10 @@ expectLeftOut(own, OWN);
 const connection = { apiKey: server.apiKey, apiUrl: server.url, sandboxUrl: server.url };
 const mine = await Sandbox.create({ ...connection, timeoutMs: 3_600_000 });
 
-const lent = leaseSuite(runner, {
+const borrowed = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at E2B",
   provider: () => e2bSandbox({ sandbox: mine }),
   sharesFiles: true,
   timeoutMs,
 });
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

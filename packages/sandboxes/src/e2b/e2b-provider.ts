@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type * as E2b from "e2b";
 import type { Sandbox } from "e2b";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -151,7 +151,7 @@ export function ownedE2bSandbox(handle: E2bHandle): SandboxProvider {
   const open = (request: OpenRequest): OpenedSandbox => {
     const machine = new E2bMachine(sandbox, calls, { workingDirectory, user });
     const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    return lentPlace(sandbox.sandboxId, new RemoteSandbox(machine, own));
+    return borrowedSandbox(sandbox.sandboxId, new RemoteSandbox(machine, own));
   };
   return {
     name: "e2b",

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { type HarborEnvironment, harborSandbox } from "../harbor.ts";
 import { createSandbox } from "../index.ts";
-import { expectLeftOut, LENT } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut } from "../lease/left-out-for-tests.ts";
 import { MachineForTests } from "../remote/machine-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 
@@ -41,7 +41,7 @@ sandboxSuite(
   { name: "an environment as a sandbox", size: sized("small", "full"), open, timeoutMs: 600_000 },
 );
 
-const lent = leaseSuite(
+const borrowed = leaseSuite(
   { describe, test },
   {
     name: "leases of an environment",
@@ -51,7 +51,7 @@ const lent = leaseSuite(
     timeoutMs: 600_000,
   },
 );
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);
 
 const FILES = "the files of an environment";
 

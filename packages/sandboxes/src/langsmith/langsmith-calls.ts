@@ -30,11 +30,11 @@ export class LangSmithCalls {
   }
 
   call<Result>(action: string, act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    const told = () =>
+    const call = () =>
       act().catch((error: unknown) => {
         throw withStatus(error);
       });
-    return vendorCall(this.#context(action), told, signal);
+    return vendorCall(this.#context(action), call, signal);
   }
 
   #context(action: string) {
@@ -56,7 +56,7 @@ export function isMissing(error: unknown): boolean {
 /** A refused socket tells its status in words alone. */
 function withStatus(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const told = /\(HTTP (\d{3})\)|^HTTP (\d{3})\b/.exec(error.message);
-  const status = STATUS_BY_NAME[error.name] ?? Number(told?.[1] ?? told?.[2] ?? Number.NaN);
+  const code = /\(HTTP (\d{3})\)|^HTTP (\d{3})\b/.exec(error.message);
+  const status = STATUS_BY_NAME[error.name] ?? Number(code?.[1] ?? code?.[2] ?? Number.NaN);
   return Number.isNaN(status) ? error : Object.assign(error, { status });
 }

@@ -4,7 +4,7 @@ import { afterAll, describe, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { langsmithSandbox } from "../langsmith.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { leaseSuite } from "../testing.ts";
 import { LANGSMITH_KEY, LangSmithServer } from "./langsmith-server-for-tests.ts";
 
@@ -33,7 +33,7 @@ expectLeftOut(own, [...OWN, NEEDS.ttl]);
 const client = new SandboxClient({ apiKey: LANGSMITH_KEY, apiEndpoint: server.apiUrl });
 const mine = await client.createSandbox({ name: "mine" });
 
-const lent = leaseSuite(
+const borrowed = leaseSuite(
   { describe, test },
   {
     name: "leases of a sandbox of the user's at LangSmith",
@@ -42,4 +42,4 @@ const lent = leaseSuite(
     timeoutMs,
   },
 );
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

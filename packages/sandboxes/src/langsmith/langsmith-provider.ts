@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -168,8 +168,8 @@ export function ownedLangSmithSandbox(handle: LangSmithHandle): SandboxProvider 
   const open = (request: OpenRequest): OpenedSandbox => {
     const machine = new LangSmithMachine(sandbox, calls, workingDirectory);
     const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    const place = lentPlace(sandbox.name, new RemoteSandbox(machine, own));
-    return { ...place, keepAlive: () => used(machine) };
+    const opened = borrowedSandbox(sandbox.name, new RemoteSandbox(machine, own));
+    return { ...opened, keepAlive: () => used(machine) };
   };
   return {
     name: "langsmith",

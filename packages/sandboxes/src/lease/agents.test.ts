@@ -6,8 +6,8 @@ import { callTool, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { eventually, until } from "../../../../scripts/test-time.ts";
 import { createSandbox } from "../index.ts";
-import { opensOf, placesRoot, runOf, testProvider } from "./places-for-tests.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
+import { opensOf, runOf, sandboxesRoot, testProvider } from "./sandboxes-for-tests.ts";
 
 type Result = {
   readonly messages: readonly { readonly type: string; readonly name?: string; readonly text: string }[];
@@ -91,7 +91,7 @@ describe("an agent in a sandbox", () => {
 describe("a sandbox that is gone", () => {
   test("R-38 killed in the middle of a command: the model reads it, the thread goes on in a new one", async () => {
     const provider = testProvider();
-    const checkpointer = await SqliteSaver.open(join(placesRoot(), "threads.db"));
+    const checkpointer = await SqliteSaver.open(join(sandboxesRoot(), "threads.db"));
     const replaced: unknown[] = [];
     await using source = createSandbox({ provider, onReplaced: (event) => replaced.push(event) });
     const agent = createDeepAgent({

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { testProgram } from "../../../../scripts/test-program.mjs";
 import { until } from "../../../../scripts/test-time.ts";
 import { createSandbox } from "../index.ts";
-import { placesRoot, runOf } from "./places-for-tests.ts";
 import { processProvider } from "./process-provider-for-tests.ts";
+import { runOf, sandboxesRoot } from "./sandboxes-for-tests.ts";
 
 const PROGRAM = new URL("./crashing-process-for-tests.ts", import.meta.url);
 
@@ -28,7 +28,7 @@ async function crash(root: string, stage: "using" | "opening" | "set-up", ttl = 
 }
 
 test("a process that is killed while it uses a sandbox: the next one finds it as it was left", async () => {
-  const root = placesRoot();
+  const root = sandboxesRoot();
   const id = await crash(root, "using");
   await using source = createSandbox({ provider: processProvider({ root }), setupScript: "echo x >> count" });
   const { output } = await (await source(runOf("t"))).execute("cat note count");
@@ -36,7 +36,7 @@ test("a process that is killed while it uses a sandbox: the next one finds it as
 });
 
 test("killed before it could note the id: the next one finds it by its key and sets it up", async () => {
-  const root = placesRoot();
+  const root = sandboxesRoot();
   const id = await crash(root, "opening");
   await using source = createSandbox({ provider: processProvider({ root }), setupScript: "echo x >> count" });
   const { output } = await (await source(runOf("t"))).execute("cat count");
@@ -44,7 +44,7 @@ test("killed before it could note the id: the next one finds it by its key and s
 });
 
 test("killed in the middle of the set-up: the next one ends it and opens another", async () => {
-  const root = placesRoot();
+  const root = sandboxesRoot();
   const id = await crash(root, "set-up");
   const provider = processProvider({ root });
   await using source = createSandbox({ provider, setupScript: "echo x >> count" });
@@ -54,7 +54,7 @@ test("killed in the middle of the set-up: the next one ends it and opens another
 });
 
 test("killed, and nobody goes on with the thread: whoever comes next ends it when its time is up", async () => {
-  const root = placesRoot();
+  const root = sandboxesRoot();
   const id = await crash(root, "using", 1);
   await pause(1200);
   const provider = processProvider({ root });

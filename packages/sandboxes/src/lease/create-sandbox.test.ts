@@ -5,8 +5,8 @@ import { ConfigurationError, SandboxError } from "deepwright";
 import { describe, expect, test } from "vitest";
 import { eventually, until } from "../../../../scripts/test-time.ts";
 import { createSandbox, type OpenedSandbox, type SandboxProvider } from "../index.ts";
-import { opensOf, placesRoot, runOf, testProvider } from "./places-for-tests.ts";
 import { type ProcessProvider, processProvider } from "./process-provider-for-tests.ts";
+import { opensOf, runOf, sandboxesRoot, testProvider } from "./sandboxes-for-tests.ts";
 
 /** Opens after `letOpen`, whatever the signal says. */
 function gated(inner: SandboxProvider) {
@@ -397,7 +397,7 @@ describe("set-up", () => {
 
   test("a script in a file, with an interpreter of its own, sees the variables", async () => {
     const provider = testProvider();
-    const path = join(placesRoot(), "setup.sh");
+    const path = join(sandboxesRoot(), "setup.sh");
     const script = [
       "#!/usr/bin/env bash",
       "set -e",

@@ -3,7 +3,7 @@ import { SandboxError } from "deepwright";
 import { expect, test } from "vitest";
 import { eventually } from "../../../../scripts/test-time.ts";
 import { createSandbox, type OpenedSandbox, type Sandbox, type SandboxProvider } from "../index.ts";
-import { runOf } from "./places-for-tests.ts";
+import { runOf } from "./sandboxes-for-tests.ts";
 
 type Random = () => number;
 

@@ -1,9 +1,9 @@
 /** The sandbox of one key in this process: opened when it is first needed, kept while it is used, ended in time. */
 import { SandboxError } from "deepwright";
 import type { OpenedSandbox, Sandbox, SandboxProvider } from "../provider.ts";
+import { type FoundSandbox, findOrOpen, isLost } from "./find-or-open.ts";
 import { inTurn } from "./in-turn.ts";
 import type { NotedIds } from "./noted-id.ts";
-import { isLost, openPlace, type Place } from "./open-place.ts";
 import type { Settings } from "./options.ts";
 import { SharedTask } from "./shared-task.ts";
 import { type Upkeep, upkeepOf } from "./upkeep.ts";
@@ -137,8 +137,8 @@ export class LeaseSlot {
   async #open(signal: AbortSignal): Promise<Held> {
     const { key, provider } = this;
     const settings = this.#settings;
-    const open = (): Promise<Place> =>
-      openPlace({
+    const open = (): Promise<FoundSandbox> =>
+      findOrOpen({
         key,
         provider,
         settings,
@@ -152,7 +152,7 @@ export class LeaseSlot {
     return this.#hold(await (isShared ? inTurn(`${provider.name} ${key}`, signal, open) : open()));
   }
 
-  #hold({ opened, isFresh, isReplacement }: Place): Held {
+  #hold({ opened, isFresh, isReplacement }: FoundSandbox): Held {
     if (isFresh) this.#generation += 1;
     const upkeep = upkeepOf(opened, this.#settings.ttl, () => this.#expire(held));
     const { sandbox } = opened;

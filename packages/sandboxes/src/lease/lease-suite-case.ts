@@ -32,8 +32,8 @@ export const NEEDS = {
   reattach: { isMet: ({ reattach }) => reattach !== undefined, because: "it has no `reattach`" },
   find: { isMet: ({ find }) => find !== undefined, because: "it has no `find`" },
   destroy: { isMet: ({ destroy }) => destroy !== undefined, because: "it has no `destroy`" },
-  ownPlaces: { isMet: ({ lendsPlace }) => !lendsPlace, because: "its place is somebody else's" },
-  lentPlace: { isMet: ({ lendsPlace }) => Boolean(lendsPlace), because: "its places are its own" },
+  ownSandboxes: { isMet: ({ lendsPlace }) => !lendsPlace, because: "its place is somebody else's" },
+  borrowedSandbox: { isMet: ({ lendsPlace }) => Boolean(lendsPlace), because: "its places are its own" },
   ttl: {
     isMet: (_, { endsByItself }) => Boolean(endsByItself),
     because: "`endsByItself` does not say after what time its places end",

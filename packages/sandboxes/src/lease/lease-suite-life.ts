@@ -62,7 +62,7 @@ export const openingCases: readonly LeaseCase[] = [
   },
   {
     name: "places that are opened at once are places of their own",
-    needs: [NEEDS.ownPlaces],
+    needs: [NEEDS.ownSandboxes],
     run: async (scene) => {
       const opened = await Promise.all([scene.open(), scene.open(), scene.open()]);
       checkSame(new Set(opened.map(({ id }) => id)).size, 3, "ids");
@@ -144,7 +144,7 @@ export const findingCases: readonly LeaseCase[] = [
   },
   {
     name: "one that was destroyed is gone",
-    needs: [NEEDS.reattach, NEEDS.ownPlaces],
+    needs: [NEEDS.reattach, NEEDS.ownSandboxes],
     run: async (scene) => {
       const opened = await scene.open();
       await opened.destroy();
@@ -178,7 +178,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "R-38 a command that runs when its place ends is a SANDBOX_LOST, soon",
-    needs: [NEEDS.ownPlaces],
+    needs: [NEEDS.ownSandboxes],
     run: async (scene) => {
       const opened = await scene.open();
       const running = await longCommand(scene, opened);
@@ -199,7 +199,7 @@ export const endingCases: readonly LeaseCase[] = [
   },
   {
     name: "commands and files of a place that ended are a SANDBOX_LOST",
-    needs: [NEEDS.ownPlaces],
+    needs: [NEEDS.ownSandboxes],
     run: async (scene) => {
       const opened = await scene.open();
       await opened.destroy();
@@ -208,8 +208,8 @@ export const endingCases: readonly LeaseCase[] = [
     },
   },
   {
-    name: "a place that is lent goes on with its files and its commands, however it is let go of",
-    needs: [NEEDS.lentPlace],
+    name: "a borrowed sandbox goes on with its files and its commands, however it is let go of",
+    needs: [NEEDS.borrowedSandbox],
     run: async (scene) => {
       const opened = await scene.open();
       const { key } = scene.request();
@@ -226,8 +226,8 @@ export const endingCases: readonly LeaseCase[] = [
     },
   },
   {
-    name: "a place that is lent keeps no temporary files of ours when it is let go of",
-    needs: [NEEDS.lentPlace],
+    name: "a borrowed sandbox keeps no temporary files of ours when it is let go of",
+    needs: [NEEDS.borrowedSandbox],
     run: async (scene) => {
       const list = 'ls -a "$TMPDIR" /tmp 2>/dev/null | grep -E "^[.]deepwright-(files|upload)-" || true';
       const other = await scene.open();
@@ -273,7 +273,7 @@ export const endingCases: readonly LeaseCase[] = [
     run: (scene) =>
       withTtl(scene, async (ttl, call) => {
         const opened = await call(() => scene.open({ ttl }));
-        for (let told = 0; told < 6; told++) {
+        for (let times = 0; times < 6; times++) {
           await call(async () => opened.keepAlive?.());
           await pause(ttl * 250);
         }

@@ -30,7 +30,7 @@ const forgetful = leaseSuite(
 );
 
 expectLeftOut(whole, OWN);
-expectLeftOut(forgetful, [NEEDS.lentPlace, NEEDS.reattach, NEEDS.find, NEEDS.destroy, NEEDS.ttl]);
+expectLeftOut(forgetful, [NEEDS.borrowedSandbox, NEEDS.reattach, NEEDS.find, NEEDS.destroy, NEEDS.ttl]);
 
 describe("the suite", () => {
   test("declares what can be asked of a provider, and says of the rest why not", () => {

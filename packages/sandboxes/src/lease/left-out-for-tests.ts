@@ -4,8 +4,8 @@ import type { DeclaredLeaseSuite } from "./lease-suite.ts";
 import { NEEDS, type Need } from "./lease-suite-case.ts";
 
 /** Of a provider whose places are its own, and of one whose place is the user's. */
-export const OWN: readonly Need[] = [NEEDS.lentPlace];
-export const LENT: readonly Need[] = [NEEDS.ownPlaces, NEEDS.find, NEEDS.destroy, NEEDS.ttl];
+export const OWN: readonly Need[] = [NEEDS.borrowedSandbox];
+export const BORROWED: readonly Need[] = [NEEDS.ownSandboxes, NEEDS.find, NEEDS.destroy, NEEDS.ttl];
 
 export function expectLeftOut({ asked, leftOut }: DeclaredLeaseSuite, needs: readonly Need[]): void {
   const reasons = new Set(leftOut.map(({ because }) => because));

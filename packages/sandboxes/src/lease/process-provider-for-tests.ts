@@ -57,7 +57,7 @@ export function processProvider(options: ProcessProviderOptions): ProcessProvide
     network: options.network ?? "open",
     workingDirectory: "/",
     commandNote: "Commands start in the directory that file paths call `/`.",
-    places: () => placesOf(root),
+    places: () => sandboxIds(root),
     open,
   };
   if (options.forgets) return base;
@@ -72,7 +72,7 @@ export function processProvider(options: ProcessProviderOptions): ProcessProvide
       log.push(`destroy ${id}`);
       endPlace(join(root, id));
     },
-    find: async (key) => placesOf(root).filter((id) => read(join(root, id, "key")) === key),
+    find: async (key) => sandboxIds(root).filter((id) => read(join(root, id, "key")) === key),
   };
 }
 
@@ -169,14 +169,14 @@ function endPlace(place: string): void {
 }
 
 function removeExpired(root: string): void {
-  for (const id of placesOf(root)) {
+  for (const id of sandboxIds(root)) {
     const ttl = Number(read(join(root, id, "ttl")));
     if (ttl > 0 && Date.now() - statSync(join(root, id, "ttl")).mtimeMs > ttl * 1000)
       endPlace(join(root, id));
   }
 }
 
-function placesOf(root: string): string[] {
+function sandboxIds(root: string): string[] {
   return existsSync(root) ? readdirSync(root).filter((name) => existsSync(join(root, name, "key"))) : [];
 }
 

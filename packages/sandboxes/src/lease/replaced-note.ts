@@ -37,7 +37,7 @@ export function conversationOf(state: unknown): Conversation {
 
 /** Who was told about which sandbox; one of these for each key. */
 export class ReplacedNotes {
-  readonly #told = new Map<string, number>();
+  readonly #informed = new Map<string, number>();
 
   /**
    * The words, the first time a conversation meets a sandbox that is not the one it had. Without a note of an earlier
@@ -45,9 +45,9 @@ export class ReplacedNotes {
    */
   take({ isFresh, isReplacement, generation }: HeldSandbox, conversation: Conversation): string | undefined {
     const { id, hasRun, hasWorked } = conversation;
-    const known = this.#told.get(id);
+    const known = this.#informed.get(id);
     if (known === generation) return undefined;
-    this.#told.set(id, generation);
+    this.#informed.set(id, generation);
     if (!isFresh) return undefined;
     const knewAnother = known !== undefined || hasRun || (isReplacement && hasWorked);
     return knewAnother || (isReplacement && id === "") ? NOTE : undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type SandboxProvider } from "../index.ts";
-import { runOf, testProvider } from "./places-for-tests.ts";
+import { runOf, testProvider } from "./sandboxes-for-tests.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

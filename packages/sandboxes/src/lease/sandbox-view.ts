@@ -24,11 +24,11 @@ import {
   type WriteResult,
 } from "deepwright";
 import type { Sandbox } from "../provider.ts";
+import { isLost } from "./find-or-open.ts";
 import type { LeaseSlot } from "./lease-slot.ts";
 import { type NotedIds, notedIds } from "./noted-id.ts";
-import { isLost } from "./open-place.ts";
+import { redactSecrets } from "./redact-secrets.ts";
 import { type Conversation, conversationOf, type ReplacedNotes } from "./replaced-note.ts";
-import { withoutValues } from "./strike-out.ts";
 
 export interface ViewOptions {
   readonly slot: LeaseSlot;
@@ -69,7 +69,7 @@ export class SandboxView implements Sandbox {
   async execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse> {
     return this.#in(options, async (sandbox, takeNote) => {
       const response = await sandbox.execute(command, options);
-      const output = withoutValues(response.output, this.#secrets);
+      const output = redactSecrets(response.output, this.#secrets);
       const note = takeNote();
       return { ...response, output: note === undefined ? output : `[${note}]\n${output}` };
     });
@@ -82,7 +82,7 @@ export class SandboxView implements Sandbox {
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
     const result = await this.#file(options, (sandbox) => sandbox.read(path, offset, limit, options));
     if (typeof result.content !== "string") return result;
-    return { ...result, content: withoutValues(result.content, this.#secrets) };
+    return { ...result, content: redactSecrets(result.content, this.#secrets) };
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
@@ -126,7 +126,7 @@ export class SandboxView implements Sandbox {
       sandbox.grep(pattern, path, glob, maxCount, options),
     );
     if (result.matches === undefined) return result;
-    const strike = (text: string): string => withoutValues(text, this.#secrets);
+    const strike = (text: string): string => redactSecrets(text, this.#secrets);
     return { ...result, matches: result.matches.map((match) => ({ ...match, text: strike(match.text) })) };
   }
 
@@ -158,7 +158,7 @@ export class SandboxView implements Sandbox {
       const result = await act(sandbox);
       if (result.error === undefined) return result;
       const note = takeNote();
-      const error = withoutValues(result.error, this.#secrets);
+      const error = redactSecrets(result.error, this.#secrets);
       return { ...result, error: note === undefined ? error : `${error}. ${note}` };
     });
   }
@@ -173,7 +173,7 @@ export class SandboxView implements Sandbox {
         return act(sandbox, () => this.#notes.take(held, this.#conversation));
       });
     } catch (error) {
-      throw this.#told(error);
+      throw this.#explained(error);
     }
   }
 
@@ -186,9 +186,9 @@ export class SandboxView implements Sandbox {
     return withRuntime.call(sandbox, this.#runtime);
   }
 
-  #told(error: unknown): unknown {
+  #explained(error: unknown): unknown {
     if (!SandboxError.isInstance(error)) return error;
-    const words = withoutValues(error.message, this.#secrets);
+    const words = redactSecrets(error.message, this.#secrets);
     if (isLost(error)) return new SandboxError(`${words} ${LOST}`, error.code, error);
     return words === error.message ? error : new SandboxError(words, error.code);
   }

@@ -11,7 +11,7 @@ import { callTool, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../index.ts";
-import { testProvider } from "./places-for-tests.ts";
+import { testProvider } from "./sandboxes-for-tests.ts";
 
 const SECRET = "hunter2-hunter2";
 const FILE_TOOLS = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];

@@ -10,7 +10,7 @@ import { SandboxError } from "deepwright";
 import type { OpenedSandbox } from "../provider.ts";
 import { quoted } from "../quoted.ts";
 import type { Settings } from "./options.ts";
-import { withoutValues } from "./strike-out.ts";
+import { redactSecrets } from "./redact-secrets.ts";
 
 const TAIL_CHARACTERS = 2000;
 const POLL_MILLISECONDS = 250;
@@ -36,12 +36,12 @@ export interface SetUpOptions {
   readonly settings: Settings;
   readonly signal: AbortSignal;
   /** The place is somebody else's, and others may set it up at the same time. */
-  readonly isLent: boolean;
+  readonly isBorrowed: boolean;
 }
 
 /** Whether it is set up now; false: somebody began to and did not end, it must not be used. Throws SETUP_FAILED. */
 export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promise<boolean> {
-  const { settings, signal, isLent } = options;
+  const { settings, signal, isBorrowed } = options;
   const directory = markOf(opened);
   const end = performance.now() + settings.setupTimeout * 1000;
   for (;;) {
@@ -50,7 +50,7 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     if (state === "ready") return true;
     if (state === "claimed") break;
     // A thread is worked on by one process at a time, so nobody is at it any more.
-    const isOurs = settings.scope === "thread" && !isLent;
+    const isOurs = settings.scope === "thread" && !isBorrowed;
     if (state !== "busy" || isOurs || performance.now() > end) return false;
     await pause(POLL_MILLISECONDS, signal);
   }
@@ -59,7 +59,7 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     return true;
   } catch (error) {
     // It is not ended with what is half done, so the next one tries again.
-    if (isLent)
+    if (isBorrowed)
       await run(opened, `${directory}; rm -rf "$d"`, 30, AbortSignal.timeout(30_000)).catch(() => {});
     throw error;
   }
@@ -112,7 +112,7 @@ function failed(exitCode: number | null, output: string, { setupTimeout, secrets
     exitCode === 124
       ? `did not end within ${setupTimeout} s`
       : `failed with exit code ${exitCode ?? "unknown"}`;
-  const tail = withoutValues(output, secrets).trimEnd().slice(-TAIL_CHARACTERS);
+  const tail = redactSecrets(output, secrets).trimEnd().slice(-TAIL_CHARACTERS);
   const words = tail === "" ? "It printed nothing." : `The end of its output:\n${tail}`;
   return new SandboxError(`The set-up script of the sandbox ${how}. ${words}`, "SETUP_FAILED");
 }

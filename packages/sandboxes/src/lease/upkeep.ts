@@ -15,12 +15,12 @@ const MOST_SECONDS_BETWEEN = 60;
 export function upkeepOf(opened: OpenedSandbox, ttl: number, onIdle: () => void): Upkeep {
   let users = 0;
   let isStopped = false;
-  let sinceTold = stopwatch();
+  let sinceSignal = stopwatch();
   let stopIdle = (): void => {};
   let stopTelling: (() => void) | undefined;
   const between = Math.min(ttl / 3, MOST_SECONDS_BETWEEN) * 1000;
   const tell = (): void => {
-    sinceTold = stopwatch();
+    sinceSignal = stopwatch();
     // Whether the place is there shows in what is done there.
     opened.keepAlive?.().catch(() => {});
   };
@@ -34,7 +34,7 @@ export function upkeepOf(opened: OpenedSandbox, ttl: number, onIdle: () => void)
       users += 1;
       stopIdle();
       if (isStopped || opened.keepAlive === undefined) return;
-      if (sinceTold() >= between) tell();
+      if (sinceSignal() >= between) tell();
       stopTelling ??= every(between, tell, { ref: false });
     },
     end: () => {

@@ -2,7 +2,7 @@ import { sandboxSuite } from "deepwright/testing";
 import { ModalClient } from "modal";
 import { afterAll, describe, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { modalSandbox } from "../modal.ts";
 import { leaseSuite } from "../testing.ts";
 import { ModalServer } from "./server-for-tests.ts";
@@ -34,10 +34,10 @@ const client = new ModalClient({ tokenId: server.tokenId, tokenSecret: server.to
 const app = await client.apps.fromName("mine", { createIfMissing: true });
 const mine = await client.sandboxes.create(app, client.images.fromRegistry("debian:stable-slim"));
 
-const lent = leaseSuite(runner, {
+const borrowed = leaseSuite(runner, {
   name: "leases of a sandbox of the user's at Modal",
   provider: () => modalSandbox({ sandbox: mine }),
   sharesFiles: true,
   timeoutMs,
 });
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

@@ -1,7 +1,7 @@
 /** How Modal's sandboxes are made, found and ended. */
 import { randomBytes } from "node:crypto";
 import type { App, Image, ModalClient, Sandbox } from "modal";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
 import { createOrUndo } from "../remote/create-or-undo.ts";
 import { RemoteSandbox } from "../remote/remote-sandbox.ts";
@@ -188,7 +188,7 @@ export function ownedModalSandbox(handle: ModalHandle): SandboxProvider {
   const open = (request: OpenRequest): OpenedSandbox => {
     const machine = new ModalMachine(sandbox, calls, workingDirectory);
     const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    return lentPlace(sandbox.sandboxId, new RemoteSandbox(machine, own));
+    return borrowedSandbox(sandbox.sandboxId, new RemoteSandbox(machine, own));
   };
   return {
     name: "modal",

@@ -24,7 +24,7 @@ export interface StarterRequest {
   /** A file that is read as descriptor 3. */
   readonly filter: string | undefined;
   /** Descriptors that are handed on from `FIRST_PLACE` on; they stay the caller's to close. */
-  readonly places: readonly number[];
+  readonly descriptors: readonly number[];
   /** What is read from. */
   readonly emptyDevice: string;
   /** Files of control groups to which 0 is written first. */
@@ -77,10 +77,10 @@ export class CommandStarter {
 
   #usable(): StarterShell {
     if (this.#current?.isUsable) return this.#current;
-    const { owner, env, emptyDevice, places } = this.#request;
+    const { owner, env, emptyDevice, descriptors } = this.#request;
     mkdirSync(this.#directory, { recursive: true, mode: 0o711 });
     const args = ["-c", script(this.#request), NAME, this.#directory];
-    const shell = new StarterShell({ args, env, owner, emptyDevice, places });
+    const shell = new StarterShell({ args, env, owner, emptyDevice, descriptors });
     this.#shells.add(shell);
     void shell.ended.then(() => this.#shells.delete(shell));
     this.#current = shell;

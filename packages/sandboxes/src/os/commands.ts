@@ -19,7 +19,7 @@ import type { Limits } from "./os-options.ts";
 import type { SetUpReport } from "./set-up-report.ts";
 import { type CommandWatch, watchUsage } from "./usage-watch.ts";
 
-export interface CommandPlace {
+export interface CommandSettings {
   readonly lease: LeaseDirectory;
   /** On this machine. */
   readonly workspace: string;
@@ -32,7 +32,7 @@ export interface CommandPlace {
   /** A file whose content is handed in as descriptor 3. */
   readonly filter?: string;
   /** What is mounted by descriptor: these are handed in from `FIRST_PLACE` on. */
-  readonly places?: readonly number[];
+  readonly descriptors?: readonly number[];
   /** An empty device, which commands may have open and change as its owner could. */
   readonly emptyDevice: string;
   /** Bounds what runs, soon after it was started. */
@@ -69,12 +69,12 @@ const NOTHING_CLOSED: ClosedPaths = { hidden: [], readOnly: [] };
 export type Launcher = (shell: readonly string[]) => Pick<CommandLaunch, "program" | "args" | "uid" | "gid">;
 
 export class Commands {
-  readonly #place: CommandPlace;
+  readonly #settings: CommandSettings;
   readonly #running = new Map<AbortController, Promise<unknown>>();
   #end: SandboxError | undefined;
 
-  constructor(place: CommandPlace) {
-    this.#place = place;
+  constructor(settings: CommandSettings) {
+    this.#settings = settings;
   }
 
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
@@ -87,14 +87,14 @@ export class Commands {
   }
 
   async #execute(command: string, options: ExecuteOptions, isTest: boolean): Promise<ExecuteResponse> {
-    const { signal, timeout = this.#place.timeout } = options;
+    const { signal, timeout = this.#settings.timeout } = options;
     if (!(timeout > 0))
       throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
     signal?.throwIfAborted();
     this.checkThere(timeout);
     const controller = new AbortController();
     const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-    const entry = this.#place.enter(isTest, options.closed ?? NOTHING_CLOSED);
+    const entry = this.#settings.enter(isTest, options.closed ?? NOTHING_CLOSED);
     const running = this.#run(command, timeout, stop, entry);
     this.#running.set(controller, running);
     try {
@@ -117,7 +117,7 @@ export class Commands {
   /** Throws where it has ended. Otherwise it is in use, for so many seconds from now. */
   checkThere(seconds = 0): void {
     if (this.#end !== undefined) throw this.#end;
-    if (!noteLeaseUse(this.#place.lease, seconds) || !this.#place.isThere()) throw lostSandbox();
+    if (!noteLeaseUse(this.#settings.lease, seconds) || !this.#settings.isThere()) throw lostSandbox();
   }
 
   async #run(
@@ -126,7 +126,16 @@ export class Commands {
     signal: AbortSignal,
     { launch, begin, openReport, watch, leave }: CommandEntry,
   ): Promise<ExecuteResponse> {
-    const { owner, env, maxOutputBytes, filter, emptyDevice, watched, admit, places = [] } = this.#place;
+    const {
+      owner,
+      env,
+      maxOutputBytes,
+      filter,
+      emptyDevice,
+      watched,
+      admit,
+      descriptors = [],
+    } = this.#settings;
     let opened: number[] = [];
     let report: SetUpReport | undefined;
     const watches: CommandWatch[] = [];
@@ -163,7 +172,7 @@ export class Commands {
           opened.push(input);
           if (filter !== undefined) opened.push(openSync(filter, "r"));
           report = openReport?.();
-          const given = [...handedOn(opened, report), ...places];
+          const given = [...handedOn(opened, report), ...descriptors];
           return { ...launch(shell), input, descriptors: withoutInherited(given, input), onStart };
         },
       });
@@ -213,13 +222,13 @@ function explained(
   const { exitCode, output } = response;
   const [reason] = watches.flatMap((watch) => watch.exceeded() ?? []);
   const notices = watches.flatMap((watch) => watch.notices?.() ?? []);
-  const told = [...(reason === undefined ? [] : [`ended: ${reason}`]), ...notices];
-  if (told.length > 0)
+  const notes = [...(reason === undefined ? [] : [`ended: ${reason}`]), ...notices];
+  if (notes.length > 0)
     return {
       ...response,
       // It may have been quicker than its end.
       exitCode: reason !== undefined && exitCode === 0 ? KILLED : exitCode,
-      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${told.map((one) => `[${one}]\n`).join("")}`,
+      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${notes.map((one) => `[${one}]\n`).join("")}`,
     };
   if (report !== undefined && SET_UP_CODES.includes(exitCode ?? 0) && !report.wasRun())
     throw new SandboxError(

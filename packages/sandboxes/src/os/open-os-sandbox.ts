@@ -24,12 +24,12 @@ import {
 } from "./lease/lease-directory.ts";
 import { stateSubdirectory } from "./lease/state-directory.ts";
 import { programFingerprint } from "./linux/bubblewrap-program.ts";
-import { openLinuxPlace } from "./linux/linux-sandbox.ts";
-import { openMacPlace } from "./mac/mac-sandbox.ts";
+import { prepareLinuxSandbox } from "./linux/linux-sandbox.ts";
+import { prepareMacSandbox } from "./mac/mac-sandbox.ts";
 import type { SandboxNetwork } from "./network/network.ts";
 import type { OsSettings } from "./os-options.ts";
 import { commandNote } from "./policy.ts";
-import type { OpenPlace } from "./sandbox-set-up.ts";
+import type { PreparedSandbox } from "./sandbox-set-up.ts";
 import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
 import { type Prepare, withCommands, withPreparation } from "./with-commands.ts";
 
@@ -80,12 +80,12 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
   };
   const lease = existing ?? makeLeaseDirectory(state, note, owner);
   const workspace = rootDir ?? lease.workspace;
-  const openPlace = process.platform === "darwin" ? openMacPlace : openLinuxPlace;
-  let held: OpenPlace | undefined;
+  const prepare = process.platform === "darwin" ? prepareMacSandbox : prepareLinuxSandbox;
+  let held: PreparedSandbox | undefined;
   try {
     if (network !== undefined) shareNetwork(network, owner ?? ourselves());
-    held = openPlace({ settings, state, lease, workspace, owner, env: request.env, network });
-    const commands = new Commands(held.place);
+    held = prepare({ settings, state, lease, workspace, owner, env: request.env, network });
+    const commands = new Commands(held.commandSettings);
     await selfTest(commands, held, settings, owner, request.signal);
     noteLeaseUse(lease);
     return opened(opening, lease, held, commands);
@@ -99,7 +99,7 @@ async function openAs(opening: Opening, owner: Owner | undefined): Promise<Opene
 function opened(
   { settings, state, network }: Opening,
   lease: LeaseDirectory,
-  held: OpenPlace,
+  held: PreparedSandbox,
   commands: Commands,
 ): OpenedSandbox {
   let letGo: Promise<void> | undefined;
@@ -120,7 +120,7 @@ function opened(
   const added = withCommands(files.base, {
     id: lease.id,
     commandNote: commandNote(settings),
-    noted: held.place.workspace,
+    noted: held.commandSettings.workspace,
     execute: (command, options) => commands.execute(command, relativeTo(base, options)),
     ...(settings.files === undefined ? { workingDirectory: settings.workingDirectory } : {}),
   });
@@ -176,7 +176,7 @@ interface FileParts {
 function filesOf(
   settings: OsSettings,
   lease: LeaseDirectory,
-  { place, skeleton }: OpenPlace,
+  { commandSettings, skeleton }: PreparedSandbox,
   prepare: Prepare,
 ): FileParts {
   if (settings.files !== undefined)
@@ -185,7 +185,12 @@ function filesOf(
   const approve = settings.approve ?? (settings.protectsControlFiles ? null : () => true);
   const shared = { virtualMode: true, maxWriteSizeMb: settings.limits.fileSizeMb };
   const { controlPaths } = settings;
-  const workspace = new FilesystemBackend({ ...shared, rootDir: place.workspace, approve, controlPaths });
+  const workspace = new FilesystemBackend({
+    ...shared,
+    rootDir: commandSettings.workspace,
+    approve,
+    controlPaths,
+  });
   const outer: Prepare = (changed) => prepare(changed.map((path) => settings.workingDirectory + path));
   return {
     base: new PolicyBackend(elsewhere, { readOnly: true }),
@@ -267,7 +272,7 @@ const tested = new Set<string>();
 /** Once for a process, the settings that matter and the program file. */
 async function selfTest(
   commands: Commands,
-  { hasFilter, isNested = false, place, program }: OpenPlace,
+  { hasFilter, isNested = false, commandSettings, program }: PreparedSandbox,
   { rootDir, bubblewrap, egress, visible }: OsSettings,
   owner: Owner | undefined,
   signal: AbortSignal | undefined,
@@ -279,7 +284,7 @@ async function selfTest(
     egress !== undefined,
     visible,
     owner,
-    place.watched === undefined,
+    commandSettings.watched === undefined,
     isNested,
   ]);
   if (tested.has(settings)) return;

@@ -125,7 +125,7 @@ const RULES: OptionRules<OsSandboxOptions> = {
   },
   hints: {
     network: 'What commands may reach is said by `egress`, as in egress: { allow: ["pypi.org"] }.',
-    workspace: "A directory of this machine is lent by `rootDir`.",
+    workspace: "A directory of this machine is given by `rootDir`.",
     image: "Commands see the programs of this machine; dockerSandbox takes an image.",
   },
 };
@@ -165,7 +165,7 @@ export function osSettings(given: OsSandboxOptions | null): OsSettings {
     throw invalid(`seccomp must be "required" or "optional", got "${seccomp}".`);
   return {
     rootDir,
-    workingDirectory: checkedPlace(options.workingDirectory ?? "/workspace"),
+    workingDirectory: checkedWorkingDirectory(options.workingDirectory ?? "/workspace"),
     files,
     commandNote: options.commandNote,
     env: options.env ?? {},
@@ -212,7 +212,7 @@ const TAKEN = [
   "home/agent",
 ];
 
-function checkedPlace(path: string): string {
+function checkedWorkingDirectory(path: string): string {
   const names = path.split("/");
   const isClean =
     path.startsWith("/") && names.length > 1 && names.slice(1).every((name) => /^[\w.-]+$/.test(name));

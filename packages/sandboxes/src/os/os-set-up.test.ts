@@ -5,7 +5,7 @@ import { Commands } from "./commands.ts";
 import { findProgram } from "./find-program.ts";
 import { makeLeaseDirectory, removeLease } from "./lease/lease-directory.ts";
 import { stateDirectory } from "./lease/state-directory.ts";
-import { openLinuxPlace } from "./linux/linux-sandbox.ts";
+import { prepareLinuxSandbox } from "./linux/linux-sandbox.ts";
 import { openFor, run, scratchDirectory } from "./os-for-tests.ts";
 import { osSettings } from "./os-options.ts";
 
@@ -77,7 +77,7 @@ it("a command that no shell could start for us is told in the same way", async (
   const settings = osSettings({ rootDir: scratchDirectory() });
   const workspace = settings.rootDir ?? "";
   const lease = makeLeaseDirectory(state, { key: "k", ttl: 60 }, undefined);
-  const held = openLinuxPlace({
+  const held = prepareLinuxSandbox({
     settings,
     state,
     lease,
@@ -87,9 +87,9 @@ it("a command that no shell could start for us is told in the same way", async (
     network: undefined,
   });
   const commands = new Commands({
-    ...held.place,
+    ...held.commandSettings,
     enter: (...given) => {
-      const { begin, ...entry } = held.place.enter(...given);
+      const { begin, ...entry } = held.commandSettings.enter(...given);
       return entry;
     },
   });

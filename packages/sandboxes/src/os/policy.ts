@@ -97,12 +97,12 @@ export function splitEnvironment(environment: Readonly<Record<string, string>>):
 /** How commands see the files, for the model; undefined where paths are the same. */
 export function commandNote(settings: OsSettings): string | undefined {
   if (settings.commandNote !== undefined) return settings.commandNote;
-  const place = settings.workingDirectory;
+  const directory = settings.workingDirectory;
   const reach = settings.egress === undefined ? "There is no network. " : "";
   const isSame = settings.files === undefined && process.platform !== "darwin";
-  const named = settings.files === undefined ? place : (settings.files.workingDirectory ?? "/");
+  const named = settings.files === undefined ? directory : (settings.files.workingDirectory ?? "/");
   const where = isSame
-    ? `Commands start in \`${place}\` and use the same paths as files do; \`/tmp\` is shared with files too.`
+    ? `Commands start in \`${directory}\` and use the same paths as files do; \`/tmp\` is shared with files too.`
     : `Commands start in the directory that file paths call \`${named}\`: in a command, write \`./a/b\` for the file \`${named === "/" ? "" : named}/a/b\`.`;
   const closed = settings.protectsControlFiles
     ? "Files that steer other programs, such as `.git/config`, `.vscode` or `.github`, cannot be changed; one that a command makes at the top is moved away. "

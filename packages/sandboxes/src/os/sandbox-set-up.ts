@@ -1,12 +1,12 @@
 /** What a system's way of keeping commands apart is asked for, and gives. */
 
-import type { CommandPlace } from "./commands.ts";
+import type { CommandSettings } from "./commands.ts";
 import type { LeaseDirectory, Owner } from "./lease/lease-directory.ts";
 import type { Bubblewrap } from "./linux/bubblewrap-program.ts";
 import type { SandboxNetwork } from "./network/network.ts";
 import type { OsSettings } from "./os-options.ts";
 
-export interface PlaceRequest {
+export interface SetUpRequest {
   readonly settings: OsSettings;
   readonly state: string;
   readonly lease: LeaseDirectory;
@@ -18,8 +18,8 @@ export interface PlaceRequest {
   readonly network: SandboxNetwork | undefined;
 }
 
-export interface OpenPlace {
-  readonly place: CommandPlace;
+export interface PreparedSandbox {
+  readonly commandSettings: CommandSettings;
   /** The directory of this machine whose files are seen at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;

@@ -14,7 +14,7 @@ export interface ShellRequest {
   readonly owner: Owner | undefined;
   readonly emptyDevice: string;
   /** Handed on from `FIRST_PLACE` on. */
-  readonly places: readonly number[];
+  readonly descriptors: readonly number[];
 }
 
 /** A process that is ready, or a command. */
@@ -147,10 +147,10 @@ export class StarterShell {
   }
 }
 
-function spawnShell({ args, env, owner, emptyDevice, places }: ShellRequest): ChildProcess {
+function spawnShell({ args, env, owner, emptyDevice, descriptors }: ShellRequest): ChildProcess {
   const nothing = openSync(emptyDevice, "r");
   const own = Array<number>(FIRST_PLACE - 3).fill(nothing);
-  const [, ...others] = withoutInherited([...own, ...places], nothing);
+  const [, ...others] = withoutInherited([...own, ...descriptors], nothing);
   try {
     return startProgram("/bin/sh", args, {
       cwd: "/",

@@ -1,10 +1,10 @@
 /** Creations at a vendor that leave nothing behind: not when they fail, not when nobody waits for them any more. */
 import { SandboxError } from "deepwright";
 
-export interface Creation<Place> {
+export interface Creation<Machine> {
   /** Throws a `SandboxError`. */
-  create(): Promise<Place>;
-  end(place: Place): Promise<unknown>;
+  create(): Promise<Machine>;
+  end(machine: Machine): Promise<unknown>;
   /** Ends what a creation made that had no usable answer. */
   sweep(): Promise<unknown>;
   /** Seconds it may take. */
@@ -16,14 +16,14 @@ export interface Creation<Place> {
 const UNDO_WAIT = 10_000;
 
 /** An abort is thrown with the signal's reason. */
-export async function createOrUndo<Place>(creation: Creation<Place>): Promise<Place> {
+export async function createOrUndo<Machine>(creation: Creation<Machine>): Promise<Machine> {
   const { signal, timeout } = creation;
   signal?.throwIfAborted();
   const creating = creation.create();
   const stopped = stopAfter(timeout * 1000, signal);
   try {
-    const first = await Promise.race([creating.then((place) => ({ place })), stopped.promise]);
-    if (first !== undefined) return first.place;
+    const first = await Promise.race([creating.then((machine) => ({ machine })), stopped.promise]);
+    if (first !== undefined) return first.machine;
   } catch (error) {
     if (isUnclear(error)) await atMost(UNDO_WAIT, creation.sweep());
     throw error;
@@ -33,7 +33,7 @@ export async function createOrUndo<Place>(creation: Creation<Place>): Promise<Pl
   await atMost(
     UNDO_WAIT,
     creating.then(
-      (place) => creation.end(place),
+      (machine) => creation.end(machine),
       () => creation.sweep(),
     ),
   );

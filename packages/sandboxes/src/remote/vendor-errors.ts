@@ -154,8 +154,8 @@ export function isNetworkFailure(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === "string" ? error : "";
   const { response } = error as { readonly response?: { readonly data?: { readonly message?: unknown } } };
-  const told = response?.data?.message;
-  if (typeof told === "string" && told !== "") return told;
+  const message = response?.data?.message;
+  if (typeof message === "string" && message !== "") return message;
   if (error.message !== "") return error.message;
   return isNetworkFailure(error) ? String((error as { code?: unknown }).code) : "";
 }

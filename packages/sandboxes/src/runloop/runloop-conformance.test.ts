@@ -3,7 +3,7 @@ import { sandboxSuite } from "deepwright/testing";
 import { afterAll, describe, test } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import { NEEDS } from "../lease/lease-suite-case.ts";
-import { expectLeftOut, LENT, OWN } from "../lease/left-out-for-tests.ts";
+import { BORROWED, expectLeftOut, OWN } from "../lease/left-out-for-tests.ts";
 import { runloopSandbox } from "../runloop.ts";
 import { leaseSuite } from "../testing.ts";
 import { RUNLOOP_HOME, RUNLOOP_KEY, startRunloopServer } from "./runloop-server-for-tests.ts";
@@ -40,10 +40,10 @@ const client = new RunloopSDK({ bearerToken: RUNLOOP_KEY, baseURL: server.baseUr
 const mine = client.devbox.fromId((await client.api.devboxes.create({})).id);
 await mine.awaitRunning();
 
-const lent = leaseSuite(runner, {
+const borrowed = leaseSuite(runner, {
   name: "leases of a devbox of the user's at Runloop",
   provider: () => runloopSandbox({ sandbox: mine }),
   sharesFiles: true,
   timeoutMs,
 });
-expectLeftOut(lent, LENT);
+expectLeftOut(borrowed, BORROWED);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams, DevboxView } from "@runloop/api-client/resources/devboxes/devboxes";
 import { SandboxError } from "deepwright";
-import { lentPlace } from "../lent-place.ts";
+import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -207,7 +207,7 @@ export function ownedRunloopSandbox(handle: RunloopHandle): SandboxProvider {
       maxOutputBytes,
     });
     return {
-      ...lentPlace(sandbox.id, remote),
+      ...borrowedSandbox(sandbox.id, remote),
       keepAlive: async () => {
         await calls.call("keep the devbox", () => sandbox.keepAlive());
       },

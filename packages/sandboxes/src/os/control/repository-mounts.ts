@@ -92,14 +92,14 @@ export class Repositories {
     const files = [join(shared, "config"), ...[shared, repository].map((at) => join(at, GIT_SECOND))];
     const settings = gitSettings(files, { homes: this.#homes, root: this.#root });
     for (const file of settings.included) this.#addNamedFile(file);
-    const places = settings.worktrees.map((path) => this.#end({ from: repository, path }));
-    for (const place of places) {
-      const inside = this.#inside(place);
-      if (inside !== undefined && this.#root.stats(place)?.isDirectory()) this.#closing.pin(inside);
+    const worktrees = settings.worktrees.map((path) => this.#end({ from: repository, path }));
+    for (const path of worktrees) {
+      const inside = this.#inside(path);
+      if (inside !== undefined && this.#root.stats(path)?.isDirectory()) this.#closing.pin(inside);
     }
     this.#addHookLinks(join(shared, "hooks"));
     // A hook that a push runs is run in the repository itself.
-    for (const from of new Set([worktree, ...places, repository, shared]))
+    for (const from of new Set([worktree, ...worktrees, repository, shared]))
       for (const path of new Set(settings.hooks)) this.#addHooks({ from, path });
   }
 

@@ -31,7 +31,7 @@ export function isIn(path: string, directory: string): boolean {
 }
 
 /** Whoever names a path that is no part of a workspace chooses it: links are followed. */
-export function openPlace(path: string): number {
+export function openPath(path: string): number {
   return openSync(path, O_PATH);
 }
 
@@ -46,7 +46,7 @@ export class WorkspaceRoot {
 
   constructor(path: string) {
     this.path = path;
-    this.descriptor = openPlace(path);
+    this.descriptor = openPath(path);
     this.identity = identityOf(fstatSync(this.descriptor));
   }
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { ControlMount } from "../control/control-mounts.ts";
 import type { Bind } from "../network/network.ts";
 import { HIDDEN_SYSTEM, SANDBOX_HOST, SANDBOX_ID } from "../policy.ts";
-import { DEVICES, type MountPlace, systemMounts } from "./root-skeleton.ts";
+import { DEVICES, type MountPoint, systemMounts } from "./root-skeleton.ts";
 
 /** A directory or file of this machine that is held open, and where it is. */
-export interface HeldPlace {
+export interface HeldMount {
   /** The number of the descriptor in `bwrap`. */
   readonly number: number;
   readonly to: string;
@@ -17,8 +17,8 @@ export interface HeldPlace {
 export interface BubblewrapPlan {
   /** The directory that is `/`. */
   readonly skeleton: string;
-  readonly workspace: HeldPlace;
-  readonly visible: readonly HeldPlace[];
+  readonly workspace: HeldMount;
+  readonly visible: readonly HeldMount[];
   /** Directories of ours, into which no command can write. */
   readonly temporary: string;
   readonly binds: readonly Bind[];
@@ -45,7 +45,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...["--ro-bind", plan.skeleton, "/"],
     ...systemMounts().flatMap((path) => ["--ro-bind", path, path]),
     ...HIDDEN_SYSTEM.filter((path) => isRealDirectory(path)).flatMap((path) =>
-      emptyPlace(plan.sharedMemory !== undefined, path),
+      emptyMount(plan.sharedMemory !== undefined, path),
     ),
     ...["--proc", "/proc"],
     ...DEVICES.flatMap((name) => ["--dev-bind", join(plan.devices, name), `/dev/${name}`]),
@@ -92,7 +92,7 @@ const NAMESPACES = [
 ];
 
 /** Where something is mounted that the root has to have a place for. */
-export function mountPlaces(plan: Pick<BubblewrapPlan, "workspace" | "visible" | "binds">): MountPlace[] {
+export function mountPoints(plan: Pick<BubblewrapPlan, "workspace" | "visible" | "binds">): MountPoint[] {
   return [
     ...[plan.workspace, ...plan.visible].map(({ to, isDirectory }) => ({ path: to, isDirectory })),
     ...plan.binds.map(({ from, to }) => ({ path: to, isDirectory: isRealDirectory(from) })),
@@ -116,7 +116,7 @@ export function innerArguments(
     ...binds.flatMap(({ from, to }) => ["--ro-bind", from, to]),
     ...mounts.flatMap(({ path, kind }) => {
       const at = join(directory, path);
-      if (kind === "closed") return emptyPlace(canBound, at);
+      if (kind === "closed") return emptyMount(canBound, at);
       if (kind === "masked") return ["--ro-bind", "/dev/null", at];
       return [kind === "pin" ? "--bind" : "--ro-bind", at, at];
     }),
@@ -127,7 +127,7 @@ export function innerArguments(
 const SMALLEST = 4096;
 
 /** Its owner could change its mode and fill it, were it not so small. */
-function emptyPlace(canBound: boolean, path: string): string[] {
+function emptyMount(canBound: boolean, path: string): string[] {
   return [...bounded(canBound ? SMALLEST : undefined), "--perms", "0555", "--tmpfs", path];
 }
 
@@ -156,7 +156,7 @@ function withoutRootsRights(canBound: boolean): string[] {
     names.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
   const secrets = there(ROOTS_SECRETS).filter((path) => (statSync(path).mode & FOR_OTHERS) === 0);
   return [
-    ...there(ROOTS_DIRECTORIES).flatMap((path) => emptyPlace(canBound, path)),
+    ...there(ROOTS_DIRECTORIES).flatMap((path) => emptyMount(canBound, path)),
     ...there(ROOTS_SETTINGS).flatMap((path) => ["--ro-bind", path, path]),
     ...[...there([KEYS]), ...secrets].flatMap((path) => ["--ro-bind", "/dev/null", path]),
   ];

@@ -13,13 +13,13 @@ import { limitWords } from "../limit-words.ts";
 import type { SandboxNetwork } from "../network/network.ts";
 import type { OsSettings } from "../os-options.ts";
 import { ALTERNATIVES, sandboxEnvironment, splitEnvironment } from "../policy.ts";
-import type { OpenPlace, PlaceRequest } from "../sandbox-set-up.ts";
+import type { PreparedSandbox, SetUpRequest } from "../sandbox-set-up.ts";
 import { FIRST_PLACE, LIMITS_REPORT, REPORT, SetUpReport } from "../set-up-report.ts";
 import {
   type BubblewrapPlan,
   bubblewrapArguments,
   innerArguments,
-  mountPlaces,
+  mountPoints,
   runArguments,
 } from "./bubblewrap-arguments.ts";
 import { type Bubblewrap, findBubblewrap } from "./bubblewrap-program.ts";
@@ -28,10 +28,10 @@ import { hostMark, watchHost } from "./host-watch.ts";
 import { rootDevices } from "./root-devices.ts";
 import { rootSkeleton } from "./root-skeleton.ts";
 import { seccompFilter } from "./seccomp.ts";
-import { openVisible, type VisiblePlaces } from "./visible-mounts.ts";
+import { openVisible, type VisibleMounts } from "./visible-mounts.ts";
 
 /** Where no control group can be made, processes of root's are counted by nobody but us. */
-export function openLinuxPlace(request: PlaceRequest): OpenPlace {
+export function prepareLinuxSandbox(request: SetUpRequest): PreparedSandbox {
   const bwrap = findBubblewrap(request.settings, request.workspace);
   const root = new WorkspaceRoot(request.workspace);
   const visible = openVisible(request.settings, bwrap.path);
@@ -40,7 +40,7 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
     visible.close();
   };
   try {
-    return placeOn(request, { bwrap, root, visible, closeAll });
+    return preparedSandbox(request, { bwrap, root, visible, closeAll });
   } catch (error) {
     closeAll();
     throw error;
@@ -50,12 +50,12 @@ export function openLinuxPlace(request: PlaceRequest): OpenPlace {
 interface Held {
   readonly bwrap: Bubblewrap;
   readonly root: WorkspaceRoot;
-  readonly visible: VisiblePlaces;
+  readonly visible: VisibleMounts;
   /** Safe twice. */
   readonly closeAll: () => void;
 }
 
-function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held): OpenPlace {
+function preparedSandbox(request: SetUpRequest, { bwrap, root, visible, closeAll }: Held): PreparedSandbox {
   const { settings, state, lease, workspace, owner, network } = request;
   const guard = guardOf(settings, root);
   const plan = planFor(request, bwrap, visible);
@@ -72,15 +72,15 @@ function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held
   });
   const { words, wrap } = commandWrapper({ settings, bwrap, plan, run, visible, entrances, network });
   const emptyDevice = join(plan.devices, "null");
-  const places = [root.descriptor, ...visible.descriptors];
-  const shared = { env: env.outside, owner, filter, emptyDevice, places };
+  const descriptors = [root.descriptor, ...visible.descriptors];
+  const shared = { env: env.outside, owner, filter, emptyDevice, descriptors };
   const starter = new CommandStarter({ ...shared, directory: lease.path, entrances, words });
   return {
     skeleton: plan.skeleton,
     hasFilter: filter !== undefined,
     program: bwrap,
     isNested: guard.mayMount,
-    place: {
+    commandSettings: {
       ...shared,
       lease,
       workspace,
@@ -115,19 +115,19 @@ function placeOn(request: PlaceRequest, { bwrap, root, visible, closeAll }: Held
 }
 
 function planFor(
-  { settings, state, lease, owner, network }: PlaceRequest,
+  { settings, state, lease, owner, network }: SetUpRequest,
   { canBound }: Bubblewrap,
-  visible: VisiblePlaces,
+  visible: VisibleMounts,
 ): BubblewrapPlan {
   const isRoot = process.getuid?.() === 0 && owner === undefined;
-  const places = {
+  const mounts = {
     workspace: { number: FIRST_PLACE, to: settings.workingDirectory, isDirectory: true },
     visible: visible.held,
     binds: network?.binds ?? [],
   };
   return {
-    ...places,
-    skeleton: rootSkeleton(state, mountPlaces(places)),
+    ...mounts,
+    skeleton: rootSkeleton(state, mountPoints(mounts)),
     temporary: lease.temporary,
     devices: isRoot ? rootDevices(lease.path) : "/dev",
     sharedMemory: canBound ? settings.limits.memoryMb * MEGABYTE : undefined,
@@ -144,7 +144,7 @@ interface Wrapping {
   readonly plan: BubblewrapPlan;
   /** How the program that comes last is run. */
   readonly run: readonly string[];
-  readonly visible: VisiblePlaces;
+  readonly visible: VisibleMounts;
   /** Of the control group that is entered before the sandbox is set up; none: not so. */
   readonly entrances: readonly string[];
   readonly network: SandboxNetwork | undefined;

@@ -23,7 +23,7 @@ import { stateSubdirectory } from "../lease/state-directory.ts";
 import { OWN_SETTINGS, SANDBOX_HOME, SYSTEM_DIRECTORIES, SYSTEM_SETTINGS } from "../policy.ts";
 
 /** Where something is put later: a file or a directory, and absolute. */
-export interface MountPlace {
+export interface MountPoint {
   readonly path: string;
   readonly isDirectory: boolean;
 }
@@ -33,13 +33,13 @@ const FORM = 1;
 const MAX_COPIED_BYTES = 8 * 1024 * 1024;
 
 /** The directory of the host that becomes `/`. */
-export function rootSkeleton(state: string, places: readonly MountPlace[]): string {
+export function rootSkeleton(state: string, mounts: readonly MountPoint[]): string {
   const roots = stateSubdirectory(state, "roots");
-  const path = join(roots, fingerprint(places));
+  const path = join(roots, fingerprint(mounts));
   if (existsSync(join(path, "usr"))) return path;
   const making = join(roots, `.${randomBytes(8).toString("hex")}`);
   try {
-    make(making, places);
+    make(making, mounts);
     renameSync(making, path);
   } catch (error) {
     rmSync(making, { recursive: true, force: true });
@@ -53,7 +53,7 @@ export function systemMounts(): string[] {
   return SYSTEM_DIRECTORIES.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
 }
 
-function make(root: string, places: readonly MountPlace[]): void {
+function make(root: string, mounts: readonly MountPoint[]): void {
   mkdirSync(root, { mode: 0o755 });
   for (const path of SYSTEM_DIRECTORIES) {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -66,7 +66,7 @@ function make(root: string, places: readonly MountPlace[]): void {
   symlinkSync("../tmp/.home", join(root, SANDBOX_HOME));
   makeDevices(join(root, "dev"));
   makeSettings(join(root, "etc"));
-  for (const { path, isDirectory } of places) {
+  for (const { path, isDirectory } of mounts) {
     const at = join(root, path);
     mkdirSync(isDirectory ? at : dirname(at), { recursive: true });
     if (!isDirectory && !existsSync(at)) writeFileSync(at, "");
@@ -121,8 +121,8 @@ function realPathOf(path: string): string | undefined {
 }
 
 /** Of all that goes into it, by when it was last changed. */
-function fingerprint(places: readonly MountPlace[]): string {
-  const hash = createHash("sha256").update(JSON.stringify([FORM, places, OWN_SETTINGS, DEVICES]));
+function fingerprint(mounts: readonly MountPoint[]): string {
+  const hash = createHash("sha256").update(JSON.stringify([FORM, mounts, OWN_SETTINGS, DEVICES]));
   for (const name of SYSTEM_DIRECTORIES) {
     const stats = lstatSync(name, { throwIfNoEntry: false });
     hash.update(`${name} ${stats?.isSymbolicLink() ? readlinkSync(name) : stats?.isDirectory()}\n`);

@@ -1,15 +1,15 @@
 /** What commands may see of this machine besides the system: held open, and mounted by descriptor. */
 import { closeSync, fstatSync } from "node:fs";
-import { isIn, openPlace } from "../control/workspace-root.ts";
+import { isIn, openPath } from "../control/workspace-root.ts";
 import type { Bind } from "../network/network.ts";
 import type { OsSettings } from "../os-options.ts";
 import { SANDBOX_HOME, SYSTEM_DIRECTORIES } from "../policy.ts";
 import { FIRST_PLACE } from "../set-up-report.ts";
-import type { HeldPlace } from "./bubblewrap-arguments.ts";
+import type { HeldMount } from "./bubblewrap-arguments.ts";
 
-export interface VisiblePlaces {
+export interface VisibleMounts {
   readonly descriptors: readonly number[];
-  readonly held: readonly HeldPlace[];
+  readonly held: readonly HeldMount[];
   /** Mounted once more, inside: where commands can write, only a sandbox in the sandbox may mount. */
   readonly inside: readonly Bind[];
   /** Where `bwrap` is in the sandbox. */
@@ -21,11 +21,11 @@ export interface VisiblePlaces {
 const ASIDE = "/run/deepwright-visible";
 
 /** What is not there is left out. The workspace has the first number. */
-export function openVisible({ visible, workingDirectory }: OsSettings, bubblewrap: string): VisiblePlaces {
+export function openVisible({ visible, workingDirectory }: OsSettings, bubblewrap: string): VisibleMounts {
   const writable = ["/tmp", "/var/tmp", SANDBOX_HOME, workingDirectory];
   const isSystem = SYSTEM_DIRECTORIES.some((directory) => isIn(bubblewrap, directory));
   const descriptors: number[] = [];
-  const held: HeldPlace[] = [];
+  const held: HeldMount[] = [];
   const inside: Bind[] = [];
   let program = bubblewrap;
   for (const path of [...visible, ...(isSystem ? [] : [bubblewrap])]) {
@@ -47,7 +47,7 @@ export function openVisible({ visible, workingDirectory }: OsSettings, bubblewra
 
 function openedIfThere(path: string): number | undefined {
   try {
-    return openPlace(path);
+    return openPath(path);
   } catch {
     return undefined;
   }

@@ -5,13 +5,13 @@ import { SandboxError } from "deepwright";
 import { isProgram } from "../find-program.ts";
 import { limitWords } from "../limit-words.ts";
 import { ALTERNATIVES, sandboxEnvironment } from "../policy.ts";
-import type { OpenPlace, PlaceRequest } from "../sandbox-set-up.ts";
+import type { PreparedSandbox, SetUpRequest } from "../sandbox-set-up.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const MAC_PATH = "/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
-export function openMacPlace(request: PlaceRequest): OpenPlace {
+export function prepareMacSandbox(request: SetUpRequest): PreparedSandbox {
   const { settings, lease, workspace, network } = request;
   if (network !== undefined || !isProgram(SANDBOX_EXEC))
     throw new SandboxError(
@@ -24,7 +24,7 @@ export function openMacPlace(request: PlaceRequest): OpenPlace {
   return {
     skeleton: lease.temporary,
     hasFilter: false,
-    place: {
+    commandSettings: {
       lease,
       workspace,
       isThere: () => existsSync(workspace),

@@ -27,7 +27,7 @@ export interface SandboxNetwork {
   close(): Promise<void>;
 }
 
-export interface NetworkPlace {
+export interface NetworkLocation {
   /** A directory is made in it that nobody else can look into. */
   readonly directory: string;
   /** For tests: see `EgressProxyRequest`. */
@@ -53,10 +53,10 @@ const NODE_FLAG = "--v8-pool-size=0";
  */
 export async function openSandboxNetwork(
   options: EgressOptions,
-  place: NetworkPlace,
+  location: NetworkLocation,
 ): Promise<SandboxNetwork> {
-  await removeLeftovers(place.directory, PREFIX, SOCKET);
-  const directory = await privateDirectory(place.directory);
+  await removeLeftovers(location.directory, PREFIX, SOCKET);
+  const directory = await privateDirectory(location.directory);
   let proxy: EgressProxy | undefined;
   const close = async () => {
     await proxy?.close();
@@ -68,7 +68,11 @@ export async function openSandboxNetwork(
     // In the sandbox it may be somebody else's.
     await chmod(shared, 0o755);
     const socketPath = join(directory, SOCKET);
-    proxy = await startEgressProxy({ socketPath, options, ...(place.parts ? { parts: place.parts } : {}) });
+    proxy = await startEgressProxy({
+      socketPath,
+      options,
+      ...(location.parts ? { parts: location.parts } : {}),
+    });
     await writeShared(shared, "bridge.cjs", BRIDGE_PROGRAM);
     await writeShared(shared, "node", "");
     const trust = proxy.caCertificate === undefined ? {} : await writeTrust(shared, proxy.caCertificate);

@@ -10,7 +10,7 @@ import type { FileChange, NotCovered, RewindConflict } from "./threads.ts";
 type Content = string | Uint8Array | undefined;
 
 /** A tree of files that can be put back. Paths begin with `/`, which is its root. */
-export interface RestorablePlace {
+export interface RestorableFiles {
   read(path: string): Promise<Uint8Array | undefined>;
   /** `undefined` removes the file. */
   write(path: string, content: Uint8Array | undefined): Promise<void>;
@@ -18,13 +18,13 @@ export interface RestorablePlace {
   changedSince(moment: number): Promise<readonly string[]>;
 }
 
-export interface PlacesReport {
+export interface FilesReport {
   readonly restored: readonly FileChange[];
   readonly conflicts: readonly RewindConflict[];
   readonly notCovered: readonly NotCovered[];
 }
 
-export interface PlacesRewind {
+export interface FilesRewind {
   /** All of the thread. */
   readonly images: readonly StoredImage[];
   /** Checkpoints whose steps are taken back, and those whose steps are done again. */
@@ -33,7 +33,7 @@ export interface PlacesRewind {
   /** Checkpoints whose steps led to where the thread stands now. */
   readonly done: ReadonlySet<string>;
   /** Undefined for a place the caller does not let us write to. */
-  readonly open: (place: string) => RestorablePlace | undefined;
+  readonly open: (place: string) => RestorableFiles | undefined;
   readonly dryRun: boolean;
 }
 
@@ -46,7 +46,7 @@ interface FileHistory {
   readonly images: readonly StoredImage[];
 }
 
-export async function rewindPlaces(rewind: PlacesRewind): Promise<PlacesReport> {
+export async function rewindFiles(rewind: FilesRewind): Promise<FilesReport> {
   const restored: FileChange[] = [];
   const conflicts: RewindConflict[] = [];
   const notCovered: NotCovered[] = [];
@@ -91,7 +91,7 @@ function histories(images: readonly StoredImage[]): FileHistory[] {
 /** Absent if none of the steps touched the file. */
 async function wantedContent(
   { images }: FileHistory,
-  { undone, redone }: PlacesRewind,
+  { undone, redone }: FilesRewind,
 ): Promise<{ readonly content: Content } | undefined> {
   const last = images.findLast(({ checkpointId }) => redone.has(checkpointId));
   if (last) return { content: await last.after() };
@@ -103,8 +103,8 @@ async function wantedContent(
 async function restore(
   history: FileHistory,
   wanted: Content,
-  place: RestorablePlace,
-  rewind: PlacesRewind & { readonly searchUntil: number },
+  place: RestorableFiles,
+  rewind: FilesRewind & { readonly searchUntil: number },
 ): Promise<FileChange | string | undefined> {
   try {
     const current = readable(await place.read(history.path));
@@ -123,7 +123,7 @@ async function restore(
  * A content the thread has is not: what replaces it loses nothing. A file that is gone is, unless the steps
  * leave none; the last of them may have been broken off before it wrote.
  */
-async function isByOthers(current: Content, { images }: FileHistory, rewind: PlacesRewind): Promise<boolean> {
+async function isByOthers(current: Content, { images }: FileHistory, rewind: FilesRewind): Promise<boolean> {
   if (current !== undefined) return !(await isKnown(current, images));
   const last = images.findLast(({ checkpointId }) => rewind.done.has(checkpointId));
   if (!last) return (await images[0]?.before()) !== undefined;
@@ -131,7 +131,7 @@ async function isByOthers(current: Content, { images }: FileHistory, rewind: Pla
 }
 
 /** Whether a later one of the steps found what no earlier one had left; after a command that may be the command's. */
-async function wasChangedBetween({ images }: FileHistory, rewind: PlacesRewind): Promise<boolean> {
+async function wasChangedBetween({ images }: FileHistory, rewind: FilesRewind): Promise<boolean> {
   const undone = images.filter(({ checkpointId }) => rewind.undone.has(checkpointId));
   for (const image of undone.slice(1)) {
     const earlier = images.slice(0, images.indexOf(image));
@@ -152,7 +152,7 @@ async function isKnown(content: Content, images: readonly StoredImage[]): Promis
 }
 
 /** Each file once. */
-function tooLarge({ images, undone, redone }: PlacesRewind): NotCovered[] {
+function tooLarge({ images, undone, redone }: FilesRewind): NotCovered[] {
   const noted = images.filter(
     ({ place, checkpointId }) =>
       place.startsWith(LARGE) && (undone.has(checkpointId) || redone.has(checkpointId)),
@@ -169,7 +169,7 @@ function tooLarge({ images, undone, redone }: PlacesRewind): NotCovered[] {
 const CLOCK_TICK_MS = 10;
 
 /** Commands write where they like: named are the commands, and files that changed since the first of them. */
-async function afterCommands({ images, undone, open }: PlacesRewind): Promise<NotCovered[]> {
+async function afterCommands({ images, undone, open }: FilesRewind): Promise<NotCovered[]> {
   const commands = images.filter(
     ({ place, checkpointId }) => place.startsWith(COMMAND) && undone.has(checkpointId),
   );

@@ -3,7 +3,7 @@
 /** Shorter ones would strike out words that mean something else. */
 const SHORTEST = 4;
 
-export function withoutValues(text: string, secrets: Readonly<Record<string, string>>): string {
+export function redactSecrets(text: string, secrets: Readonly<Record<string, string>>): string {
   let clean = text;
   for (const [name, value] of Object.entries(secrets))
     if (value.length >= SHORTEST) clean = clean.replaceAll(value, `[${name}]`);

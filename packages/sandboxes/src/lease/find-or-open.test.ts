@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type SandboxProvider } from "../index.ts";
-import { testProvider } from "./places-for-tests.ts";
+import { testProvider } from "./sandboxes-for-tests.ts";
 
 interface Counted {
   readonly provider: SandboxProvider;

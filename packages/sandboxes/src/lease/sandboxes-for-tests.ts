@@ -10,7 +10,7 @@ import {
   processProvider,
 } from "./process-provider-for-tests.ts";
 
-export function placesRoot(): string {
+export function sandboxesRoot(): string {
   const root = mkdtempSync(join(tmpdir(), "places-"));
   afterThisTest(async () => {
     const provider = processProvider({ root });
@@ -21,7 +21,7 @@ export function placesRoot(): string {
 }
 
 export function testProvider(options: Partial<ProcessProviderOptions> = {}): ProcessProvider {
-  return processProvider({ root: placesRoot(), ...options });
+  return processProvider({ root: sandboxesRoot(), ...options });
 }
 
 /** As a run of this thread hands it to a backend. */

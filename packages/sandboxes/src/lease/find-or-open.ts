@@ -5,7 +5,7 @@ import type { NotedIds } from "./noted-id.ts";
 import type { Settings } from "./options.ts";
 import { type SetUpOptions, setUp, setupText } from "./set-up.ts";
 
-export interface PlaceRequest {
+export interface LeaseRequest {
   readonly key: string;
   readonly settings: Settings;
   readonly provider: SandboxProvider;
@@ -17,7 +17,7 @@ export interface PlaceRequest {
   readonly signal: AbortSignal;
 }
 
-export interface Place {
+export interface FoundSandbox {
   readonly opened: OpenedSandbox;
   /** Nothing in it is from before. */
   readonly isFresh: boolean;
@@ -25,7 +25,7 @@ export interface Place {
   readonly isReplacement: boolean;
 }
 
-export async function openPlace(request: PlaceRequest): Promise<Place> {
+export async function findOrOpen(request: LeaseRequest): Promise<FoundSandbox> {
   const { provider, settings, signal, noted, lastId } = request;
   const script = await setupText(settings);
   const notedId = await noted?.read();
@@ -45,18 +45,18 @@ export async function openPlace(request: PlaceRequest): Promise<Place> {
   });
 }
 
-function openRequest({ key, settings, signal }: PlaceRequest): OpenRequest {
+function openRequest({ key, settings, signal }: LeaseRequest): OpenRequest {
   const { env, ttl } = settings;
   return { key, env, signal, ...(Number.isFinite(ttl) && { ttl }) };
 }
 
-function setting({ provider, settings, signal }: PlaceRequest, script: string): SetUpOptions {
-  return { script, settings, signal, isLent: provider.lendsPlace === true };
+function setting({ provider, settings, signal }: LeaseRequest, script: string): SetUpOptions {
+  return { script, settings, signal, isBorrowed: provider.lendsPlace === true };
 }
 
 /** The first that is there and set up. In a thread, which has one, any others were left by a crash and are ended. */
 async function findAgain(
-  request: PlaceRequest,
+  request: LeaseRequest,
   notedId: string | undefined,
   script: string | undefined,
 ): Promise<OpenedSandbox | undefined> {
@@ -80,7 +80,7 @@ async function findAgain(
 }
 
 async function takeUp(
-  request: PlaceRequest,
+  request: LeaseRequest,
   id: string,
   script: string | undefined,
 ): Promise<OpenedSandbox | undefined> {
@@ -101,7 +101,7 @@ async function takeUp(
 
 /** Where several processes share a sandbox, two may have opened one at once: all go on with the same of them. */
 async function older(
-  request: PlaceRequest,
+  request: LeaseRequest,
   own: OpenedSandbox,
   script: string | undefined,
 ): Promise<OpenedSandbox | undefined> {
