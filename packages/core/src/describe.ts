@@ -1,7 +1,8 @@
 /** What an agent is made of, in words: for people who want to see the prompt and its price. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import type { AnyTool, HookPhase, Loop } from "./loop/loop.ts";
+import type { AnyTool } from "./loop/any-tool.ts";
+import type { HookPhase, Loop } from "./loop/loop.ts";
 import { namesOf } from "./loop/model-call.ts";
 import { subAgentsOf } from "./middleware/subagents.ts";
 import { estimateTokens } from "./tokens.ts";

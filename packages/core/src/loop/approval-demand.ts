@@ -1,7 +1,7 @@
 /** Holds an agent to what its backend demands: that a person agrees to every call. */
 import { ConfigurationError } from "../errors.ts";
 import type { ApprovalPolicy, CallGate } from "./approval-policy.ts";
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 import { isRunnable } from "./model-call.ts";
 
 /** A tool that is asked about under a condition, or that the provider runs by itself, is one nobody is asked about. */

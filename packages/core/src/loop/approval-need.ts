@@ -13,7 +13,8 @@ import {
 } from "./approval-policy.ts";
 import { type CallShape, callShape, shapeAt, withCanonicalPaths, withInputs } from "./call-shape.ts";
 import { boundFiles, type CallInputs, type InputFile, workspaceUse } from "./inputs/call-inputs.ts";
-import { type AnyTool, asksPeople, type Loop, stateView } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
+import { asksPeople, type Loop, stateView } from "./loop.ts";
 import { runtimeFor } from "./runtime.ts";
 import { LoopTask } from "./stage-task.ts";
 

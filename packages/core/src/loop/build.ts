@@ -16,7 +16,8 @@ import {
 } from "./approval-policy.ts";
 import { buildState } from "./channels.ts";
 import { hookGroups } from "./hooks.ts";
-import { type AnyTool, asksPeople, KEEPS_TIME, type Loop } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
+import { asksPeople, KEEPS_TIME, type Loop } from "./loop.ts";
 import { isRunnable } from "./model-call.ts";
 import { type ModelSource, modelSource, namedModels, sameItems } from "./model-source.ts";
 import { promptSectionOf } from "./prompt-section.ts";

@@ -10,7 +10,8 @@ import { agentPathOf, threadApprovals } from "./approval-memory.ts";
 import { judgeCall, mayAsk } from "./approval-need.ts";
 import { callShape } from "./call-shape.ts";
 import { boundFiles, type InputFile } from "./inputs/call-inputs.ts";
-import type { AnyTool, Loop } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
+import type { Loop } from "./loop.ts";
 import type { CallPass } from "./turn.ts";
 
 export interface Permit {

@@ -1,9 +1,10 @@
 /** What one agent is made of: everything its nodes need, decided once when the agent is built. */
 import type { SystemMessage } from "@langchain/core/messages";
-import type { ClientTool, ServerTool } from "@langchain/core/tools";
+import type { ClientTool } from "@langchain/core/tools";
 import { END } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { branchTo, readChannel, type TaskConfig, type Write } from "../engine/engine.ts";
+import type { AnyTool } from "./any-tool.ts";
 import type { ApprovalPolicy, CallGate } from "./approval-policy.ts";
 import type { StateShape } from "./channels.ts";
 import type { Messages } from "./messages.ts";
@@ -19,7 +20,6 @@ export const APPROVAL_NODE = "approval";
 /** Set on a tool that keeps to its time limit by itself. */
 export const KEEPS_TIME: unique symbol = Symbol.for("deepwright.keeps-time") as never;
 
-export type AnyTool = ClientTool | ServerTool;
 export type HookPhase = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent";
 
 /** Hooks that run in one node, in the order they run. */

@@ -3,7 +3,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { type RunnableBinding, RunnableBinding as RunnableBindingClass } from "@langchain/core/runnables";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { fieldSecrets, holdSecrets } from "../secrets.ts";
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 import { loadChatModel } from "./providers/load-model.ts";
 import { strictBinding } from "./providers/strict-tools.ts";
 

@@ -1,7 +1,8 @@
 /** Tools a middleware offered for one turn: known to the calls of that turn and to nobody else. */
 import type { AIMessage } from "@langchain/core/messages";
 import type { TaskConfig } from "../engine/engine.ts";
-import type { AnyTool, Loop } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
+import type { Loop } from "./loop.ts";
 
 type Tools = ReadonlyMap<string, AnyTool>;
 

@@ -10,7 +10,7 @@ import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../backends/backend.ts";
 import type { TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 import type { Messages } from "./messages.ts";
 import { withoutOwnRetries } from "./model-client.ts";
 import { type ChatModel, namedModels } from "./model-source.ts";

@@ -10,7 +10,7 @@ import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../backends/backend.ts";
 import type { RunTree } from "../backends/run-tree.ts";
 import type { TaskConfig } from "../engine/engine.ts";
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 import type { Messages } from "./messages.ts";
 import type { ChatModel } from "./model-source.ts";
 import type { Outcome } from "./outcome.ts";

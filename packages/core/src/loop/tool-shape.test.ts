@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 import { isExcluded, shapedTools, toolName, UNSHAPED } from "./tool-shape.ts";
 
 const one = tool(({ n }) => `one ${n}`, {

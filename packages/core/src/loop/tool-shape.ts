@@ -1,5 +1,5 @@
 /** Which tools of an agent no model shall see, and other words for those it does. */
-import type { AnyTool } from "./loop.ts";
+import type { AnyTool } from "./any-tool.ts";
 
 export interface ToolShape {
   readonly excluded: ReadonlySet<string>;

@@ -3,7 +3,8 @@ import type { TaskConfig } from "../../engine/engine.ts";
 import { showPath } from "../../paths.ts";
 import { inputsOf } from "../approval-need.ts";
 import type { Permit } from "../call-permit.ts";
-import type { AnyTool, Loop } from "../loop.ts";
+import type { AnyTool } from "../any-tool.ts";
+import type { Loop } from "../loop.ts";
 import { changedInputs, workspaceUse } from "./call-inputs.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 

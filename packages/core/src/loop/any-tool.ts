@@ -1,0 +1,3 @@
+import type { ClientTool, ServerTool } from "@langchain/core/tools";
+
+export type AnyTool = ClientTool | ServerTool;
