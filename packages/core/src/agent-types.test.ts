@@ -13,7 +13,7 @@ import { z } from "zod";
 import * as z3 from "zod/v3";
 import { createDeepAgent } from "./agent.ts";
 import type { FileData } from "./backends/backend.ts";
-import type { Outcome } from "./loop/outcome.ts";
+import type { Outcome } from "./loop/messages/outcome.ts";
 
 /** Never called: only its type matters. */
 type ResultOf<A extends { invoke: (...args: any[]) => any }> = A extends {

@@ -16,8 +16,8 @@ import type {
 import { buildAgentLoop } from "./child-agent.ts";
 import { agentAsyncDelegation, agentDelegation } from "./delegation.ts";
 import { type AgentDescription, describeLoop } from "./describe.ts";
-import { AgentGraph, attachNodes, graphFields } from "./loop/agent-graph.ts";
-import type { InterruptOn } from "./loop/approval-policy.ts";
+import type { InterruptOn } from "./loop/approval-rules/approval-policy.ts";
+import { AgentGraph, attachNodes, graphFields } from "./loop/graph/agent-graph.ts";
 import {
   DEFAULT_MODEL,
   listOption,

@@ -61,7 +61,7 @@ export {
 export type * from "./consolidation/conversations.ts";
 export type { MemoryFileChange } from "./consolidation/memory-changes.ts";
 export { CONSOLIDATION_PROMPT } from "./consolidation/words.ts";
-export type { ContextSize } from "./context/budget.ts";
+export type { ContextSize } from "./context/tokens/budget.ts";
 export {
   createSubAgent,
   createSubAgentMiddleware,
@@ -76,7 +76,11 @@ export {
   type ErrorCode as ConfigurationErrorCode,
   type SandboxErrorCode,
 } from "./errors.ts";
-export { listApprovals, type RememberedApproval, revokeApproval } from "./loop/approval-memory.ts";
+export {
+  listApprovals,
+  type RememberedApproval,
+  revokeApproval,
+} from "./loop/approval-rules/approval-memory.ts";
 export type {
   ActionRequest,
   ApprovalRequest,
@@ -87,16 +91,16 @@ export type {
   RememberScope,
   WhenPredicate,
   WhenRequest,
-} from "./loop/approval-policy.ts";
-export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/claim.ts";
-export { ModelError } from "./loop/model-error.ts";
-export type { FailureKind, ModelFailure } from "./loop/model-failure.ts";
-export type { ModelFallback } from "./loop/model-fallback.ts";
-export type { ModelRetry } from "./loop/model-retry.ts";
-export type { Outcome, OutcomeKind } from "./loop/outcome.ts";
+} from "./loop/approval-rules/approval-policy.ts";
+export { ModelError } from "./loop/failures/model-error.ts";
+export type { FailureKind, ModelFailure } from "./loop/failures/model-failure.ts";
+export type { Outcome, OutcomeKind } from "./loop/messages/outcome.ts";
+export type { AgentUsage, RunUsage, Usage } from "./loop/messages/run-usage.ts";
+export type { ModelFallback } from "./loop/model/model-fallback.ts";
+export type { ModelRetry } from "./loop/model/model-retry.ts";
 export { loadChatModel } from "./loop/providers/load-model.ts";
-export { isMediaReference, type MediaReference } from "./loop/request-media-block.ts";
-export type { AgentUsage, RunUsage, Usage } from "./loop/run-usage.ts";
+export { isMediaReference, type MediaReference } from "./loop/request/request-media-block.ts";
+export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/task/claim.ts";
 export {
   type AsyncSubAgentMiddlewareOptions,
   createAsyncSubAgentMiddleware,

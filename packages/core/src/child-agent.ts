@@ -2,11 +2,11 @@
 import { SystemMessage } from "@langchain/core/messages";
 import { approvalDemandOf } from "./backends/approval-demand.ts";
 import { ConfigurationError } from "./errors.ts";
-import { AgentGraph, attachNodes, graphFields } from "./loop/agent-graph.ts";
-import type { InterruptOn } from "./loop/approval-policy.ts";
-import { buildLoop, type LoopSpec } from "./loop/build.ts";
-import type { Loop } from "./loop/loop.ts";
-import { type ModelSource, modelSource } from "./loop/model-source.ts";
+import type { InterruptOn } from "./loop/approval-rules/approval-policy.ts";
+import type { Loop } from "./loop/contract/loop.ts";
+import { AgentGraph, attachNodes, graphFields } from "./loop/graph/agent-graph.ts";
+import { buildLoop, type LoopSpec } from "./loop/graph/build.ts";
+import { type ModelSource, modelSource } from "./loop/providers/model-source.ts";
 import { buildTeams, introduceTeams, teamsMayAsk } from "./middleware/subagents.ts";
 import { splitMiddleware } from "./options.ts";
 import { gatesFor, permissionsOption } from "./permissions/agent-rules.ts";

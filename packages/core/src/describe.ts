@@ -1,9 +1,9 @@
 /** What an agent is made of, in words: for people who want to see the prompt and its price. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import type { AnyTool } from "./loop/any-tool.ts";
-import type { HookPhase, Loop } from "./loop/loop.ts";
-import { namesOf } from "./loop/model-call.ts";
+import type { HookPhase, Loop } from "./loop/contract/loop.ts";
+import { namesOf } from "./loop/model/model-call.ts";
+import type { AnyTool } from "./loop/providers/any-tool.ts";
 import { subAgentsOf } from "./middleware/subagents.ts";
 import { estimateTokens } from "./tokens.ts";
 import { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";

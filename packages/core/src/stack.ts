@@ -4,7 +4,7 @@ import type { BackendFactory, BackendProtocol } from "./backends/backend.ts";
 import { StateBackend } from "./backends/state/state.ts";
 import type { Budget } from "./budget/limits.ts";
 import { ConfigurationError } from "./errors.ts";
-import { stagesOf } from "./loop/stages.ts";
+import { stagesOf } from "./loop/contract/stages.ts";
 import { ASYNC_SUBAGENT_MIDDLEWARE } from "./middleware/async-subagents.ts";
 import { createBudgetMiddleware } from "./middleware/budget.ts";
 import {

@@ -4,7 +4,7 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { Interrupt, StreamMode, StreamOutputMap, StreamTransformer } from "@langchain/langgraph";
 import type { AgentRunStream, SubagentRunStream } from "langchain";
 import type { BuiltInResult, RunOptions, StreamOptions } from "./agent-types.ts";
-import type { Outcome } from "./loop/outcome.ts";
+import type { Outcome } from "./loop/messages/outcome.ts";
 
 /** Until the run ends there is no outcome. */
 type ValuesOf<TResult> = Omit<TResult, "outcome"> & { readonly outcome?: Outcome };

@@ -1,6 +1,6 @@
 import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
-import { CORPUS, KINDS, randomFrom } from "./context/corpus-for-tests.ts";
+import { CORPUS, KINDS, randomFrom } from "./context/tokens/corpus-for-tests.ts";
 import { estimateTokens, TEXT_KINDS, tallyTokens } from "./tokens.ts";
 
 describe("a count is within 8 % of the real vocabulary", () => {

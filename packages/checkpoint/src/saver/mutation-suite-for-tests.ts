@@ -3,7 +3,7 @@ import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoin
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesReducer } from "../../../core/src/backends/state/files-value.ts";
-import { type Messages, messagesReducer, wholeList } from "../../../core/src/loop/messages.ts";
+import { type Messages, messagesReducer, wholeList } from "../../../core/src/loop/messages/messages.ts";
 import { copyOf, describeValue } from "./describe-for-tests.ts";
 import { type Mutation, mutate } from "./mutate-for-tests.ts";
 import { holds } from "./property-for-tests.ts";

@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { filesReducer } from "../../../core/src/backends/state/files-value.ts";
-import { type Messages, messagesReducer } from "../../../core/src/loop/messages.ts";
+import { type Messages, messagesReducer } from "../../../core/src/loop/messages/messages.ts";
 import type { Subject } from "./saver-suite-for-tests.ts";
 import type { SharedSaver } from "./shared-saver.ts";
 import { checkpointOf, EMPTY, metadataOf, type State } from "./states-for-tests.ts";

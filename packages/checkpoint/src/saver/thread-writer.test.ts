@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
-import { type Messages, messagesReducer } from "../../../core/src/loop/messages.ts";
+import { type Messages, messagesReducer } from "../../../core/src/loop/messages/messages.ts";
 import { MemoryStorage } from "../storage/memory-storage.ts";
 import { describeValue } from "./describe-for-tests.ts";
 import { SharedSaver } from "./shared-saver.ts";

@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, test } from "vitest";
 import { filesReducer } from "../../../core/src/backends/state/files-value.ts";
-import { messagesReducer } from "../../../core/src/loop/messages.ts";
+import { messagesReducer } from "../../../core/src/loop/messages/messages.ts";
 import { SharedMemorySaver } from "./shared-memory-saver.ts";
 import { checkpointOf, EMPTY, metadataOf } from "./states-for-tests.ts";
 

@@ -2,9 +2,9 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { RunTree } from "../backends/run-tree.ts";
 import { isTaskConfig, type TaskConfig } from "../engine/engine.ts";
-import type { Outcome } from "../loop/outcome.ts";
-import { endRunWith, RunEnded } from "../loop/run-ended.ts";
-import type { Ask, Outgoing, Stages, StageTask, TreeConfig } from "../loop/stages.ts";
+import type { Ask, Outgoing, Stages, StageTask, TreeConfig } from "../loop/contract/stages.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
+import { endRunWith, RunEnded } from "../loop/task/run-ended.ts";
 import { type CallFacts, charged, ledgerOf, runUsage, storedUsage, USED } from "./charge.ts";
 import { Ledger, type StoredUsage } from "./ledger.ts";
 import type { Limits } from "./limits.ts";

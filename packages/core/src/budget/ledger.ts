@@ -6,8 +6,8 @@
  * would fit if only the calls in flight stay below what they reserved waits for them: none is refused too early, and
  * many at once use no more than one at a time would.
  */
-import { TOOLS_NODE } from "../loop/loop.ts";
-import type { Usage } from "../loop/run-usage.ts";
+import { TOOLS_NODE } from "../loop/contract/loop.ts";
+import type { Usage } from "../loop/messages/run-usage.ts";
 import type { Limits } from "./limits.ts";
 import { type ModelPrice, type ModelPrices, priceOf } from "./prices.ts";
 import { addByAgent, addUsage, NO_USAGE, totalOf, type UsageByAgent } from "./usage.ts";

@@ -1,9 +1,9 @@
 /** Tells a model that it goes round in circles, and ends the run when it does not stop. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { treeOf } from "../backends/run-tree.ts";
-import type { Messages } from "../loop/messages.ts";
-import { endRunWith } from "../loop/run-ended.ts";
-import type { Stages, StageTask } from "../loop/stages.ts";
+import type { Stages, StageTask } from "../loop/contract/stages.ts";
+import type { Messages } from "../loop/messages/messages.ts";
+import { endRunWith } from "../loop/task/run-ended.ts";
 import { type Repetition, repetitionIn } from "./repetition.ts";
 
 /** The channel with the last message that is not looked at: it is of an earlier run, or of one that was ended. */

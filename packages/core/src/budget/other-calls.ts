@@ -5,7 +5,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
-import { Places } from "../loop/places.ts";
+import { Places } from "../loop/task/places.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Ledger } from "./ledger.ts";
 import { usageOfReply } from "./usage.ts";

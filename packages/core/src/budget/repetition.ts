@@ -6,7 +6,7 @@
  * they are all there is.
  */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
-import type { Messages } from "../loop/messages.ts";
+import type { Messages } from "../loop/messages/messages.ts";
 import { textHash } from "../text/text-hash.ts";
 
 /** The longest circle that is looked for, in turns. */

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import type { CreateDeepAgentParams } from "../agent-types.ts";
 import { anyTool, ask, onThread } from "../loop/fixtures/agents.ts";
-import type { Outcome } from "../loop/outcome.ts";
-import type { RunUsage } from "../loop/run-usage.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
+import type { RunUsage } from "../loop/messages/run-usage.ts";
 import {
   callTool,
   type ScriptedModel,

@@ -1,6 +1,6 @@
 /** What model calls used, as their providers reported it: counted, added up, told apart by agent. */
 import type { AIMessage } from "@langchain/core/messages";
-import type { AgentUsage, Usage } from "../loop/run-usage.ts";
+import type { AgentUsage, Usage } from "../loop/messages/run-usage.ts";
 import { estimateTokens } from "../tokens.ts";
 import { costOf, type ModelPrice } from "./prices.ts";
 

@@ -3,7 +3,7 @@ import type { DeepAgent } from "../agent.ts";
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import { DeepwrightError } from "../errors.ts";
-import type { Outcome } from "../loop/outcome.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
 import { withoutSecrets } from "../secrets.ts";
 import type { StreamPart } from "../stream-types.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { StageTask } from "../loop/stages.ts";
+import type { StageTask } from "../loop/contract/stages.ts";
 import { handOnFiles } from "./hand-on.ts";
 
 it("changes of several stages of one task reach the state together", () => {

@@ -1,6 +1,6 @@
 /** Changes of files that a backend of the older form does not store itself. */
 import type { FilesUpdate } from "../backends/backend.ts";
-import type { StageTask } from "../loop/stages.ts";
+import type { StageTask } from "../loop/contract/stages.ts";
 
 const updates = new WeakMap<StageTask, FilesUpdate>();
 

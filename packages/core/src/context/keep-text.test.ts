@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MapBackend } from "../backends/file-map/map-backend.ts";
-import type { StageTask } from "../loop/stages.ts";
+import type { StageTask } from "../loop/contract/stages.ts";
 import { keepText } from "./keep-text.ts";
 
 const task = { config: {}, signal: undefined, runtime: { state: {} } } as unknown as StageTask;

@@ -5,7 +5,7 @@ import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { storedContent } from "../backends/file-map/file-map.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
-import type { StageTask } from "../loop/stages.ts";
+import type { StageTask } from "../loop/contract/stages.ts";
 import { textHash } from "../text/text-hash.ts";
 import { type Area, areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
 import { handOnFiles } from "./hand-on.ts";

@@ -1,6 +1,6 @@
 /** Messages that differ from another in a few fields. */
 import type { BaseMessage } from "@langchain/core/messages";
-import { MARKS } from "../loop/messages.ts";
+import { MARKS } from "../loop/messages/messages.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

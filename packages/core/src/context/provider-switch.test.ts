@@ -2,13 +2,17 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langcha
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
-import type { ChatModel } from "../loop/model-source.ts";
-import { requestProvider } from "../loop/request-provider.ts";
+import type { ChatModel } from "../loop/providers/model-source.ts";
+import { requestProvider } from "../loop/request/request-provider.ts";
 import { say, scriptedModel } from "../testing/index.ts";
-import { type ProviderAnswer, type ProviderServer, providerServer } from "./provider-server-for-tests.ts";
-import { APIS, MODELS } from "./provider-server-models-for-tests.ts";
-import type { Api } from "./provider-server-read-for-tests.ts";
-import { SECRETS, type ThinkingServer, thinkingServer } from "./provider-thoughts-for-tests.ts";
+import {
+  type ProviderAnswer,
+  type ProviderServer,
+  providerServer,
+} from "./fixtures/provider-server-for-tests.ts";
+import { APIS, MODELS } from "./fixtures/provider-server-models-for-tests.ts";
+import type { Api } from "./fixtures/provider-server-read-for-tests.ts";
+import { SECRETS, type ThinkingServer, thinkingServer } from "./fixtures/provider-thoughts-for-tests.ts";
 
 let server: ProviderServer;
 let front: ThinkingServer;

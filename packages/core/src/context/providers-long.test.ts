@@ -4,10 +4,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { createPromptCachingMiddleware } from "../middleware/prompt-caching.ts";
 import { firstDifference, prefixShare, requestBytes } from "../testing/request-prefix.ts";
-import { type ProviderServer, providerServer, type SeenRequest } from "./provider-server-for-tests.ts";
-import { APIS, modelWithWindow } from "./provider-server-models-for-tests.ts";
-import type { Api } from "./provider-server-read-for-tests.ts";
-import { fail, isSummary, type LongWork, longWork, look } from "./provider-server-work-for-tests.ts";
+import {
+  type ProviderServer,
+  providerServer,
+  type SeenRequest,
+} from "./fixtures/provider-server-for-tests.ts";
+import { APIS, modelWithWindow } from "./fixtures/provider-server-models-for-tests.ts";
+import type { Api } from "./fixtures/provider-server-read-for-tests.ts";
+import { fail, isSummary, type LongWork, longWork, look } from "./fixtures/provider-server-work-for-tests.ts";
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

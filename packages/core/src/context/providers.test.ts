@@ -1,10 +1,14 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
-import type { ChatModel } from "../loop/model-source.ts";
-import { type ProviderAnswer, type ProviderServer, providerServer } from "./provider-server-for-tests.ts";
-import { APIS, MODELS } from "./provider-server-models-for-tests.ts";
-import type { Api } from "./provider-server-read-for-tests.ts";
+import type { ChatModel } from "../loop/providers/model-source.ts";
+import {
+  type ProviderAnswer,
+  type ProviderServer,
+  providerServer,
+} from "./fixtures/provider-server-for-tests.ts";
+import { APIS, MODELS } from "./fixtures/provider-server-models-for-tests.ts";
+import type { Api } from "./fixtures/provider-server-read-for-tests.ts";
 
 let server: ProviderServer | undefined;
 afterEach(async () => {

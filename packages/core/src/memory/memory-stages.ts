@@ -11,12 +11,12 @@
 import type { BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
 import { asHarness } from "../backends/harness-call.ts";
 import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
-import { compactionIn } from "../context/compaction-state.ts";
+import { compactionIn } from "../context/compaction/compaction-state.ts";
 import { copyMessage } from "../context/message-copy.ts";
-import { windowOf } from "../context/token-meter.ts";
-import type { Messages } from "../loop/messages.ts";
-import type { ChatModel } from "../loop/model-source.ts";
-import type { Stages, StageTask } from "../loop/stages.ts";
+import { windowOf } from "../context/tokens/token-meter.ts";
+import type { Stages, StageTask } from "../loop/contract/stages.ts";
+import type { Messages } from "../loop/messages/messages.ts";
+import type { ChatModel } from "../loop/providers/model-source.ts";
 import { parentPath } from "../paths.ts";
 import { textHash } from "../text/text-hash.ts";
 import { hasStandIn } from "./comments.ts";

@@ -1,7 +1,7 @@
 /** Rules that lie in the directories an agent works in, found when it comes there. */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
-import type { Messages } from "../loop/messages.ts";
+import type { Messages } from "../loop/messages/messages.ts";
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
 import { readPages } from "./load.ts";
 import type { ReadFile } from "./memory-file.ts";

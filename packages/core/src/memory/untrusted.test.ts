@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { MapBackend } from "../backends/file-map/map-backend.ts";
-import { UNTRUSTED_DATA } from "../loop/reminders.ts";
+import { UNTRUSTED_DATA } from "../loop/messages/reminders.ts";
 import { createSummarizationMiddleware } from "../middleware/summarization.ts";
 import { skillText } from "../skills/skill-files-for-tests.ts";
 import { callTool, type RecordedCall, say, scriptedModel } from "../testing/index.ts";

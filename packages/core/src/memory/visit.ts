@@ -5,7 +5,7 @@
 
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
 import { handOnFiles } from "../context/hand-on.ts";
-import type { StageTask } from "../loop/stages.ts";
+import type { StageTask } from "../loop/contract/stages.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { changeWords, lossWords } from "./changes.ts";
 import { restoreComments } from "./comment-guard.ts";

@@ -3,7 +3,7 @@ import type { AgentMiddleware } from "langchain";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { WithStages } from "../loop/stages.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
 import { memoryMiddleware } from "./memory.ts";
 
 /** What of the settings is asked for. */

@@ -11,7 +11,7 @@ import {
   strictModel,
   summariser,
   thread,
-} from "../context/agents-for-tests.ts";
+} from "../context/fixtures/agents-for-tests.ts";
 import { backgroundTasks } from "../subagents/async/background-tasks.ts";
 import { registerGraph } from "../subagents/async/graphs.ts";
 import { background, gate, obeying, supervisor, talk } from "../subagents/async/supervisors-for-tests.ts";

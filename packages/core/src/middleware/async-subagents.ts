@@ -8,7 +8,7 @@ import {
   PROMPT_SECTION,
   type PromptSection,
   type WithPromptSection,
-} from "../loop/prompt-section.ts";
+} from "../loop/contract/prompt-section.ts";
 import type { AsyncTasksValue } from "../subagents/async/async-task.ts";
 import { AsyncTeam } from "../subagents/async/async-team.ts";
 import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";

@@ -7,7 +7,7 @@ import { eventually } from "../../../../scripts/test-time.ts";
 import { createDeepAgent } from "../agent.ts";
 import type { CreateDeepAgentParams } from "../agent-types.ts";
 import { anyTool, ask, onThread, outline } from "../loop/fixtures/agents.ts";
-import type { RunUsage } from "../loop/run-usage.ts";
+import type { RunUsage } from "../loop/messages/run-usage.ts";
 import { callTool, fault, type ScriptedModel, say, scriptedModel, type Turn } from "../testing/index.ts";
 import { asTurn } from "../testing/turn.ts";
 import { createSummarizationMiddleware } from "./summarization.ts";

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { addStored, createBudgetStages } from "../budget/budget-stages.ts";
 import { type CallFacts, USED } from "../budget/charge.ts";
 import { type Budget, limitsOf } from "../budget/limits.ts";
-import { modelName } from "../context/known-windows.ts";
-import { requestTokens } from "../context/token-meter.ts";
+import { modelName } from "../context/tokens/known-windows.ts";
+import { requestTokens } from "../context/tokens/token-meter.ts";
 import { ConfigurationError } from "../errors.ts";
-import { type ChatModel, innermostModel } from "../loop/model-source.ts";
-import { type Outgoing, STAGES, type WithStages } from "../loop/stages.ts";
+import { type Outgoing, STAGES, type WithStages } from "../loop/contract/stages.ts";
+import { type ChatModel, innermostModel } from "../loop/providers/model-source.ts";
 
 export type BudgetMiddleware = AgentMiddleware & WithStages;
 

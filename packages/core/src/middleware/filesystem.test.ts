@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { BackendProtocol, SandboxBackendProtocol } from "../backends/backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
-import { PROMPT_SECTION } from "../loop/prompt-section.ts";
+import { PROMPT_SECTION } from "../loop/contract/prompt-section.ts";
 import { type RecordedCall, scriptedModel } from "../testing/index.ts";
 import { createFilesystemMiddleware, EXECUTION_SYSTEM_PROMPT, FILESYSTEM_TOOL_NAMES } from "./filesystem.ts";
 import { INHERIT } from "./inherit.ts";

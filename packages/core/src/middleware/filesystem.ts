@@ -9,9 +9,9 @@ import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { offersDelete } from "../backends/offered-delete.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state/state.ts";
-import { createMediaStages } from "../context/media-references.ts";
-import { OffloadLimits } from "../context/offload-limits.ts";
-import { createOffloadStages } from "../context/offload-stages.ts";
+import { createMediaStages } from "../context/media/media-references.ts";
+import { OffloadLimits } from "../context/offload/offload-limits.ts";
+import { createOffloadStages } from "../context/offload/offload-stages.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import {
@@ -19,9 +19,15 @@ import {
   PROMPT_SECTION,
   type PromptSection,
   type WithPromptSection,
-} from "../loop/prompt-section.ts";
-import { hooksForStages } from "../loop/stage-hooks.ts";
-import { combineStages, STAGES, type Stages, type StageTask, type WithStages } from "../loop/stages.ts";
+} from "../loop/contract/prompt-section.ts";
+import {
+  combineStages,
+  STAGES,
+  type Stages,
+  type StageTask,
+  type WithStages,
+} from "../loop/contract/stages.ts";
+import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
 import { showPath } from "../paths.ts";
 import { guardBackend } from "../permissions/guard.ts";
 import { checkPermissions, type PermissionList, type Rules } from "../permissions/rules.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createLoopStages, LOOKED_THROUGH, type LoopLimits } from "../budget/loop-stages.ts";
 import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type WithStages } from "../loop/stages.ts";
+import { STAGES, type WithStages } from "../loop/contract/stages.ts";
 
 /** null means absent. */
 export interface LoopDetectionMiddlewareOptions {

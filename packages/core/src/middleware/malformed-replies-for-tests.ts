@@ -1,6 +1,6 @@
 /** Replies with status 200 that no provider means to send, made from sound ones. For tests only. */
-import type { ProviderAnswer } from "../context/provider-server-for-tests.ts";
-import type { Api } from "../context/provider-server-read-for-tests.ts";
+import type { ProviderAnswer } from "../context/fixtures/provider-server-for-tests.ts";
+import type { Api } from "../context/fixtures/provider-server-read-for-tests.ts";
 
 type Pieces = readonly string[];
 type Raw = NonNullable<ProviderAnswer["raw"]>;

@@ -7,11 +7,11 @@ import {
   type ProviderAnswer,
   type ProviderServer,
   providerServer,
-} from "../context/provider-server-for-tests.ts";
-import { APIS, EAGER_MODELS } from "../context/provider-server-models-for-tests.ts";
-import type { Api } from "../context/provider-server-read-for-tests.ts";
-import type { ModelError } from "../loop/model-error.ts";
-import type { ModelRetry } from "../loop/model-retry.ts";
+} from "../context/fixtures/provider-server-for-tests.ts";
+import { APIS, EAGER_MODELS } from "../context/fixtures/provider-server-models-for-tests.ts";
+import type { Api } from "../context/fixtures/provider-server-read-for-tests.ts";
+import type { ModelError } from "../loop/failures/model-error.ts";
+import type { ModelRetry } from "../loop/model/model-retry.ts";
 import { MALFORMED, MALFORMED_WHOLE, type Malformed } from "./malformed-replies-for-tests.ts";
 import { createModelRetryMiddleware } from "./model-retry.ts";
 

@@ -10,10 +10,10 @@ import {
   type ProviderAnswer,
   type ProviderServer,
   providerServer,
-} from "../context/provider-server-for-tests.ts";
-import { APIS, EAGER_MODELS } from "../context/provider-server-models-for-tests.ts";
-import { ModelError } from "../loop/model-error.ts";
-import type { ModelFallback } from "../loop/model-fallback.ts";
+} from "../context/fixtures/provider-server-for-tests.ts";
+import { APIS, EAGER_MODELS } from "../context/fixtures/provider-server-models-for-tests.ts";
+import { ModelError } from "../loop/failures/model-error.ts";
+import type { ModelFallback } from "../loop/model/model-fallback.ts";
 import { callTool, fault, say, scriptedModel } from "../testing/index.ts";
 import { createModelFallbackMiddleware } from "./model-fallback.ts";
 import { createModelRetryMiddleware } from "./model-retry.ts";

@@ -2,12 +2,12 @@
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { FailureKind } from "../loop/model-failure.ts";
-import { askInTurn, type FallbackPolicy, type ModelFallback } from "../loop/model-fallback.ts";
-import { Pauses } from "../loop/model-pause.ts";
-import { type ChatModel, modelSource } from "../loop/model-source.ts";
-import { hooksForStages } from "../loop/stage-hooks.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
+import type { FailureKind } from "../loop/failures/model-failure.ts";
+import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { askInTurn, type FallbackPolicy, type ModelFallback } from "../loop/model/model-fallback.ts";
+import { Pauses } from "../loop/model/model-pause.ts";
+import { type ChatModel, modelSource } from "../loop/providers/model-source.ts";
 import { modelFailure } from "./model-retry.ts";
 
 /** null means absent. */

@@ -9,10 +9,10 @@ import {
   type ProviderAnswer,
   type ProviderServer,
   providerServer,
-} from "../context/provider-server-for-tests.ts";
-import { APIS, EAGER_MODELS } from "../context/provider-server-models-for-tests.ts";
-import { ModelError } from "../loop/model-error.ts";
-import type { ModelRetry } from "../loop/model-retry.ts";
+} from "../context/fixtures/provider-server-for-tests.ts";
+import { APIS, EAGER_MODELS } from "../context/fixtures/provider-server-models-for-tests.ts";
+import { ModelError } from "../loop/failures/model-error.ts";
+import type { ModelRetry } from "../loop/model/model-retry.ts";
 import { fault, scriptedModel } from "../testing/index.ts";
 import { createModelRetryMiddleware, type ModelRetryMiddlewareOptions } from "./model-retry.ts";
 

@@ -1,13 +1,13 @@
 /** Asks the model again when it fails in a way that passes, and gives up on one that says nothing. */
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
-import { isContextOverflow } from "../context/overflow.ts";
+import { isContextOverflow } from "../context/compaction/overflow.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
-import { failureOf, type ModelFailure } from "../loop/model-failure.ts";
-import { askWithRetries, type ModelRetry, type RetryPolicy } from "../loop/model-retry.ts";
-import { hooksForStages } from "../loop/stage-hooks.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
+import { failureOf, type ModelFailure } from "../loop/failures/model-failure.ts";
+import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { askWithRetries, type ModelRetry, type RetryPolicy } from "../loop/model/model-retry.ts";
 
 /** Times are in seconds. null means absent. */
 export interface ModelRetryMiddlewareOptions {

@@ -1,5 +1,5 @@
 import type { AgentMiddleware } from "langchain";
-import { requestMessages } from "../loop/request.ts";
+import { requestMessages } from "../loop/messages/request.ts";
 
 /**
  * Makes every request valid in a loop that does not do so itself: each call has one result, behind

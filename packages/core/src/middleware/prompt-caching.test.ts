@@ -5,8 +5,8 @@ import { createAgent } from "langchain";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
-import { type ProviderServer, providerServer } from "../context/provider-server-for-tests.ts";
-import { MODELS } from "../context/provider-server-models-for-tests.ts";
+import { type ProviderServer, providerServer } from "../context/fixtures/provider-server-for-tests.ts";
+import { MODELS } from "../context/fixtures/provider-server-models-for-tests.ts";
 import { createPromptCachingMiddleware } from "./prompt-caching.ts";
 
 let server: ProviderServer | undefined;

@@ -1,11 +1,11 @@
 /** Has providers keep the beginning of a request, so that a turn pays only for what is new. */
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
-import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache.ts";
-import type { CacheTtl } from "../context/prompt-cache-blocks.ts";
+import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache/prompt-cache.ts";
+import type { CacheTtl } from "../context/prompt-cache/prompt-cache-blocks.ts";
 import { ConfigurationError } from "../errors.ts";
-import { hooksForStages } from "../loop/stage-hooks.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
+import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
 
 /** null means absent. */
 export interface PromptCachingMiddlewareOptions {

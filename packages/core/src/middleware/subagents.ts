@@ -1,17 +1,17 @@
 /** Lets an agent hand tasks to others: the tool `task`, and a few words about it. */
 import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "../errors.ts";
-import { AgentGraph } from "../loop/agent-graph.ts";
-import { refuseUnasked } from "../loop/approval-demand.ts";
-import { mayAskByOptions } from "../loop/approval-policy.ts";
-import type { LoopSpec } from "../loop/build.ts";
-import { asksPeople, type Loop } from "../loop/loop.ts";
+import { mayAskByOptions } from "../loop/approval-rules/approval-policy.ts";
+import { asksPeople, type Loop } from "../loop/contract/loop.ts";
 import {
   appendSection,
   PROMPT_SECTION,
   type PromptSection,
   type WithPromptSection,
-} from "../loop/prompt-section.ts";
+} from "../loop/contract/prompt-section.ts";
+import { AgentGraph } from "../loop/graph/agent-graph.ts";
+import { refuseUnasked } from "../loop/graph/approval-demand.ts";
+import type { LoopSpec } from "../loop/graph/build.ts";
 import { type CompiledSubAgent, isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
 import type { Team } from "../subagents/team.ts";
 import { TASK_SYSTEM_PROMPT, TASK_TOOL } from "../subagents/words.ts";

@@ -11,7 +11,7 @@ import {
   summariser,
   thread,
   words,
-} from "../context/agents-for-tests.ts";
+} from "../context/fixtures/agents-for-tests.ts";
 import { ConfigurationError } from "../errors.ts";
 import { callTool, say } from "../testing/index.ts";
 import { createSummarizationToolMiddleware } from "./summarization-tool.ts";

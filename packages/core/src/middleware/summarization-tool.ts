@@ -4,7 +4,7 @@ import type { AgentMiddleware } from "langchain";
 import { checkBackend } from "../backends/check-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { ConfigurationError } from "../errors.ts";
-import type { WithStages } from "../loop/stages.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
 import { createCompactConversationTool } from "../tools/compact-conversation.ts";
 import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
 import { compactionMiddleware, settingsOf } from "./summarization.ts";

@@ -12,9 +12,9 @@ import {
   talk,
   thread,
   words,
-} from "../context/agents-for-tests.ts";
+} from "../context/fixtures/agents-for-tests.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES } from "../loop/stages.ts";
+import { STAGES } from "../loop/contract/stages.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { INHERIT } from "./inherit.ts";
 import { computeSummarizationDefaults, createSummarizationMiddleware } from "./summarization.ts";

@@ -5,6 +5,9 @@ import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state/state.ts";
+import type { CompactionSettings } from "../context/compaction/compaction.ts";
+import { createCompactionStages } from "../context/compaction/compaction-stages.ts";
+import type { Compaction } from "../context/compaction/compaction-state.ts";
 import {
   type ContextSize,
   type ContextSizes,
@@ -12,15 +15,12 @@ import {
   type SizeSetting,
   sizeOf,
   sizesOf,
-} from "../context/budget.ts";
-import type { CompactionSettings } from "../context/compaction.ts";
-import { createCompactionStages } from "../context/compaction-stages.ts";
-import type { Compaction } from "../context/compaction-state.ts";
-import { windowOf } from "../context/token-meter.ts";
+} from "../context/tokens/budget.ts";
+import { windowOf } from "../context/tokens/token-meter.ts";
 import { ConfigurationError } from "../errors.ts";
-import { type ChatModel, modelSource } from "../loop/model-source.ts";
-import { hooksForStages } from "../loop/stage-hooks.ts";
-import { STAGES, type WithStages } from "../loop/stages.ts";
+import { STAGES, type WithStages } from "../loop/contract/stages.ts";
+import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { type ChatModel, modelSource } from "../loop/providers/model-source.ts";
 import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
 import { checkSummarizationOptions } from "./summarization-options.ts";
 

@@ -6,7 +6,7 @@ import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import type { TaskConfig } from "../engine/engine.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/stages.ts";
+import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
 import { once } from "../once.ts";
 import { type Redact, Redaction } from "../telemetry/redaction.ts";
 import { Telemetry, type TelemetrySettings } from "../telemetry/telemetry.ts";

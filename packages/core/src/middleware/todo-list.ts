@@ -8,7 +8,7 @@ import {
   PROMPT_SECTION,
   type PromptSection,
   type WithPromptSection,
-} from "../loop/prompt-section.ts";
+} from "../loop/contract/prompt-section.ts";
 import { createWriteTodosTool, type Todo, todoSchema } from "../tools/write-todos.ts";
 
 /** null means absent. */

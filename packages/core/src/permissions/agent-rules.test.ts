@@ -7,7 +7,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { MapBackend } from "../backends/file-map/map-backend.ts";
-import { compactingAgent, converse, strictModel, summariser } from "../context/agents-for-tests.ts";
+import { compactingAgent, converse, strictModel, summariser } from "../context/fixtures/agents-for-tests.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { createMemoryMiddleware } from "../middleware/memory.ts";
 import { parentPath } from "../paths.ts";

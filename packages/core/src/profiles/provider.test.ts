@@ -1,6 +1,6 @@
 import { ChatAnthropic } from "@langchain/anthropic";
 import { describe, expect, test } from "vitest";
-import { modelSource } from "../loop/model-source.ts";
+import { modelSource } from "../loop/providers/model-source.ts";
 import { newProvider } from "./profiles-for-tests.ts";
 import { getProviderProfile, registerProviderProfile } from "./provider.ts";
 

@@ -1,5 +1,5 @@
 /** How models named by a string are made: per provider and per model. */
-import { addProviderOptions, providerOptionsFor } from "../loop/provider-options.ts";
+import { addProviderOptions, providerOptionsFor } from "../loop/providers/provider-options.ts";
 import { initOptionsOf } from "./parse.ts";
 import type { ProviderProfile } from "./types.ts";
 

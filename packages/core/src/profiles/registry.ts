@@ -1,5 +1,5 @@
 /** The harness profiles of this process, by provider or by model. Two copies of the library share them. */
-import { checkedModelKey } from "../loop/model-key.ts";
+import { checkedModelKey } from "../loop/providers/model-key.ts";
 import { createHarnessProfile } from "./create.ts";
 import { mergeHarnessProfiles } from "./merge.ts";
 import type { HarnessProfile, HarnessProfileOptions } from "./types.ts";

@@ -1,6 +1,6 @@
 /** Which profile an agent gets: ours for the family of its model, its provider's, its model's, its own. */
 import type { AgentMiddleware } from "langchain";
-import { keyText, modelKeyOf } from "../loop/model-key.ts";
+import { keyText, modelKeyOf } from "../loop/providers/model-key.ts";
 import { builtInProfile } from "./built-in.ts";
 import { createHarnessProfile, EMPTY_HARNESS_PROFILE, invalidProfile } from "./create.ts";
 import { extraMiddlewareOf, mergeHarnessProfiles } from "./merge.ts";

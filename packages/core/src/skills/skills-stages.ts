@@ -5,11 +5,11 @@
 
 import type { ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
-import { windowOf } from "../context/token-meter.ts";
+import { windowOf } from "../context/tokens/token-meter.ts";
 import { graphNamespace } from "../engine/engine.ts";
-import { type Messages, withId } from "../loop/messages.ts";
-import { isReminded, REMINDERS } from "../loop/reminders.ts";
-import type { Stages, StageTask } from "../loop/stages.ts";
+import type { Stages, StageTask } from "../loop/contract/stages.ts";
+import { type Messages, withId } from "../loop/messages/messages.ts";
+import { isReminded, REMINDERS } from "../loop/messages/reminders.ts";
 import { canonicalPath, isWithin } from "../paths.ts";
 import { textHash } from "../text/text-hash.ts";
 import { type Catalog, SkillLoader } from "./load-skills.ts";

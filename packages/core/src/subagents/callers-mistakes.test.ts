@@ -5,7 +5,7 @@ import { createDeepAgent } from "../agent.ts";
 import { LocalShellBackend } from "../backends/shell/local-shell.ts";
 import { childBuilder } from "../child-agent.ts";
 import { createSubAgentMiddleware } from "../delegation.ts";
-import type { AgentGraph } from "../loop/agent-graph.ts";
+import type { AgentGraph } from "../loop/graph/agent-graph.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { acts, anyTool, asked, resultsOf, taskCall, tasks, troupe } from "./children-for-tests.ts";
 import type { LocalSubAgent, SubAgent } from "./spec.ts";

@@ -1,9 +1,9 @@
 /** Which state a child gets and what of it comes back. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseChannel } from "@langchain/langgraph";
-import { buildState } from "../loop/channels.ts";
-import type { Loop } from "../loop/loop.ts";
-import { REMINDERS } from "../loop/reminders.ts";
+import { buildState } from "../loop/contract/channels.ts";
+import type { Loop } from "../loop/contract/loop.ts";
+import { REMINDERS } from "../loop/messages/reminders.ts";
 import { once } from "../once.ts";
 import { sameValue } from "./same-value.ts";
 import { updateFor } from "./state-update.ts";

@@ -1,7 +1,7 @@
 /** What the children of an agent take over from it. */
 import type { SystemMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
-import type { InterruptOn } from "../loop/approval-policy.ts";
+import type { InterruptOn } from "../loop/approval-rules/approval-policy.ts";
 import type { PermissionList } from "../permissions/rules.ts";
 import type { LocalSubAgent, SubAgent } from "./spec.ts";
 import { GENERAL_PURPOSE_NAME, GENERAL_PURPOSE_SUBAGENT } from "./words.ts";

@@ -1,8 +1,8 @@
 /** What a child has to say in the end, whatever kind of runnable it is. */
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
-import { failureWords } from "../loop/failure-words.ts";
-import { TimedOut } from "../loop/limits.ts";
-import type { Outcome } from "../loop/outcome.ts";
+import { TimedOut } from "../loop/calls/limits.ts";
+import { failureWords } from "../loop/failures/failure-words.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
 import type { StateValues } from "./child-state.ts";
 import type { ChildEnd } from "./run-child.ts";
 import { shortfall, TASK_TOOL } from "./words.ts";

@@ -2,11 +2,11 @@
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { treeOf } from "../backends/run-tree.ts";
 import { stoppedBy } from "../engine/engine.ts";
-import { AgentGraph } from "../loop/agent-graph.ts";
-import { passesGate } from "../loop/caller-mistake.ts";
-import { withDeadline } from "../loop/limits.ts";
-import { linkedSignal } from "../loop/linked-signal.ts";
-import { observedRun } from "../loop/observed.ts";
+import { withDeadline } from "../loop/calls/limits.ts";
+import { passesGate } from "../loop/failures/caller-mistake.ts";
+import { AgentGraph } from "../loop/graph/agent-graph.ts";
+import { linkedSignal } from "../loop/task/linked-signal.ts";
+import { observedRun } from "../loop/task/observed.ts";
 import type { StateValues } from "./child-state.ts";
 
 /** Whatever can be run; what can be streamed tells its state after each step. */

@@ -3,7 +3,7 @@ import { SystemMessage } from "@langchain/core/messages";
 import { type Budget, limitsOf } from "../budget/limits.ts";
 import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { approvalPolicy, type InterruptOn } from "../loop/approval-policy.ts";
+import { approvalPolicy, type InterruptOn } from "../loop/approval-rules/approval-policy.ts";
 import { checkPermissions, type PermissionList } from "../permissions/rules.ts";
 
 /** `"isolated"`: sees its task alone. `"fork"`: goes on from the conversation of the agent that calls it. */

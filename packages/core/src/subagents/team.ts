@@ -1,7 +1,8 @@
 /** The subagents of one agent. Each is built when it is first called, once. */
-import type { LoopSpec } from "../loop/build.ts";
-import { passesGate } from "../loop/caller-mistake.ts";
-import type { Loop } from "../loop/loop.ts";
+
+import type { Loop } from "../loop/contract/loop.ts";
+import { passesGate } from "../loop/failures/caller-mistake.ts";
+import type { LoopSpec } from "../loop/graph/build.ts";
 import { type ParentState, stateOfAnyLoop, stateOfLoop } from "./child-state.ts";
 import type { ChildRunnable } from "./run-child.ts";
 import { isCompiled, type LocalSubAgent, type SubAgent } from "./spec.ts";

@@ -1,5 +1,5 @@
 /** Words about delegation: for the model that hands work on, and for the one that gets it. Snapshot-tested. */
-import type { Outcome } from "../loop/outcome.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
 import type { LocalSubAgent } from "./spec.ts";
 
 export const TASK_TOOL = "task";

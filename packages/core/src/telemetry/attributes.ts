@@ -3,10 +3,10 @@ import type { AIMessage } from "@langchain/core/messages";
 import type { Attributes } from "@opentelemetry/api";
 import { usageOfReply } from "../budget/usage.ts";
 import { DeepwrightError } from "../errors.ts";
-import { TimedOut } from "../loop/limits.ts";
-import { modelKeyOf } from "../loop/model-key.ts";
-import { type ChatModel, innermostModel } from "../loop/model-source.ts";
-import { stopReason } from "../loop/outcome.ts";
+import { TimedOut } from "../loop/calls/limits.ts";
+import { stopReason } from "../loop/messages/outcome.ts";
+import { modelKeyOf } from "../loop/providers/model-key.ts";
+import { type ChatModel, innermostModel } from "../loop/providers/model-source.ts";
 import { ownValue } from "../text/own-value.ts";
 
 /** Names of the conventions, by the names of `initChatModel`. */

@@ -1,7 +1,7 @@
 /** Messages as the semantic conventions write them, redacted. Only for those who asked for content. */
 import { type AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { Attributes } from "@opentelemetry/api";
-import { stopReason } from "../loop/outcome.ts";
+import { stopReason } from "../loop/messages/outcome.ts";
 import type { Redaction } from "./redaction.ts";
 
 type Part = Readonly<Record<string, unknown>>;

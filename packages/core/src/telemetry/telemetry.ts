@@ -14,9 +14,9 @@ import {
 } from "@opentelemetry/api";
 import { withTree } from "../backends/run-tree.ts";
 import type { TaskConfig } from "../engine/engine.ts";
-import { type ChatModel, holdKeys } from "../loop/model-source.ts";
-import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/observed.ts";
-import type { Outcome } from "../loop/outcome.ts";
+import type { Outcome } from "../loop/messages/outcome.ts";
+import { type ChatModel, holdKeys } from "../loop/providers/model-source.ts";
+import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/task/observed.ts";
 import { chatAttributes, type ModelNames, modelNames, present, requestAttributes } from "./attributes.ts";
 import { listening, unheard } from "./other-calls.ts";
 import { askedPlaces, calledPlaces } from "./places.ts";

@@ -7,7 +7,7 @@
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { AgentMiddleware } from "langchain";
-import { type Outgoing, STAGES, type WithStages } from "../loop/stages.ts";
+import { type Outgoing, STAGES, type WithStages } from "../loop/contract/stages.ts";
 
 /**
  * A request of LangChain's messages (`calls` of a scripted model, what `recordRequests` recorded), or the JSON that

@@ -1,7 +1,7 @@
 /** The files of the workspace that a command names, with hashes of their content. */
 import type { BackendProtocol, FileInfo, OperationOptions } from "../backends/backend.ts";
 import { asHarness } from "../backends/harness-call.ts";
-import type { CallInputs } from "../loop/inputs/call-inputs.ts";
+import type { CallInputs } from "../loop/approval-rules/call-inputs.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { type CommandWords, commandWords } from "../text/command-words.ts";
 

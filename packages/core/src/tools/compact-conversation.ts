@@ -1,7 +1,11 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { z } from "zod";
-import { COMPACT_TOOL, COMPACTION_REQUESTED, NOTHING_TO_COMPACT } from "../context/compact-request.ts";
-import { COMPACTION, type Compaction } from "../context/compaction-state.ts";
+import {
+  COMPACT_TOOL,
+  COMPACTION_REQUESTED,
+  NOTHING_TO_COMPACT,
+} from "../context/compaction/compact-request.ts";
+import { COMPACTION, type Compaction } from "../context/compaction/compaction-state.ts";
 import { type BuiltInTool, builtInTool, succeededCall, type ToolCallRuntime } from "./built-in-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
 

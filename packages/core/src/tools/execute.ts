@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { BackendProtocol, BackendRuntime, ExecuteResponse } from "../backends/backend.ts";
 import { isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { SandboxError } from "../backends/sandbox-error.ts";
-import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
+import { withWorkspaceUse } from "../loop/approval-rules/call-inputs.ts";
 import { once } from "../once.ts";
 import {
   type BuiltInTool,

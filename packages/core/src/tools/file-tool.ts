@@ -10,8 +10,8 @@ import type {
   SkippedFile,
 } from "../backends/backend.ts";
 import { keepsRelativePaths } from "../backends/is-sandbox.ts";
-import { withPathArguments } from "../loop/call-shape.ts";
-import { withWorkspaceUse } from "../loop/inputs/call-inputs.ts";
+import { withWorkspaceUse } from "../loop/approval-rules/call-inputs.ts";
+import { withPathArguments } from "../loop/approval-rules/call-shape.ts";
 import { type CanonicalPath, canonicalPath, showPath } from "../paths.ts";
 import {
   type BuiltInTool,

@@ -18,8 +18,8 @@ import {
   type ProviderAnswer,
   type ProviderServer,
   providerServer,
-} from "../../context/provider-server-for-tests.ts";
-import { APIS, MODELS } from "../../context/provider-server-models-for-tests.ts";
+} from "../../context/fixtures/provider-server-for-tests.ts";
+import { APIS, MODELS } from "../../context/fixtures/provider-server-models-for-tests.ts";
 
 const servers: ProviderServer[] = [];
 afterAll(() => Promise.all(servers.map((server) => server.close())));

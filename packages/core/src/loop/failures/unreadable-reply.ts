@@ -1,5 +1,5 @@
 /** A reply that came and cannot be read: broken JSON, wrong types, missing fields, no end. It counts as one that broke off. */
-import { failureOf, type JudgedError, type ModelFailure } from "../model-failure.ts";
+import { failureOf, type JudgedError, type ModelFailure } from "./model-failure.ts";
 
 const LONGEST_PROBLEM = 300;
 

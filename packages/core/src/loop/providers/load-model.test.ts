@@ -5,10 +5,10 @@ import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { ChatOpenAI } from "@langchain/openai";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createDeepAgent } from "../../agent.ts";
-import { type ProviderServer, providerServer } from "../../context/provider-server-for-tests.ts";
+import { type ProviderServer, providerServer } from "../../context/fixtures/provider-server-for-tests.ts";
 import { registerProviderProfile } from "../../profiles/provider.ts";
-import { modelKeyOf } from "../model-key.ts";
 import { loadChatModel } from "./load-model.ts";
+import { modelKeyOf } from "./model-key.ts";
 import { MODEL_PROVIDERS, providerName } from "./table.ts";
 
 let server: ProviderServer | undefined;

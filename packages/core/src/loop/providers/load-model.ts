@@ -3,8 +3,8 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { DeepwrightError } from "../../errors.ts";
 import { withoutSecrets } from "../../secrets.ts";
 import { ownValue } from "../../text/own-value.ts";
-import { nameModel } from "../model-key.ts";
-import { providerOptionsFor } from "../provider-options.ts";
+import { nameModel } from "./model-key.ts";
+import { providerOptionsFor } from "./provider-options.ts";
 import { MODEL_PROVIDERS, type ModelProvider, modelProvider, providerKey, providerUrl } from "./table.ts";
 
 type Options = Readonly<Record<string, unknown>>;

@@ -7,9 +7,9 @@ import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { createDeepAgent } from "../../agent.ts";
 import { MapBackend } from "../../backends/file-map/map-backend.ts";
-import { png } from "../../context/media-kinds-for-tests.ts";
+import { png } from "../../context/media/media-kinds-for-tests.ts";
 import { callTool, say, scriptedModel } from "../../testing/index.ts";
-import type { ChatModel } from "../model-source.ts";
+import type { ChatModel } from "./model-source.ts";
 
 const closers: (() => unknown)[] = [];
 afterAll(() => Promise.all(closers.map((close) => close())));

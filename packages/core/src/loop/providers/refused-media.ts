@@ -6,8 +6,8 @@
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import { DeepwrightError } from "../../errors.ts";
-import { failureOf, type JudgedError, type ModelFailure } from "../model-failure.ts";
-import { type ChatModel, innermostModel } from "../model-source.ts";
+import { failureOf, type JudgedError, type ModelFailure } from "../failures/model-failure.ts";
+import { type ChatModel, innermostModel } from "./model-source.ts";
 
 export type MediaKind = "image" | "pdf" | "audio" | "video";
 

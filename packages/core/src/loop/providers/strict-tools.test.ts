@@ -7,9 +7,9 @@ import { createMiddleware, providerStrategy, tool } from "langchain";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../agent.ts";
-import { type ProviderAnswer, providerServer } from "../../context/provider-server-for-tests.ts";
-import { MODELS } from "../../context/provider-server-models-for-tests.ts";
-import type { ChatModel } from "../model-source.ts";
+import { type ProviderAnswer, providerServer } from "../../context/fixtures/provider-server-for-tests.ts";
+import { MODELS } from "../../context/fixtures/provider-server-models-for-tests.ts";
+import type { ChatModel } from "./model-source.ts";
 import { openaiSchema, withoutNulls } from "./strict-schema.ts";
 
 const closers: (() => unknown)[] = [];

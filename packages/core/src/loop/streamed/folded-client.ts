@@ -4,7 +4,7 @@
  * A model is seen through an object that has it as its prototype, so the caller's own is not changed. What LangChain's
  * base class does runs on the view; methods of the model's own classes run on the model itself, which may have private fields.
  */
-import type { BoundModel } from "../model-source.ts";
+import type { BoundModel } from "../providers/model-source.ts";
 import { type StreamArguments, wholeStream } from "./whole-stream.ts";
 
 type Model = Record<string, any>;

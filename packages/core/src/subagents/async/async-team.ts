@@ -1,7 +1,7 @@
 /** The async subagents of one agent, and what its model can do with their tasks. Whatever goes wrong is an answer. */
 import { treeOf } from "../../backends/run-tree.ts";
 import { DeepwrightError } from "../../errors.ts";
-import { failureWords } from "../../loop/failure-words.ts";
+import { failureWords } from "../../loop/failures/failure-words.ts";
 import { ownValue } from "../../text/own-value.ts";
 import type { AsyncSubAgent } from "../spec.ts";
 import { transportFor } from "./async-spec.ts";

@@ -1,0 +1,75 @@
+/** What a call is, exactly: the agent that makes it, the tool and the arguments, whatever the order of their keys. */
+import type { ToolCall } from "@langchain/core/messages";
+import { sha256 } from "@langchain/core/utils/hash";
+import { canonicalPath } from "../../paths.ts";
+
+/** The arguments of a tool that are paths in its backend; whoever makes such a tool says so. */
+const PATHS = Symbol.for("deepwright.path-arguments");
+
+/** The same tool, which now says which of its arguments are paths. */
+export function withPathArguments<Tool extends object>(tool: Tool, names: readonly string[]): Tool {
+  return Object.defineProperty(tool, PATHS, { value: names, enumerable: true });
+}
+
+/** The same arguments, absolute paths in their one spelling. Where a relative path leads only the backend knows. */
+export function withCanonicalPaths(
+  tool: unknown,
+  args: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  for (const name of (tool as { [PATHS]?: readonly string[] } | undefined)?.[PATHS] ?? []) {
+    const path = args[name];
+    if (typeof path !== "string" || !path.startsWith("/")) continue;
+    const canonical = canonicalPath(path);
+    if (canonical.error === undefined) changed[name] = canonical.path;
+  }
+  return { ...args, ...changed };
+}
+
+export interface CallShape {
+  /** Two calls have the same one if, and only if, they are the same. */
+  readonly id: string;
+  /** For people: the tool and its arguments. */
+  readonly text: string;
+}
+
+export function callShape(
+  agentPath: readonly string[],
+  call: Pick<ToolCall, "name" | "args">,
+  tool: unknown,
+): CallShape {
+  const args = canonicalJson(withCanonicalPaths(tool, call.args ?? {}));
+  const id = sha256(`${JSON.stringify([agentPath, call.name])}${args}`);
+  return { id, text: `${call.name} ${args}` };
+}
+
+/** The shape an approval is remembered by: `place` is where the call takes effect; undefined: that is everywhere. */
+export function shapeAt(shape: CallShape, place: string | undefined): CallShape {
+  return place === undefined ? shape : { ...shape, id: sha256(JSON.stringify([shape.id, place])) };
+}
+
+/** The same for a call that reads files: what is remembered holds for the content they have now. */
+export function withInputs(
+  shape: CallShape,
+  inputs: readonly { readonly path: string; readonly hash: string }[] = [],
+): CallShape {
+  if (inputs.length === 0) return shape;
+  const files = inputs.map(({ path, hash }) => [path, hash]);
+  return { ...shape, id: sha256(JSON.stringify([shape.id, files])) };
+}
+
+/** JSON with the keys of every object in order. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) => (isRecord(item) ? sorted(item) : item)) ?? "null";
+}
+
+function sorted(record: Record<string, unknown>): Record<string, unknown> {
+  // Without a prototype: `__proto__` is a key like any other.
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(record).sort()) copy[key] = record[key];
+  return copy;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

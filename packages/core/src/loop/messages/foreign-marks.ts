@@ -1,0 +1,48 @@
+/**
+ * Marks of the harness in messages that come from outside. They say which put-aside files belong to the thread, and
+ * servers pass on what their users send: only what the thread says itself is believed.
+ */
+import type { BaseMessage } from "@langchain/core/messages";
+import { Overwrite } from "@langchain/langgraph";
+import type { Write } from "../../engine/engine.ts";
+import { coerceMessages, MARKS, type Messages, positionOfId } from "./messages.ts";
+import { overwritten } from "./overwrite.ts";
+
+/** The same messages without marks that `known` does not have; those it has, as in a history handed back, stay. */
+export function withoutForeignMarks(incoming: BaseMessage[], known: Messages): BaseMessage[] {
+  if (!incoming.some(isMarked)) return incoming;
+  return incoming.map((message) => (isKnown(message, known) ? message : unmarked(message)));
+}
+
+/** The same for writes, as `updateState` makes them of what it is given. */
+export function believedWrites(writes: readonly Write[], known: Messages): Write[] {
+  return writes.map(([channel, value]) => {
+    if (channel !== "messages") return [channel, value];
+    const whole = overwritten(value);
+    const believed = withoutForeignMarks(coerceMessages(whole ? whole.value : value), known);
+    return [channel, whole ? new Overwrite(believed) : believed];
+  });
+}
+
+function isMarked(message: BaseMessage): boolean {
+  return message.additional_kwargs?.[MARKS] !== undefined;
+}
+
+function isKnown(message: BaseMessage, known: Messages): boolean {
+  const own = known[positionOfId(known, message.id ?? "")];
+  if (own === undefined) return false;
+  return own === message || marksText(own) === marksText(message);
+}
+
+function marksText(message: BaseMessage): string | undefined {
+  return JSON.stringify(message.additional_kwargs?.[MARKS]);
+}
+
+/** A copy, if there is something to take off: whoever made the message may go on using it. */
+export function unmarked<Message extends BaseMessage>(message: Message): Message {
+  if (!isMarked(message)) return message;
+  const { [MARKS]: _, ...rest } = message.additional_kwargs;
+  const copy = Object.create(Object.getPrototypeOf(message), Object.getOwnPropertyDescriptors(message));
+  const lc_kwargs = { ...message.lc_kwargs, additional_kwargs: rest };
+  return Object.assign(copy as Message, { additional_kwargs: rest, lc_kwargs });
+}

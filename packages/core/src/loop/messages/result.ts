@@ -1,0 +1,41 @@
+/** The one result of a call, whatever message a tool or a middleware made of it. */
+import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
+import { withoutSecretsInFailure } from "../failures/safe-failure.ts";
+import { unmarked } from "./foreign-marks.ts";
+import { isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
+
+/** Message ids that calls of a turn have given to their results, by the call that did. */
+const idsOfTurn = new WeakMap<AIMessage, Map<string, string>>();
+
+/**
+ * The given message when it is an answer to this call that can stand in the thread, else a copy that
+ * is. A tool may return one and the same message for several calls, so it is never changed.
+ */
+export function resultFor(
+  call: ToolCall & { readonly id: string },
+  returned: ToolMessage,
+  turn: AIMessage,
+  history: Messages,
+): ToolMessage {
+  const given = withoutSecretsInFailure(unmarked(returned));
+  const isFree = claimId(turn, call.id, given.id) && !isMessageIdTaken(history, given.id);
+  if (isFree && given.tool_call_id === call.id && given.name !== undefined) return withId(given);
+  const { content, status, artifact, metadata, additional_kwargs, response_metadata } = given;
+  return new ToolMessage({
+    ...given.lc_kwargs,
+    ...{ content, status, artifact, metadata, additional_kwargs, response_metadata },
+    id: isFree && given.id ? given.id : newId(),
+    tool_call_id: call.id,
+    name: given.name ?? call.name,
+  } as never);
+}
+
+/** Two results with one id would replace each other. */
+function claimId(turn: AIMessage, callId: string, messageId: string | undefined): boolean {
+  if (!messageId) return true;
+  const owners = idsOfTurn.get(turn) ?? new Map<string, string>();
+  idsOfTurn.set(turn, owners);
+  const owner = owners.get(messageId) ?? callId;
+  owners.set(messageId, owner);
+  return owner === callId;
+}
