@@ -19,7 +19,7 @@ export interface RunTree {
   readonly ceilingInside?: Ceiling;
   /** What the whole tree may use and has used; only `budget/` looks inside. */
   readonly ledger?: unknown;
-  /** Who watches the runs of the tree; only the loop knows how: `loop/observed.ts`. */
+  /** Who watches the runs of the tree; only the loop knows how: `loop/task/observed.ts`. */
   readonly observer?: unknown;
   /** The agent is a fork of the one that started it. */
   readonly isFork?: boolean;
