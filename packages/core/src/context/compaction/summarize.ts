@@ -7,7 +7,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import { untilAborted } from "../../backends/serial.ts";
+import { untilAborted } from "../../backends/key-lock.ts";
 import { charged } from "../../budget/charge.ts";
 import { signalAfter } from "../../duration.ts";
 import type { TaskConfig } from "../../engine/engine.ts";
