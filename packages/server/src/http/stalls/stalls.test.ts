@@ -14,6 +14,8 @@ const MANY = { burst: 100_000, perSecond: 100_000 };
 let server: TestServer;
 /** What stands for names in a path. */
 let named: Record<string, string>;
+/** A thread whose last two states have files with little in common. */
+let shuffled: string;
 
 beforeAll(async () => {
   server = await startServer({ limits: { requests: MANY, runs: MANY } });
@@ -32,6 +34,7 @@ beforeAll(async () => {
   await server.call("PUT", "/store/items", { namespace: ["a"], key: "wide", value: { WIDE } });
   for (let at = 0; at < THREADS; at += 1)
     await server.call("POST", "/threads", { metadata: { tag: "many" } });
+  shuffled = await shuffledThread();
   const { body: assistants } = await server.call("POST", "/assistants/search", {});
   const { checkpoint_id } = stored.body.checkpoint;
   named = { thread_id, run_id, checkpoint_id, assistant_id: assistants[0].assistant_id };
@@ -113,6 +116,34 @@ test.each(REQUESTS)("%s of a large thread leaves others their turns", async (nam
   const status = await withoutStalls(name, () => send(method, place + query, text));
   expect(status).toBeLessThan(300);
 });
+
+test("comparing files with little in common leaves others their turns", async () => {
+  const path = `/threads/${shuffled}/files/diff`;
+  const { body } = await server.call("GET", path);
+  expect(body.changes).toHaveLength(5);
+  expect(await withoutStalls("threads.diffFiles", () => send("GET", path, undefined))).toBe(200);
+});
+
+async function shuffledThread(): Promise<string> {
+  const { body: thread } = await server.call("POST", "/threads", { metadata: { graph_id: "echo" } });
+  for (const seed of [1, 1_000]) {
+    const files = Array.from({ length: 5 }, (_, at) => [`/${at}.txt`, { content: shortLines(seed + at) }]);
+    const values = { files: Object.fromEntries(files) };
+    const { status } = await server.call("POST", `/threads/${thread.thread_id}/state`, { values });
+    expect(status).toBe(200);
+  }
+  return thread.thread_id;
+}
+
+/** Short lines that repeat in another order for each seed: the worst case of a diff. */
+function shortLines(seed: number): string {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 29;
+  };
+  return Array.from({ length: 6_000 }, () => "abcdefgh"[next()]).join("\n");
+}
 
 /** Reads the answer and keeps nothing of it: what a client does with it is not measured. */
 async function send(method: string, path: string, body: string | undefined): Promise<number> {
