@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map-backend.ts";
+import { MapBackend } from "../backends/file-map/map.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { withoutStalls } from "../backends/stalls-for-tests.ts";
 import { guardBackend } from "../permissions/guard.ts";
@@ -41,7 +41,11 @@ function memory(): BackendProtocol {
 
 const disk = (): BackendProtocol => new FilesystemBackend({ rootDir, virtualMode: true });
 const every = { file_path: "/large.txt", old_string: "needle", replace_all: true };
-const rules: FilesystemPermission[] = [{ operations: ["read"], paths: ["/crowd/f99*"], mode: "deny" }];
+/** So many that judging all entries at once would take longer than a turn may. */
+const rules = Array.from(
+  { length: 40 },
+  (_, number): FilesystemPermission => ({ operations: ["read"], paths: [`/crowd/f99${number}*`], mode: "deny" }),
+);
 
 describe.each<[string, () => BackendSource]>([
   ["on disk", disk],
