@@ -13,6 +13,7 @@ const ENTRIES = {
     "errors.ts",
     "duration.ts",
     "console-line.ts",
+    "net/index.ts",
     "node/process-identity.ts",
     "channel-values.ts",
     "secrets.ts",

@@ -1,5 +1,4 @@
 /** The public names of `@deepwright/sandboxes`: leases. The providers are at subpaths of their own. */
-export { isLinkLocalAddress, isPublicAddress } from "./egress/address.ts";
 export { createSandbox, type Lease, type SandboxSource } from "./lease/create-sandbox.ts";
 export type { ProviderName } from "./lease/named-providers.ts";
 export type { CreateSandboxOptions, ReplacedSandbox, SandboxScope } from "./lease/options.ts";

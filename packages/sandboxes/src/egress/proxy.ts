@@ -9,7 +9,7 @@ import {
 } from "node:http";
 import { createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { isPublicAddress } from "./address.ts";
+import { isPublicAddress } from "deepwright/net";
 import { createCertificateAuthority } from "./certificates.ts";
 import type { EgressOptions } from "./egress-options.ts";
 import { checkEgressOptions } from "./egress-policy.ts";

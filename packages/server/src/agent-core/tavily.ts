@@ -2,7 +2,7 @@
 import { ConfigurationError } from "deepwright";
 import { durationMs, signalAfter } from "deepwright/duration";
 import { z } from "zod";
-import { createGuardedFetch } from "../net/guarded-fetch.ts";
+import { createGuardedFetch } from "deepwright/net";
 import type { WebSearch } from "./web-search.ts";
 
 export interface TavilyOptions {

@@ -10,7 +10,7 @@ import {
   secretsIn,
   withoutSecrets,
 } from "deepwright/secrets";
-import { createGuardedFetch } from "../net/guarded-fetch.ts";
+import { createGuardedFetch } from "deepwright/net";
 import type { HttpDefinition, StdioDefinition } from "./definition.ts";
 import { loadSdk, loadSse } from "./load-mcp.ts";
 import { programOf } from "./program.ts";

@@ -1,7 +1,7 @@
 import { createGzip } from "node:zlib";
 import { expect, test } from "vitest";
-import { createGuardedFetch } from "../net/guarded-fetch.ts";
-import { privateName } from "../net/private-name-for-tests.ts";
+import { createGuardedFetch } from "deepwright/net";
+import { privateName } from "../../../core/src/net/private-name-for-tests.ts";
 import { httpTools, listening, sseTools } from "./http-server-for-tests.ts";
 import { opened } from "./mcp-for-tests.ts";
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server as So
 import { say } from "deepwright/testing";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { createGuardedFetch } from "../net/guarded-fetch.ts";
+import { createGuardedFetch } from "deepwright/net";
 import type { DueHook, HookRecords } from "../records/records.ts";
 import { createHookSender } from "./hook-sender.ts";
 import { agentOf, begin, gate, OWNER, openSite, type Site, userSays } from "./service-for-tests.ts";

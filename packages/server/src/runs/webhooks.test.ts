@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { callTool, say } from "deepwright/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { privateName } from "../net/private-name-for-tests.ts";
+import { privateName } from "../../../core/src/net/private-name-for-tests.ts";
 import {
   agentOf,
   begin,

@@ -2,7 +2,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { durationMs, signalAfter } from "deepwright/duration";
-import { checkedAddress, checkedLookup } from "../net/addresses.ts";
+import { checkedAddress, checkedLookup } from "deepwright/net";
 import { ServiceError } from "./service-error.ts";
 
 export interface WebhookOptions {

@@ -2,7 +2,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { isLinkLocalAddress, isPublicAddress } from "@deepwright/sandboxes";
+import { isLinkLocalAddress, isPublicAddress } from "./address.ts";
 
 /** Why an address is not called, to stand behind its subject: "must be …". */
 export interface RefusedAddress {

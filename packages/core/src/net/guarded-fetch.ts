@@ -6,7 +6,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
-import { checkedAddress, checkedLookup } from "./addresses.ts";
+import { checkedAddress, checkedLookup } from "./checked-address.ts";
 
 export interface GuardedFetchOptions {
   /** Whether addresses of this machine and of private networks may be called, link-local ones aside. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkedAddress, checkedLookup } from "./addresses.ts";
+import { checkedAddress, checkedLookup } from "./checked-address.ts";
 
 const isRefused = (host: string, allowPrivate: boolean) =>
   "refused" in checkedAddress(`http://${host}/`, allowPrivate);

@@ -1,0 +1,4 @@
+/** Calls to addresses that others name: `fetch` with checked addresses and bounded answers. For our own packages. */
+export { isLinkLocalAddress, isPublicAddress } from "./address.ts";
+export { checkedAddress, checkedLookup } from "./checked-address.ts";
+export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from "./guarded-fetch.ts";
