@@ -4,7 +4,7 @@
  * With a real model: MODEL=anthropic:claude-sonnet-4-6 npx tsx --conditions=source examples/mcp.ts
  */
 import { fileURLToPath } from "node:url";
-import { openMcp } from "@deepwright/server/mcp";
+import { openMcp } from "@deepwright/mcp";
 import { createDeepAgent } from "deepwright";
 import { callTool } from "deepwright/testing";
 import { modelOrScript } from "./support/model.ts";

@@ -43,7 +43,9 @@ const ENTRIES = {
     "threads/patches/worker.ts",
   ],
   "packages/protocol": ["index.ts"],
-  "packages/server": ["index.ts", "mcp/index.ts", "records/service.ts"],
+  "packages/mcp": ["index.ts"],
+  "packages/server": ["index.ts", "mcp/index.ts", "wire.ts", "records/service.ts"],
+  "packages/app": ["index.ts"],
   "packages/cli": ["main.ts"],
 };
 

@@ -11,7 +11,7 @@ import { modalSandbox } from "@deepwright/sandboxes/modal";
 import { osSandbox } from "@deepwright/sandboxes/os";
 import { runloopSandbox } from "@deepwright/sandboxes/runloop";
 import { createApp, openRecords } from "@deepwright/server";
-import { openMcp } from "@deepwright/server/mcp";
+import { openMcp } from "@deepwright/mcp";
 import { tool } from "@langchain/core/tools";
 import {
   createDeepAgent,

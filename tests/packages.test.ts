@@ -38,7 +38,9 @@ test.each([
   "packages/checkpoint",
   "packages/sandboxes",
   "packages/protocol",
+  "packages/mcp",
   "packages/server",
+  "packages/app",
   "packages/cli",
 ])("%s packs its build and no tests", async (directory) => {
   const files = await pack(directory);
@@ -58,7 +60,9 @@ test.each([
   ["packages/checkpoint", 5],
   ["packages/sandboxes", 20],
   ["packages/protocol", 2],
+  ["packages/mcp", 2],
   ["packages/server", 4],
+  ["packages/app", 2],
 ])("every file the exports of %s name is there", async (directory, least) => {
   const files = await pack(directory);
   const { exports } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
@@ -71,7 +75,7 @@ test.each([
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test.each(["core", "checkpoint", "sandboxes", "protocol", "server"])(
+test.each(["core", "checkpoint", "sandboxes", "protocol", "mcp", "server", "app"])(
   "every entry of %s is in `typesVersions`, where the classic resolution looks",
   async (name) => {
     const manifest = JSON.parse(await readFile(join("packages", name, "package.json"), "utf8"));
@@ -123,7 +127,7 @@ test("MCP without its packages says how to install them", async () => {
     import { register } from "node:module";
     const hooks = \`export async function resolve(s, c, n) { if (s.startsWith("@modelcontextprotocol/")) throw Object.assign(new Error("Cannot find package '" + s + "'"), { code: "ERR_MODULE_NOT_FOUND" }); return n(s, c); }\`;
     register("data:text/javascript," + encodeURIComponent(hooks));
-    const { openMcp } = await import("@deepwright/server/mcp");
+    const { openMcp } = await import("@deepwright/mcp");
     const mcp = await openMcp({ servers: { a: { command: "cat" } }, onNotice: ({ message }) => console.log(message) });
     await mcp.close();
   `;

@@ -2,6 +2,7 @@
  * Writes warnings and errors to the console where the caller gave no function for them. It is the only place that does:
  * the text may hold names of files, servers and tools, so characters that steer a terminal become visible escapes.
  */
+export { hasHidden, visibleLine, visibleText } from "./text/visible-text.ts";
 
 /** Every control character but tab and newline, direction controls, and Unicode's own line breaks. */
 const UNSAFE = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;

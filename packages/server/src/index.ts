@@ -1,5 +1,4 @@
 /** Agents as a service: `createApp` is a function from requests to answers, `serve` puts it on a port. */
-export * from "./agent-core.ts";
 export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
 export { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
 export type { Authenticate, Caller } from "./http/authenticate.ts";

@@ -1,5 +1,5 @@
 /** A server of a config file as a person must see it before agreeing to it. */
-import type { McpServerDefinition, TrustRequest } from "@deepwright/server/mcp";
+import type { McpServerDefinition, TrustRequest } from "@deepwright/mcp";
 import { bytes } from "../terminal/amounts.ts";
 import { revealedLine, wrapped } from "../terminal/revealed-text.ts";
 import { suspicions } from "../terminal/suspicions.ts";

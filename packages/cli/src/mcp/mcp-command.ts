@@ -1,5 +1,5 @@
 /** `deepwright mcp`: puts the pieces together. Returns the exit code. */
-import type { KnownServer, McpServerStatus, ToolChange } from "@deepwright/server/mcp";
+import type { KnownServer, McpServerStatus, ToolChange } from "@deepwright/mcp";
 import { changeLines } from "../approval/call-view.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -13,7 +13,7 @@ import { tableLines } from "../terminal/table.ts";
 import { definitionLine, definitionLines } from "./definition-lines.ts";
 import type { McpAction, RawMcpOptions } from "./mcp-command-line.ts";
 
-type Library = typeof import("@deepwright/server/mcp");
+type Library = typeof import("@deepwright/mcp");
 
 interface Context {
   readonly library: Library;
@@ -33,7 +33,7 @@ export async function mcpCommand(
     return mcpServeCommand(words[0], options);
   }
   const context: Context = {
-    library: await import("@deepwright/server/mcp"),
+    library: await import("@deepwright/mcp"),
     console: new Console(process.stdout, process.stderr, process.env),
     options,
     directory: await realDirectory(options.in ?? "."),

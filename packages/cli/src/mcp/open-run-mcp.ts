@@ -1,7 +1,7 @@
 /** The MCP servers of a run or of the CLI's own served agent: those of the user, and those of the directory that may be used. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { KnownServer, Mcp, McpNotice, TrustRequest } from "@deepwright/server/mcp";
+import type { KnownServer, Mcp, McpNotice, TrustRequest } from "@deepwright/mcp";
 import { CommandError, usageError } from "../command-error.ts";
 import { quoted } from "../commands/thread-sandbox.ts";
 import { homeOf } from "../state/home.ts";
@@ -26,7 +26,7 @@ export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefine
   const { directory, console, isAttended, isQuiet, signal } = request;
   const home = homeOf(process.env);
   if (!hasDefinitions(directory, home)) return undefined;
-  const { knownServers, openMcp } = await import("@deepwright/server/mcp");
+  const { knownServers, openMcp } = await import("@deepwright/mcp");
   try {
     const sources = { project: directory, home };
     if (!isAttended) refuseUntrusted(await knownServers(sources));
@@ -49,7 +49,7 @@ export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefine
 export async function controlPathsIn(directory: string): Promise<readonly string[]> {
   const home = homeOf(process.env);
   if (!hasDefinitions(directory, home)) return [];
-  const { controlPathsOf, knownServers } = await import("@deepwright/server/mcp");
+  const { controlPathsOf, knownServers } = await import("@deepwright/mcp");
   try {
     return controlPathsOf(await knownServers({ project: directory, home }));
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The agent of a run, made of what the command line says. */
-import type { Mcp } from "@deepwright/server/mcp";
+import type { Mcp } from "@deepwright/mcp";
 import { Annotation } from "@langchain/langgraph";
 import type { InterruptOnConfig } from "deepwright";
 import { boundSandbox } from "../commands/bound-sandbox.ts";

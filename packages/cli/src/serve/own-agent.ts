@@ -1,5 +1,5 @@
 /** The agent that is served where nobody gives another: that of `deepwright run`, in the current directory. */
-import type { Mcp } from "@deepwright/server/mcp";
+import type { Mcp } from "@deepwright/mcp";
 import type { InterruptOnConfig } from "deepwright";
 import { isAttended } from "../approval/approver.ts";
 import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";

@@ -26,12 +26,12 @@ export interface TrustRecord {
 export function openTrustRecord(home: string): TrustRecord {
   const path = join(home, "trust.json");
   const list = async (): Promise<readonly TrustedDirectory[]> => {
-    const { readPrivateFile } = await import("@deepwright/server/mcp");
+    const { readPrivateFile } = await import("@deepwright/mcp");
     const text = await readPrivateFile(path).catch(refused);
     return text === undefined ? [] : readRecord(text, path);
   };
   const write = async (directories: readonly TrustedDirectory[]): Promise<void> => {
-    const { writePrivateFile } = await import("@deepwright/server/mcp");
+    const { writePrivateFile } = await import("@deepwright/mcp");
     await writePrivateFile(path, `${JSON.stringify({ version: 1, directories }, undefined, 2)}\n`);
   };
   return {

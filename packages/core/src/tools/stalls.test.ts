@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sized } from "../../../../scripts/test-size.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { MapBackend } from "../backends/file-map/map.ts";
+import { MapBackend } from "../backends/file-map/map-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { withoutStalls } from "../backends/stalls-for-tests.ts";
 import { guardBackend } from "../permissions/guard.ts";

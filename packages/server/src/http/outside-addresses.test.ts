@@ -7,9 +7,9 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { listening } from "../mcp/http-server-for-tests.ts";
-import { opened } from "../mcp/mcp-for-tests.ts";
 import { privateName } from "../../../core/src/net/private-name-for-tests.ts";
+import { listening } from "../../../mcp/src/http-server-for-tests.ts";
+import { opened } from "../../../mcp/src/mcp-for-tests.ts";
 import type { ServeOptions } from "../serve.ts";
 import { echoAgent, startServer, type TestServer } from "../server-for-tests.ts";
 

@@ -2,9 +2,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { opened } from "../../../mcp/src/mcp-for-tests.ts";
 import { auth, json, raw } from "../http/raw-for-tests.ts";
 import { echoAgent, startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
-import { opened } from "./mcp-for-tests.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { RunService } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import { errorText, logError } from "../runs/wire/wire-error.ts";
-import { loadServerSdk } from "./load-mcp.ts";
+import { loadServerSdk } from "./load-server-sdk.ts";
 import { runAnswer, stepWords } from "./run-words.ts";
 
 export interface AgentTools {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { after, durationMs } from "deepwright/duration";
-import { loadServerSdk } from "./load-mcp.ts";
+import { loadServerSdk } from "./load-server-sdk.ts";
 
 export interface McpEndpointOptions {
   /** For a new session. */

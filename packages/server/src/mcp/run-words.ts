@@ -1,5 +1,5 @@
 /** What a client of the protocol is told of a run. Pure. */
-import { visibleLine } from "./visible-text.ts";
+import { visibleLine } from "deepwright/console-line";
 
 export interface RunAnswer {
   readonly status: "success" | "interrupted" | "error";

@@ -1,7 +1,7 @@
 /** Agents as an MCP server on the pipes of this process. */
 import type { Readable, Writable } from "node:stream";
 import { type AgentTools, createAgentsServer } from "./agents-as-tools.ts";
-import { loadServerSdk } from "./load-mcp.ts";
+import { loadServerSdk } from "./load-server-sdk.ts";
 
 export interface ServeStdioOptions extends AgentTools {
   readonly stdin?: Readable;

@@ -1,10 +1,10 @@
 /** Receivers that do what they like hold up nobody else's webhooks, and not the end of the server. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from "node:net";
+import { createGuardedFetch } from "deepwright/net";
 import { say } from "deepwright/testing";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
-import { createGuardedFetch } from "deepwright/net";
 import type { DueHook, HookRecords } from "../records/records.ts";
 import { createHookSender } from "./hook-sender.ts";
 import { agentOf, begin, gate, OWNER, openSite, type Site, userSays } from "./service-for-tests.ts";

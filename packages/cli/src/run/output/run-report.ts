@@ -1,5 +1,5 @@
 /** What a run says at its end, to people and to programs. */
-import type { Mcp } from "@deepwright/server/mcp";
+import type { Mcp } from "@deepwright/mcp";
 import type { DeniedCall } from "../../approval/approver.ts";
 import { commandWorkLines } from "../../commands/command-work.ts";
 import type { Commands } from "../../commands/commands.ts";
