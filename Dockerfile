@@ -12,7 +12,9 @@ COPY packages/core/package.json packages/core/
 COPY packages/checkpoint/package.json packages/checkpoint/
 COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/protocol/package.json packages/protocol/
+COPY packages/mcp/package.json packages/mcp/
 COPY packages/server/package.json packages/server/
+COPY packages/app/package.json packages/app/
 COPY packages/cli/package.json packages/cli/
 RUN npm install --omit=dev --no-audit --no-fund \
     && npm ci --prefix packages --no-audit --no-fund
