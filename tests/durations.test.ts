@@ -1,6 +1,7 @@
 /** Every option that is a duration, over the public names: what is no duration is refused by the name of the option. */
 import { PostgresSaver } from "@deepwright/checkpoint/postgres";
 import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
+import { openMcp } from "@deepwright/mcp";
 import { createSandbox } from "@deepwright/sandboxes";
 import { agentcoreSandbox } from "@deepwright/sandboxes/agentcore";
 import { daytonaSandbox } from "@deepwright/sandboxes/daytona";
@@ -11,7 +12,6 @@ import { modalSandbox } from "@deepwright/sandboxes/modal";
 import { osSandbox } from "@deepwright/sandboxes/os";
 import { runloopSandbox } from "@deepwright/sandboxes/runloop";
 import { createApp, openRecords } from "@deepwright/server";
-import { openMcp } from "@deepwright/mcp";
 import { tool } from "@langchain/core/tools";
 import {
   createDeepAgent,

@@ -44,7 +44,11 @@ const every = { file_path: "/large.txt", old_string: "needle", replace_all: true
 /** So many that judging all entries at once would take longer than a turn may. */
 const rules = Array.from(
   { length: 40 },
-  (_, number): FilesystemPermission => ({ operations: ["read"], paths: [`/crowd/f99${number}*`], mode: "deny" }),
+  (_, number): FilesystemPermission => ({
+    operations: ["read"],
+    paths: [`/crowd/f99${number}*`],
+    mode: "deny",
+  }),
 );
 
 describe.each<[string, () => BackendSource]>([
