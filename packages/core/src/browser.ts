@@ -28,13 +28,6 @@ export { MapBackend } from "./backends/file-map/map-backend.ts";
 export { isSandboxBackend, isSandboxProtocol } from "./backends/is-sandbox.ts";
 export { ContextHubBackend, type ContextHubBackendOptions } from "./backends/langsmith/context-hub.ts";
 export { type OpenCheck, withOpenCheck } from "./backends/open-check.ts";
-export {
-  type AuditEvent,
-  PolicyBackend,
-  type PolicyCheck,
-  type PolicyOperation,
-  type PolicyOptions,
-} from "./backends/policy/policy.ts";
 export { type PreviewBackend, type PreviewChange, previewBackend } from "./backends/preview/preview.ts";
 export type {
   FetchedFile,
@@ -50,6 +43,7 @@ export { StateBackend } from "./backends/state/state.ts";
 export { StoreBackend, type StoreBackendOptions } from "./backends/store/store.ts";
 export type { FileStoreAbilities } from "./backends/store/store-files.ts";
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store/store-namespace.ts";
+export { withMembers } from "./backends/with-members.ts";
 export type { Budget } from "./budget/limits.ts";
 export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
 export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";
@@ -149,6 +143,13 @@ export { createTodoListMiddleware } from "./middleware/todo-list.ts";
 export type { PromptParts as SystemPromptConfig } from "./options.ts";
 export { type CanonicalPath, type CanonicalPathOptions, canonicalPath, isWithin } from "./paths.ts";
 export { guardBackend } from "./permissions/guard.ts";
+export {
+  type AuditEvent,
+  PolicyBackend,
+  type PolicyCheck,
+  type PolicyOperation,
+  type PolicyOptions,
+} from "./permissions/policy/policy.ts";
 export {
   explainPermission,
   type FilesystemOperation,

@@ -5,6 +5,7 @@ import {
   type ExecuteResponse,
   noteCommand,
   type SandboxBackendProtocol,
+  withMembers,
 } from "deepwright";
 import type { Commands } from "./commands.ts";
 
@@ -18,7 +19,7 @@ export function withCommands(
   directory: string,
 ): SandboxBackendProtocol {
   const bound = (inner: BackendProtocol, runtime: BackendRuntime | undefined): SandboxBackendProtocol => {
-    const added: Record<PropertyKey, unknown> = {
+    const added = {
       id: commands.id,
       commandNote: commands.note,
       execute: async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
@@ -27,13 +28,7 @@ export function withCommands(
       },
       withRuntime: async (now: BackendRuntime) => bound(await inRun(files, now), now),
     };
-    return new Proxy(inner, {
-      get: (target, key) => {
-        if (Object.hasOwn(added, key)) return added[key];
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === "function" && key !== "constructor" ? value.bind(target) : value;
-      },
-    }) as SandboxBackendProtocol;
+    return withMembers(inner, added) as SandboxBackendProtocol;
   };
   return bound(files, undefined);
 }

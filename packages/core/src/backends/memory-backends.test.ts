@@ -1,12 +1,12 @@
 /** The store in memory, and the backends that are made of others, pass the suite that everybody's do. */
 import { InMemoryStore } from "@langchain/langgraph";
 import { describe, test } from "vitest";
+import { PolicyBackend } from "../permissions/policy/policy.ts";
 import { backendSuite } from "../testing/backend-suite/backend-suite.ts";
 import { adaptBackendProtocol } from "./adapt/adapt-protocol.ts";
 import { OlderMapBackend } from "./adapt/older-backend-for-tests.ts";
 import { CompositeBackend } from "./composite/composite.ts";
 import { MapBackend } from "./file-map/map-backend.ts";
-import { PolicyBackend } from "./policy/policy.ts";
 import { previewBackend } from "./preview/preview.ts";
 import { StoreBackend } from "./store/store.ts";
 

@@ -3,11 +3,11 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";
 import { ask, onThread } from "../loop/fixtures/agents.ts";
+import { PolicyBackend } from "../permissions/policy/policy.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import type { BackendProtocol, DeleteResult, WriteResult } from "./backend.ts";
 import { CompositeBackend } from "./composite/composite.ts";
 import { MapBackend } from "./file-map/map-backend.ts";
-import { PolicyBackend } from "./policy/policy.ts";
 
 const FILES = { "/src/a.ts": "let a;", "/notes.md": "notes" };
 

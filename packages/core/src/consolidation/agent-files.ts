@@ -1,9 +1,9 @@
 /** The files a consolidating agent gets to see: the memory files, and nothing else of the place they are in. */
 import type { BackendProtocol } from "../backends/backend.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
-import { PolicyBackend, type PolicyOperation } from "../backends/policy/policy.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { StateBackend } from "../backends/state/state.ts";
+import { PolicyBackend, type PolicyOperation } from "../permissions/policy/policy.ts";
 
 /** Where the harness puts what is too long for the context: in the state of the run, which ends with it. */
 const AREAS = ["large_tool_results", "conversation_history"];

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BackendProtocol } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
-import { PolicyBackend } from "../backends/policy/policy.ts";
 import { canonicalPath } from "../paths.ts";
+import { PolicyBackend } from "../permissions/policy/policy.ts";
 import { areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
 
 const at = (workingDirectory?: string) => ({ workingDirectory }) as BackendProtocol;

@@ -9,8 +9,8 @@ import { readRawFile } from "../backends/adapt/raw-file.ts";
 import type { BackendProtocol, GrepResult } from "../backends/backend.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { hashOf } from "../backends/disk/hash-tree-for-tests.ts";
-import { PolicyBackend } from "../backends/policy/policy.ts";
 import { guardBackend } from "./guard.ts";
+import { PolicyBackend } from "./policy/policy.ts";
 
 export interface RaceOutcome {
   readonly rounds: number;

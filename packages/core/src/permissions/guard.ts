@@ -1,35 +1,30 @@
 /** A backend with permissions in front of it: the one place where rules are enforced, below every tool. */
 
 import { GIVES_OUR_RESULTS } from "../backends/adapt/foreign-results.ts";
-import { readRawFile } from "../backends/adapt/raw-file.ts";
+import { type Admitted, downloadAdmitted, uploadAdmitted } from "../backends/admitted-transfers.ts";
 import { sameDemand } from "../backends/approval-demand.ts";
 import type {
   BackendProtocol,
   BackendRuntime,
   ClosedPaths,
-  DeleteResult,
-  EditResult,
   ExecuteOptions,
-  FileDownloadResponse,
   FileError,
-  FilesUpdate,
-  FileUploadResponse,
   GlobResult,
   GrepResult,
   LsResult,
   OperationOptions,
-  ReadRawResult,
-  ReadResult,
   SandboxBackendProtocol,
-  TransferErrorCode,
-  WriteResult,
 } from "../backends/backend.ts";
 import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
+import {
+  type Forwarded,
+  type ForwardedOperation,
+  ForwardingBackend,
+} from "../backends/forwarding-backend.ts";
 import type { OfThread } from "../backends/harness-areas.ts";
 import { isHarnessCall } from "../backends/harness-call.ts";
 import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
-import { offersDelete } from "../backends/offered-delete.ts";
 import { openCheckOf } from "../backends/open-check.ts";
 import {
   type BackendSource,
@@ -39,7 +34,6 @@ import {
   mayExecute,
   mayUseState,
 } from "../backends/resolve.ts";
-import { transferError } from "../backends/transfer-error.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { closedPaths, type UnkeptRule } from "./closed-paths.ts";
@@ -47,9 +41,6 @@ import { deletionMode } from "./guard-delete.ts";
 import { globAllowed, grepAllowed, lsAllowed, type SearchTarget } from "./guard-search.ts";
 import { Judge, refusalOf } from "./judge.ts";
 import { checkPermissions, type FilesystemOperation, type PermissionList, type Rules } from "./rules.ts";
-
-type Uploads = readonly (readonly [string, Uint8Array])[];
-type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
 
 /**
  * The same source under rules: an instance, or what a factory or class makes. Without rules the source itself.
@@ -110,17 +101,12 @@ function withClosed(options: ExecuteOptions | undefined, more: ClosedPaths): Exe
 }
 
 /** The optional methods are there when the inner backend has them; `execute`, where it cannot go around the rules. */
-export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles {
+export class GuardedBackend extends ForwardingBackend implements OfThread, WithChildFiles {
   static readonly [GIVES_OUR_RESULTS] = true;
   readonly id: string = "";
   readonly enforcesPermissions?: true;
   readonly closesPaths?: true;
   readonly execute?: SandboxBackendProtocol["execute"];
-  readonly append?: BackendProtocol["append"];
-  readonly delete?: BackendProtocol["delete"];
-  readonly uploadFiles?: BackendProtocol["uploadFiles"];
-  readonly downloadFiles?: BackendProtocol["downloadFiles"];
-  readonly realPath?: BackendProtocol["realPath"];
   readonly [CHILD_FILES]?: NonNullable<WithChildFiles[typeof CHILD_FILES]>;
   readonly #inner: BackendProtocol;
   readonly #rules: Rules;
@@ -128,14 +114,19 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
 
   /** With a runtime, `inner` is bound to it. */
   constructor(inner: BackendProtocol, rules: Rules, runtime?: BackendRuntime) {
+    super();
     this.#inner = inner;
     this.#rules = rules;
     this.#judge = new Judge(inner, rules, runtime);
-    if (inner.append) this.append = (...given) => this.#append(...given);
-    if (offersDelete(inner)) this.delete = (...given) => this.#delete(...given);
-    if (inner.uploadFiles) this.uploadFiles = (...given) => this.#upload(...given);
-    if (inner.downloadFiles) this.downloadFiles = (...given) => this.#download(...given);
-    if (inner.realPath) this.realPath = (...given) => this.#realPath(...given);
+    this.offer([inner], {
+      uploadFiles: async (files, options) => {
+        const paths = files.map(([path]) => path);
+        return uploadAdmitted(files, await this.#admit("write", paths, options));
+      },
+      downloadFiles: async (paths, options) =>
+        downloadAdmitted(paths, await this.#admit("read", paths, options)),
+      realPath: (...given) => this.#realPath(...given),
+    });
     if ((inner as WithChildFiles)[CHILD_FILES])
       this[CHILD_FILES] = (path, request) => this.#childFiles(path, request);
     withCommandReach(this, commandReachOf(inner));
@@ -182,17 +173,17 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     return bound instanceof Promise ? bound.then(wrap) : wrap(bound);
   }
 
-  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+  override async ls(path: string, options?: OperationOptions): Promise<LsResult> {
     if (isHarnessCall(options)) return this.#inner.ls(path, options);
     return this.#search(path, options, lsAllowed);
   }
 
-  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+  override async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
     if (isHarnessCall(options)) return this.#inner.glob(pattern, path, options);
     return this.#search(path, options, (target) => globAllowed(pattern, target));
   }
 
-  async grep(
+  override async grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
@@ -203,108 +194,21 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     return this.#search(path, options, (target) => grepAllowed({ pattern, glob, maxCount }, target));
   }
 
-  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#on("read", path, options, (target, given) => this.#inner.read(target, offset, limit, given));
-  }
-
-  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on("read", path, options, (target, given) => readRawFile(this.#inner, target, given));
-  }
-
-  async write(
-    path: string,
-    content: string,
-    options?: OperationOptions & { readonly overwrite?: boolean },
-  ): Promise<WriteResult> {
-    return this.#on("write", path, options, (target, given) => this.#inner.write(target, content, given));
-  }
-
-  async edit(
-    path: string,
-    oldString: string,
-    newString: string,
-    replaceAll?: boolean,
-    options?: OperationOptions,
-  ): Promise<EditResult> {
-    return this.#on("write", path, options, (target, given) =>
-      this.#inner.edit(target, oldString, newString, replaceAll, given),
-    );
-  }
-
-  async #append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
-    return this.#on(
-      "write",
-      path,
-      options,
-      (target, given) => this.#inner.append?.(target, content, given) ?? unavailable(target),
-    );
-  }
-
-  async #delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    const inner = this.#inner;
-    const act = (target: string, given?: OperationOptions) =>
-      inner.delete?.(target, given) ?? unavailable(target);
-    if (isHarnessCall(options)) return act(path, options);
-    const canonical = this.#canonical(path);
-    if (canonical.error !== undefined) return canonical;
-    const mode = await deletionMode(this.#judge, inner, canonical.path, options);
-    const refusal = refusalOf(mode, "write", canonical.path);
-    return refusal ?? act(canonical.path, await this.#judge.whenOpened("write", options));
-  }
-
-  /** Files that may not be stored are answered in their place; the others are stored. */
-  async #upload(files: Uploads, options?: OperationOptions): Promise<UploadResponses> {
-    const inner = this.#inner;
-    if (isHarnessCall(options)) return (await inner.uploadFiles?.(files, options)) ?? [];
-    const judged = await this.#judged(
-      "write",
-      files.map(([path]) => path),
-      options,
-    );
-    const allowed = files.flatMap(([, bytes], index) => {
-      const { target } = judged[index] as JudgedPath;
-      return target === undefined ? [] : [[target, bytes] as const];
-    });
-    const given = await this.#judge.whenOpened("write", options);
-    const stored: UploadResponses =
-      allowed.length === 0 ? [] : ((await inner.uploadFiles?.(allowed, given)) ?? []);
-    const answers = stored[Symbol.iterator]();
-    const responses: UploadResponses = files.map(([path], index) => {
-      const { target, error } = judged[index] as JudgedPath;
-      return { path, error: target === undefined ? error : (answers.next().value ?? MISSING).error };
-    });
-    if (stored.filesUpdate) responses.filesUpdate = stored.filesUpdate;
-    return responses;
-  }
-
-  async #download(paths: readonly string[], options?: OperationOptions): Promise<FileDownloadResponse[]> {
-    const inner = this.#inner;
-    if (isHarnessCall(options)) return (await inner.downloadFiles?.(paths, options)) ?? [];
-    const judged = await this.#judged("read", paths, options);
-    const allowed = judged.flatMap(({ target }) => target ?? []);
-    const given = await this.#judge.whenOpened("read", options);
-    const read = allowed.length === 0 ? [] : ((await inner.downloadFiles?.(allowed, given)) ?? []);
-    const answers = read[Symbol.iterator]();
-    return paths.map((path, index) => {
-      const { target, error } = judged[index] as JudgedPath;
-      if (target === undefined) return { path, content: null, error };
-      return { ...(answers.next().value ?? MISSING), path };
-    });
-  }
-
-  async #judged(
+  async #admit(
     operation: FilesystemOperation,
     paths: readonly string[],
     options?: OperationOptions,
-  ): Promise<readonly JudgedPath[]> {
-    return Promise.all(
-      paths.map(async (path): Promise<JudgedPath> => {
+  ): Promise<Admitted> {
+    const inner = this.#inner;
+    if (isHarnessCall(options)) return { inner, targets: paths, options };
+    const targets = await Promise.all(
+      paths.map(async (path) => {
         const canonical = this.#canonical(path);
-        if (canonical.error !== undefined) return { error: "invalid_path" };
-        const refusal = await this.#judge.refusal(operation, canonical.path, options);
-        return refusal ? { error: transferError(refusal) } : { target: canonical.path, error: null };
+        if (canonical.error !== undefined) return canonical;
+        return (await this.#judge.refusal(operation, canonical.path, options)) ?? canonical.path;
       }),
     );
+    return { inner, targets, options: await this.#judge.whenOpened(operation, options) };
   }
 
   /** Where a link leads is told only about what may be read. */
@@ -340,18 +244,27 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     };
   }
 
-  async #on<Result extends { readonly error?: string }, Options extends OperationOptions>(
-    operation: FilesystemOperation,
+  protected override async forward<
+    Result extends { readonly error?: string },
+    Options extends OperationOptions,
+  >(
+    operation: ForwardedOperation,
     path: string,
     options: Options | undefined,
-    act: (target: string, options: Options | undefined) => Result | FileError | Promise<Result | FileError>,
+    act: Forwarded<Result, Options>,
   ): Promise<Result | FileError> {
-    if (isHarnessCall(options)) return act(path, options);
+    const inner = this.#inner;
+    if (isHarnessCall(options)) return act(inner, path, options);
     options?.signal?.throwIfAborted();
     const canonical = this.#canonical(path);
     if (canonical.error !== undefined) return canonical;
-    const refusal = await this.#judge.refusal(operation, canonical.path, options);
-    return refusal ?? act(canonical.path, await this.#judge.whenOpened(operation, options));
+    const kind = operation === "read" || operation === "readRaw" ? "read" : "write";
+    const target = canonical.path;
+    const refusal =
+      operation === "delete"
+        ? refusalOf(await deletionMode(this.#judge, inner, target, options), kind, target)
+        : await this.#judge.refusal(kind, target, options);
+    return refusal ?? act(inner, target, await this.#judge.whenOpened(kind, options));
   }
 
   async #search<Result>(
@@ -370,15 +283,6 @@ export class GuardedBackend implements BackendProtocol, OfThread, WithChildFiles
     return canonicalPath(path, { base: this.workingDirectory });
   }
 }
-
-/** `target` is there for what is allowed. */
-interface JudgedPath {
-  readonly target?: string;
-  readonly error: TransferErrorCode | null;
-}
-
-/** For a file the backend said nothing about. */
-const MISSING = { content: null, error: "permission_denied" } as const;
 
 function unavailable(path: string): FileError {
   return { error: `This is not available for ${path}`, code: "UNAVAILABLE" };

@@ -4,7 +4,7 @@ import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } fro
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
 import { withOpenCheck } from "../backends/open-check.ts";
-import { realName } from "../backends/policy/policy-rules.ts";
+import { followedPath } from "../backends/real-path.ts";
 import { isWithin, parentPath, showPath } from "../paths.ts";
 import { literalPattern, type PathPattern, pathPatterns } from "./patterns.ts";
 import {
@@ -106,7 +106,7 @@ export class Judge {
   /** A canonical path, and where links lead it if that is elsewhere, whatever a guard below says. */
   async names(path: string, options?: OperationOptions): Promise<readonly string[]> {
     if (!this.#backend.realPath) return [path];
-    const real = await realName(this.#backend, path, asHarness(options));
+    const real = await followedPath(this.#backend, path, asHarness(options));
     return real === path ? [path] : [path, real];
   }
 
@@ -263,7 +263,7 @@ async function elsewhere(
   options?: OperationOptions,
 ): Promise<readonly PathPattern[]> {
   if (literal === "/") return [];
-  const real = await realName(backend, literal, asHarness(options));
+  const real = await followedPath(backend, literal, asHarness(options));
   if (real === literal) return [];
   if (isLiteral) return [literalPattern(real)];
   const escaped = real === "/" ? "" : real.replace(/[*?[\]{}()\\]/g, (character) => `\\${character}`);

@@ -5,6 +5,7 @@ import {
   type ExecuteOptions,
   type ExecuteResponse,
   noteCommand,
+  withMembers,
 } from "deepwright";
 import type { Sandbox } from "../provider.ts";
 
@@ -13,33 +14,29 @@ export type Prepare = (changed: readonly string[]) => (isDone: boolean) => void;
 
 /** Before each file operation `prepare` is called. */
 export function withPreparation<Backend extends BackendProtocol>(files: Backend, prepare: Prepare): Backend {
-  return new Proxy(files, {
-    get: (target, key) => {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== "function" || key === "constructor") return value;
-      if (key === "withRuntime")
-        return (runtime: BackendRuntime) => {
-          const bound = value.call(target, runtime) as Backend | Promise<Backend>;
-          return bound instanceof Promise
-            ? bound.then((backend) => withPreparation(backend, prepare))
-            : withPreparation(bound, prepare);
-        };
-      return async (...given: unknown[]) => {
-        const settle = prepare(changedBy(key, given));
-        let isDone = false;
-        try {
-          const result: unknown = await value.apply(target, given);
-          isDone = (result as { readonly error?: string } | undefined)?.error === undefined;
-          return result;
-        } finally {
-          settle(isDone);
-        }
+  return withMembers(files, {}, (key, method) => {
+    if (key === "withRuntime")
+      return (runtime) => {
+        const bound = method(runtime) as Backend | Promise<Backend>;
+        return bound instanceof Promise
+          ? bound.then((backend) => withPreparation(backend, prepare))
+          : withPreparation(bound, prepare);
       };
-    },
+    return async (...given) => {
+      const settle = prepare(changedBy(key, given));
+      let isDone = false;
+      try {
+        const result: unknown = await method(...given);
+        isDone = (result as { readonly error?: string } | undefined)?.error === undefined;
+        return result;
+      } finally {
+        settle(isDone);
+      }
+    };
   });
 }
 
-function changedBy(method: string | symbol, [first]: readonly unknown[]): readonly string[] {
+function changedBy(method: PropertyKey, [first]: readonly unknown[]): readonly string[] {
   if (method === "uploadFiles")
     return (first as readonly (readonly [string, unknown])[]).map(([path]) => path);
   return method === "write" || method === "edit" || method === "append" ? [String(first)] : [];
@@ -82,12 +79,5 @@ export function withCommands(files: BackendProtocol, commands: AddedCommands): S
         : withCommands(bound, noting);
     },
   };
-  return new Proxy(files, {
-    get: (target, key) => {
-      if (Object.hasOwn(own, key)) return Reflect.get(own, key);
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" && key !== "constructor" ? value.bind(target) : value;
-    },
-    has: (target, key) => Object.hasOwn(own, key) || Reflect.has(target, key),
-  }) as Sandbox;
+  return withMembers(files, own) as unknown as Sandbox;
 }

@@ -1,6 +1,7 @@
 /** Backends as other libraries' programs write them: they compile, and an agent works with them. */
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../../agent.ts";
+import { PolicyBackend } from "../../permissions/policy/policy.ts";
 import { callTool, scriptedModel } from "../../testing/index.ts";
 import type {
   BackendProtocol,
@@ -14,7 +15,6 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { MapBackend } from "../file-map/map-backend.ts";
-import { PolicyBackend } from "../policy/policy.ts";
 import { BaseSandbox } from "../sandbox/base-sandbox.ts";
 import { StoreBackend } from "../store/store.ts";
 import { readRawFile } from "./raw-file.ts";

@@ -2,28 +2,27 @@
 
 import { canonicalPath } from "../../paths.ts";
 import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
-import { readRawFile } from "../adapt/raw-file.ts";
 import type {
   BackendProtocol,
-  DeleteResult,
-  EditResult,
   ExecuteOptions,
   ExecuteResponse,
   FileDownloadResponse,
   FileError,
-  FilesUpdate,
   FileUploadResponse,
   GlobResult,
   GrepResult,
   LsResult,
   OperationOptions,
-  ReadRawResult,
-  ReadResult,
-  WriteResult,
 } from "../backend.ts";
 import { reachOfMounts, withCommandReach } from "../command-reach.ts";
+import {
+  type Forwarded,
+  type ForwardedOperation,
+  ForwardingBackend,
+  type UploadResponses,
+  type Uploads,
+} from "../forwarding-backend.ts";
 import { commandNoteOf, isSandboxProtocol } from "../is-sandbox.ts";
-import { offersDelete } from "../offered-delete.ts";
 import {
   innerOptions,
   innerPath,
@@ -35,44 +34,34 @@ import {
 } from "./composite-routes.ts";
 import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-search.ts";
 
-type Uploads = readonly (readonly [string, Uint8Array])[];
-type UploadResponses = FileUploadResponse[] & { filesUpdate?: FilesUpdate };
-
-export class MountedBackends implements BackendProtocol {
+export class MountedBackends extends ForwardingBackend {
   static readonly [GIVES_OUR_RESULTS] = true;
   /** Those of the default when it can run commands, else `""` and nothing. */
   readonly id: string;
   readonly enforcesPermissions?: true;
   readonly closesPaths?: true;
   readonly execute?: (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
-  readonly append?: (path: string, content: string, options?: OperationOptions) => Promise<WriteResult>;
-  readonly delete?: (path: string, options?: OperationOptions) => Promise<DeleteResult>;
-  readonly uploadFiles?: (files: Uploads, options?: OperationOptions) => Promise<UploadResponses>;
-  readonly downloadFiles?: (
-    paths: readonly string[],
-    options?: OperationOptions,
-  ) => Promise<FileDownloadResponse[]>;
-  readonly realPath?: (path: string, options?: OperationOptions) => Promise<string | FileError>;
   readonly #mounts: readonly Mount[];
   readonly #default: BackendProtocol;
 
   /** `mounts` are ordered, longest first; the default is the last. */
   constructor(mounts: readonly Mount[]) {
+    super();
     this.#mounts = mounts;
     this.#default = (mounts.at(-1) as Mount).backend;
     const sandbox = isSandboxProtocol(this.#default) ? this.#default : undefined;
     this.id = sandbox?.id ?? "";
-    const can = (method: keyof BackendProtocol) =>
-      mounts.some(({ backend }) => backend[method] !== undefined);
     if (sandbox?.enforcesPermissions) this.enforcesPermissions = true;
     if (sandbox?.closesPaths) this.closesPaths = true;
     if (sandbox) this.execute = async (command, options) => sandbox.execute(command, options);
-    if (can("append")) this.append = (...given) => this.#append(...given);
-    if (mounts.some(({ backend }) => offersDelete(backend)))
-      this.delete = (...given) => this.#delete(...given);
-    if (can("uploadFiles")) this.uploadFiles = (...given) => this.#upload(...given);
-    if (can("downloadFiles")) this.downloadFiles = (...given) => this.#download(...given);
-    if (can("realPath")) this.realPath = (...given) => this.#realPath(...given);
+    this.offer(
+      mounts.map(({ backend }) => backend),
+      {
+        uploadFiles: (...given) => this.#upload(...given),
+        downloadFiles: (...given) => this.#download(...given),
+        realPath: (...given) => this.#realPath(...given),
+      },
+    );
     const others = mounts.slice(0, -1).map(({ prefix, backend }) => ({ prefix, source: backend }));
     withCommandReach(this, reachOfMounts(others));
   }
@@ -90,45 +79,11 @@ export class MountedBackends implements BackendProtocol {
     return this.#mounts.some(({ backend }) => backend.ignoresCase === true);
   }
 
-  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
+  override async ls(path: string, options?: OperationOptions): Promise<LsResult> {
     return this.#at(path || "/", (target) => lsMounts(this.#mounts, target, options));
   }
 
-  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
-      backend.read(inner, offset, limit, given),
-    );
-  }
-
-  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
-      readRawFile(backend, inner, given),
-    );
-  }
-
-  async write(
-    path: string,
-    content: string,
-    options?: OperationOptions & { readonly overwrite?: boolean },
-  ): Promise<WriteResult> {
-    return this.#on(path, cannotWrite, options, ({ backend }, inner, given) =>
-      backend.write(inner, content, given),
-    );
-  }
-
-  async edit(
-    path: string,
-    oldString: string,
-    newString: string,
-    replaceAll?: boolean,
-    options?: OperationOptions,
-  ): Promise<EditResult> {
-    return this.#on(path, isDirectory, options, ({ backend }, inner, given) =>
-      backend.edit(inner, oldString, newString, replaceAll, given),
-    );
-  }
-
-  async grep(
+  override async grep(
     pattern: string,
     path?: string | null,
     glob?: string | null,
@@ -140,25 +95,8 @@ export class MountedBackends implements BackendProtocol {
     );
   }
 
-  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
+  override async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
     return this.#at(path || "/", (target) => globMounts(this.#mounts, pattern, target, options));
-  }
-
-  #append(path: string, content: string, options?: OperationOptions): Promise<WriteResult> {
-    return this.#on(path, cannotWrite, options, ({ backend }, inner, given) =>
-      backend.append ? backend.append(inner, content, given) : unavailable("Appending", path),
-    );
-  }
-
-  /** What is mounted stays mounted: neither a mount point nor a directory that holds one can go. */
-  async #delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    return this.#on(
-      path,
-      (target) => whyNotDeleted(this.#mounts, target),
-      options,
-      ({ backend }, inner, given) =>
-        offersDelete(backend) ? backend.delete(inner, given) : unavailable("Deleting", path),
-    );
   }
 
   async #realPath(path: string, options?: OperationOptions): Promise<string | FileError> {
@@ -241,26 +179,30 @@ export class MountedBackends implements BackendProtocol {
     );
   }
 
-  /** On the backend of `path`; `refuse` says why not where the path is a mount point or leads to one. */
-  #on<Result extends { readonly error?: string; readonly path?: string }, Options extends OperationOptions>(
+  /** On the backend of `path`. A mount point, or a directory that leads to one, is refused. */
+  protected override forward<
+    Result extends { readonly error?: string; readonly path?: string },
+    Options extends OperationOptions,
+  >(
+    operation: ForwardedOperation,
     path: string,
-    refuse: (path: string) => FileError,
     options: Options | undefined,
-    act: (
-      mount: Mount,
-      inner: string,
-      options: Options | undefined,
-    ) => Result | FileError | Promise<Result | FileError>,
+    act: Forwarded<Result, Options>,
   ): Promise<Result | FileError> {
     return this.#at<Result | FileError>(path, async (target) => {
-      if (leadsToMount(this.#mounts, target)) return refuse(target);
+      if (leadsToMount(this.#mounts, target)) return this.#refusal(operation, target);
       const mount = mountOf(this.#mounts, target);
-      const result = await act(mount, innerPath(mount, target), innerOptions(mount, options));
+      const result = await act(mount.backend, innerPath(mount, target), innerOptions(mount, options));
       if (result.error !== undefined) return outerError(mount, target, result as FileError);
       return "path" in result && result.path !== undefined
         ? { ...result, path: outerPath(mount, result.path) }
         : result;
     });
+  }
+
+  #refusal(operation: ForwardedOperation, path: string): FileError {
+    if (operation === "delete") return whyNotDeleted(this.#mounts, path);
+    return operation === "write" || operation === "append" ? cannotWrite(path) : isDirectory(path);
   }
 
   async #at<Result>(path: string, act: (target: string) => Promise<Result>): Promise<Result | FileError> {
@@ -277,13 +219,10 @@ function cannotWrite(path: string): FileError {
   return { error: `Cannot write to ${path} because it is a directory`, code: "IS_DIRECTORY" };
 }
 
+/** What is mounted stays mounted: neither a mount point nor a directory that holds one can go. */
 function whyNotDeleted(mounts: readonly Mount[], path: string): FileError {
   if (path === "/") return { error: "Cannot delete the root directory", code: "INVALID_ARGUMENT" };
   const [below] = mountsBelow(mounts, path);
   const reason = below === undefined ? "it is a mount point" : `${below.prefix} in it is a mount point`;
   return { error: `Cannot delete ${path} because ${reason}`, code: "PERMISSION_DENIED" };
-}
-
-function unavailable(what: string, path: string): FileError {
-  return { error: `${what} is not available for ${path}`, code: "UNAVAILABLE" };
 }

@@ -1,9 +1,9 @@
 import { InMemoryStore, StateGraph, StateSchema } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { PolicyBackend } from "../../permissions/policy/policy.ts";
 import { OlderMapBackend } from "../adapt/older-backend-for-tests.ts";
 import type { BackendProtocol, BackendRuntime } from "../backend.ts";
 import { MapBackend } from "../file-map/map-backend.ts";
-import { PolicyBackend } from "../policy/policy.ts";
 import { previewBackend } from "../preview/preview.ts";
 import { isBackendClass, isMadeForRun, mayExecute, mayUseState, resolveBackend } from "../resolve.ts";
 import { filesValue } from "../state/files-value.ts";

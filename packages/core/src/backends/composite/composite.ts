@@ -5,28 +5,14 @@ import { currentProtocol } from "../adapt/adapt.ts";
 import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import { ambientRuntime } from "../ambient-runtime.ts";
 import { sameDemand } from "../approval-demand.ts";
-import type {
-  BackendProtocol,
-  BackendRuntime,
-  EditResult,
-  GlobResult,
-  GrepResult,
-  LsResult,
-  OperationOptions,
-  ReadRawResult,
-  ReadResult,
-  WriteResult,
-} from "../backend.ts";
+import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backend.ts";
 import { reachOfMounts, withCommandReach } from "../command-reach.ts";
+import { type Forwarded, type ForwardedOperation, ForwardingBackend } from "../forwarding-backend.ts";
 import { isSandboxProtocol } from "../is-sandbox.ts";
 import { type BackendSource, mayExecute, mayUseState } from "../resolve.ts";
 import { MountedBackends } from "./composite-mounted.ts";
 import { orderedRoutes } from "./composite-routes.ts";
 import { type CompositeParts, compositeParts, instanceMounts, resolveMounts } from "./composite-sources.ts";
-
-type Lazily<Method> = Method extends (...given: infer Given) => infer Result
-  ? (...given: Given) => Promise<Awaited<Result>>
-  : never;
 
 const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"] as const;
 
@@ -38,17 +24,12 @@ const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"
  * A mounted `StateBackend` keeps its files in the state without the route, unless another `StateBackend` is
  * in the same composite: then with it, so that they do not take each other's files.
  */
-export class CompositeBackend implements BackendProtocol {
+export class CompositeBackend extends ForwardingBackend {
   static readonly [GIVES_OUR_RESULTS] = true;
   /** That of the default where it can run commands, else `""`. */
   readonly id: string = "";
   /** Present when the default is known to run commands; one that a factory makes is known in a task only. */
   readonly execute?: MountedBackends["execute"];
-  readonly append?: Lazily<BackendProtocol["append"]>;
-  readonly delete?: Lazily<BackendProtocol["delete"]>;
-  readonly uploadFiles?: Lazily<BackendProtocol["uploadFiles"]>;
-  readonly downloadFiles?: Lazily<BackendProtocol["downloadFiles"]>;
-  readonly realPath?: Lazily<BackendProtocol["realPath"]>;
   /** That of the default, where it is known. */
   readonly workingDirectory?: string;
   /** Of the default, where it is known: commands see its files alone. */
@@ -69,6 +50,7 @@ export class CompositeBackend implements BackendProtocol {
   constructor(parts: CompositeParts);
   constructor(defaultBackend: BackendSource, routes?: Readonly<Record<string, BackendSource>> | null);
   constructor(first: BackendSource | CompositeParts, second?: CompositeParts["routes"]) {
+    super();
     const { default: defaultBackend, routes } = compositeParts(first, second);
     this.#default = defaultBackend;
     this.#routes = orderedRoutes(routes);
@@ -81,7 +63,7 @@ export class CompositeBackend implements BackendProtocol {
     this.#instances = mounts === undefined ? undefined : new MountedBackends(mounts);
     for (const method of OPTIONAL)
       if (this.#instances === undefined || this.#instances[method])
-        this[method] = this.#lazily(method) as never;
+        Object.assign(this, { [method]: this.#lazily(method) });
     withCommandReach(this, reachOfMounts(this.#routes.map(([prefix, source]) => ({ prefix, source }))));
     if (typeof defaultBackend === "function") return;
     const known = currentProtocol(defaultBackend);
@@ -108,48 +90,20 @@ export class CompositeBackend implements BackendProtocol {
     return this.#mounted(runtime);
   }
 
-  async ls(path: string, options?: OperationOptions): Promise<LsResult> {
-    return (await this.#now()).ls(path, options);
+  protected override get startDirectory(): string {
+    return "/";
   }
 
-  async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return (await this.#now()).read(path, offset, limit, options);
-  }
-
-  async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return (await this.#now()).readRaw(path, options);
-  }
-
-  async write(
+  protected override async forward<
+    Result extends { readonly error?: string },
+    Options extends OperationOptions,
+  >(
+    _operation: ForwardedOperation,
     path: string,
-    content: string,
-    options?: OperationOptions & { readonly overwrite?: boolean },
-  ): Promise<WriteResult> {
-    return (await this.#now()).write(path, content, options);
-  }
-
-  async edit(
-    path: string,
-    oldString: string,
-    newString: string,
-    replaceAll?: boolean,
-    options?: OperationOptions,
-  ): Promise<EditResult> {
-    return (await this.#now()).edit(path, oldString, newString, replaceAll, options);
-  }
-
-  async grep(
-    pattern: string,
-    path?: string | null,
-    glob?: string | null,
-    maxCount?: number | null,
-    options?: OperationOptions,
-  ): Promise<GrepResult> {
-    return (await this.#now()).grep(pattern, path, glob, maxCount, options);
-  }
-
-  async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
-    return (await this.#now()).glob(pattern, path, options);
+    options: Options | undefined,
+    act: Forwarded<Result, Options>,
+  ): Promise<Result | FileError> {
+    return act(await this.#now(), path, options);
   }
 
   #lazily(method: (typeof OPTIONAL)[number]): (...given: unknown[]) => Promise<unknown> {

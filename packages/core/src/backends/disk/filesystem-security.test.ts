@@ -16,8 +16,8 @@ import {
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { PolicyBackend } from "../../permissions/policy/policy.ts";
 import { asHarness } from "../harness-call.ts";
-import { PolicyBackend } from "../policy/policy.ts";
 import { type DiskTree, diskTree, SECRET } from "./disk-tree-for-tests.ts";
 import { FilesystemBackend } from "./filesystem.ts";
 import { type OpenStrategy, usualStrategy } from "./root/open-directory.ts";

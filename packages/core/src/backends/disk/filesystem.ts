@@ -35,6 +35,7 @@ import { isHarnessCall } from "../harness-call.ts";
 import { openCheckOf } from "../open-check.ts";
 import { transferError } from "../transfer-error.ts";
 import { undoLogOf } from "../undo-log.ts";
+import { withMembers } from "../with-members.ts";
 import { readAll } from "./atomic-write.ts";
 import { appendText, editText, writeBytes, writeText } from "./change-file.ts";
 import { listChildFiles } from "./child-files.ts";
@@ -116,13 +117,13 @@ export class FilesystemBackend implements BackendProtocol {
   /** The same backend, whose changes leave before-images with the thread of the run. */
   withRuntime(runtime: BackendRuntime): this {
     const current = { backend: this, runtime };
-    return new Proxy(this, {
-      get: (backend, key) => {
-        const value: unknown = Reflect.get(backend, key, backend);
-        if (typeof value !== "function" || key === "constructor") return value;
-        return (...args: unknown[]) => running.run(current, () => value.apply(backend, args));
-      },
-    });
+    return withMembers(
+      this,
+      {},
+      (_key, method) =>
+        (...args) =>
+          running.run(current, () => method(...args)),
+    );
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {

@@ -18,6 +18,7 @@ import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/files
 import { noteCommand } from "../disk/note-command.ts";
 import type { WithCommandNote } from "../is-sandbox.ts";
 import { SandboxError } from "../sandbox-error.ts";
+import { withMembers } from "../with-members.ts";
 import { commandEnvironment } from "./environment.ts";
 
 /** null means absent. */
@@ -131,9 +132,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
       await noteCommand(command, this.settings.rootDir, runtime);
       return this.execute(command, options);
     };
-    return new Proxy(super.withRuntime(runtime), {
-      get: (backend, key) => (key === "execute" ? execute : Reflect.get(backend, key)),
-    });
+    return withMembers(super.withRuntime(runtime), { execute });
   }
 
   /** Once, whoever comes first; after a failure again. */

@@ -8,12 +8,12 @@ import { readRawFile } from "../../backends/adapt/raw-file.ts";
 import type { BackendProtocol } from "../../backends/backend.ts";
 import { CompositeBackend } from "../../backends/composite/composite.ts";
 import { FilesystemBackend } from "../../backends/disk/filesystem.ts";
-import { PolicyBackend } from "../../backends/policy/policy.ts";
 import { previewBackend } from "../../backends/preview/preview.ts";
 import { LocalSandbox } from "../../backends/sandbox/local-sandbox-for-tests.ts";
 import { LocalShellBackend } from "../../backends/shell/local-shell.ts";
 import { StateBackend } from "../../backends/state/state.ts";
 import { StoreBackend } from "../../backends/store/store.ts";
+import { PolicyBackend } from "../../permissions/policy/policy.ts";
 import { callTool } from "../../testing/index.ts";
 import { manyLines, offloadAgent, PIXEL, toolMessages } from "./offload-for-tests.ts";
 

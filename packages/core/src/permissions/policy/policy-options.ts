@@ -1,8 +1,9 @@
 /** The options of a `PolicyBackend`. An unknown one is an error. */
+
+import type { FileErrorCode } from "../../backends/backend.ts";
 import { ConfigurationError } from "../../errors.ts";
-import type { FileErrorCode } from "../backend.ts";
-import type { RateLimit } from "./policy-rate.ts";
-import type { ChangeOperation } from "./policy-rules.ts";
+import type { ChangeOperation } from "./deny-prefixes.ts";
+import type { RateLimit } from "./rate-limiter.ts";
 
 export type PolicyOperation =
   | ChangeOperation

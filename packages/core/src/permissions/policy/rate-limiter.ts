@@ -1,5 +1,5 @@
+import type { FileError } from "../../backends/backend.ts";
 import { ConfigurationError } from "../../errors.ts";
-import type { FileError } from "../backend.ts";
 
 /** So many operations in any span of so many seconds. */
 export interface RateLimit {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { CompositeBackend } from "../composite/composite.ts";
-import { MapBackend } from "../file-map/map-backend.ts";
-import { commandNoteOf } from "../is-sandbox.ts";
-import { resolveBackend } from "../resolve.ts";
-import { StateBackend } from "../state/state.ts";
+import { CompositeBackend } from "../../backends/composite/composite.ts";
+import { MapBackend } from "../../backends/file-map/map-backend.ts";
+import { commandNoteOf } from "../../backends/is-sandbox.ts";
+import { resolveBackend } from "../../backends/resolve.ts";
+import { StateBackend } from "../../backends/state/state.ts";
 import { type AuditEvent, PolicyBackend, type PolicyOptions } from "./policy.ts";
-import { RateLimiter } from "./policy-rate.ts";
+import { RateLimiter } from "./rate-limiter.ts";
 
 const bytes = new TextEncoder().encode("x");
 

@@ -1,0 +1,24 @@
+/** A backend with some members replaced; the backend itself stays as it is. */
+
+type Method = (...given: unknown[]) => unknown;
+
+/**
+ * `own` members come first, all others from the backend, whose methods keep it as `this`. `wrap` makes the method that
+ * is called instead of one of the backend.
+ */
+export function withMembers<Backend extends object, Own extends object>(
+  backend: Backend,
+  own: Own,
+  wrap?: (key: PropertyKey, method: Method) => Method,
+): Backend & Own {
+  return new Proxy(backend, {
+    get: (target, key) => {
+      if (Object.hasOwn(own, key)) return Reflect.get(own, key);
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || key === "constructor") return value;
+      const method = (value as Method).bind(target);
+      return wrap ? wrap(key, method) : method;
+    },
+    has: (target, key) => Object.hasOwn(own, key) || Reflect.has(target, key),
+  }) as Backend & Own;
+}
