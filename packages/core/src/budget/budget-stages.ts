@@ -4,11 +4,11 @@ import type { RunTree } from "../backends/run-tree.ts";
 import { isTaskConfig, type TaskConfig } from "../engine/engine.ts";
 import type { Ask, Outgoing, Stages, StageTask, TreeConfig } from "../loop/contract/stages.ts";
 import type { Outcome } from "../loop/messages/outcome.ts";
-import { endRunWith, RunEnded } from "../loop/task/run-ended.ts";
+import { endRunWith, RunEnded } from "../loop/task/run-ended-error.ts";
+import { CallbackCharges } from "./callback-charges.ts";
 import { type CallFacts, charged, ledgerOf, runUsage, storedUsage, USED } from "./charge.ts";
 import { Ledger, type StoredUsage } from "./ledger.ts";
 import type { Limits } from "./limits.ts";
-import { OtherCalls } from "./other-calls.ts";
 import { addByAgent } from "./usage.ts";
 
 export interface BudgetSettings {
@@ -22,7 +22,7 @@ export function createBudgetStages({ limits, factsOf }: BudgetSettings): Stages 
     tree: (tree, config) => ledgerFor(tree, config, limits),
     listener: ({ ledger }) => {
       const isOutermost = ledger instanceof Ledger && ledger.parent === undefined;
-      return isOutermost ? new OtherCalls(ledger) : undefined;
+      return isOutermost ? new CallbackCharges(ledger) : undefined;
     },
     input: (messages, task) => {
       if (messages.length > 0) beginCount(task);
@@ -30,8 +30,8 @@ export function createBudgetStages({ limits, factsOf }: BudgetSettings): Stages 
     },
     call: (outgoing, next, task) => callWithin(outgoing, next, task, factsOf),
     result: (message, _, task) => {
-      const place = String(task.config.configurable?.checkpoint_ns ?? "");
-      const inside = ledgerOf(task.config)?.takeInside(place);
+      const namespace = String(task.config.configurable?.checkpoint_ns ?? "");
+      const inside = ledgerOf(task.config)?.takeInside(namespace);
       if (inside !== undefined) task.write(USED, inside);
       return message;
     },
@@ -48,8 +48,8 @@ function ledgerFor(
   if (parent === undefined && limits === undefined) return undefined;
   // The run around may have been resumed right into this task, and not have asked a model yet.
   if (parent !== undefined && isTaskConfig(config)) parent.adopt(storedUsage(config));
-  const place = String(config.configurable?.checkpoint_ns ?? "");
-  return { ledger: new Ledger({ parent, limits, agentPath: tree.agentPath, place }) };
+  const namespace = String(config.configurable?.checkpoint_ns ?? "");
+  return { ledger: new Ledger({ parent, limits, agentPath: tree.agentPath, namespace }) };
 }
 
 /** A new message begins a new count; a run that merely goes on keeps the old one. */

@@ -5,9 +5,9 @@ import { readChannel, type TaskConfig } from "../engine/engine.ts";
 import { DeepwrightError } from "../errors.ts";
 import type { Outcome } from "../loop/messages/outcome.ts";
 import type { RunUsage } from "../loop/messages/run-usage.ts";
-import { RunEnded } from "../loop/task/run-ended.ts";
+import { RunEnded } from "../loop/task/run-ended-error.ts";
+import { chargedTasks } from "./callback-charges.ts";
 import { type Hold, Ledger, type Need, type Refusal, type StoredUsage } from "./ledger.ts";
-import { chargedPlaces } from "./other-calls.ts";
 import { costOf, type ModelPrice } from "./prices.ts";
 import { agentUsages, usageOfReply } from "./usage.ts";
 
@@ -55,7 +55,7 @@ export async function charged(
   if (!isHold(hold)) throw new RunEnded(outcomeOfRefusal(hold, ledger));
   let reply: AIMessage;
   try {
-    reply = await chargedPlaces.during(String(config.configurable?.checkpoint_ns ?? ""), ask);
+    reply = await chargedTasks.during(String(config.configurable?.checkpoint_ns ?? ""), ask);
   } catch (error) {
     hold.release();
     throw error;

@@ -9,8 +9,8 @@ function need(inputTokens: number, outputTokens = 10): Need {
 
 const used = (tokens: number) => ({ ...NO_USAGE, calls: 1, tokens });
 
-function ledger(budget: object, parent?: Ledger, agentPath: string[] = [], place = ""): Ledger {
-  return new Ledger({ parent, limits: limitsOf(budget), agentPath, place });
+function ledger(budget: object, parent?: Ledger, agentPath: string[] = [], namespace = ""): Ledger {
+  return new Ledger({ parent, limits: limitsOf(budget), agentPath, namespace });
 }
 
 async function held(of: Ledger, wanted: Need): Promise<Hold> {
@@ -19,7 +19,7 @@ async function held(of: Ledger, wanted: Need): Promise<Hold> {
   return hold as Hold;
 }
 
-test("what a call used takes the place of what was reserved for it, once", async () => {
+test("what a call used takes the namespace of what was reserved for it, once", async () => {
   const one = ledger({ maxTokens: 1000 });
   const hold = await held(one, need(500));
   hold.settle(used(120));
@@ -112,12 +112,12 @@ test("a child is held to its own budget and charges those above it", async () =>
 
 test("what runs inside a task used is known by the task, also through a graph in between", async () => {
   const parent = ledger({});
-  for (const [place, tokens] of [
+  for (const [namespace, tokens] of [
     ["tools:1", 5],
     ["tools:1|node:2", 6],
     ["tools:11", 7],
   ] as const)
-    (await held(ledger({}, parent, ["a"], place), need(1))).settle(used(tokens));
+    (await held(ledger({}, parent, ["a"], namespace), need(1))).settle(used(tokens));
   expect(parent.takeInside("tools:1")?.agents).toMatchObject({ '["a"]': { tokens: 11, calls: 2 } });
   expect(parent.takeInside("tools:1")).toBeUndefined();
   expect(parent.takeInside("tools:11")?.agents).toMatchObject({ '["a"]': { tokens: 7 } });

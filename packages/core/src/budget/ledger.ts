@@ -2,7 +2,7 @@
  * What the runs of a tree may use, reserve and have used.
  *
  * Every run has a ledger; that of a run inside another charges those above it, too. Before a model is asked, what
- * the call will need is reserved in each of them, and afterwards what it used takes the place of that. A call that
+ * the call will need is reserved in each of them, and afterwards what it used replaces that. A call that
  * would fit if only the calls in flight stay below what they reserved waits for them: none is refused too early, and
  * many at once use no more than one at a time would.
  */
@@ -49,7 +49,7 @@ export interface LedgerOptions {
   readonly limits?: Limits | undefined;
   readonly agentPath: readonly string[];
   /** The task of the run around this one in which it runs. */
-  readonly place: string;
+  readonly namespace: string;
 }
 
 export class Ledger {
@@ -58,7 +58,7 @@ export class Ledger {
   /** Of the outermost run: a model without a price that was asked although the cost is limited. */
   unpricedModel: string | undefined;
   readonly #limits: Limits | undefined;
-  readonly #place: string;
+  readonly #namespace: string;
   readonly #key: string;
   readonly #began = performance.now();
   #earlierSeconds = 0;
@@ -74,16 +74,16 @@ export class Ledger {
   /** Used by this agent itself, and not yet handed to the thread. */
   #own: UsageByAgent = {};
   #waiting: (() => void)[] = [];
-  /** Of the outermost run: the ledgers of the runs inside it, by place. */
+  /** Of the outermost run: the ledgers of the runs inside it, by namespace. */
   readonly #inner = new Map<string, Ledger>();
 
-  constructor({ parent, limits, agentPath, place }: LedgerOptions) {
+  constructor({ parent, limits, agentPath, namespace }: LedgerOptions) {
     this.parent = parent;
     this.#limits = limits;
     this.agentPath = agentPath;
-    this.#place = place;
+    this.#namespace = namespace;
     this.#key = JSON.stringify(agentPath);
-    if (parent !== undefined) this.outermost.#inner.set(place, this);
+    if (parent !== undefined) this.outermost.#inner.set(namespace, this);
   }
 
   get used(): Usage {
@@ -149,10 +149,10 @@ export class Ledger {
   }
 
   /** The same of the runs inside one task of this run, which is over. */
-  takeInside(place: string): StoredUsage | undefined {
+  takeInside(namespace: string): StoredUsage | undefined {
     let agents: UsageByAgent | undefined;
     for (const [key, usage] of this.#inside) {
-      if (key !== place && !key.startsWith(`${place}|`)) continue;
+      if (key !== namespace && !key.startsWith(`${namespace}|`)) continue;
       agents = agents === undefined ? usage : addByAgent(agents, usage);
       this.#inside.delete(key);
       this.outermost.#inner.delete(key);
@@ -161,14 +161,14 @@ export class Ledger {
   }
 
   /** Charges the run that a task belongs to, for a call nothing was reserved for. To be asked of the outermost. */
-  chargeAt(place: string, usage: Usage): void {
+  chargeAt(namespace: string, usage: Usage): void {
     let found: Ledger = this;
     for (const [key, ledger] of this.#inner)
-      if (place.startsWith(`${key}|`) && key.length > found.#place.length) found = ledger;
-    const task = place.slice(found.#place === "" ? 0 : found.#place.length + 1);
+      if (namespace.startsWith(`${key}|`) && key.length > found.#namespace.length) found = ledger;
+    const task = namespace.slice(found.#namespace === "" ? 0 : found.#namespace.length + 1);
     const agents = { [found.#key]: usage };
     if (task.startsWith(`${TOOLS_NODE}:`)) {
-      found.#inside.set(place, addByAgent(found.#inside.get(place) ?? {}, agents));
+      found.#inside.set(namespace, addByAgent(found.#inside.get(namespace) ?? {}, agents));
       found.#add(agents);
     } else found.#charge(agents);
   }
@@ -186,7 +186,7 @@ export class Ledger {
     this.#used = addUsage(this.#used, totalOf(agents));
     if (this.parent === undefined) return;
     const inside = this.parent.#inside;
-    inside.set(this.#place, addByAgent(inside.get(this.#place) ?? {}, agents));
+    inside.set(this.#namespace, addByAgent(inside.get(this.#namespace) ?? {}, agents));
     this.parent.#add(agents);
   }
 

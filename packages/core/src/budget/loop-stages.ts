@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { treeOf } from "../backends/run-tree.ts";
 import type { Stages, StageTask } from "../loop/contract/stages.ts";
 import type { Messages } from "../loop/messages/messages.ts";
-import { endRunWith } from "../loop/task/run-ended.ts";
+import { endRunWith } from "../loop/task/run-ended-error.ts";
 import { type Repetition, repetitionIn } from "./repetition.ts";
 
 /** The channel with the last message that is not looked at: it is of an earlier run, or of one that was ended. */

@@ -4,7 +4,7 @@
  */
 
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
-import { handOnFiles } from "../context/hand-on.ts";
+import { writeFilesUpdate } from "../context/write-files-update.ts";
 import type { StageTask } from "../loop/contract/stages.ts";
 import { canonicalPath, parentPath } from "../paths.ts";
 import { changeWords, lossWords } from "./changes.ts";
@@ -130,7 +130,7 @@ function remembered(visit: Visit, { nested, readOnly }: MemoryFile, read: ReadFi
 
 async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]): Promise<ReadFile> {
   const { file, filesUpdate } = await restoreComments(visit.backend, read, comments, visit.operation);
-  handOnFiles(visit.task, filesUpdate);
+  writeFilesUpdate(visit.task, filesUpdate);
   return file;
 }
 

@@ -24,14 +24,14 @@ function agentOf(script: Script, options: CreateDeepAgentParams<any> = {}) {
   return { agent: agent as ReturnType<typeof createDeepAgent>, model };
 }
 
-const isTold = ({ messages }: RecordedCall): boolean =>
+const isReported = ({ messages }: RecordedCall): boolean =>
   messages.some(({ text }) => text.includes("going round in circles"));
 
 describe("R-31", () => {
   test("the model is told after five identical calls, and the run ends after ten", async () => {
     const { agent, model } = agentOf(() => callTool("same"));
     const { outcome, messages } = await agent.invoke(ask());
-    expect(model.calls.map(isTold)).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
+    expect(model.calls.map(isReported)).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
     expect(outcome).toEqual({
       kind: "loop",
       detail:
@@ -46,7 +46,7 @@ describe("R-31", () => {
   test("two calls in turn are a circle: told after three rounds, ended after six", async () => {
     const { agent, model } = agentOf(({ turn }) => callTool(turn % 2 ? "other" : "same"));
     const { outcome } = await agent.invoke(ask());
-    expect(model.calls.findIndex(isTold)).toBe(6);
+    expect(model.calls.findIndex(isReported)).toBe(6);
     expect(outcome).toMatchObject({ kind: "loop", used: 6, allowed: 6 });
     expect(outcome.detail).toContain("the same 2 steps (same, other) were taken 6 times");
     expect(model.callCount).toBe(12);
@@ -65,7 +65,7 @@ describe("R-31", () => {
   });
 
   test("a model that listens goes on to the end", async () => {
-    const { agent } = agentOf((request) => (isTold(request) ? say("I see.") : callTool("same")));
+    const { agent } = agentOf((request) => (isReported(request) ? say("I see.") : callTool("same")));
     const { outcome, messages } = await agent.invoke(ask());
     expect(outcome).toEqual({ kind: "done" });
     expect(messages.at(-1)?.text).toBe("I see.");
@@ -86,7 +86,7 @@ describe("R-31", () => {
     const script: Script = ({ turn }) => (turn % 5 === 4 ? say("There.") : callTool("same"));
     const { agent, model } = agentOf(script, { checkpointer: new MemorySaver() });
     for (const _ of [1, 2, 3, 4]) expect((await agent.invoke(ask(), T)).outcome.kind).toBe("done");
-    expect(model.calls.some(isTold)).toBe(false);
+    expect(model.calls.some(isReported)).toBe(false);
   });
 });
 
@@ -109,7 +109,7 @@ test("the notice stays where it was said: every request begins with the one befo
   const { agent, model } = agentOf(script);
   await agent.invoke(ask());
   const pairs = model.calls.slice(1).map((call, i) => firstDifference(model.calls[i] as RecordedCall, call));
-  expect(model.calls.some(isTold)).toBe(true);
+  expect(model.calls.some(isReported)).toBe(true);
   expect(pairs).toEqual(pairs.map(() => undefined));
 });
 
@@ -121,7 +121,7 @@ test("asking 40 times for something that changes, or 50 different things, is no 
       tools: [poll, same],
     });
     expect((await agent.invoke(ask())).outcome).toEqual({ kind: "done" });
-    expect(model.calls.some(isTold)).toBe(false);
+    expect(model.calls.some(isReported)).toBe(false);
   }
 });
 

@@ -63,7 +63,7 @@ async function messagesOf(agent: Agent): Promise<any[]> {
 }
 
 /** The thread takes a further message, and the provider every request of it. */
-async function goesOn(agent: Agent, server: ProviderServer) {
+async function continuesThread(agent: Agent, server: ProviderServer) {
   const { messages } = await agent.invoke(says("And now?"), onThread);
   expect(messages.at(-1)?.text).toBe("Here.");
   expect(server.refusals).toEqual([]);
@@ -84,7 +84,7 @@ async function isAskedAgain(api: Api, way: keyof typeof WAYS, answer: ProviderAn
   expect(error.code).toMatch(/^MODEL_(CUT_OFF|UNAVAILABLE)$/);
   expect(error.message.length).toBeLessThan(1_000);
   expect((await messagesOf(always.agent)).map(({ text }) => text)).toEqual(["Go."]);
-  await goesOn(always.agent, always.server);
+  await continuesThread(always.agent, always.server);
 }
 
 async function isRead(api: Api, way: keyof typeof WAYS, { answer, end }: Malformed) {
@@ -94,7 +94,7 @@ async function isRead(api: Api, way: keyof typeof WAYS, { answer, end }: Malform
   expect(AIMessage.isInstance(reply)).toBe(true);
   expect(retries).toEqual([]);
   if (end === "called") expect([reply.tool_calls.length, ToolMessage.isInstance(result)]).toEqual([1, true]);
-  await goesOn(agent, server);
+  await continuesThread(agent, server);
 }
 
 const MATRIX = APIS.flatMap((api) => [

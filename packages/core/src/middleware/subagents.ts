@@ -10,8 +10,8 @@ import {
   type WithPromptSection,
 } from "../loop/contract/prompt-section.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
-import { refuseUnasked } from "../loop/graph/approval-demand.ts";
 import type { LoopSpec } from "../loop/graph/build.ts";
+import { requireApprovals } from "../loop/graph/require-approval.ts";
 import { type CompiledSubAgent, isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
 import type { Team } from "../subagents/team.ts";
 import { TASK_SYSTEM_PROMPT, TASK_TOOL } from "../subagents/words.ts";
@@ -67,7 +67,7 @@ export function buildTeams(loop: Loop, why: string): void {
 /** What it calls is seen only in one of ours. */
 function refuseCompiled({ name, runnable }: CompiledSubAgent, why: string): void {
   if (runnable instanceof AgentGraph) {
-    refuseUnasked(runnable.loop.tools, runnable.loop.approvals, why);
+    requireApprovals(runnable.loop.tools, runnable.loop.approvals, why);
     return;
   }
   throw new ConfigurationError(

@@ -7,7 +7,7 @@ import type { FilesState } from "../backends/state/files-value.ts";
 import { taskFiles } from "../backends/state/pending-files.ts";
 import { isResumed, isSeenInside, isTaskConfig, readChannel, type TaskConfig } from "../engine/engine.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
-import { withHandedState } from "../loop/task/handed-state.ts";
+import { withInitialState } from "../loop/task/initial-state.ts";
 import { type FilesBack, filesBack } from "./changed-files.ts";
 import { claimFor, type StateBack, type StateValues, stateBack, turnIndex, valuesOf } from "./child-state.ts";
 import { resultOf } from "./result.ts";
@@ -102,7 +102,7 @@ async function prepare(
   if (!(child instanceof AgentGraph))
     return { taskId, shared, files, config, input: { messages, ...takenBy(child, given) } };
   const forked = isFork ? valuesOf(call.state, team.parentState.forkedKeys()) : {};
-  const handed = withHandedState(config, child.loop, { ...forked, ...given });
+  const handed = withInitialState(config, child.loop, { ...forked, ...given });
   return { taskId, shared, files, config: handed, input: { messages } };
 }
 

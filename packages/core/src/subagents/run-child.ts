@@ -6,7 +6,7 @@ import { withDeadline } from "../loop/calls/limits.ts";
 import { passesGate } from "../loop/failures/caller-mistake.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
 import { linkedSignal } from "../loop/task/linked-signal.ts";
-import { observedRun } from "../loop/task/observed.ts";
+import { observedRun } from "../loop/task/run-observer.ts";
 import type { StateValues } from "./child-state.ts";
 
 /** Whatever can be run; what can be streamed tells its state after each step. */

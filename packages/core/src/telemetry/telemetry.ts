@@ -16,12 +16,12 @@ import { withTree } from "../backends/run-tree.ts";
 import type { TaskConfig } from "../engine/engine.ts";
 import type { Outcome } from "../loop/messages/outcome.ts";
 import { type ChatModel, holdKeys } from "../loop/providers/model-source.ts";
-import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/task/observed.ts";
+import type { ObservedAsk, ObservedCall, ObservedRun, RunObserver } from "../loop/task/run-observer.ts";
 import { chatAttributes, type ModelNames, modelNames, present, requestAttributes } from "./attributes.ts";
-import { listening, unheard } from "./other-calls.ts";
-import { askedPlaces, calledPlaces } from "./places.ts";
+import { withoutSpanCallbacks, withSpanCallbacks } from "./callback-spans.ts";
 import type { Redact, Redaction } from "./redaction.ts";
 import { SpanRecord, withoutKeys } from "./span-record.ts";
+import { tracedModelTasks, tracedToolTasks } from "./traced-tasks.ts";
 
 export interface TelemetrySettings {
   readonly tracer: Tracer;
@@ -72,7 +72,9 @@ export class Telemetry implements RunObserver {
     const inside = this.#begin("invoke_agent", name, SpanKind.INTERNAL, {}, whose);
     const { record, context: own } = inside.#position as Position;
     const given = config as { readonly callbacks?: Callbacks; readonly signal?: AbortSignal };
-    const callbacks = isForeign ? listening(given.callbacks, inside) : unheard(given.callbacks);
+    const callbacks = isForeign
+      ? withSpanCallbacks(given.callbacks, inside)
+      : withoutSpanCallbacks(given.callbacks);
     const chunks = start(withTree({ ...config, callbacks }, { observer: inside }));
     const forget = record.endsWith(given.signal, given.signal);
     try {
@@ -101,7 +103,7 @@ export class Telemetry implements RunObserver {
     const { record, context: own } = this.beginAsk(names, requestAttributes(model), messages);
     const forget = record.endsWith(signal, config.signal);
     try {
-      const reply = await askedPlaces.during(placeOf(config), () => context.with(own, ask));
+      const reply = await tracedModelTasks.during(taskNamespace(config), () => context.with(own, ask));
       record.replied(reply);
       return reply;
     } catch (error) {
@@ -120,10 +122,10 @@ export class Telemetry implements RunObserver {
   ): Promise<Result> {
     const inside = this.beginCall(isKnown ? call.name : undefined, call.id, call.args);
     const { record, context: own } = inside.#position as Position;
-    const callbacks = listening(config?.callbacks, inside);
+    const callbacks = withSpanCallbacks(config?.callbacks, inside);
     const handed = withTree({ ...config, callbacks }, { observer: inside }) as TaskConfig;
     try {
-      const result = await calledPlaces.during(placeOf(config), () =>
+      const result = await tracedToolTasks.during(taskNamespace(config), () =>
         context.with(own, () => execute(handed)),
       );
       record.returned(result, call.id);
@@ -211,6 +213,6 @@ export class Telemetry implements RunObserver {
 
 const NOBODY = { agent: undefined, thread: undefined };
 
-function placeOf(config: TaskConfig | undefined): string {
+function taskNamespace(config: TaskConfig | undefined): string {
   return String(config?.configurable?.checkpoint_ns ?? "");
 }

@@ -89,7 +89,7 @@ describe("a task", () => {
       `[Background task ${taskId} ('helper') is done. \`check_async_task\` tells more.]`,
     ]);
     expect((await textsOf(site, "t1")).at(-1)).toBe("heard: 1");
-    expect(await tasksOf(site, "t1")).toMatchObject([{ taskId, status: "success", toldRunId: runId }]);
+    expect(await tasksOf(site, "t1")).toMatchObject([{ taskId, status: "success", reportedRunId: runId }]);
     const result = await toolWords(site, "t1", call("check_async_task", { task_id: taskId }));
     expect(result).toBe(`Task ${taskId} ('helper'): success\ndone: wait ${file(site, "go")}`);
     expect(site.errors).toEqual([]);

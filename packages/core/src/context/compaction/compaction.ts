@@ -7,8 +7,8 @@ import { type Messages, newId } from "../../loop/messages/messages.ts";
 import type { ChatModel, ModelSource } from "../../loop/providers/model-source.ts";
 import { ownValue } from "../../text/own-value.ts";
 import { estimateTokens } from "../../tokens.ts";
-import { keepText } from "../keep-text.ts";
 import { marksOf } from "../message-copy.ts";
+import { saveText } from "../save-text.ts";
 import type { Budget, Size } from "../tokens/budget.ts";
 import { messageTokens } from "../tokens/token-meter.ts";
 import type { Plan } from "./compaction-plan.ts";
@@ -200,7 +200,7 @@ async function withPaths(
       continue;
     }
     const place = { area: "large_tool_results", id: message.tool_call_id } as const;
-    const { path } = await keepText(settings.backend ?? threadFiles, task, place, text);
+    const { path } = await saveText(settings.backend ?? threadFiles, task, place, text);
     if (path !== undefined) result[message.id as string] = { ...clip, path };
   }
   return result;

@@ -12,7 +12,7 @@ import { graphNamespace, type TaskConfig } from "../../engine/engine.ts";
 import type { StageTask } from "../../loop/contract/stages.ts";
 import type { Messages } from "../../loop/messages/messages.ts";
 import { areaPath, asHarness, prepareAreas, safeName } from "../areas.ts";
-import { handOnFiles } from "../hand-on.ts";
+import { writeFilesUpdate } from "../write-files-update.ts";
 import { messageText } from "./transcript.ts";
 
 export interface HistoryRequest {
@@ -53,7 +53,7 @@ export async function appendHistory(request: HistoryRequest): Promise<History> {
     if (request.directory === undefined)
       await prepareAreas(backend, request.backend ?? backend, { signal: task.signal });
     if (typeof backend.append === "function") {
-      const path = `${placeOf(backend, request)}.md`;
+      const path = `${historyPath(backend, request)}.md`;
       const isWritten = await appendSection(backend, path, request, options);
       if (isWritten) return { path, parts };
     }
@@ -64,7 +64,7 @@ export async function appendHistory(request: HistoryRequest): Promise<History> {
   }
 }
 
-function placeOf(backend: BackendProtocol, { directory, name }: HistoryRequest): string {
+function historyPath(backend: BackendProtocol, { directory, name }: HistoryRequest): string {
   if (directory === undefined) return areaPath(backend, "conversation_history", name);
   return `${directory.endsWith("/") ? directory.slice(0, -1) : directory}/${name}`;
 }
@@ -90,7 +90,7 @@ async function writePart(
 ): Promise<History> {
   const { messages, thread, parts, task } = request;
   for (let number = parts + 1; number <= parts + MOST_PARTS; number += 1) {
-    const path = `${placeOf(backend, request)}.part-${String(number).padStart(4, "0")}.md`;
+    const path = `${historyPath(backend, request)}.part-${String(number).padStart(4, "0")}.md`;
     const written = await backend.write(path, sectionOf(messages), options);
     if (isStored(written, task)) return { path: allParts(path, number), parts: number };
     if (written.error !== undefined && written.code !== "FILE_EXISTS") break;
@@ -109,7 +109,7 @@ function allParts(path: string, count: number): string {
 /** Backends of the older form store nothing themselves. */
 function isStored(written: WriteResult, task: StageTask): boolean {
   if (written.error !== undefined) return false;
-  handOnFiles(task, written.filesUpdate);
+  writeFilesUpdate(task, written.filesUpdate);
   return true;
 }
 

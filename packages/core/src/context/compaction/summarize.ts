@@ -13,7 +13,7 @@ import { signalAfter } from "../../duration.ts";
 import type { TaskConfig } from "../../engine/engine.ts";
 import type { Messages } from "../../loop/messages/messages.ts";
 import type { ChatModel } from "../../loop/providers/model-source.ts";
-import { observedAsk } from "../../loop/task/observed.ts";
+import { observedAsk } from "../../loop/task/run-observer.ts";
 import { withoutSecrets } from "../../secrets.ts";
 import { estimateTokens } from "../../tokens.ts";
 import { ASSUMED_WINDOW } from "../tokens/budget.ts";

@@ -9,7 +9,7 @@ import { decodeBase64, encodeBase64 } from "../../text/base64.ts";
 import { mimeTypeOfName } from "../../text/mime.ts";
 import { ownValue } from "../../text/own-value.ts";
 import { areaPath, asHarness } from "../areas.ts";
-import { handOnFiles } from "../hand-on.ts";
+import { writeFilesUpdate } from "../write-files-update.ts";
 
 const AREA = "large_tool_results";
 /** Digits of the SHA-256 that make a name: two contents never share one. */
@@ -50,13 +50,13 @@ async function put(
   if (backend.uploadFiles) {
     const responses: readonly { error: unknown }[] & { filesUpdate?: FilesUpdate } =
       await backend.uploadFiles([[path, bytes]], options);
-    handOnFiles(task, responses.filesUpdate);
+    writeFilesUpdate(task, responses.filesUpdate);
     if (responses[0]?.error === null) return path;
   }
   const encoded = `${path}${ENCODED}`;
   const written = await backend.write(encoded, encodeBase64(bytes), options);
   if (written.error !== undefined) return written.code === "FILE_EXISTS" ? encoded : undefined;
-  handOnFiles(task, written.filesUpdate);
+  writeFilesUpdate(task, written.filesUpdate);
   return encoded;
 }
 

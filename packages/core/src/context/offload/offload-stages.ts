@@ -14,8 +14,8 @@ import {
 import type { BackendSource } from "../../backends/resolve.ts";
 import type { Outgoing, Stages, StageTask } from "../../loop/contract/stages.ts";
 import { textHash } from "../../text/text-hash.ts";
-import { keepText } from "../keep-text.ts";
 import { copyMessage, marksOf, withMarks } from "../message-copy.ts";
+import { saveText } from "../save-text.ts";
 import { textOf, withText } from "./message-text.ts";
 import {
   type ArgumentMark,
@@ -72,7 +72,7 @@ async function takeResult(
   const shown: ShownText = { what: "result", text, limit, canRead: tools.has(PAGED) };
   if (isOurs && REPEATABLE.has(call.name))
     return withWords(message, text, cutWords(shown), { shortened: true });
-  const kept = await keepText(backend, task, { area: "large_tool_results", id: message.tool_call_id }, text);
+  const kept = await saveText(backend, task, { area: "large_tool_results", id: message.tool_call_id }, text);
   if (kept.error !== undefined)
     return withWords(message, text, lostWords(shown, kept.error), { shortened: true });
   return withWords(message, text, offloadedWords(shown, kept.path), { offloaded: { path: kept.path } });
@@ -116,7 +116,7 @@ async function markHuman(
 ): Promise<BaseMessage> {
   const text = textOf(message.content);
   const id = `message-${message.id ?? textHash(text)}`;
-  const { path } = await keepText(backend, task, { area: "conversation_history", id }, text);
+  const { path } = await saveText(backend, task, { area: "conversation_history", id }, text);
   if (path === undefined) return message;
   const mark: TextMark = { path, characters: text.length, limit, canRead: tools.has(PAGED) };
   return copyMessage(message, withMarks(message, { offloaded: mark }));
@@ -140,7 +140,7 @@ async function takeReply(
   return kept.length === 0 ? message : copyMessage(message, withMarks(message, { arguments: kept }));
 }
 
-interface ArgumentPlace {
+interface ArgumentContext {
   readonly backend: BackendSource;
   readonly task: StageTask;
   readonly limit: number;
@@ -149,11 +149,11 @@ interface ArgumentPlace {
 
 async function markArgument(
   { call, name, text }: LongArgument,
-  { backend, task, limit, canRead }: ArgumentPlace,
+  { backend, task, limit, canRead }: ArgumentContext,
 ): Promise<ArgumentMark | undefined> {
   const hash = textHash(text);
   const id = `${call.name}-${name}-${hash}`;
-  const { path } = await keepText(backend, task, { area: "large_tool_results", id }, text);
+  const { path } = await saveText(backend, task, { area: "large_tool_results", id }, text);
   return path === undefined ? undefined : { name, characters: text.length, hash, path, limit, canRead };
 }
 

@@ -155,7 +155,7 @@ export async function isRemembered({ id }: CallShape, config: TaskConfig): Promi
   if (threadApprovals(config).remembered.some((approval) => approval.id === id)) return true;
   const store = storeOf(config);
   if (store === undefined) return false;
-  const place = placeOf(projectOf(config), identityOf(config));
+  const place = approvalNamespace(projectOf(config), identityOf(config));
   const found = await inTime(() => store.get(place, id), config.signal);
   return (found?.answer?.value as RememberedApproval | undefined)?.id === id;
 }
@@ -191,7 +191,7 @@ export function storeOf(config: TaskConfig): BaseStore | undefined {
 export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<boolean> {
   const identity = identityOf(config);
   const kept = { ...approval, ...(identity !== undefined && { identity }) };
-  const [store, place] = [storeOf(config), placeOf(projectOf(config), identity)];
+  const [store, place] = [storeOf(config), approvalNamespace(projectOf(config), identity)];
   if (store === undefined) return false;
   return (await inTime(() => store.put(place, approval.id, kept, false), config.signal)) !== undefined;
 }
@@ -213,7 +213,7 @@ export function agentPathOf(config: TaskConfig): readonly string[] {
   return treeOf(config).agentPath;
 }
 
-function placeOf(project: string, identity?: string): string[] {
+function approvalNamespace(project: string, identity?: string): string[] {
   if (typeof project !== "string" || project === "")
     throw new DeepwrightError("INVALID_NAMESPACE", "The project of remembered approvals must be a name.");
   return ["approvals", label(project), ...(identity === undefined ? [] : [label(identity)])];
@@ -229,7 +229,7 @@ const PAGE = 100;
 /** What lies in a project; with `identity` what this user gave, else what anybody did. */
 async function approvalsIn(store: BaseStore, project: string, identity?: string): Promise<Item[]> {
   const found: Item[] = [];
-  const place = placeOf(project, identity);
+  const place = approvalNamespace(project, identity);
   for (let offset = 0; ; offset += PAGE) {
     const page = await store.search(place, { limit: PAGE, offset });
     // Some stores find what only begins alike, too.

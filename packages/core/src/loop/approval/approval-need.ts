@@ -51,7 +51,7 @@ export async function judgeCall(
   const shape = callShape(agentPathOf(config), call, tool);
   const question = await questionAbout(loop, call, tool, sceneOf(loop, config), config);
   if (question === undefined) return { shape, verdict: "free" };
-  const places = await placesOf(loop, call, config);
+  const places = await pathsOfCall(loop, call, config);
   const inputs = await inputsOf(loop, call, tool, config);
   const bound = inputs && boundFiles(inputs);
   const about = { ...places, ...(inputs && { inputs }) };
@@ -98,7 +98,7 @@ export function memoryShape(
 }
 
 /** What an approval of this call would be about; nothing where no gate knows. */
-export async function placesOf(
+export async function pathsOfCall(
   loop: Loop,
   call: ToolCall,
   config: TaskConfig,

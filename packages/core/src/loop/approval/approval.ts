@@ -32,7 +32,7 @@ import { lastTurn } from "../messages/messages.ts";
 import { withArguments } from "../messages/reply.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 import { offeredTools } from "../task/offered-tools.ts";
-import { asksEveryTime, inputsOf, judgeCall, memoryShape, placesOf, sceneOf } from "./approval-need.ts";
+import { asksEveryTime, inputsOf, judgeCall, memoryShape, pathsOfCall, sceneOf } from "./approval-need.ts";
 import { type CallPacket, type CallPass, isWatched, routeToTools, sendCall } from "./turn.ts";
 
 type Turn = NonNullable<ReturnType<typeof lastTurn>>;
@@ -161,7 +161,7 @@ function shownAbout({ asked, askedIds }: Plan, id: string): About {
 /** For arguments that a person edited: the files as they are at this moment. */
 async function nowAbout(loop: Loop, turn: Turn, call: ToolCall, config: TaskConfig): Promise<About> {
   const inputs = await inputsOf(loop, call, toolOf(loop, turn, call.name, config), config);
-  return { ...(await placesOf(loop, call, config)), ...(inputs && { inputs: boundFiles(inputs) }) };
+  return { ...(await pathsOfCall(loop, call, config)), ...(inputs && { inputs: boundFiles(inputs) }) };
 }
 
 /**

@@ -26,7 +26,7 @@ import { isRunnable } from "../model/model-call.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 import { argumentsWithoutNulls } from "../providers/strict-tools.ts";
 import { checkClaim, throwIfClaimLost } from "../task/claim.ts";
-import { observedCall } from "../task/observed.ts";
+import { observedCall } from "../task/run-observer.ts";
 import { runtimeFor } from "../task/runtime.ts";
 import { isAnyCommand } from "../task/updates.ts";
 import { Semaphore, TimedOut, withDeadline } from "./limits.ts";

@@ -12,7 +12,7 @@ import { overwritten } from "../messages/overwrite.ts";
 import { problemOf } from "../messages/reply.ts";
 import { failedResult } from "../messages/request.ts";
 import { resultFor } from "../messages/result.ts";
-import { toldWrites } from "../task/ending.ts";
+import { withFinalOutcome } from "../task/final-outcome.ts";
 import { offeredTools } from "../task/offered-tools.ts";
 import { LoopTask } from "../task/stage-task.ts";
 import { type CommandParts, commandParts, isAnyCommand, unknownTarget } from "../task/updates.ts";
@@ -78,14 +78,14 @@ async function record(
   const parts = isAnyCommand(result) ? readCommand(loop, result, call) : result;
   if (ToolMessage.isInstance(parts)) {
     const message = await takeResult(loop, claim(parts), call, task);
-    const end = toldWrites(loop, config, onwards(loop, turn, message, call));
+    const end = withFinalOutcome(loop, config, onwards(loop, turn, message, call));
     sendWrites(config, [...task.writes(), ["messages", [message]], ...end]);
     return { messages: [message] };
   }
   const { messages, writes } = commandWrites(loop, turn, call, parts, claim);
   const given = messages[0] as ToolMessage;
   const taken = await takeResult(loop, given, call, task);
-  const told = toldWrites(loop, config, writes);
+  const told = withFinalOutcome(loop, config, writes);
   sendWrites(config, [...task.writes(), ...told.map((write) => replaced(write, given, taken))]);
   return { messages: [taken, ...messages.slice(1)] };
 }

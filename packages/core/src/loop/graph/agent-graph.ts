@@ -10,17 +10,17 @@ import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 import type { Rules } from "../../permissions/rules.ts";
 import type { Loop } from "../contract/loop.ts";
 import { rethrowSafely } from "../failures/safe-failure.ts";
-import { withoutForeignMarks } from "../messages/foreign-marks.ts";
-import { beginAnswer } from "../run/one-answer.ts";
-import { isOwnPart, mixesInChildren, withoutChildren } from "../run/own-stream.ts";
+import { withoutUntrustedMarks } from "../messages/untrusted-marks.ts";
+import { includesChildTokens, isFromAgent, withoutChildTokens } from "../run/child-tokens.ts";
 import { readAhead } from "../run/read-ahead.ts";
 import { checkResume, withoutHeadId } from "../run/resume.ts";
-import { claimRun, claimToBegin, type RunNote } from "../run/run-claim.ts";
+import { lockResume } from "../run/resume-lock.ts";
 import { endedBy, RunStream, stopSignal } from "../run/run-stream.ts";
+import { claimRun, claimToBegin, type RunNote } from "../run/run-thread-claim.ts";
 import { claimSettings, type ThreadClaimOptions } from "../task/claim.ts";
-import { inTree } from "../task/in-tree.ts";
 import { linkedSignal } from "../task/linked-signal.ts";
-import { observedNode, observedRun } from "../task/observed.ts";
+import { observedNode, observedRun } from "../task/run-observer.ts";
+import { withRunTree } from "../task/run-tree-options.ts";
 import { agentContext } from "../task/runtime.ts";
 import { withoutDecisions } from "../task/updates.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
@@ -115,7 +115,7 @@ export class AgentGraph extends Base {
     const checked = await this.loop.state.validate(given);
     const messages = checked.messages as BaseMessage[] | undefined;
     // Nobody knows the thread here: no mark is believed.
-    const believed = messages ? { ...checked, messages: withoutForeignMarks(messages, []) } : checked;
+    const believed = messages ? { ...checked, messages: withoutUntrustedMarks(messages, []) } : checked;
     return new Command({ ...command, goto, update: believed } as never);
   }
 
@@ -165,13 +165,13 @@ export class AgentGraph extends Base {
   /** Every run comes through here, also one that `stream` did not begin: as a part of a sequence. */
   override async *_streamIterator(input: any, given?: any): AsyncGenerator<any> {
     const begun = claimToBegin(given);
-    const options: any = inTree(this.loop, given);
+    const options: any = withRunTree(this.loop, given);
     const claim = begun ?? (await claimRun(this, options ?? {}));
     const claimed = begun ? options : (claim?.into(options ?? {}) ?? options);
     const run = observedRun(this.loop, enterTree(claimed, this.ceiling), (own) =>
       super._streamIterator(input, own),
     );
-    const chunks = !isNested(options) && mixesInChildren(options ?? {}) ? withoutChildren(run) : run;
+    const chunks = !isNested(options) && includesChildTokens(options ?? {}) ? withoutChildTokens(run) : run;
     const release = claim
       ? claim.begin() && (() => claim.release())
       : await this.answer(input, options ?? {});
@@ -181,7 +181,7 @@ export class AgentGraph extends Base {
 
   /** Looks again at the interrupt once no other run can answer it. */
   private async answer(input: unknown, options: RunOptions): Promise<(() => Promise<void>) | undefined> {
-    const release = beginAnswer(this, input, options);
+    const release = lockResume(this, input, options);
     if (release === undefined) return undefined;
     try {
       await checkResume(this, input, options as TaskConfig);
@@ -264,7 +264,7 @@ function nested({ configurable }: RunOptions): object {
 
 function streamPart(chunk: unknown, subgraphs: boolean): AnyStreamPart {
   const [ns, type, data] = (subgraphs ? chunk : [[], ...(chunk as unknown[])]) as [string[], string, unknown];
-  return { type, ns: isOwnPart(ns, type, data) ? [] : ns, data };
+  return { type, ns: isFromAgent(ns, type, data) ? [] : ns, data };
 }
 
 /** Fields every compiled graph is constructed from; the subclass may add its own. */

@@ -23,7 +23,7 @@ import { hookGroups } from "../hooks/hooks.ts";
 import { isRunnable } from "../model/model-call.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 import { type ModelSource, modelSource, namedModels, sameItems } from "../providers/model-source.ts";
-import { demandGate, refuseUnasked } from "./approval-demand.ts";
+import { approvalGate, requireApprovals } from "./require-approval.ts";
 
 export interface LoopSpec {
   readonly name?: string | undefined;
@@ -60,10 +60,10 @@ export function buildLoop(spec: LoopSpec): Loop {
   const hooked = middleware.filter((m) => stagesOf(m) === undefined);
   const approvals = approvalPolicy(spec.interruptOn);
   const demand = middleware.map(approvalDemandOf).find((why) => why !== undefined);
-  if (demand !== undefined) refuseUnasked(tools, approvals, demand);
+  if (demand !== undefined) requireApprovals(tools, approvals, demand);
   const asking = {
     approvals,
-    gates: [...(spec.gates ?? []), ...(demand === undefined ? [] : [demandGate(demand)])],
+    gates: [...(spec.gates ?? []), ...(demand === undefined ? [] : [approvalGate(demand)])],
   };
   const state = buildState(
     [spec.stateSchema, ...middleware.map((m) => m.stateSchema)],

@@ -17,8 +17,8 @@ import {
   turnNode,
 } from "../contract/loop.ts";
 import { nextAfterHooks, runHookGroup } from "../hooks/hooks.ts";
-import { believedWrites } from "../messages/foreign-marks.ts";
 import { overwritten } from "../messages/overwrite.ts";
+import { trustedWrites } from "../messages/untrusted-marks.ts";
 import { runModelNode } from "../model/model-node.ts";
 import { StateDraft } from "../task/state-draft.ts";
 import { commandParts, isAnyCommand, updateWrites } from "../task/updates.ts";
@@ -116,7 +116,7 @@ function routeDraft(loop: Loop, draft: StateDraft): Write[] {
 function updater(loop: Loop, route: (draft: StateDraft) => Write[]): LoopNode["update"] {
   return async (values, config) => {
     const draft = new StateDraft(loop, config);
-    draft.apply(believedWrites(await valuesToWrites(loop, values), draft.messages()));
+    draft.apply(trustedWrites(await valuesToWrites(loop, values), draft.messages()));
     sendWrites(config, [...draft.writes, ...route(draft)]);
   };
 }

@@ -15,11 +15,11 @@ import {
 import { DeepwrightError } from "../../errors.ts";
 import { RUN_RESULTS } from "../contract/channels.ts";
 import { asksPeople, entryNode, goTo, type Loop, readMessages, TOOLS_NODE } from "../contract/loop.ts";
-import { withoutForeignMarks } from "../messages/foreign-marks.ts";
 import { coerceMessages, type Messages } from "../messages/messages.ts";
 import { overwritten } from "../messages/overwrite.ts";
 import { DID_NOT_COMPLETE, missingResults } from "../messages/request.ts";
-import { handedWrites } from "../task/handed-state.ts";
+import { withoutUntrustedMarks } from "../messages/untrusted-marks.ts";
+import { initialStateWrites } from "../task/initial-state.ts";
 import { LoopTask } from "../task/stage-task.ts";
 import { updateWrites } from "../task/updates.ts";
 
@@ -44,7 +44,7 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
     ...updateWrites(loop, given),
     ...(closing.length > 0 ? [["messages", closing] as Write] : []),
   ];
-  const handed = handedWrites(loop, config);
+  const handed = initialStateWrites(loop, config);
   const cleared = RUN_RESULTS.filter((key) => readChannel(config, key) !== undefined);
   const clearing = cleared.map((key): Write => [key, undefined]);
   sendWrites(config, [
@@ -59,7 +59,7 @@ export async function runStart(loop: Loop, input: unknown, config: TaskConfig): 
 
 function believed(given: Record<string, unknown>, config: TaskConfig): Record<string, unknown> {
   if (given.messages === undefined) return given;
-  return { ...given, messages: withoutForeignMarks(coerceMessages(given.messages), readMessages(config)) };
+  return { ...given, messages: withoutUntrustedMarks(coerceMessages(given.messages), readMessages(config)) };
 }
 
 async function takeInput(

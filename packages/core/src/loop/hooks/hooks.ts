@@ -19,7 +19,7 @@ import {
 import { lastTurn, type Messages } from "../messages/messages.ts";
 import { keepProblems } from "../messages/reply.ts";
 import { missingResults } from "../messages/request.ts";
-import { toldWrites } from "../task/ending.ts";
+import { withFinalOutcome } from "../task/final-outcome.ts";
 import { runtimeFor } from "../task/runtime.ts";
 import { StateDraft } from "../task/state-draft.ts";
 import { updateWrites } from "../task/updates.ts";
@@ -51,7 +51,7 @@ export async function runHookGroup(
     break;
   }
   const writes = [...draft.writes, ...(route ?? nextAfterHooks(loop, group, draft))];
-  sendWrites(config, toldWrites(loop, config, writes));
+  sendWrites(config, withFinalOutcome(loop, config, writes));
   return seen;
 }
 

@@ -81,15 +81,15 @@ export function messagesReducer(left: Messages | undefined, right: unknown): Mes
   return draft.finish();
 }
 
-const knownPlaces = new WeakMap<object, ReadonlyMap<string, number>>();
+const knownIndexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
 /** Where each call stands in its turn. Kept: all results of a large turn ask for it. */
-function callPlaces(calls: readonly { readonly id?: string }[]): ReadonlyMap<string, number> {
-  const known = knownPlaces.get(calls);
+function callIndexes(calls: readonly { readonly id?: string }[]): ReadonlyMap<string, number> {
+  const known = knownIndexes.get(calls);
   if (known !== undefined) return known;
   const places = new Map<string, number>();
   for (const [place, { id = "" }] of calls.entries()) if (!places.has(id)) places.set(id, place);
-  knownPlaces.set(calls, places);
+  knownIndexes.set(calls, places);
   return places;
 }
 
@@ -147,7 +147,7 @@ class Draft {
       return;
     }
     const calls = (this.list[caller] as AIMessage).tool_calls ?? [];
-    const places = callPlaces(calls);
+    const places = callIndexes(calls);
     const order = (id: string): number => places.get(id) ?? -1;
     let slot = caller + 1;
     for (; slot < this.list.length; slot += 1) {

@@ -1,8 +1,8 @@
 /** The one result of a call, whatever message a tool or a middleware made of it. */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { withoutSecretsInFailure } from "../failures/safe-failure.ts";
-import { unmarked } from "./foreign-marks.ts";
 import { isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
+import { unmarked } from "./untrusted-marks.ts";
 
 /** Message ids that calls of a turn have given to their results, by the call that did. */
 const idsOfTurn = new WeakMap<AIMessage, Map<string, string>>();

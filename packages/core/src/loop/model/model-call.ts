@@ -15,17 +15,17 @@ import type { AnyTool } from "../providers/any-tool.ts";
 import { bindTools, type ChatModel, holdKeys, instanceOf, sameItems } from "../providers/model-source.ts";
 import { isMediaRefused, mediaRefusal } from "../providers/refused-media.ts";
 import { withoutOwnRetries } from "../request/model-client.ts";
-import { narrowPrompt } from "../request/narrow-prompt.ts";
+import { promptForTools } from "../request/prompt-for-tools.ts";
 import { renderer } from "../request/render.ts";
 import { mediaLoader, requestMedia } from "../request/request-media.ts";
 import { mediaForm } from "../request/request-media-form.ts";
 import { requestProvider } from "../request/request-provider.ts";
 import { throwIfClaimLost } from "../task/claim.ts";
-import { RunEnded } from "../task/run-ended.ts";
+import { RunEnded } from "../task/run-ended-error.ts";
 import { runtimeFor } from "../task/runtime.ts";
 import { LoopTask } from "../task/stage-task.ts";
 import { isAnyCommand } from "../task/updates.ts";
-import { lastAsked, rememberAsked } from "./asked-model.ts";
+import { lastModelOf, rememberLastModel } from "./last-model.ts";
 import { invokeUncut } from "./uncut.ts";
 
 /** LangChain's ModelRequest, as far as the loop builds and reads it. */
@@ -159,7 +159,7 @@ async function requestView(
     valid: requestMessages(thread),
     system: loop.systemMessage(namesOf(loop.tools), spoken) ?? NO_SYSTEM_MESSAGE,
     tools: loop.tools,
-    model: lastAsked(loop, thread) ?? (await loop.model.resolve(task.config)),
+    model: lastModelOf(loop, thread) ?? (await loop.model.resolve(task.config)),
     render: renderer(loop.stages, task),
   };
 }
@@ -254,7 +254,7 @@ async function ask(call: Call, wanted: ModelRequest): Promise<AIMessage> {
   const { loop } = call;
   const request = withShapedTools(loop, await withModel(call, wanted));
   const { answer, sent } = await askAround(call, await prepare(call, request));
-  rememberAsked(loop, call.view.thread, sent.model === call.initial.model ? undefined : sent.model);
+  rememberLastModel(loop, call.view.thread, sent.model === call.initial.model ? undefined : sent.model);
   const reply = await takeReply(call, answer, sent);
   call.strategy = strategyFor(loop, request, sent.model);
   call.extraTools = extraTools(loop, request.tools);
@@ -361,7 +361,7 @@ function systemMessageFor(call: Call, request: ModelRequest): SystemMessage {
   const given = request.systemMessage ?? NO_SYSTEM_MESSAGE;
   if (sameItems(request.tools, loop.tools)) return given;
   const narrow = loop.systemMessage(new Set(request.tools.map(toolName)), call.spoken) ?? NO_SYSTEM_MESSAGE;
-  return narrowPrompt(initial.systemMessage, narrow, given);
+  return promptForTools(initial.systemMessage, narrow, given);
 }
 
 function extraTools(loop: Loop, offered: readonly AnyTool[]): Map<string, AnyTool> | undefined {

@@ -7,7 +7,7 @@ import { readStructured, refusedAnswer, type StructuredResult } from "../contrac
 import { isCallIdTaken, isMessageIdTaken, type Messages, newId, withId } from "../messages/messages.ts";
 import { outcomeOf } from "../messages/outcome.ts";
 import { copyReply, normaliseReply, type ThreadFacts } from "../messages/reply.ts";
-import { toldWrites } from "../task/ending.ts";
+import { withFinalOutcome } from "../task/final-outcome.ts";
 import { rememberTools } from "../task/offered-tools.ts";
 import { StateDraft } from "../task/state-draft.ts";
 import { commandParts } from "../task/updates.ts";
@@ -23,7 +23,7 @@ export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ me
   }
   if (reply.ends !== undefined) {
     const end: Write[] = [["outcome", reply.ends], ...goTo(exitNode(loop))];
-    sendWrites(config, [...reply.task.writes(), ...toldWrites(loop, config, end)]);
+    sendWrites(config, [...reply.task.writes(), ...withFinalOutcome(loop, config, end)]);
     return { messages: [] };
   }
   const { messages, structured } = await settle(loop, config, reply, history);
@@ -40,7 +40,7 @@ export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ me
   if (ends) writes.push(["outcome", outcomeOf(reply.message)]);
   if (routes.length === 0 && !ends)
     routes.push(...onwards(loop, config, writes, parts.length > 0 ? undefined : messages, structured));
-  sendWrites(config, toldWrites(loop, config, [...writes, ...routes]));
+  sendWrites(config, withFinalOutcome(loop, config, [...writes, ...routes]));
   return { messages };
 }
 
@@ -66,7 +66,7 @@ async function settle(
   return withStructured(message, await readStructured(reply.strategy, message, history));
 }
 
-const placed = new WeakSet<AIMessage>();
+const storedReplies = new WeakSet<AIMessage>();
 
 /**
  * A cache or a middleware may give one and the same message again, and some servers give every reply
@@ -74,8 +74,9 @@ const placed = new WeakSet<AIMessage>();
  */
 function newMessage(reply: AIMessage, history: Messages): AIMessage {
   const isTaken = isMessageIdTaken(history, reply.id);
-  const message = isTaken || placed.has(reply) ? copyReply(reply, isTaken ? { id: newId() } : {}) : reply;
-  placed.add(message);
+  const message =
+    isTaken || storedReplies.has(reply) ? copyReply(reply, isTaken ? { id: newId() } : {}) : reply;
+  storedReplies.add(message);
   return message;
 }
 

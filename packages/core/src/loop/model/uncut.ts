@@ -11,7 +11,7 @@ import type { BoundModel } from "../providers/model-source.ts";
 import { checkedClient } from "../streamed/checked-client.ts";
 import { foldedClient } from "../streamed/folded-client.ts";
 import { checkClaim } from "../task/claim.ts";
-import { observedAsk } from "../task/observed.ts";
+import { observedAsk } from "../task/run-observer.ts";
 
 const ATTEMPTS = 3;
 const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_PREMATURE_CLOSE"]);

@@ -90,12 +90,12 @@ function clientOptions(client: string, { baseUrl, reasoningEffort, ...options }:
   return {
     ...(!RETRIES_PER_CALL.has(client) && { maxRetries: 0 }),
     ...asked,
-    ...(baseUrl !== undefined && placeOptions(client, baseUrl, options)),
+    ...(baseUrl !== undefined && endpointOptions(client, baseUrl, options)),
     ...(reasoningEffort !== undefined && effortOptions(client, reasoningEffort, asked)),
   };
 }
 
-function placeOptions(client: string, baseUrl: unknown, { configuration }: Options): Options {
+function endpointOptions(client: string, baseUrl: unknown, { configuration }: Options): Options {
   if (client === "anthropic") return { anthropicApiUrl: baseUrl };
   if (client === "openai" || client === "compatible")
     return { configuration: { ...(configuration as object), baseURL: baseUrl } };

@@ -6,7 +6,7 @@ import { type MediaKind as Kind, refusedKinds } from "../providers/refused-media
 import type { MediaBlock } from "./request-media-block.ts";
 
 /** Where media of a tool result go; absent: the model cannot take them. */
-export type Place = "inside" | "behind" | undefined;
+export type MediaPlacement = "inside" | "behind" | undefined;
 export type Provider = "anthropic" | "openai" | "google";
 
 export interface MediaForm {
@@ -14,7 +14,7 @@ export interface MediaForm {
   readonly key: string;
   /** Absent: a provider nobody here knows. */
   readonly provider: Provider | undefined;
-  readonly places: Readonly<Record<Kind, Place>>;
+  readonly places: Readonly<Record<Kind, MediaPlacement>>;
   /** Whether a person knows better than we do what the model takes. */
   readonly trustsPeople: boolean;
   /** Whether the package of the provider knows pictures as `image_url` blocks only. */
@@ -103,7 +103,7 @@ export function wireType(mimeType: string): string {
 }
 
 /** Where this block would stand if nothing but its type counted. */
-export function placeOf(block: MediaBlock, form: MediaForm): Place {
+export function placementOf(block: MediaBlock, form: MediaForm): MediaPlacement {
   const kind = kindOf(block);
   if (kind === undefined) return undefined;
   const { mimeType } = block;
@@ -133,7 +133,7 @@ export function mediaForm(given: ChatModel): MediaForm {
   const trustsPeople = !isCertain && (provider === undefined || isOtherServer(model));
   const refused = trustsPeople ? refusedKinds(model) : NOTHING_REFUSED;
   const limits = LIMITS[provider ?? "other"];
-  const place = (kind: Kind): Place => {
+  const place = (kind: Kind): MediaPlacement => {
     const isTried = !trustsPeople || kind === "image" || kind === "pdf";
     const isTaken = isCertain ? profile[`${kind}Inputs`] : isTried && !refused.has(kind);
     if (!isTaken || limits.types[kind] === NOTHING) return undefined;

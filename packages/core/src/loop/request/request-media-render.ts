@@ -11,7 +11,7 @@ import {
   mediaSize,
   refill,
 } from "./request-media-block.ts";
-import { kindOf, type MediaForm, placeOf, wireType } from "./request-media-form.ts";
+import { kindOf, type MediaForm, placementOf, wireType } from "./request-media-form.ts";
 import { CANNOT_TAKE, GONE, mediaWords, UNREACHABLE } from "./request-media-words.ts";
 
 export interface RenderedMedium {
@@ -34,7 +34,7 @@ export function whyNotShown(block: MediaBlock, form: MediaForm, isResult: boolea
   const kind = kindOf(block);
   const isTrusted = !isResult && form.trustsPeople && !form.refused.has(kind ?? "pdf");
   if (isTrusted) return undefined;
-  if (kind === undefined || placeOf(block, form) === undefined) return CANNOT_TAKE;
+  if (kind === undefined || placementOf(block, form) === undefined) return CANNOT_TAKE;
   const { width = 0, height = 0 } = block.metadata ?? {};
   if (Math.max(width, height) > form.limits.edge)
     return `left out, this model takes pictures of at most ${form.limits.edge} pixels a side`;

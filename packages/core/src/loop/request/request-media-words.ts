@@ -14,7 +14,7 @@ export function mediaWords(block: MediaBlock, why: string): ContentBlock.Text {
   const name = typeof metadata?.filename === "string" ? ` '${shortened(metadata.filename)}'` : "";
   const size = mediaSize(block);
   const bytes = size === undefined ? "" : `, ${size} bytes`;
-  const where = why === GONE ? "" : placeWords(block);
+  const where = why === GONE ? "" : locationWords(block);
   return { type: "text", text: `[${shortened(mimeType ?? type)}${name}${bytes}: ${why}${where}]` };
 }
 
@@ -24,7 +24,7 @@ function shortened(words: string): string {
   return showPath(words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words);
 }
 
-function placeWords(block: MediaBlock): string {
+function locationWords(block: MediaBlock): string {
   if (isMediaReference(block)) return `. It is the file ${showPath(block.url.slice(REFERENCE.length))}`;
   const isLink = typeof block.url === "string" && /^https?:/.test(block.url);
   return isLink ? `. It lies at ${showPath((block.url as string).slice(0, 1000))}` : "";

@@ -13,7 +13,7 @@ import type { ChatModel } from "../providers/model-source.ts";
 import { isMediaBlock, type LoadMedia, type MediaBlock, mediaSize } from "./request-media-block.ts";
 import { leftOut, type MediaWeight } from "./request-media-budget.ts";
 import { type RenderedMessage, RenderedMessages } from "./request-media-cache.ts";
-import { type MediaForm, mediaForm, placeOf } from "./request-media-form.ts";
+import { type MediaForm, mediaForm, placementOf } from "./request-media-form.ts";
 import { withBlocks } from "./request-media-message.ts";
 import { renderMedium, whyNotShown } from "./request-media-render.ts";
 import { mediaWords, NO_ROOM } from "./request-media-words.ts";
@@ -151,7 +151,7 @@ async function renderMessage(
       const made = await renderMedium(block, form, isResult, load);
       weight += made.weight;
       isLasting &&= made.isLasting;
-      const isBehind = isResult && made.block.type !== "text" && placeOf(block, form) === "behind";
+      const isBehind = isResult && made.block.type !== "text" && placementOf(block, form) === "behind";
       inside.push(isBehind ? { type: "text", text: "[Shown in the next message.]" } : made.block);
       if (isBehind) behind.push(made.block);
     }

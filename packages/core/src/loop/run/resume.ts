@@ -3,7 +3,7 @@ import { isCommand } from "@langchain/langgraph";
 import { isNested, type PendingWritesReader, type TaskConfig, unfinishedStep } from "../../engine/engine.ts";
 import { DeepwrightError } from "../../errors.ts";
 import type { Loop } from "../contract/loop.ts";
-import { atOwnApproval } from "./foreign-approval.ts";
+import { resumedAtOwnApproval } from "./langchain-approval.ts";
 
 export interface Resumable {
   readonly loop: Loop;
@@ -14,7 +14,7 @@ export interface Resumable {
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** Whether a run answers an interrupt of its thread; runs inside another run do not. */
-export function resumesThread(input: unknown, options: PlacedOptions): boolean {
+export function resumesThread(input: unknown, options: ConfigurableOptions): boolean {
   return isCommand(input) && !isNested(options) && (input as { resume?: unknown }).resume !== undefined;
 }
 
@@ -37,10 +37,10 @@ export async function checkResume(graph: Resumable, input: unknown, options: Tas
   const saved = await saver.getTuple({ configurable });
   const { interrupts } = unfinishedStep(saved?.pendingWrites);
   checkAnswer(resume, interrupts);
-  return hasTargets(goto) ? input : atOwnApproval(graph.loop, input, saved, interrupts);
+  return hasTargets(goto) ? input : resumedAtOwnApproval(graph.loop, input, saved, interrupts);
 }
 
-interface PlacedOptions {
+interface ConfigurableOptions {
   readonly configurable?: Record<string, unknown>;
 }
 
@@ -48,20 +48,21 @@ interface PlacedOptions {
  * The options without the id of the newest checkpoint, for a run that goes on from it (`getState` gives
  * such a config). The engine takes any id for a wish to replay and would run finished calls again.
  */
-export async function withoutHeadId<Options extends PlacedOptions>(
+export async function withoutHeadId<Options extends ConfigurableOptions>(
   graph: Resumable,
   input: unknown,
   options: Options,
 ): Promise<Options> {
   const { checkpoint_id: id, ...place } = options.configurable ?? {};
   const saver = graph.checkpointer as PendingWritesReader | undefined;
-  if (id === undefined || !goesOn(input) || isNested(options) || typeof saver !== "object") return options;
+  if (id === undefined || !continuesThread(input) || isNested(options) || typeof saver !== "object")
+    return options;
   const head = await saver?.getTuple({ configurable: { ...graph.config?.configurable, ...place } });
   return head?.checkpoint.id === id ? { ...options, configurable: place } : options;
 }
 
 /** Whether the run brings nothing new but, perhaps, an answer. */
-function goesOn(input: unknown): boolean {
+function continuesThread(input: unknown): boolean {
   if (!isCommand(input)) return input === null || input === undefined;
   const { resume, update, goto } = input as { resume?: unknown; update?: unknown; goto?: unknown };
   return resume !== undefined && update === undefined && !hasTargets(goto);

@@ -1,5 +1,5 @@
 import { IterableReadableStream } from "@langchain/core/utils/stream";
-import type { RunNote } from "./run-claim.ts";
+import type { RunNote } from "./run-thread-claim.ts";
 
 /**
  * The stream of a run as callers get it. Leaving it in whatever way (a `break`, a cancelled reader, a

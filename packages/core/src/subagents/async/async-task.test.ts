@@ -42,9 +42,9 @@ describe("the channel of tasks", () => {
     ],
     [
       "what was told stays told",
-      { toldRunId: "r1" },
+      { reportedRunId: "r1" },
       { status: "success" },
-      { status: "success", toldRunId: "r1" },
+      { status: "success", reportedRunId: "r1" },
     ],
   ])("%s", (_, known, news, result) => {
     expect(merged(task(known), task(news))).toMatchObject(result);

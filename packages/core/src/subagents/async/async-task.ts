@@ -41,7 +41,7 @@ export interface AsyncTask {
   /** How often it was given another instruction. */
   readonly updates?: number | undefined;
   /** The run whose end the agent has been told of. */
-  readonly toldRunId?: string | undefined;
+  readonly reportedRunId?: string | undefined;
 }
 
 export type AsyncTasks = Readonly<Record<string, AsyncTask>>;
@@ -75,9 +75,9 @@ function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
   if ((task.updates ?? 0) < (known.updates ?? 0)) return known;
   const isFinal = isOver(known.status) && known.status !== "error";
   const isStale = task.runId === known.runId && isFinal && !isOver(task.status);
-  const toldRunId = task.toldRunId ?? known.toldRunId;
+  const reportedRunId = task.reportedRunId ?? known.reportedRunId;
   const status = isStale ? known.status : task.status;
-  return { ...task, status, ...(toldRunId !== undefined && { toldRunId }) };
+  return { ...task, status, ...(reportedRunId !== undefined && { reportedRunId }) };
 }
 
 export type AsyncTasksValue = ReducedValue<AsyncTasks, AsyncTasks | undefined>;

@@ -123,7 +123,7 @@ export class AsyncTeam {
       await transport.cancel(runOf(task), callFor(call));
       // Not before: of one that could not be stopped the end is still news.
       await hostOf(configurable).forget?.(task.taskId);
-      const next: AsyncTask = { ...task, status: "cancelled", updatedAt: now(), toldRunId: task.runId };
+      const next: AsyncTask = { ...task, status: "cancelled", updatedAt: now(), reportedRunId: task.runId };
       return { text: cancelled(next), tasks: one(next) };
     });
   }
@@ -213,7 +213,7 @@ function one(task: AsyncTask): AsyncTasks {
 /** With `told` the agent learns how the run has ended, and needs no message about it. */
 function seen(task: AsyncTask, { status }: AsyncReport, told = false): AsyncTask {
   const isNews = told && !isLive(status);
-  return { ...task, status, checkedAt: now(), ...(isNews && { toldRunId: task.runId }) };
+  return { ...task, status, checkedAt: now(), ...(isNews && { reportedRunId: task.runId }) };
 }
 
 /** Of a task that was cancelled; who did it may be gone, or not know of it any more. */

@@ -178,13 +178,16 @@ test.each([
   ["running", "run-1", "error", true],
   ["success", "run-1", "success", false],
   ["cancelled", "run-1", "success", false],
-] as const)("of a task seen as %s, told of %s, the end %s is news: %s", (status, toldRunId, end, isNews) => {
-  const task = { taskId: "t", threadId: "t", runId: "run-1", agentName: "a", status, createdAt: "" };
-  const state = { asyncTasks: { t: { ...task, ...(toldRunId && { toldRunId }) } } };
-  expect(isTaskNews(state, endOf(task, { status: end }))).toBe(isNews);
-  expect(isTaskNews(state, endOf({ ...task, runId: "run-0" }, { status: end }))).toBe(false);
-  expect(isTaskNews({}, endOf(task, { status: end }))).toBe(false);
-});
+] as const)(
+  "of a task seen as %s, told of %s, the end %s is news: %s",
+  (status, reportedRunId, end, isNews) => {
+    const task = { taskId: "t", threadId: "t", runId: "run-1", agentName: "a", status, createdAt: "" };
+    const state = { asyncTasks: { t: { ...task, ...(reportedRunId && { reportedRunId }) } } };
+    expect(isTaskNews(state, endOf(task, { status: end }))).toBe(isNews);
+    expect(isTaskNews(state, endOf({ ...task, runId: "run-0" }, { status: end }))).toBe(false);
+    expect(isTaskNews({}, endOf(task, { status: end }))).toBe(false);
+  },
+);
 
 describe("a task whose agent has started tasks itself", () => {
   const family = (deep: ReturnType<typeof background>) => {

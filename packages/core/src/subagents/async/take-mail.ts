@@ -46,7 +46,7 @@ export async function acknowledgeMail(state: State, configurable: Configurable):
   const tasks = tasksIn(state);
   const mailbox = mailboxOf(configurable);
   const told = (await mailbox.unread(threadId)).filter((message) =>
-    isTold(ownValue(tasks, message.taskId), message),
+    isReported(ownValue(tasks, message.taskId), message),
   );
   if (told.length > 0)
     await mailbox.acknowledge(
@@ -72,19 +72,19 @@ function idsIn({ messages }: State): ReadonlySet<string | undefined> {
 
 /** Not what the thread knows nothing of any more, nor of a run whose place another has taken. */
 function isNews(task: AsyncTask | undefined, message: MailboxMessage): boolean {
-  return task?.runId === message.runId && !isTold(task, message);
+  return task?.runId === message.runId && !isReported(task, message);
 }
 
 /** Of a task that waited for a person when the thread was told of it, there is more to tell. */
-function isTold(task: AsyncTask | undefined, { runId, status }: MailboxMessage): boolean {
-  return task?.toldRunId === runId && (isOver(task.status) || task.status === status);
+function isReported(task: AsyncTask | undefined, { runId, status }: MailboxMessage): boolean {
+  return task?.reportedRunId === runId && (isOver(task.status) || task.status === status);
 }
 
 function noted(mail: readonly MailboxMessage[], tasks: Readonly<Record<string, AsyncTask>>): State {
   const news: Record<string, AsyncTask> = {};
   for (const { taskId, runId, status } of mail) {
     const task = ownValue(tasks, taskId);
-    if (task !== undefined) news[taskId] = { ...task, status, toldRunId: runId };
+    if (task !== undefined) news[taskId] = { ...task, status, reportedRunId: runId };
   }
   return news;
 }

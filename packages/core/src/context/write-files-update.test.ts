@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { StageTask } from "../loop/contract/stages.ts";
-import { handOnFiles } from "./hand-on.ts";
+import { writeFilesUpdate } from "./write-files-update.ts";
 
 it("changes of several stages of one task reach the state together", () => {
   const written: Record<string, unknown> = {};
@@ -9,8 +9,8 @@ it("changes of several stages of one task reach the state together", () => {
   };
   const task = { write } as unknown as StageTask;
   const file = (content: string) => ({ content, created_at: "", modified_at: "" });
-  handOnFiles(task, { "/a": file("a") });
-  handOnFiles(task, undefined);
-  handOnFiles(task, { "/b": file("b") });
+  writeFilesUpdate(task, { "/a": file("a") });
+  writeFilesUpdate(task, undefined);
+  writeFilesUpdate(task, { "/b": file("b") });
   expect(Object.keys(written.files as object)).toEqual(["/a", "/b"]);
 });

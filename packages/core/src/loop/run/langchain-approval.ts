@@ -17,7 +17,7 @@ interface Pending {
 }
 
 /** The command as our graph understands it; the same one for an approval of our own. */
-export function atOwnApproval(
+export function resumedAtOwnApproval(
   loop: Loop,
   command: Command,
   saved: Saved | undefined,

@@ -7,11 +7,11 @@ import type { CallbackManager, Callbacks } from "@langchain/core/callbacks/manag
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { type ModelNames, modelNames } from "./attributes.ts";
-import { askedPlaces, calledPlaces } from "./places.ts";
 import type { SpanRecord } from "./span-record.ts";
+import { tracedModelTasks, tracedToolTasks } from "./traced-tasks.ts";
 
 /** Begins spans at a position of a tree. */
-export interface Beginner {
+export interface SpanStarter {
   beginAsk(
     names: ModelNames,
     attributes: undefined,
@@ -27,14 +27,14 @@ export interface Beginner {
 type Metadata = Readonly<Record<string, unknown>> | undefined;
 
 /** One position listens at a time: the innermost one hears it. */
-export function listening(callbacks: Callbacks | undefined, beginner: Beginner): Callbacks {
-  const handler = new OtherCalls(beginner);
-  const others = unheard(callbacks) ?? [];
+export function withSpanCallbacks(callbacks: Callbacks | undefined, beginner: SpanStarter): Callbacks {
+  const handler = new CallbackSpans(beginner);
+  const others = withoutSpanCallbacks(callbacks) ?? [];
   return Array.isArray(others) ? [...others, handler] : (others as CallbackManager).copy([handler]);
 }
 
 /** Without anybody who listens here; the same where nobody does. */
-export function unheard(callbacks: Callbacks | undefined): Callbacks | undefined {
+export function withoutSpanCallbacks(callbacks: Callbacks | undefined): Callbacks | undefined {
   const handlers = Array.isArray(callbacks) ? callbacks : ((callbacks as CallbackManager)?.handlers ?? []);
   if (!handlers.some(isOwn)) return callbacks;
   if (Array.isArray(callbacks)) return callbacks.filter((handler) => !isOwn(handler));
@@ -44,19 +44,19 @@ export function unheard(callbacks: Callbacks | undefined): Callbacks | undefined
 }
 
 function isOwn(handler: unknown): boolean {
-  return handler instanceof OtherCalls;
+  return handler instanceof CallbackSpans;
 }
 
-class OtherCalls extends BaseCallbackHandler {
+class CallbackSpans extends BaseCallbackHandler {
   override readonly name = "deepwright_telemetry";
   override readonly awaitHandlers = true;
   override readonly ignoreChain = true;
   override readonly ignoreRetriever = true;
   override readonly ignoreCustomEvent = true;
-  readonly #beginner: Beginner;
+  readonly #beginner: SpanStarter;
   readonly #open = new Map<string, SpanRecord>();
 
-  constructor(beginner: Beginner) {
+  constructor(beginner: SpanStarter) {
     super();
     this.#beginner = beginner;
   }
@@ -67,7 +67,7 @@ class OtherCalls extends BaseCallbackHandler {
     runId: string,
     ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
   ): void {
-    if (askedPlaces.has(placeIn(metadata))) return;
+    if (tracedModelTasks.has(namespaceIn(metadata))) return;
     const names = modelNames(`${metadata?.ls_provider ?? ""}:${metadata?.ls_model_name ?? ""}`);
     this.#open.set(runId, this.#beginner.beginAsk(names, undefined, messages.flat()).record);
   }
@@ -89,7 +89,7 @@ class OtherCalls extends BaseCallbackHandler {
     runId: string,
     ...[, , metadata, runName, callId]: [string?, string[]?, Record<string, unknown>?, string?, string?]
   ): void {
-    if (calledPlaces.has(placeIn(metadata))) return;
+    if (tracedToolTasks.has(namespaceIn(metadata))) return;
     const record = this.#beginner.beginCall(runName ?? tool.name ?? tool.id?.at(-1), callId, input).record;
     if (record !== undefined) this.#open.set(runId, record);
   }
@@ -112,6 +112,6 @@ class OtherCalls extends BaseCallbackHandler {
   }
 }
 
-function placeIn(metadata: Metadata): string {
+function namespaceIn(metadata: Metadata): string {
   return String(metadata?.langgraph_checkpoint_ns ?? "");
 }

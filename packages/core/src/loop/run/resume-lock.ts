@@ -5,7 +5,7 @@ import { type Resumable, resumesThread } from "./resume.ts";
 /** Threads that a run of this process is resuming, by saver. */
 const resuming = new WeakMap<object, Set<string>>();
 
-interface PlacedOptions {
+interface ConfigurableOptions {
   readonly configurable?: Record<string, unknown>;
 }
 
@@ -13,10 +13,10 @@ interface PlacedOptions {
  * Takes the thread for a run that answers an interrupt; throws THREAD_BUSY while another run of this process has it.
  * Returns the function that gives the thread back, or undefined for a run that answers nothing.
  */
-export function beginAnswer(
+export function lockResume(
   graph: Resumable,
   input: unknown,
-  options: PlacedOptions,
+  options: ConfigurableOptions,
 ): (() => void) | undefined {
   const saver = graph.checkpointer;
   if (typeof saver !== "object" || saver === null || !resumesThread(input, options)) return undefined;

@@ -7,7 +7,7 @@ type Block = { readonly type?: string; readonly text?: unknown };
  * `whole` is the prompt for all tools, `narrow` the one for those that are left, `changed` what the
  * middleware made of `whole`. What it added behind is kept; a prompt it rewrote is left as it is.
  */
-export function narrowPrompt(
+export function promptForTools(
   whole: SystemMessage,
   narrow: SystemMessage,
   changed: SystemMessage,

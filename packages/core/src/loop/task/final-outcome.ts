@@ -2,10 +2,10 @@
 import type { TaskConfig, Write } from "../../engine/engine.ts";
 import type { Loop } from "../contract/loop.ts";
 import type { Outcome } from "../messages/outcome.ts";
-import { observerOf } from "./observed.ts";
+import { observerOf } from "./run-observer.ts";
 
 /** The same writes, the outcome among them as the stages tell it. */
-export function toldWrites(loop: Loop, config: TaskConfig, writes: readonly Write[]): readonly Write[] {
+export function withFinalOutcome(loop: Loop, config: TaskConfig, writes: readonly Write[]): readonly Write[] {
   if (!writes.some(isOutcome)) return writes;
   return writes.map((write) =>
     isOutcome(write) ? [write[0], told(loop, config, write[1] as Outcome)] : write,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { wait } from "../fixtures/claiming-agent.ts";
 import { MemoryClaimingSaver } from "../fixtures/claiming-saver.ts";
 import { CLAIM_KEY, lossOf, throwIfClaimLost } from "../task/claim.ts";
-import { claimRun, claimToBegin } from "./run-claim.ts";
+import { claimRun, claimToBegin } from "./run-thread-claim.ts";
 
 describe("the claim of a run", () => {
   const place = () => {

@@ -5,22 +5,22 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
-import { Places } from "../loop/task/places.ts";
+import { ActiveTasks } from "../loop/task/active-tasks.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Ledger } from "./ledger.ts";
 import { usageOfReply } from "./usage.ts";
 
 /** Tasks that wait for a model they are charged for in the loop. */
-export const chargedPlaces = new Places();
+export const chargedTasks = new ActiveTasks();
 
 interface OpenCall {
-  readonly place: string;
+  readonly namespace: string;
   readonly model: string;
   readonly inputTokens: number;
 }
 
 /** Listens to all calls of a run and of the runs inside it, and charges those nobody else does. */
-export class OtherCalls extends BaseCallbackHandler {
+export class CallbackCharges extends BaseCallbackHandler {
   override readonly name = "deepwright_budget";
   override readonly awaitHandlers = true;
   override readonly ignoreChain = true;
@@ -41,10 +41,10 @@ export class OtherCalls extends BaseCallbackHandler {
     runId: string,
     ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
   ): void {
-    const { langgraph_checkpoint_ns: place = "", ls_model_name: model = "" } = metadata ?? {};
-    if (chargedPlaces.has(String(place))) return;
+    const { langgraph_checkpoint_ns: namespace = "", ls_model_name: model = "" } = metadata ?? {};
+    if (chargedTasks.has(String(namespace))) return;
     const inputTokens = messages.flat().reduce((sum, { text }) => sum + estimateTokens(text), 0);
-    this.#open.set(runId, { place: String(place), model: String(model), inputTokens });
+    this.#open.set(runId, { namespace: String(namespace), model: String(model), inputTokens });
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
@@ -54,7 +54,7 @@ export class OtherCalls extends BaseCallbackHandler {
     if (!AIMessage.isInstance(reply)) return;
     const price = this.#ledger.priceOf(call.model);
     if (price === undefined && this.#ledger.limitsCost) this.#ledger.unpricedModel ??= call.model;
-    this.#ledger.chargeAt(call.place, usageOfReply(reply, price, call.inputTokens));
+    this.#ledger.chargeAt(call.namespace, usageOfReply(reply, price, call.inputTokens));
   }
 
   override handleLLMError(_: unknown, runId: string): void {

@@ -16,13 +16,13 @@ interface Asked {
 const askedFor = new WeakMap<BaseMessage, Asked>();
 
 /** Undefined: the agent's own, or nobody knows any more. */
-export function lastAsked(loop: Loop, [first]: Messages): ChatModel | undefined {
+export function lastModelOf(loop: Loop, [first]: Messages): ChatModel | undefined {
   const asked = first && askedFor.get(first);
   return asked?.loop === loop ? asked.model : undefined;
 }
 
 /** Without a model: it was the agent's own. */
-export function rememberAsked(loop: Loop, [first]: Messages, model: ChatModel | undefined): void {
+export function rememberLastModel(loop: Loop, [first]: Messages, model: ChatModel | undefined): void {
   if (first === undefined) return;
   if (model !== undefined) askedFor.set(first, { loop, model });
   else askedFor.delete(first);

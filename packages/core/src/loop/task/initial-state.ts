@@ -6,7 +6,7 @@ import type { Loop } from "../contract/loop.ts";
 
 const HANDED = "__deepwright_handed";
 
-class HandedState {
+class InitialState {
   readonly loop: Loop | undefined;
   readonly values: Readonly<Record<string, unknown>>;
 
@@ -22,17 +22,17 @@ class HandedState {
 }
 
 /** The config of a run of `loop` that begins with these values; runs further inside do not see them. */
-export function withHandedState<Config extends { readonly configurable?: Record<string, unknown> }>(
+export function withInitialState<Config extends { readonly configurable?: Record<string, unknown> }>(
   config: Config,
   loop: Loop | undefined,
   values: Readonly<Record<string, unknown>>,
 ): Config {
-  return { ...config, configurable: { ...config.configurable, [HANDED]: new HandedState(loop, values) } };
+  return { ...config, configurable: { ...config.configurable, [HANDED]: new InitialState(loop, values) } };
 }
 
 /** What the first node of the run writes: whole values, which no reducer adds to anything. */
-export function handedWrites(loop: Loop, config: TaskConfig): Write[] {
-  const handed = config.configurable?.[HANDED] as HandedState | undefined;
+export function initialStateWrites(loop: Loop, config: TaskConfig): Write[] {
+  const handed = config.configurable?.[HANDED] as InitialState | undefined;
   if (handed?.loop !== loop) return [];
   const writes: Write[] = [];
   for (const [key, value] of Object.entries(handed.values)) {

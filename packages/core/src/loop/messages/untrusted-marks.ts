@@ -9,17 +9,17 @@ import { coerceMessages, MARKS, type Messages, positionOfId } from "./messages.t
 import { overwritten } from "./overwrite.ts";
 
 /** The same messages without marks that `known` does not have; those it has, as in a history handed back, stay. */
-export function withoutForeignMarks(incoming: BaseMessage[], known: Messages): BaseMessage[] {
+export function withoutUntrustedMarks(incoming: BaseMessage[], known: Messages): BaseMessage[] {
   if (!incoming.some(isMarked)) return incoming;
   return incoming.map((message) => (isKnown(message, known) ? message : unmarked(message)));
 }
 
 /** The same for writes, as `updateState` makes them of what it is given. */
-export function believedWrites(writes: readonly Write[], known: Messages): Write[] {
+export function trustedWrites(writes: readonly Write[], known: Messages): Write[] {
   return writes.map(([channel, value]) => {
     if (channel !== "messages") return [channel, value];
     const whole = overwritten(value);
-    const believed = withoutForeignMarks(coerceMessages(whole ? whole.value : value), known);
+    const believed = withoutUntrustedMarks(coerceMessages(whole ? whole.value : value), known);
     return [channel, whole ? new Overwrite(believed) : believed];
   });
 }

@@ -11,7 +11,7 @@ interface TreeOptions extends TreeConfig {
 }
 
 /** The options of a run with what its stages have to hand down; the same when that is nothing. */
-export function inTree<Options extends TreeOptions>(
+export function withRunTree<Options extends TreeOptions>(
   loop: Loop,
   options: Options | undefined,
 ): Options | undefined {

@@ -8,11 +8,11 @@ interface StreamOptions {
 }
 
 /** The engine streams the tokens of runs inside also to those who did not ask for subgraphs. */
-export function mixesInChildren({ streamMode, subgraphs, version }: StreamOptions): boolean {
+export function includesChildTokens({ streamMode, subgraphs, version }: StreamOptions): boolean {
   return !subgraphs && version !== "v3" && [streamMode].flat().includes("messages");
 }
 
-export async function* withoutChildren<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+export async function* withoutChildTokens<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) if (!isTokenOfChild(chunk)) yield chunk;
 }
 
@@ -29,7 +29,7 @@ function isTokenOfChild(chunk: unknown): boolean {
  * Whether a part of a stream with subgraphs comes from the agent itself. Up to LangGraph 1.6 `ns` names the node of a
  * message, later the graph it ran in: only the metadata tell a node of the agent from a child.
  */
-export function isOwnPart(ns: readonly string[], type: string, data: unknown): boolean {
+export function isFromAgent(ns: readonly string[], type: string, data: unknown): boolean {
   if (type === "messages") return ns.length <= 1 && !isTokenOfChild(data);
   return ns.length === 1 && ns[0] === "";
 }

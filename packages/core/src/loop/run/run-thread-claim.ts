@@ -26,13 +26,13 @@ interface ClaimedOptions {
 
 /** Where a run notes its claim for whoever started it. */
 export interface RunNote {
-  claim?: RunClaim;
+  claim?: RunThreadClaim;
 }
 
-const runs = new WeakMap<ThreadClaim, RunClaim>();
+const runs = new WeakMap<ThreadClaim, RunThreadClaim>();
 const givenBack = new WeakSet<ThreadClaim>();
 
-export class RunClaim {
+export class RunThreadClaim {
   private begun = false;
   private readonly ended: Promise<void>;
   private end = (): void => {};
@@ -87,7 +87,7 @@ export class RunClaim {
 }
 
 /** The claim that was taken for the run of these options, while nobody runs it. */
-export function claimToBegin(options: ClaimedOptions | undefined): RunClaim | undefined {
+export function claimToBegin(options: ClaimedOptions | undefined): RunThreadClaim | undefined {
   const claim = options?.configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
   const run = claim && runs.get(claim);
   if (claim && run) runs.delete(claim);
@@ -98,7 +98,10 @@ export function claimToBegin(options: ClaimedOptions | undefined): RunClaim | un
  * The claim for a run with these options; undefined when the agent claims nothing or there is no thread.
  * Inside a run that holds the thread, that run's claim: waiting for it would be waiting for oneself.
  */
-export async function claimRun(graph: ClaimingGraph, options: ClaimedOptions): Promise<RunClaim | undefined> {
+export async function claimRun(
+  graph: ClaimingGraph,
+  options: ClaimedOptions,
+): Promise<RunThreadClaim | undefined> {
   if (graph.threadClaim === undefined) return undefined;
   const ambient = isNested(options) ? undefined : ambientConfigurable();
   const place = { ...graph.config?.configurable, ...ambient, ...options.configurable };
@@ -106,14 +109,14 @@ export async function claimRun(graph: ClaimingGraph, options: ClaimedOptions): P
   if (typeof thread !== "string" && typeof thread !== "number") return undefined;
   const claims = [...claimsIn(place)].filter((claim) => !givenBack.has(claim));
   const held = claims.find((claim) => claim.threadId === String(thread));
-  if (held) return new RunClaim(held, false);
+  if (held) return new RunThreadClaim(held, false);
   const saver = checkpointerOf({ configurable: place }) ?? graph.checkpointer;
   if (!canClaim(saver)) throw claimUnsupported();
   const signal = waitSignal(options);
   const claim = await saver.claimThread(String(thread), { ...graph.threadClaim, signal });
   hideFromJson(claim);
   if (claims[0]) setOuterClaim(claim, claims[0]);
-  const run = new RunClaim(claim, true);
+  const run = new RunThreadClaim(claim, true);
   if (signal?.aborted) await run.release();
   signal?.throwIfAborted();
   return run;

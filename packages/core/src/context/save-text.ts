@@ -8,14 +8,14 @@ import { type BackendSource, resolveBackend } from "../backends/resolve.ts";
 import type { StageTask } from "../loop/contract/stages.ts";
 import { textHash } from "../text/text-hash.ts";
 import { type Area, areaPath, asHarness, prepareAreas, safeName } from "./areas.ts";
-import { handOnFiles } from "./hand-on.ts";
+import { writeFilesUpdate } from "./write-files-update.ts";
 
-export type KeptText =
+export type SavedText =
   | { readonly path: string; readonly error?: undefined }
   /** Words for the model. */
   | { readonly error: string; readonly path?: undefined };
 
-export interface TextPlace {
+export interface TextFile {
   readonly area: Area;
   /** Of what it is the text; any characters. */
   readonly id: string;
@@ -25,12 +25,12 @@ export interface TextPlace {
  * The file has the text and nothing else. One with that content that is there already, from a task that ran before,
  * is taken; one with another content is left alone. Throws only when the run was stopped.
  */
-export async function keepText(
+export async function saveText(
   source: BackendSource,
   task: StageTask,
-  place: TextPlace,
+  place: TextFile,
   text: string,
-): Promise<KeptText> {
+): Promise<SavedText> {
   task.signal?.throwIfAborted();
   try {
     const backend = await resolveBackend(source, task.runtime);
@@ -46,9 +46,9 @@ export async function keepText(
 async function keepAt(
   backend: BackendProtocol,
   task: StageTask,
-  { area, id }: TextPlace,
+  { area, id }: TextFile,
   text: string,
-): Promise<KeptText> {
+): Promise<SavedText> {
   const options = asHarness({ signal: task.signal });
   const name = safeName(id);
   // Some servers number their calls, the same in every thread: then the content tells them apart.
@@ -56,7 +56,7 @@ async function keepAt(
     const path = areaPath(backend, area, nameIt());
     const written = await backend.write(path, text, options);
     if (written.error === undefined) {
-      handOnFiles(task, written.filesUpdate);
+      writeFilesUpdate(task, written.filesUpdate);
       return { path };
     }
     if (written.code !== "FILE_EXISTS") return { error: written.error };

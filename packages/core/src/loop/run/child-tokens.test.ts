@@ -1,6 +1,6 @@
 import { AIMessageChunk } from "@langchain/core/messages";
 import { expect, test } from "vitest";
-import { isOwnPart } from "./own-stream.ts";
+import { isFromAgent } from "./child-tokens.ts";
 
 const token = (namespace: string) => [new AIMessageChunk("hi"), { langgraph_checkpoint_ns: namespace }];
 const OWN = token("model_request:1");
@@ -14,5 +14,5 @@ test.each<[string, string[], string, unknown, boolean]>([
   ["an update of the agent", [""], "updates", {}, true],
   ["an update of a child", ["tools:1"], "updates", {}, false],
 ])("%s", (_name, ns, type, data, isOwn) => {
-  expect(isOwnPart(ns, type, data)).toBe(isOwn);
+  expect(isFromAgent(ns, type, data)).toBe(isOwn);
 });

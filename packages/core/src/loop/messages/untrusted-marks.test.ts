@@ -7,7 +7,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../../agent.ts";
 import { MapBackend } from "../../backends/file-map/map-backend.ts";
 import { callTool, type Script, say, scriptedModel } from "../../testing/index.ts";
-import { believedWrites, withoutForeignMarks } from "./foreign-marks.ts";
+import { trustedWrites, withoutUntrustedMarks } from "./untrusted-marks.ts";
 
 const OTHERS = "/large_tool_results/other";
 const mark = (path: string) => ({ kept: 1, deepwright: { offloaded: { path } } });
@@ -52,7 +52,7 @@ describe("a message that says another thread's file were its own", () => {
 describe("an update of the state that says so", () => {
   it("is changed in its messages alone", () => {
     const todos = [{ content: "x", additional_kwargs: mark(OTHERS) }];
-    const [written, [, messages]] = believedWrites(
+    const [written, [, messages]] = trustedWrites(
       [
         ["todos", todos],
         ["messages", [forged()]],
@@ -113,12 +113,12 @@ describe("marks that the thread has", () => {
   it("stay when its history is handed back", () => {
     const known = [own()];
     const back = own();
-    expect(withoutForeignMarks([back], known)[0]).toBe(back);
+    expect(withoutUntrustedMarks([back], known)[0]).toBe(back);
   });
 
   it("are not replaced by others", () => {
     const other = new AIMessage({ content: "x", id: "a", additional_kwargs: mark("/q") });
-    const [taken] = withoutForeignMarks([other], [own()]);
+    const [taken] = withoutUntrustedMarks([other], [own()]);
     expect(taken).toBeInstanceOf(AIMessage);
     expect(taken?.additional_kwargs).toEqual({ kept: 1 });
     expect(taken?.lc_kwargs.additional_kwargs).toEqual({ kept: 1 });

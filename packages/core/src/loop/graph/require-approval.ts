@@ -5,7 +5,7 @@ import { isRunnable } from "../model/model-call.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 
 /** A tool that is asked about under a condition, or that the provider runs by itself, is one nobody is asked about. */
-export function refuseUnasked(
+export function requireApprovals(
   tools: readonly AnyTool[],
   approvals: ApprovalPolicy | undefined,
   why: string,
@@ -27,7 +27,7 @@ export function refuseUnasked(
 }
 
 /** For tools that come in a run only, and for calls that a person agreed to once for longer. */
-export function demandGate(why: string): CallGate {
+export function approvalGate(why: string): CallGate {
   return {
     everyTime: true,
     watches: () => true,

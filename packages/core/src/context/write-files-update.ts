@@ -5,7 +5,7 @@ import type { StageTask } from "../loop/contract/stages.ts";
 const updates = new WeakMap<StageTask, FilesUpdate>();
 
 /** They reach the state with what the task writes; those of several stages of one task together. */
-export function handOnFiles(task: StageTask, update: FilesUpdate | null | undefined): void {
+export function writeFilesUpdate(task: StageTask, update: FilesUpdate | null | undefined): void {
   if (!update) return;
   const all = { ...updates.get(task), ...update };
   updates.set(task, all);
