@@ -1,6 +1,7 @@
 /** Calls of AgentCore's SDK, with their failures as ours. */
 import { SandboxError } from "deepwright";
-import { statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
+import { statusOf } from "../remote/vendor-errors.ts";
 
 /** What comes within a stream has a name and no status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
@@ -15,28 +16,14 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   ValidationException: 400,
 };
 
-const CONTEXT = {
+const AGENTCORE: Vendor = {
   vendor: "AgentCore",
   keyHint:
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials of AWS that allow bedrock-agentcore:*CodeInterpreter* in this region.",
+  withStatus,
 };
 
-/** Of a session that is there. */
-export function sessionError(action: string, error: unknown): SandboxError {
-  return vendorError(withStatus(error), { ...CONTEXT, action, aboutSandbox: true });
-}
-
-export function agentCoreCall<Result>(
-  action: string,
-  act: () => Promise<Result>,
-  signal?: AbortSignal,
-): Promise<Result> {
-  const call = () =>
-    act().catch((error: unknown) => {
-      throw withStatus(error);
-    });
-  return vendorCall({ ...CONTEXT, action }, call, signal);
-}
+export const agentCoreCalls = new VendorCalls(AGENTCORE, []);
 
 /** Whether the service said that there is no such session. */
 export function isMissing(error: unknown): boolean {

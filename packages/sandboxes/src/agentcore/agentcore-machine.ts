@@ -20,7 +20,7 @@ import type {
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
 import { lostSandbox } from "../remote/vendor-errors.ts";
-import { isMissing, sessionError } from "./agentcore-calls.ts";
+import { agentCoreCalls, isMissing } from "./agentcore-calls.ts";
 
 /** The part of the SDK that is needed, loaded by whoever opened the session. */
 export type AgentCoreSdk = Pick<
@@ -136,9 +136,9 @@ export class AgentCoreMachine implements RemoteMachine {
     } catch (error) {
       if (this.#over.signal.aborted || (await atMost(PROBE_WAIT, this.isThere())) === false) {
         this.end();
-        throw lostSandbox(this.id, sessionError(action, error));
+        throw lostSandbox(this.id, agentCoreCalls.error(action, error));
       }
-      throw sessionError(action, error);
+      throw agentCoreCalls.error(action, error);
     }
   }
 }

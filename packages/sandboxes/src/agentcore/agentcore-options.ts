@@ -7,24 +7,24 @@ import type {
 import { ConfigurationError } from "deepwright";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
   type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface AgentCoreCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/tmp/workspace`. */
+export interface AgentCoreCommandOptions extends CommandOptions {
+  /** Default `/tmp/workspace`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
   /** What commands can reach, by the network mode its owner gave the interpreter: AWS does not tell. Default `open`. */
   readonly network?: "none" | "open" | null;
 }
@@ -66,21 +66,20 @@ export interface AgentCoreHandleOptions extends AgentCoreCommandOptions {
 
 type Settled = "network" | "codeInterpreter" | "sessionTimeout" | "openTimeout" | "workingDirectory";
 
-export type AgentCoreSettings = Present<Omit<AgentCoreSandboxOptions, Settled>> &
-  Required<Present<Pick<AgentCoreSandboxOptions, Settled>>>;
+export type AgentCoreSettings = Settings<AgentCoreSandboxOptions, Settled>;
 
-export type AgentCoreHandle = Omit<Present<AgentCoreHandleOptions>, "sandbox"> & {
+export type AgentCoreHandle = Omit<HandleSettings<AgentCoreHandleOptions>, "sandbox"> & {
   readonly sandbox: Required<Present<AgentCoreSession>>;
   readonly network: "none" | "open";
-  readonly workingDirectory: string;
 };
 
-const HANDLE_KINDS = { ...COMMAND_KINDS, network: "any" } as const;
+const DIRECTORY = "/tmp/workspace";
 
 const RULES: OptionRules<AgentCoreSandboxOptions> = {
   of: "agentcoreSandbox",
   kinds: {
-    ...HANDLE_KINDS,
+    ...COMMAND_KINDS,
+    network: "any",
     region: "text",
     credentials: "any",
     endpoint: "text",
@@ -111,7 +110,7 @@ const LONGEST_SESSION = 28_800;
 export function agentCoreSettings(given: AgentCoreSandboxOptions | null): AgentCoreSettings {
   const options = presentOptions(given, RULES);
   const { sessionTimeout = 3600, openTimeout = 60 } = options;
-  checkSeconds("openTimeout", openTimeout, 86_400);
+  checkSeconds("openTimeout", openTimeout, DAY);
   if (!(sessionTimeout >= SHORTEST_SESSION && sessionTimeout <= LONGEST_SESSION))
     throw new ConfigurationError(
       "INVALID_OPTION",
@@ -123,12 +122,12 @@ export function agentCoreSettings(given: AgentCoreSandboxOptions | null): AgentC
     sessionTimeout: Math.ceil(sessionTimeout),
     codeInterpreter: options.codeInterpreter ?? CODE_INTERPRETER,
     network: agentCoreNetwork(options),
-    workingDirectory: agentCoreDirectory(options),
+    workingDirectory: directoryIn(options, DIRECTORY),
   };
 }
 
 export function agentCoreHandle(given: AgentCoreHandleOptions): AgentCoreHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: HANDLE_KINDS });
+  const options = handleSettings(given, RULES.of, DIRECTORY, { network: "any" });
   const {
     client,
     sessionId,
@@ -142,7 +141,6 @@ export function agentCoreHandle(given: AgentCoreHandleOptions): AgentCoreHandle 
     ...options,
     sandbox: { client, sessionId, codeInterpreter },
     network: agentCoreNetwork(options),
-    workingDirectory: agentCoreDirectory(options),
   };
 }
 
@@ -152,8 +150,4 @@ function agentCoreNetwork({ network }: AgentCoreCommandOptions): "none" | "open"
   throw new ConfigurationError("INVALID_OPTION", 'network: say "none" or "open".', {
     hint: "It is the network mode of the interpreter that decides; this says which it has.",
   });
-}
-
-function agentCoreDirectory({ workingDirectory }: AgentCoreCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/tmp/workspace");
 }

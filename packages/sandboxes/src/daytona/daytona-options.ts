@@ -8,25 +8,24 @@ import type {
 import { ConfigurationError } from "deepwright";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
-  type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface DaytonaCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/home/daytona`. */
+export interface DaytonaCommandOptions extends CommandOptions {
+  /** Default `/home/daytona`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
 }
 
 export interface DaytonaSandboxOptions extends DaytonaCommandOptions {
@@ -77,10 +76,11 @@ type OwnParameters =
 
 type Settled = "network" | "idleTimeout" | "openTimeout" | "workingDirectory";
 
-export type DaytonaSettings = Present<Omit<DaytonaSandboxOptions, Settled>> &
-  Required<Present<Pick<DaytonaSandboxOptions, Settled>>>;
+export type DaytonaSettings = Settings<DaytonaSandboxOptions, Settled>;
 
-export type DaytonaHandle = Present<DaytonaHandleOptions> & { readonly workingDirectory: string };
+export type DaytonaHandle = HandleSettings<DaytonaHandleOptions>;
+
+const DIRECTORY = "/home/daytona";
 
 const RULES: OptionRules<DaytonaSandboxOptions> = {
   of: "daytonaSandbox",
@@ -101,8 +101,6 @@ const RULES: OptionRules<DaytonaSandboxOptions> = {
   hints: VENDOR_HINTS,
 };
 
-const DAY = 86_400;
-
 export function daytonaSettings(given: DaytonaSandboxOptions | null): DaytonaSettings {
   const options = presentOptions(given, RULES);
   const { idleTimeout = 900, openTimeout = 300 } = options;
@@ -117,15 +115,10 @@ export function daytonaSettings(given: DaytonaSandboxOptions | null): DaytonaSet
     idleTimeout,
     openTimeout,
     network: checkNetwork(options.network ?? "none"),
-    workingDirectory: daytonaDirectory(options),
+    workingDirectory: directoryIn(options, DIRECTORY),
   };
 }
 
 export function daytonaHandle(given: DaytonaHandleOptions): DaytonaHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
-  return { ...options, workingDirectory: daytonaDirectory(options) };
-}
-
-function daytonaDirectory({ workingDirectory }: DaytonaCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/home/daytona");
+  return handleSettings(given, RULES.of, DIRECTORY);
 }

@@ -1,8 +1,6 @@
 /** How Daytona's sandboxes are made, found and ended. */
-import { randomBytes } from "node:crypto";
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "deepwright";
-import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import {
   LEASE_LABEL,
   type NetworkReach,
@@ -10,8 +8,7 @@ import {
   type OpenRequest,
   type SandboxProvider,
 } from "../provider.ts";
-import { createOrUndo } from "../remote/create-or-undo.ts";
-import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import { ATTEMPT_LABEL, CloudProvider, ownedSandbox } from "../remote/cloud-provider.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
@@ -23,40 +20,20 @@ const DAYTONA: Vendor = {
   vendor: "Daytona",
   keyHint: "Set DAYTONA_API_KEY, or pass apiKey, to a key that may do this.",
 };
-/** Holds a value made for one creation, by which it is found when its answer was lost. */
-const ATTEMPT_LABEL = "deepwright-attempt";
 /** Milliseconds a request may take that is no command and no transfer. */
 const REQUEST_WAIT = 60_000;
 const END_SECONDS = 60;
 const START_SECONDS = 300;
 
-export class DaytonaProvider implements SandboxProvider {
+export class DaytonaProvider extends CloudProvider<Daytona, Sandbox> {
   readonly name = "daytona";
-  readonly network: NetworkReach;
-  readonly workingDirectory: string;
   readonly #settings: DaytonaSettings;
   readonly #calls: VendorCalls;
-  #client: Promise<Daytona> | undefined;
 
   constructor(settings: DaytonaSettings) {
+    super(settings, reachOf(settings.network));
     this.#settings = settings;
-    this.network = reachOf(settings.network);
-    this.workingDirectory = settings.workingDirectory;
     this.#calls = new VendorCalls(DAYTONA, [settings.apiKey ?? process.env.DAYTONA_API_KEY]);
-  }
-
-  async open(request: OpenRequest): Promise<OpenedSandbox> {
-    request.signal?.throwIfAborted();
-    const client = await this.#connect();
-    const attempt = randomBytes(12).toString("hex");
-    const sandbox = await createOrUndo({
-      create: () => this.#create(client, request, attempt),
-      end: (made) => this.#end(made),
-      sweep: () => this.#sweep(attempt),
-      timeout: this.#settings.openTimeout,
-      signal: request.signal,
-    });
-    return this.#opened(sandbox, this.#machineOf(sandbox), request);
   }
 
   /** One that was stopped is started; its files are there. */
@@ -66,19 +43,19 @@ export class DaytonaProvider implements SandboxProvider {
     const machine = this.#machineOf(sandbox);
     const isThere = await machine.awake();
     request.signal?.throwIfAborted();
-    return isThere ? this.#opened(sandbox, machine, request) : undefined;
+    return isThere ? this.#held(sandbox, machine, request) : undefined;
   }
 
   async destroy(id: string): Promise<void> {
     const sandbox = await this.#get(id);
-    if (sandbox !== undefined) await this.#end(sandbox);
+    if (sandbox !== undefined) await this.end(sandbox);
   }
 
   async find(key: string): Promise<readonly string[]> {
     return (await this.#findBy({ [LEASE_LABEL]: key })).map(({ id }) => id);
   }
 
-  #create(client: Daytona, request: OpenRequest, attempt: string): Promise<Sandbox> {
+  protected create(client: Daytona, request: OpenRequest, attempt: string): Promise<Sandbox> {
     const { image, snapshot, network, labels, openTimeout, create } = this.#settings;
     const parameters = {
       ...create,
@@ -109,26 +86,16 @@ export class DaytonaProvider implements SandboxProvider {
     return new DaytonaMachine(sandbox, this.#calls, this.workingDirectory, this.#settings.openTimeout);
   }
 
-  #opened(sandbox: Sandbox, machine: DaytonaMachine, request: OpenRequest): OpenedSandbox {
-    const { env, timeout, maxOutputBytes } = this.#settings;
-    let ended: Promise<void> | undefined;
-    return {
-      id: sandbox.id,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: () => this.#calls.call("keep the sandbox", () => sandbox.refreshActivity()),
-      detach: async () => undefined,
-      destroy: async () => {
-        machine.end();
-        ended ??= this.#end(sandbox).catch((error: unknown) => {
-          ended = undefined;
-          throw error;
-        });
-        await ended;
-      },
-    };
+  protected opened(_client: Daytona, sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
+    return this.#held(sandbox, this.#machineOf(sandbox), request);
   }
 
-  async #end(sandbox: Sandbox): Promise<void> {
+  #held(sandbox: Sandbox, machine: DaytonaMachine, request: OpenRequest): OpenedSandbox {
+    const keepAlive = () => this.#calls.call("keep the sandbox", () => sandbox.refreshActivity());
+    return this.hold({ machine, keepAlive, end: () => this.end(sandbox) }, request);
+  }
+
+  protected async end(sandbox: Sandbox): Promise<void> {
     await this.#calls.call("end the sandbox", async () => {
       try {
         await sandbox.delete(END_SECONDS);
@@ -138,12 +105,12 @@ export class DaytonaProvider implements SandboxProvider {
     });
   }
 
-  async #sweep(attempt: string): Promise<void> {
-    for (const sandbox of await this.#findBy({ [ATTEMPT_LABEL]: attempt })) await this.#end(sandbox);
+  protected async sweep(attempt: string): Promise<void> {
+    for (const sandbox of await this.#findBy({ [ATTEMPT_LABEL]: attempt })) await this.end(sandbox);
   }
 
   async #findBy(labels: Record<string, string>): Promise<readonly Sandbox[]> {
-    const client = await this.#connect();
+    const client = await this.connect();
     return this.#calls.call("list sandboxes", async () => {
       const found: Sandbox[] = [];
       for await (const sandbox of client.list({ labels })) if (!isEnded(sandbox)) found.push(sandbox);
@@ -152,7 +119,7 @@ export class DaytonaProvider implements SandboxProvider {
   }
 
   async #get(id: string, signal?: AbortSignal): Promise<Sandbox | undefined> {
-    const client = await this.#connect();
+    const client = await this.connect();
     return this.#calls.call(
       "find the sandbox",
       () =>
@@ -164,15 +131,7 @@ export class DaytonaProvider implements SandboxProvider {
     );
   }
 
-  #connect(): Promise<Daytona> {
-    this.#client ??= this.#makeClient().catch((error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    });
-    return this.#client;
-  }
-
-  async #makeClient(): Promise<Daytona> {
+  protected async makeClient(): Promise<Daytona> {
     const { client, target } = this.#settings;
     if (client !== undefined) return client;
     const apiKey = this.#settings.apiKey ?? process.env.DAYTONA_API_KEY;
@@ -195,33 +154,16 @@ export class DaytonaProvider implements SandboxProvider {
   }
 }
 
-/** One that its owner made and ends: it is used, and left alone. */
 export function ownedDaytonaSandbox(handle: DaytonaHandle): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
+  const { sandbox, workingDirectory } = handle;
   const calls = new VendorCalls(DAYTONA, []);
-  const open = (request: OpenRequest): OpenedSandbox => {
-    const machine = new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS);
-    const remote = new RemoteSandbox(machine, {
-      env: { ...env, ...request.env },
-      timeout,
-      maxOutputBytes,
-    });
-    return {
-      ...borrowedSandbox(sandbox.id, remote),
-      keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
-    };
-  };
-  return {
+  return ownedSandbox(handle, {
     name: "daytona",
     network: reachOfHandle(sandbox),
-    workingDirectory,
-    lendsPlace: true,
-    open: async (request) => {
-      request.signal?.throwIfAborted();
-      return open(request);
-    },
-    reattach: async (id, request) => (id === sandbox.id ? open(request) : undefined),
-  };
+    id: sandbox.id,
+    machine: () => new DaytonaMachine(sandbox, calls, workingDirectory, START_SECONDS),
+    keepAlive: () => calls.call("keep the sandbox", () => sandbox.refreshActivity()),
+  });
 }
 
 function reachOfHandle({ networkBlockAll, networkAllowList, domainAllowList }: Sandbox): NetworkReach {

@@ -1,14 +1,15 @@
 /** An E2B sandbox as a machine that runs lines and moves files. */
 import type { CommandExitError, CommandHandle, Sandbox } from "e2b";
 import { atMost } from "../remote/create-or-undo.ts";
+import { LossCheck } from "../remote/loss-check.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { isNetworkFailure } from "../remote/vendor-errors.ts";
-import { type E2bCalls, lostSandbox } from "./e2b-errors.ts";
 
 export interface E2bMachineOptions {
   readonly workingDirectory: string;
@@ -33,25 +34,28 @@ export class E2bMachine implements RemoteMachine {
   readonly id: string;
   readonly workingDirectory: string;
   readonly #sandbox: Sandbox;
-  readonly #calls: E2bCalls;
+  readonly #calls: LossCheck;
   readonly #options: E2bMachineOptions;
-  #isOver = false;
 
-  constructor(sandbox: Sandbox, calls: E2bCalls, options: E2bMachineOptions) {
+  constructor(sandbox: Sandbox, calls: VendorCalls, options: E2bMachineOptions) {
     this.id = sandbox.sandboxId;
     this.workingDirectory = options.workingDirectory;
     this.#sandbox = sandbox;
-    this.#calls = calls;
+    this.#calls = new LossCheck({
+      id: this.id,
+      isGone: () => isGone(sandbox),
+      error: (action, error) => calls.error(action, error),
+    });
     this.#options = options;
   }
 
   /** From now on everything is a `SANDBOX_LOST`. */
   end(): void {
-    this.#isOver = true;
+    this.#calls.end();
   }
 
   async run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
-    return this.#attempt("run a command", async () => {
+    return this.#calls.attempt("run a command", async () => {
       await this.#options.prolong?.(timeoutSeconds * 1000);
       const process = await this.#sandbox.commands.run(line, {
         background: true,
@@ -119,7 +123,7 @@ export class E2bMachine implements RemoteMachine {
   }
 
   #transfer<Value>(action: string, move: () => Promise<Value>): Promise<Value | TransferFailure> {
-    return this.#attempt(action, async () => {
+    return this.#calls.attempt(action, async () => {
       try {
         return await twice(move);
       } catch (error) {
@@ -129,25 +133,11 @@ export class E2bMachine implements RemoteMachine {
       }
     });
   }
+}
 
-  /** A failure is a `SANDBOX_LOST` when the sandbox is over, whatever the call said. */
-  async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
-    if (this.#isOver) throw lostSandbox(this.id);
-    try {
-      return await act();
-    } catch (error) {
-      if (this.#isOver || (await this.#isGone())) {
-        this.#isOver = true;
-        throw lostSandbox(this.id, this.#calls.error(action, error));
-      }
-      throw this.#calls.error(action, error);
-    }
-  }
-
-  async #isGone(): Promise<boolean> {
-    const isRunning = await atMost(PROBE_WAIT, this.#sandbox.isRunning({ requestTimeoutMs: PROBE_WAIT }));
-    return isRunning === false;
-  }
+async function isGone(sandbox: Sandbox): Promise<boolean> {
+  const isRunning = await atMost(PROBE_WAIT, sandbox.isRunning({ requestTimeoutMs: PROBE_WAIT }));
+  return isRunning === false;
 }
 
 /** A transfer does the same when it is made again, so a connection that broke is no reason to give up. */

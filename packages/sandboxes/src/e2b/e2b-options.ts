@@ -2,27 +2,26 @@
 import type { Sandbox, SandboxOpts } from "e2b";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
-  type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface E2bCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/home/user`. */
+export interface E2bCommandOptions extends CommandOptions {
+  /** Default `/home/user`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
   /** Who commands run as, and files belong to; default: that of the template, `user`. */
   readonly user?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
 }
 
 export interface E2bSandboxOptions extends E2bCommandOptions {
@@ -58,17 +57,17 @@ export interface E2bHandleOptions extends E2bCommandOptions {
 
 type Settled = "template" | "network" | "idleTimeout" | "openTimeout" | "workingDirectory";
 
-export type E2bSettings = Present<Omit<E2bSandboxOptions, Settled>> &
-  Required<Present<Pick<E2bSandboxOptions, Settled>>>;
+export type E2bSettings = Settings<E2bSandboxOptions, Settled>;
 
-export type E2bHandle = Present<E2bHandleOptions> & { readonly workingDirectory: string };
+export type E2bHandle = HandleSettings<E2bHandleOptions>;
 
-const HANDLE_KINDS = { ...COMMAND_KINDS, user: "text" } as const;
+const DIRECTORY = "/home/user";
 
 const RULES: OptionRules<E2bSandboxOptions> = {
   of: "e2bSandbox",
   kinds: {
-    ...HANDLE_KINDS,
+    ...COMMAND_KINDS,
+    user: "text",
     apiKey: "text",
     domain: "text",
     apiUrl: "text",
@@ -83,8 +82,6 @@ const RULES: OptionRules<E2bSandboxOptions> = {
   hints: { ...VENDOR_HINTS, image: "E2B makes sandboxes of a `template`." },
 };
 
-const DAY = 86_400;
-
 export function e2bSettings(given: E2bSandboxOptions | null): E2bSettings {
   const options = presentOptions(given, RULES);
   const { template = "base", idleTimeout = 1200, openTimeout = 120 } = options;
@@ -96,15 +93,10 @@ export function e2bSettings(given: E2bSandboxOptions | null): E2bSettings {
     idleTimeout,
     openTimeout,
     network: checkNetwork(options.network ?? "none"),
-    workingDirectory: e2bDirectory(options),
+    workingDirectory: directoryIn(options, DIRECTORY),
   };
 }
 
 export function e2bHandle(given: E2bHandleOptions): E2bHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: HANDLE_KINDS });
-  return { ...options, workingDirectory: e2bDirectory(options) };
-}
-
-function e2bDirectory({ workingDirectory }: E2bCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/home/user");
+  return handleSettings(given, RULES.of, DIRECTORY, { user: "text" });
 }

@@ -1,60 +1,32 @@
 /** How E2B's sandboxes are made, found and ended. */
-import { randomBytes } from "node:crypto";
 import type * as E2b from "e2b";
 import type { Sandbox } from "e2b";
-import { borrowedSandbox } from "../borrowed-sandbox.ts";
-import {
-  LEASE_LABEL,
-  type NetworkReach,
-  type OpenedSandbox,
-  type OpenRequest,
-  type SandboxProvider,
-} from "../provider.ts";
-import { createOrUndo } from "../remote/create-or-undo.ts";
-import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
+import { ATTEMPT_LABEL, CloudProvider, ownedSandbox } from "../remote/cloud-provider.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { VendorCalls } from "../remote/vendor-calls.ts";
 import { reachOf } from "../remote/vendor-network.ts";
-import { E2bCalls, isGone } from "./e2b-errors.ts";
+import { E2B, isGone } from "./e2b-errors.ts";
 import { E2bMachine } from "./e2b-machine.ts";
 import type { E2bHandle, E2bSettings } from "./e2b-options.ts";
 import { SandboxTime } from "./sandbox-time.ts";
 
-/** Holds a value made for one creation, by which it is found when its answer was lost. */
-const ATTEMPT_LABEL = "deepwright-attempt";
-
 /** All the addresses there are, for a list of what is refused. */
 const EVERYWHERE = "0.0.0.0/0";
 
-export class E2bProvider implements SandboxProvider {
+export class E2bProvider extends CloudProvider<typeof E2b, Sandbox> {
   readonly name = "e2b";
-  readonly network: NetworkReach;
-  readonly workingDirectory: string;
   readonly #settings: E2bSettings;
-  readonly #calls: E2bCalls;
+  readonly #calls: VendorCalls;
 
   constructor(settings: E2bSettings) {
+    super(settings, reachOf(settings.network));
     this.#settings = settings;
-    this.network = reachOf(settings.network);
-    this.workingDirectory = settings.workingDirectory;
-    this.#calls = new E2bCalls(settings.apiKey);
-  }
-
-  async open(request: OpenRequest): Promise<OpenedSandbox> {
-    request.signal?.throwIfAborted();
-    const sdk = await loadSdk();
-    const attempt = randomBytes(12).toString("hex");
-    const sandbox = await createOrUndo({
-      create: () => this.#create(sdk, request, attempt),
-      end: (made) => this.destroy(made.sandboxId),
-      sweep: () => this.#sweep(attempt),
-      timeout: this.#settings.openTimeout,
-      signal: request.signal,
-    });
-    return this.#opened(sandbox, request);
+    this.#calls = new VendorCalls(E2B, [settings.apiKey]);
   }
 
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
-    const sdk = await loadSdk();
+    const sdk = await this.connect();
     const sandbox = await this.#calls.call(
       "find the sandbox",
       () =>
@@ -63,11 +35,11 @@ export class E2bProvider implements SandboxProvider {
         ),
       request.signal,
     );
-    return sandbox === undefined ? undefined : this.#opened(sandbox, request);
+    return sandbox === undefined ? undefined : this.opened(sdk, sandbox, request);
   }
 
   async destroy(id: string): Promise<void> {
-    const sdk = await loadSdk();
+    const sdk = await this.connect();
     await this.#calls.call("end the sandbox", () =>
       sdk.Sandbox.kill(id, this.#connection()).catch(undefinedWhenGone),
     );
@@ -77,7 +49,11 @@ export class E2bProvider implements SandboxProvider {
     return this.#findBy({ [LEASE_LABEL]: key });
   }
 
-  #create(sdk: typeof E2b, request: OpenRequest, attempt: string): Promise<Sandbox> {
+  protected makeClient(): Promise<typeof E2b> {
+    return loadVendor("e2b", () => import("e2b"));
+  }
+
+  protected create(sdk: typeof E2b, request: OpenRequest, attempt: string): Promise<Sandbox> {
     const { network, template, labels, create, openTimeout } = this.#settings;
     return this.#calls.call("create a sandbox", () =>
       sdk.Sandbox.create(template, {
@@ -94,37 +70,27 @@ export class E2bProvider implements SandboxProvider {
     );
   }
 
-  #opened(sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
-    const { env, timeout, maxOutputBytes, user } = this.#settings;
+  protected opened(_sdk: typeof E2b, sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
     const time = new SandboxTime(sandbox, this.#lifeOf(request));
     const machine = new E2bMachine(sandbox, this.#calls, {
       workingDirectory: this.workingDirectory,
-      user,
+      user: this.#settings.user,
       prolong: (milliseconds) => time.prolong(milliseconds),
     });
-    let ended: Promise<void> | undefined;
-    return {
-      id: sandbox.sandboxId,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: () => this.#calls.call("keep the sandbox", () => time.renew()),
-      detach: async () => undefined,
-      destroy: async () => {
-        machine.end();
-        ended ??= this.destroy(sandbox.sandboxId).catch((error: unknown) => {
-          ended = undefined;
-          throw error;
-        });
-        await ended;
-      },
-    };
+    const keepAlive = () => this.#calls.call("keep the sandbox", () => time.renew());
+    return this.hold({ machine, keepAlive, end: () => this.end(sandbox) }, request);
   }
 
-  async #sweep(attempt: string): Promise<void> {
+  protected end({ sandboxId }: Sandbox): Promise<void> {
+    return this.destroy(sandboxId);
+  }
+
+  protected async sweep(attempt: string): Promise<void> {
     for (const id of await this.#findBy({ [ATTEMPT_LABEL]: attempt })) await this.destroy(id);
   }
 
   async #findBy(metadata: Record<string, string>): Promise<readonly string[]> {
-    const sdk = await loadSdk();
+    const sdk = await this.connect();
     return this.#calls.call("list sandboxes", async () => {
       const pages = sdk.Sandbox.list({ ...this.#connection(), query: { metadata } });
       const ids: string[] = [];
@@ -144,30 +110,15 @@ export class E2bProvider implements SandboxProvider {
   }
 }
 
-/** One that its owner made and ends: it is used, and left alone. */
 export function ownedE2bSandbox(handle: E2bHandle): SandboxProvider {
-  const { sandbox, user, env, timeout, maxOutputBytes, workingDirectory } = handle;
-  const calls = new E2bCalls(undefined);
-  const open = (request: OpenRequest): OpenedSandbox => {
-    const machine = new E2bMachine(sandbox, calls, { workingDirectory, user });
-    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    return borrowedSandbox(sandbox.sandboxId, new RemoteSandbox(machine, own));
-  };
-  return {
+  const { sandbox, user, workingDirectory } = handle;
+  const calls = new VendorCalls(E2B, []);
+  return ownedSandbox(handle, {
     name: "e2b",
     network: "open",
-    workingDirectory,
-    lendsPlace: true,
-    open: async (request) => {
-      request.signal?.throwIfAborted();
-      return open(request);
-    },
-    reattach: async (id, request) => (id === sandbox.sandboxId ? open(request) : undefined),
-  };
-}
-
-function loadSdk(): Promise<typeof E2b> {
-  return loadVendor("e2b", () => import("e2b"));
+    id: sandbox.sandboxId,
+    machine: () => new E2bMachine(sandbox, calls, { workingDirectory, user }),
+  });
 }
 
 function undefinedWhenGone(error: unknown): undefined {

@@ -1,6 +1,6 @@
-/** Calls of LangSmith's SDK, with their failures as ours. */
-import type { SandboxError } from "deepwright";
-import { holdKeys, statusOf, vendorCall, vendorError } from "../remote/vendor-errors.ts";
+/** Failures of LangSmith's SDK as our errors. */
+import type { Vendor } from "../remote/vendor-calls.ts";
+import { statusOf } from "../remote/vendor-errors.ts";
 
 /** The SDK tells by the class what the service told by a status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
@@ -16,36 +16,11 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   LangSmithSandboxAPIError: 500,
 };
 
-export class LangSmithCalls {
-  readonly #secrets: readonly (string | undefined)[];
-
-  constructor(secrets: readonly (string | undefined)[]) {
-    this.#secrets = secrets;
-    holdKeys(this, secrets);
-  }
-
-  /** Of a sandbox that is there. */
-  error(action: string, error: unknown): SandboxError {
-    return vendorError(withStatus(error), { ...this.#context(action), aboutSandbox: true });
-  }
-
-  call<Result>(action: string, act: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    const call = () =>
-      act().catch((error: unknown) => {
-        throw withStatus(error);
-      });
-    return vendorCall(this.#context(action), call, signal);
-  }
-
-  #context(action: string) {
-    return {
-      vendor: "LangSmith",
-      action,
-      keyHint: "Set LANGSMITH_API_KEY, or pass apiKey, to a key that may do this.",
-      secrets: this.#secrets,
-    };
-  }
-}
+export const LANGSMITH: Vendor = {
+  vendor: "LangSmith",
+  keyHint: "Set LANGSMITH_API_KEY, or pass apiKey, to a key that may do this.",
+  withStatus,
+};
 
 /** Whether the service said that there is no such thing. */
 export function isMissing(error: unknown): boolean {

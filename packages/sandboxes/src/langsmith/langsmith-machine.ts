@@ -1,14 +1,16 @@
 /** A LangSmith sandbox as a machine that runs lines and moves files. */
 import type { Sandbox } from "langsmith/sandbox";
 import { atMost } from "../remote/create-or-undo.ts";
+import { LossCheck } from "../remote/loss-check.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { lostSandbox } from "../remote/vendor-errors.ts";
-import { isMissing, type LangSmithCalls } from "./langsmith-calls.ts";
+import { isMissing } from "./langsmith-calls.ts";
 
 /** Milliseconds for the question whether the sandbox is still there. */
 const PROBE_WAIT = 5000;
@@ -23,34 +25,34 @@ export class LangSmithMachine implements RemoteMachine {
   readonly id: string;
   readonly workingDirectory: string;
   readonly #sandbox: Sandbox;
-  readonly #calls: LangSmithCalls;
+  readonly #calls: LossCheck;
   readonly #state: (() => Promise<string>) | undefined;
-  #isOver = false;
   readonly #ended = new Set<() => void>();
 
   /** `state` asks the service; absent: only the sandbox itself can be asked. */
-  constructor(
-    sandbox: Sandbox,
-    calls: LangSmithCalls,
-    workingDirectory: string,
-    state?: () => Promise<string>,
-  ) {
+  constructor(sandbox: Sandbox, calls: VendorCalls, workingDirectory: string, state?: () => Promise<string>) {
     this.id = sandbox.name;
     this.workingDirectory = workingDirectory;
     this.#sandbox = sandbox;
-    this.#calls = calls;
     this.#state = state;
+    this.#calls = new LossCheck({
+      id: this.id,
+      isGone: () => this.#isGone(),
+      error: (action, error) => calls.error(action, error),
+      onEnd: () => {
+        for (const tell of [...this.#ended]) tell();
+      },
+    });
   }
 
   /** From now on everything is a `SANDBOX_LOST`, what runs too. */
   end(): void {
-    this.#isOver = true;
-    for (const tell of [...this.#ended]) tell();
+    this.#calls.end();
   }
 
   /** The SDK's call knows no signal: what nobody waits for ends with the command. */
   run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
-    return this.#attempt("run a command", async () => {
+    return this.#calls.attempt("run a command", async () => {
       const running = this.#sandbox
         .run(line, { timeout: timeoutSeconds, shell: "/bin/sh" })
         .then(({ stdout, exit_code }) => ({ output: stdout, exitCode: exit_code }));
@@ -70,7 +72,7 @@ export class LangSmithMachine implements RemoteMachine {
   }
 
   #transfer<Value>(action: string, move: () => Promise<Value>): Promise<Value | TransferFailure> {
-    return this.#attempt(action, async () => {
+    return this.#calls.attempt(action, async () => {
       try {
         return await move();
       } catch (error) {
@@ -102,23 +104,9 @@ export class LangSmithMachine implements RemoteMachine {
     }
   }
 
-  /** A failure is a `SANDBOX_LOST` when the sandbox is over, whatever the call said. */
-  async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
-    if (this.#isOver) throw lostSandbox(this.id);
-    try {
-      return await act();
-    } catch (error) {
-      if (this.#isOver || (await this.#isGone())) {
-        this.end();
-        throw lostSandbox(this.id, this.#calls.error(action, error));
-      }
-      throw this.#calls.error(action, error);
-    }
-  }
-
   /** False also where LangSmith does not say. */
   async #isGone(): Promise<boolean> {
-    if (this.#isOver) return true;
+    if (this.#calls.isOver) return true;
     if (this.#state === undefined) return false;
     const state = await atMost(
       PROBE_WAIT,

@@ -3,25 +3,24 @@ import { ConfigurationError } from "deepwright";
 import type { CreateSandboxOptions, Sandbox, SandboxClient } from "langsmith/sandbox";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
-  type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface LangSmithCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/root`. */
+export interface LangSmithCommandOptions extends CommandOptions {
+  /** Default `/root`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
 }
 
 export interface LangSmithSandboxOptions extends LangSmithCommandOptions {
@@ -57,10 +56,11 @@ type OwnParameters =
 
 type Settled = "network" | "openTimeout" | "workingDirectory";
 
-export type LangSmithSettings = Present<Omit<LangSmithSandboxOptions, Settled>> &
-  Required<Present<Pick<LangSmithSandboxOptions, Settled>>>;
+export type LangSmithSettings = Settings<LangSmithSandboxOptions, Settled>;
 
-export type LangSmithHandle = Present<LangSmithHandleOptions> & { readonly workingDirectory: string };
+export type LangSmithHandle = HandleSettings<LangSmithHandleOptions>;
+
+const DIRECTORY = "/root";
 
 const RULES: OptionRules<LangSmithSandboxOptions> = {
   of: "langsmithSandbox",
@@ -85,7 +85,7 @@ const RULES: OptionRules<LangSmithSandboxOptions> = {
 export function langSmithSettings(given: LangSmithSandboxOptions | null): LangSmithSettings {
   const options = presentOptions(given, RULES);
   const { openTimeout = 120 } = options;
-  checkSeconds("openTimeout", openTimeout, 86_400);
+  checkSeconds("openTimeout", openTimeout, DAY);
   if (options.snapshot !== undefined && options.snapshotName !== undefined)
     throw new ConfigurationError(
       "INVALID_OPTION",
@@ -103,14 +103,9 @@ export function langSmithSettings(given: LangSmithSandboxOptions | null): LangSm
         hint: 'Write network: { allow: ["pypi.org"] }, or take a provider that can: osSandbox, dockerSandbox.',
       },
     );
-  return { ...options, openTimeout, network, workingDirectory: langSmithDirectory(options) };
+  return { ...options, openTimeout, network, workingDirectory: directoryIn(options, DIRECTORY) };
 }
 
 export function langSmithHandle(given: LangSmithHandleOptions): LangSmithHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
-  return { ...options, workingDirectory: langSmithDirectory(options) };
-}
-
-function langSmithDirectory({ workingDirectory }: LangSmithCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/root");
+  return handleSettings(given, RULES.of, DIRECTORY);
 }

@@ -1,61 +1,41 @@
 /** How LangSmith's sandboxes are made, found and ended. */
-import { createHash, randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type { Sandbox, SandboxClient } from "langsmith/sandbox";
-import { borrowedSandbox } from "../borrowed-sandbox.ts";
-import type { NetworkReach, OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
-import { createOrUndo } from "../remote/create-or-undo.ts";
-import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
+import { CloudProvider, isLeaseName, newLeaseName, ownedSandbox } from "../remote/cloud-provider.ts";
+import type { RemoteMachine } from "../remote/remote-sandbox.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { VendorCalls } from "../remote/vendor-calls.ts";
 import { reachOf } from "../remote/vendor-network.ts";
-import { isMissing, LangSmithCalls } from "./langsmith-calls.ts";
+import { isMissing, LANGSMITH } from "./langsmith-calls.ts";
 import { LangSmithMachine } from "./langsmith-machine.ts";
 import type { LangSmithHandle, LangSmithSettings } from "./langsmith-options.ts";
 
 const MINUTE = 60;
 const KEEP_SECONDS = 30;
 
-export class LangSmithProvider implements SandboxProvider {
+export class LangSmithProvider extends CloudProvider<SandboxClient, Sandbox> {
   readonly name = "langsmith";
-  readonly network: NetworkReach;
-  readonly workingDirectory: string;
   readonly #settings: LangSmithSettings;
-  readonly #calls: LangSmithCalls;
-  #client: Promise<SandboxClient> | undefined;
+  readonly #calls: VendorCalls;
 
   constructor(settings: LangSmithSettings) {
+    super(settings, reachOf(settings.network));
     this.#settings = settings;
-    this.network = reachOf(settings.network);
-    this.workingDirectory = settings.workingDirectory;
     const { LANGSMITH_API_KEY, LANGCHAIN_API_KEY } = process.env;
-    this.#calls = new LangSmithCalls([settings.apiKey, LANGSMITH_API_KEY, LANGCHAIN_API_KEY]);
-  }
-
-  /** The name is made here, so that what was made is found when its answer was lost. */
-  async open(request: OpenRequest): Promise<OpenedSandbox> {
-    request.signal?.throwIfAborted();
-    const client = await this.#connect();
-    const name = `${nameOf(request.key)}${randomBytes(8).toString("hex")}`;
-    const sandbox = await createOrUndo({
-      create: () => this.#create(client, request, name),
-      end: () => this.destroy(name),
-      sweep: () => this.destroy(name),
-      timeout: this.#settings.openTimeout,
-      signal: request.signal,
-    });
-    return this.#opened(client, sandbox, request);
+    this.#calls = new VendorCalls(LANGSMITH, [settings.apiKey, LANGSMITH_API_KEY, LANGCHAIN_API_KEY]);
   }
 
   /** One that was stopped is started; its files are there. */
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
     const { signal } = request;
-    const client = await this.#connect();
+    const client = await this.connect();
     const sandbox = await this.#calls.call("find the sandbox", () => this.#awake(client, id, signal), signal);
-    return sandbox === undefined ? undefined : this.#opened(client, sandbox, request);
+    return sandbox === undefined ? undefined : this.opened(client, sandbox, request);
   }
 
   async destroy(id: string): Promise<void> {
-    const client = await this.#connect();
+    const client = await this.connect();
     await this.#calls.call("end the sandbox", () =>
       client.deleteSandbox(id).catch((error: unknown) => {
         if (!isMissing(error)) throw error;
@@ -64,15 +44,27 @@ export class LangSmithProvider implements SandboxProvider {
   }
 
   async find(key: string): Promise<readonly string[]> {
-    const client = await this.#connect();
+    const client = await this.connect();
     const sandboxes = await this.#calls.call("list sandboxes", () => client.listSandboxes());
-    const isOurs = new RegExp(`^${nameOf(key)}[0-9a-f]{16}$`);
     return sandboxes
-      .filter(({ name, status }) => isOurs.test(name) && status !== "failed" && status !== "deleting")
+      .filter(({ name, status }) => isLeaseName(name, key) && status !== "failed" && status !== "deleting")
       .map(({ name }) => name);
   }
 
-  #create(client: SandboxClient, request: OpenRequest, name: string): Promise<Sandbox> {
+  /** The name is made here, so that the sandbox is found when the answer was lost. */
+  protected override attemptOf({ key }: OpenRequest): string {
+    return newLeaseName(key);
+  }
+
+  protected sweep(name: string): Promise<void> {
+    return this.destroy(name);
+  }
+
+  protected end({ name }: Sandbox): Promise<void> {
+    return this.destroy(name);
+  }
+
+  protected create(client: SandboxClient, request: OpenRequest, name: string): Promise<Sandbox> {
     const { create, snapshot, snapshotName, network, openTimeout } = this.#settings;
     const allow = typeof network === "object" ? [...network.allow] : undefined;
     const proxyConfig =
@@ -114,37 +106,14 @@ export class LangSmithProvider implements SandboxProvider {
     }
   }
 
-  #opened(client: SandboxClient, sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
-    const { env, timeout, maxOutputBytes } = this.#settings;
+  protected opened(client: SandboxClient, sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
     const state = async (): Promise<string> => (await client.getSandboxStatus(sandbox.name)).status;
     const machine = new LangSmithMachine(sandbox, this.#calls, this.workingDirectory, state);
-    let ended: Promise<void> | undefined;
-    return {
-      id: sandbox.name,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: () => used(machine),
-      detach: async () => undefined,
-      destroy: async () => {
-        machine.end();
-        ended ??= this.destroy(sandbox.name).catch((error: unknown) => {
-          ended = undefined;
-          throw error;
-        });
-        await ended;
-      },
-    };
-  }
-
-  #connect(): Promise<SandboxClient> {
-    this.#client ??= this.#makeClient().catch((error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    });
-    return this.#client;
+    return this.hold({ machine, keepAlive: () => used(machine), end: () => this.end(sandbox) }, request);
   }
 
   /** A request that broke is not made again by the SDK: it may have been carried out. */
-  async #makeClient(): Promise<SandboxClient> {
+  protected async makeClient(): Promise<SandboxClient> {
     const { client, apiKey, apiUrl } = this.#settings;
     if (client !== undefined) return client;
     if (!apiKey && !process.env.LANGSMITH_API_KEY && !process.env.LANGCHAIN_API_KEY)
@@ -161,27 +130,16 @@ export class LangSmithProvider implements SandboxProvider {
   }
 }
 
-/** One that its owner made and ends: it is used, and left alone. */
 export function ownedLangSmithSandbox(handle: LangSmithHandle): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
-  const calls = new LangSmithCalls([]);
-  const open = (request: OpenRequest): OpenedSandbox => {
-    const machine = new LangSmithMachine(sandbox, calls, workingDirectory);
-    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    const opened = borrowedSandbox(sandbox.name, new RemoteSandbox(machine, own));
-    return { ...opened, keepAlive: () => used(machine) };
-  };
-  return {
+  const { sandbox, workingDirectory } = handle;
+  const calls = new VendorCalls(LANGSMITH, []);
+  return ownedSandbox(handle, {
     name: "langsmith",
     network: "open",
-    workingDirectory,
-    lendsPlace: true,
-    open: async (request) => {
-      request.signal?.throwIfAborted();
-      return open(request);
-    },
-    reattach: async (id, request) => (id === sandbox.name ? open(request) : undefined),
-  };
+    id: sandbox.name,
+    machine: () => new LangSmithMachine(sandbox, calls, workingDirectory),
+    keepAlive: used,
+  });
 }
 
 /** Stopped when its time without use is over, and deleted soon after; LangSmith counts in minutes. */
@@ -191,7 +149,7 @@ function lifeOf({ ttl }: OpenRequest): { idleTtlSeconds?: number; deleteAfterSto
 }
 
 /** There is no call for it: a command is use. */
-async function used(machine: LangSmithMachine): Promise<void> {
+async function used(machine: RemoteMachine): Promise<void> {
   await machine.run("true", {
     timeoutSeconds: KEEP_SECONDS,
     signal: AbortSignal.timeout(KEEP_SECONDS * 1000),
@@ -210,9 +168,4 @@ async function loadSdk() {
       error,
     );
   }
-}
-
-/** There are no labels: names begin with what stands for the key. They have 60 characters. */
-function nameOf(key: string): string {
-  return `deepwright-${createHash("sha256").update(key).digest("hex").slice(0, 32)}-`;
 }

@@ -2,14 +2,16 @@
 import { SandboxError } from "deepwright";
 import type { ContainerProcess, Sandbox } from "modal";
 import { atMost } from "../remote/create-or-undo.ts";
+import { LossCheck } from "../remote/loss-check.ts";
 import type {
   MachineRunOptions,
   MachineRunResult,
   RemoteMachine,
   TransferFailure,
 } from "../remote/remote-sandbox.ts";
+import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { within } from "../remote/wait.ts";
-import { isGone, lostSandbox, type ModalCalls } from "./modal-errors.ts";
+import { isGone } from "./modal-errors.ts";
 
 /** Modal takes 64 KiB of arguments in all; what is longer goes in as input. */
 const MAX_ARGUMENTS = 60_000;
@@ -31,24 +33,27 @@ export class ModalMachine implements RemoteMachine {
   readonly id: string;
   readonly workingDirectory: string;
   readonly #sandbox: Sandbox;
-  readonly #calls: ModalCalls;
-  #isOver = false;
+  readonly #calls: LossCheck;
 
-  constructor(sandbox: Sandbox, calls: ModalCalls, workingDirectory: string) {
+  constructor(sandbox: Sandbox, calls: VendorCalls, workingDirectory: string) {
     this.id = sandbox.sandboxId;
     this.#sandbox = sandbox;
-    this.#calls = calls;
+    this.#calls = new LossCheck({
+      id: this.id,
+      isGone: () => hasEnded(sandbox),
+      error: (action, error) => calls.error(action, error),
+    });
     this.workingDirectory = workingDirectory;
   }
 
   /** From now on everything is a `SANDBOX_LOST`. */
   end(): void {
-    this.#isOver = true;
+    this.#calls.end();
   }
 
   async run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
     const isLong = line.length > MAX_ARGUMENTS;
-    return this.#attempt("run a command", async () => {
+    return this.#calls.attempt("run a command", async () => {
       const process = await this.#sandbox.exec(isLong ? ["sh"] : ["sh", "-c", line], {
         mode: "text",
         stderr: "ignore",
@@ -81,7 +86,7 @@ export class ModalMachine implements RemoteMachine {
     size: number,
     move: () => Promise<Value>,
   ): Promise<Value | TransferFailure> {
-    return this.#attempt(action, async () => {
+    return this.#calls.attempt(action, async () => {
       const moved = move().catch((error: unknown) => {
         const failure = TRANSFER_FAILURES[(error as Error)?.name];
         if (failure === undefined) throw error;
@@ -96,25 +101,11 @@ export class ModalMachine implements RemoteMachine {
       );
     });
   }
+}
 
-  /** A failure is a `SANDBOX_LOST` when the sandbox is over, whatever the call said. */
-  async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
-    if (this.#isOver) throw lostSandbox(this.id);
-    try {
-      return await act();
-    } catch (error) {
-      if (this.#isOver || (await this.#isGone())) {
-        this.#isOver = true;
-        throw lostSandbox(this.id, this.#calls.error(action, error));
-      }
-      throw this.#calls.error(action, error);
-    }
-  }
-
-  async #isGone(): Promise<boolean> {
-    const asked = this.#sandbox.poll().then((exitCode) => exitCode !== null, isGone);
-    return (await atMost(PROBE_WAIT, asked)) ?? false;
-  }
+async function hasEnded(sandbox: Sandbox): Promise<boolean> {
+  const asked = sandbox.poll().then((exitCode) => exitCode !== null, isGone);
+  return (await atMost(PROBE_WAIT, asked)) ?? false;
 }
 
 const NOTHING: MachineRunResult = { output: "", exitCode: null };

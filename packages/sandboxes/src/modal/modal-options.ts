@@ -2,25 +2,24 @@
 import type { ModalClient, Sandbox, SandboxCreateParams } from "modal";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
-  type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
 import { checkNetwork, type VendorNetwork } from "../remote/vendor-network.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface ModalCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/workspace`. */
+export interface ModalCommandOptions extends CommandOptions {
+  /** Default `/workspace`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
 }
 
 export interface ModalSandboxOptions extends ModalCommandOptions {
@@ -66,10 +65,11 @@ export interface ModalHandleOptions extends ModalCommandOptions {
 
 type Settled = "app" | "image" | "network" | "lifetime" | "idleTimeout" | "openTimeout" | "workingDirectory";
 
-export type ModalSettings = Present<Omit<ModalSandboxOptions, Settled>> &
-  Required<Present<Pick<ModalSandboxOptions, Settled>>>;
+export type ModalSettings = Settings<ModalSandboxOptions, Settled>;
 
-export type ModalHandle = Present<ModalHandleOptions> & { readonly workingDirectory: string };
+export type ModalHandle = HandleSettings<ModalHandleOptions>;
+
+const DIRECTORY = "/workspace";
 
 const RULES: OptionRules<ModalSandboxOptions> = {
   of: "modalSandbox",
@@ -91,8 +91,6 @@ const RULES: OptionRules<ModalSandboxOptions> = {
   hints: VENDOR_HINTS,
 };
 
-const DAY = 86_400;
-
 export function modalSettings(given: ModalSandboxOptions | null): ModalSettings {
   const options = presentOptions(given, RULES);
   const { app = "deepwright", image = "python:3.13-slim", lifetime = DAY } = options;
@@ -108,15 +106,10 @@ export function modalSettings(given: ModalSandboxOptions | null): ModalSettings 
     idleTimeout,
     openTimeout,
     network: checkNetwork(options.network ?? "none"),
-    workingDirectory: modalDirectory(options),
+    workingDirectory: directoryIn(options, DIRECTORY),
   };
 }
 
 export function modalHandle(given: ModalHandleOptions): ModalHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: COMMAND_KINDS });
-  return { ...options, workingDirectory: modalDirectory(options) };
-}
-
-function modalDirectory({ workingDirectory }: ModalCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/workspace");
+  return handleSettings(given, RULES.of, DIRECTORY);
 }

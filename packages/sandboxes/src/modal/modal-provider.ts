@@ -1,67 +1,48 @@
 /** How Modal's sandboxes are made, found and ended. */
-import { randomBytes } from "node:crypto";
 import type { App, Image, ModalClient, Sandbox } from "modal";
-import { borrowedSandbox } from "../borrowed-sandbox.ts";
 import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
-import { createOrUndo } from "../remote/create-or-undo.ts";
-import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import { ATTEMPT_LABEL, CloudProvider, ownedSandbox } from "../remote/cloud-provider.ts";
 import { loadVendor } from "../remote/vendor.ts";
+import { VendorCalls } from "../remote/vendor-calls.ts";
 import { reachOf } from "../remote/vendor-network.ts";
-import { isGone, ModalCalls } from "./modal-errors.ts";
+import { isGone, MODAL } from "./modal-errors.ts";
 import { ModalMachine } from "./modal-machine.ts";
 import type { ModalHandle, ModalSettings } from "./modal-options.ts";
 
-/** Holds a value made for one creation, by which it is found when its answer was lost. */
-const ATTEMPT_LABEL = "deepwright-attempt";
-
 const KEEP_ALIVE_SECONDS = 30;
 
-export class ModalProvider implements SandboxProvider {
+export class ModalProvider extends CloudProvider<ModalClient, Sandbox> {
   readonly name = "modal";
-  readonly network;
-  readonly workingDirectory: string;
   readonly #settings: ModalSettings;
-  readonly #calls: ModalCalls;
-  #client: Promise<ModalClient> | undefined;
+  readonly #calls: VendorCalls;
   #prepared: Promise<{ readonly app: App; readonly image: Image }> | undefined;
 
   constructor(settings: ModalSettings) {
+    super(settings, reachOf(settings.network));
     this.#settings = settings;
-    this.network = reachOf(settings.network);
-    this.workingDirectory = settings.workingDirectory;
-    this.#calls = new ModalCalls([settings.tokenSecret, settings.tokenId]);
-  }
-
-  async open(request: OpenRequest): Promise<OpenedSandbox> {
-    request.signal?.throwIfAborted();
-    const client = await this.#connect();
-    const attempt = randomBytes(12).toString("hex");
-    const sandbox = await createOrUndo({
-      create: () => this.#create(client, request, attempt),
-      end: (made) => made.terminate(),
-      sweep: () => this.#sweep(attempt),
-      timeout: this.#settings.openTimeout,
-      signal: request.signal,
-    });
-    return this.#opened(sandbox, request);
+    this.#calls = new VendorCalls(MODAL, [settings.tokenSecret, settings.tokenId]);
   }
 
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
-    const sandbox = await this.#sandboxOf(id);
+    const client = await this.connect();
+    const sandbox = await client.sandboxes.fromId(id);
     const isThere = await this.#calls.call(
       "find the sandbox",
       () => sandbox.poll().then((exitCode) => exitCode === null, falseWhenGone),
       request.signal,
     );
-    if (isThere) return this.#opened(sandbox, request);
+    if (isThere) return this.opened(client, sandbox, request);
     sandbox.detach();
     return undefined;
   }
 
   async destroy(id: string): Promise<void> {
-    const sandbox = await this.#sandboxOf(id);
+    const client = await this.connect();
+    const sandbox = await client.sandboxes.fromId(id);
     try {
-      await this.#terminate(sandbox);
+      await this.#calls.call("end the sandbox", () =>
+        sandbox.terminate().then(() => undefined, undefinedWhenGone),
+      );
     } finally {
       sandbox.detach();
     }
@@ -71,7 +52,7 @@ export class ModalProvider implements SandboxProvider {
     return this.#findBy({ [LEASE_LABEL]: key });
   }
 
-  async #create(client: ModalClient, request: OpenRequest, attempt: string): Promise<Sandbox> {
+  protected async create(client: ModalClient, request: OpenRequest, attempt: string): Promise<Sandbox> {
     const { network, lifetime, idleTimeout, create, labels } = this.#settings;
     const { app, image } = await this.#prepare(client);
     // The image may have taken long: nothing is begun for someone who has left.
@@ -88,43 +69,30 @@ export class ModalProvider implements SandboxProvider {
     );
   }
 
-  #opened(sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
+  protected opened(_client: ModalClient, sandbox: Sandbox, request: OpenRequest): OpenedSandbox {
     const machine = new ModalMachine(sandbox, this.#calls, this.workingDirectory);
-    const { env, timeout, maxOutputBytes } = this.#settings;
-    let ended: Promise<void> | undefined;
-    return {
-      id: sandbox.sandboxId,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: async () => {
-        // Modal counts idle time from the end of the last command.
-        const signal = AbortSignal.timeout(KEEP_ALIVE_SECONDS * 1000);
-        await machine.run("echo", { timeoutSeconds: KEEP_ALIVE_SECONDS, signal });
-      },
-      detach: async () => sandbox.detach(),
-      destroy: async () => {
-        machine.end();
-        ended ??= this.destroy(sandbox.sandboxId);
-        await ended.catch((error: unknown) => {
-          ended = undefined;
-          throw error;
-        });
-        sandbox.detach();
-      },
+    const keepAlive = async () => {
+      // Modal counts idle time from the end of the last command.
+      const signal = AbortSignal.timeout(KEEP_ALIVE_SECONDS * 1000);
+      await machine.run("echo", { timeoutSeconds: KEEP_ALIVE_SECONDS, signal });
     };
+    const end = async () => {
+      await this.destroy(sandbox.sandboxId);
+      sandbox.detach();
+    };
+    return this.hold({ machine, keepAlive, end, detach: () => sandbox.detach() }, request);
   }
 
-  async #terminate(sandbox: Sandbox): Promise<void> {
-    await this.#calls.call("end the sandbox", () =>
-      sandbox.terminate().then(() => undefined, undefinedWhenGone),
-    );
+  protected end(sandbox: Sandbox): Promise<unknown> {
+    return sandbox.terminate();
   }
 
-  async #sweep(attempt: string): Promise<void> {
+  protected async sweep(attempt: string): Promise<void> {
     for (const id of await this.#findBy({ [ATTEMPT_LABEL]: attempt })) await this.destroy(id);
   }
 
   async #findBy(tags: Record<string, string>): Promise<readonly string[]> {
-    const client = await this.#connect();
+    const client = await this.connect();
     return this.#calls.call("list sandboxes", async () => {
       const app = await client.apps.fromName(this.#settings.app).catch(undefinedWhenGone);
       if (app === undefined) return [];
@@ -137,20 +105,7 @@ export class ModalProvider implements SandboxProvider {
     });
   }
 
-  async #sandboxOf(id: string): Promise<Sandbox> {
-    const client = await this.#connect();
-    return client.sandboxes.fromId(id);
-  }
-
-  #connect(): Promise<ModalClient> {
-    this.#client ??= this.#makeClient().catch((error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    });
-    return this.#client;
-  }
-
-  async #makeClient(): Promise<ModalClient> {
+  protected async makeClient(): Promise<ModalClient> {
     const { client, tokenId, tokenSecret, environment } = this.#settings;
     if (client !== undefined) return client;
     const modal = await loadVendor("modal", () => import("modal"));
@@ -181,26 +136,15 @@ export class ModalProvider implements SandboxProvider {
   }
 }
 
-/** One that its owner made and ends: it is used, and left alone. */
 export function ownedModalSandbox(handle: ModalHandle): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes, workingDirectory } = handle;
-  const calls = new ModalCalls([]);
-  const open = (request: OpenRequest): OpenedSandbox => {
-    const machine = new ModalMachine(sandbox, calls, workingDirectory);
-    const own = { env: { ...env, ...request.env }, timeout, maxOutputBytes };
-    return borrowedSandbox(sandbox.sandboxId, new RemoteSandbox(machine, own));
-  };
-  return {
+  const { sandbox, workingDirectory } = handle;
+  const calls = new VendorCalls(MODAL, []);
+  return ownedSandbox(handle, {
     name: "modal",
     network: "open",
-    workingDirectory,
-    lendsPlace: true,
-    open: async (request) => {
-      request.signal?.throwIfAborted();
-      return open(request);
-    },
-    reattach: async (id, request) => (id === sandbox.sandboxId ? open(request) : undefined),
-  };
+    id: sandbox.sandboxId,
+    machine: () => new ModalMachine(sandbox, calls, workingDirectory),
+  });
 }
 
 function falseWhenGone(error: unknown): false {

@@ -4,25 +4,24 @@ import type { DevboxCreateParams } from "@runloop/api-client/resources/devboxes/
 import { ConfigurationError } from "deepwright";
 import {
   COMMAND_KINDS,
-  checkDirectory,
   checkSeconds,
-  handleOptions,
   type OptionRules,
-  type Present,
   presentOptions,
   VENDOR_HINTS,
 } from "../checked-options.ts";
 import type { NetworkReach } from "../provider.ts";
+import {
+  type CommandOptions,
+  DAY,
+  directoryIn,
+  type HandleSettings,
+  handleSettings,
+  type Settings,
+} from "../remote/vendor-options.ts";
 
-export interface RunloopCommandOptions {
-  /** Where commands start, and relative paths lie; made when it is not there. Default `/home/user`. */
+export interface RunloopCommandOptions extends CommandOptions {
+  /** Default `/home/user`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Variables every command sees. */
-  readonly env?: Readonly<Record<string, string>> | null;
-  /** Seconds a command may take when the call names none; default 120. */
-  readonly timeout?: number | null;
-  /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
-  readonly maxOutputBytes?: number | null;
 }
 
 /** Runloop goes by policies that are made beforehand; what one allows is for its maker to say. */
@@ -65,16 +64,14 @@ export interface RunloopHandleOptions extends RunloopCommandOptions {
 
 type Settled = "network" | "idleTimeout" | "onIdle" | "openTimeout" | "workingDirectory";
 
-export type RunloopSettings = Present<Omit<RunloopSandboxOptions, Settled>> &
-  Required<Present<Pick<RunloopSandboxOptions, Settled>>>;
+export type RunloopSettings = Settings<RunloopSandboxOptions, Settled>;
 
-export type RunloopHandle = Present<RunloopHandleOptions> & {
-  readonly network: NetworkReach;
-  readonly workingDirectory: string;
-};
+export type RunloopHandle = HandleSettings<RunloopHandleOptions> & { readonly network: NetworkReach };
 
 const WITH_POLICY =
   'Make a network policy and write network: { policy: "npol_…", reach: "none" }, or leave it out for an open network.';
+
+const DIRECTORY = "/home/user";
 
 const RULES: OptionRules<RunloopSandboxOptions> = {
   of: "runloopSandbox",
@@ -100,8 +97,6 @@ const RULES: OptionRules<RunloopSandboxOptions> = {
   },
 };
 
-const DAY = 86_400;
-
 export function runloopSettings(given: RunloopSandboxOptions | null): RunloopSettings {
   const options = presentOptions(given, RULES);
   const { idleTimeout = 3600, openTimeout = 300, onIdle = "shutdown", network = "open" } = options;
@@ -122,22 +117,18 @@ export function runloopSettings(given: RunloopSandboxOptions | null): RunloopSet
     openTimeout,
     onIdle,
     network,
-    workingDirectory: runloopDirectory(options),
+    workingDirectory: directoryIn(options, DIRECTORY),
   };
 }
 
 export function runloopHandle(given: RunloopHandleOptions): RunloopHandle {
-  const options = handleOptions(given, { of: RULES.of, kinds: { ...COMMAND_KINDS, network: "any" } });
+  const options = handleSettings(given, RULES.of, DIRECTORY, { network: "any" });
   const { network = "open" } = options;
   if (!["none", "allow-list", "open"].includes(network))
     throw new ConfigurationError("INVALID_OPTION", 'network: say "none", "allow-list" or "open".', {
       hint: "It is the policy of the devbox that decides; this says what it allows.",
     });
-  return { ...options, network, workingDirectory: runloopDirectory(options) };
-}
-
-function runloopDirectory({ workingDirectory }: RunloopCommandOptions): string {
-  return checkDirectory(workingDirectory ?? "/home/user");
+  return { ...options, network };
 }
 
 function checkNetwork(network: RunloopNetwork): void {

@@ -1,18 +1,9 @@
 /** How Runloop's devboxes are made, found and ended. */
-import { randomBytes } from "node:crypto";
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams, DevboxView } from "@runloop/api-client/resources/devboxes/devboxes";
 import { SandboxError } from "deepwright";
-import { borrowedSandbox } from "../borrowed-sandbox.ts";
-import {
-  LEASE_LABEL,
-  type NetworkReach,
-  type OpenedSandbox,
-  type OpenRequest,
-  type SandboxProvider,
-} from "../provider.ts";
-import { createOrUndo } from "../remote/create-or-undo.ts";
-import { RemoteSandbox } from "../remote/remote-sandbox.ts";
+import { LEASE_LABEL, type OpenedSandbox, type OpenRequest, type SandboxProvider } from "../provider.ts";
+import { ATTEMPT_LABEL, CloudProvider, ownedSandbox } from "../remote/cloud-provider.ts";
 import { loadVendor } from "../remote/vendor.ts";
 import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
@@ -23,63 +14,43 @@ const RUNLOOP: Vendor = {
   vendor: "Runloop",
   keyHint: "Set RUNLOOP_API_KEY, or pass apiKey, to a key that may do this.",
 };
-/** Holds a value made for one creation, by which it is found when its answer was lost. */
-const ATTEMPT_LABEL = "deepwright-attempt";
 /** A command of ours cannot run twice, so a request may be sent again. */
 const RETRIES = 2;
 const PAGE = 100;
 const RESUME_SECONDS = 300;
 
-export class RunloopProvider implements SandboxProvider {
+export class RunloopProvider extends CloudProvider<RunloopSDK, Devbox> {
   readonly name = "runloop";
-  readonly network: NetworkReach;
-  readonly workingDirectory: string;
   readonly #settings: RunloopSettings;
   readonly #calls: VendorCalls;
-  #client: Promise<RunloopSDK> | undefined;
 
   constructor(settings: RunloopSettings) {
+    super(settings, settings.network === "open" ? "open" : settings.network.reach);
     this.#settings = settings;
-    this.network = settings.network === "open" ? "open" : settings.network.reach;
-    this.workingDirectory = settings.workingDirectory;
     this.#calls = new VendorCalls(RUNLOOP, [settings.apiKey ?? process.env.RUNLOOP_API_KEY]);
-  }
-
-  async open(request: OpenRequest): Promise<OpenedSandbox> {
-    request.signal?.throwIfAborted();
-    const client = await this.#connect();
-    const attempt = randomBytes(12).toString("hex");
-    const devbox = await createOrUndo({
-      create: () => this.#create(client, request, attempt),
-      end: (made) => this.#end(made),
-      sweep: () => this.#sweep(attempt),
-      timeout: this.#settings.openTimeout,
-      signal: request.signal,
-    });
-    return this.#opened(devbox, this.#machineOf(devbox), request);
   }
 
   /** One that was suspended is resumed; its files are there. */
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
     request.signal?.throwIfAborted();
-    const devbox = (await this.#connect()).devbox.fromId(id);
+    const devbox = (await this.connect()).devbox.fromId(id);
     const status = await this.#calls.call("find the devbox", () => statusOfDevbox(devbox), request.signal);
     if (status === undefined || isEnded(status)) return undefined;
     const machine = this.#machineOf(devbox);
     const isThere = await machine.awake();
     request.signal?.throwIfAborted();
-    return isThere ? this.#opened(devbox, machine, request) : undefined;
+    return isThere ? this.#held(devbox, machine, request) : undefined;
   }
 
   async destroy(id: string): Promise<void> {
-    await this.#end((await this.#connect()).devbox.fromId(id));
+    await this.end((await this.connect()).devbox.fromId(id));
   }
 
   async find(key: string): Promise<readonly string[]> {
     return this.#findBy(LEASE_LABEL, key);
   }
 
-  async #create(client: RunloopSDK, request: OpenRequest, attempt: string): Promise<Devbox> {
+  protected async create(client: RunloopSDK, request: OpenRequest, attempt: string): Promise<Devbox> {
     const { id } = await this.#calls.call("create a devbox", () =>
       client.api.devboxes.create(this.#parameters(request, attempt)),
     );
@@ -90,7 +61,7 @@ export class RunloopProvider implements SandboxProvider {
       );
       return devbox;
     } catch (error) {
-      await this.#end(devbox).catch(() => undefined);
+      await this.end(devbox).catch(() => undefined);
       throw error;
     }
   }
@@ -118,28 +89,16 @@ export class RunloopProvider implements SandboxProvider {
     return new RunloopMachine(devbox, this.#calls, this.workingDirectory, this.#settings.openTimeout);
   }
 
-  #opened(devbox: Devbox, machine: RunloopMachine, request: OpenRequest): OpenedSandbox {
-    const { env, timeout, maxOutputBytes } = this.#settings;
-    let ended: Promise<void> | undefined;
-    return {
-      id: devbox.id,
-      sandbox: new RemoteSandbox(machine, { env: { ...env, ...request.env }, timeout, maxOutputBytes }),
-      keepAlive: async () => {
-        await this.#calls.call("keep the devbox", () => devbox.keepAlive());
-      },
-      detach: async () => undefined,
-      destroy: async () => {
-        machine.end();
-        ended ??= this.#end(devbox).catch((error: unknown) => {
-          ended = undefined;
-          throw error;
-        });
-        await ended;
-      },
-    };
+  protected opened(_client: RunloopSDK, devbox: Devbox, request: OpenRequest): OpenedSandbox {
+    return this.#held(devbox, this.#machineOf(devbox), request);
   }
 
-  async #end(devbox: Devbox): Promise<void> {
+  #held(devbox: Devbox, machine: RunloopMachine, request: OpenRequest): OpenedSandbox {
+    const keepAlive = () => keepDevbox(this.#calls, devbox);
+    return this.hold({ machine, keepAlive, end: () => this.end(devbox) }, request);
+  }
+
+  protected async end(devbox: Devbox): Promise<void> {
     await this.#calls.call("end the devbox", async () => {
       try {
         await devbox.shutdown();
@@ -151,13 +110,13 @@ export class RunloopProvider implements SandboxProvider {
     });
   }
 
-  async #sweep(attempt: string): Promise<void> {
+  protected async sweep(attempt: string): Promise<void> {
     for (const id of await this.#findBy(ATTEMPT_LABEL, attempt)) await this.destroy(id);
   }
 
   /** Runloop does not look for metadata: all devboxes are listed. */
   async #findBy(label: string, value: string): Promise<readonly string[]> {
-    const client = await this.#connect();
+    const client = await this.connect();
     return this.#calls.call("list devboxes", async () => {
       const ids: string[] = [];
       for await (const devbox of client.api.devboxes.list({ limit: PAGE, include_total_count: false }))
@@ -166,15 +125,7 @@ export class RunloopProvider implements SandboxProvider {
     });
   }
 
-  #connect(): Promise<RunloopSDK> {
-    this.#client ??= this.#makeClient().catch((error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    });
-    return this.#client;
-  }
-
-  async #makeClient(): Promise<RunloopSDK> {
+  protected async makeClient(): Promise<RunloopSDK> {
     const { client, baseUrl = process.env.RUNLOOP_BASE_URL } = this.#settings;
     if (client !== undefined) return client;
     const bearerToken = this.#settings.apiKey ?? process.env.RUNLOOP_API_KEY;
@@ -195,35 +146,20 @@ export class RunloopProvider implements SandboxProvider {
   }
 }
 
-/** One that its owner made and ends: it is used, and left alone. */
 export function ownedRunloopSandbox(handle: RunloopHandle): SandboxProvider {
-  const { sandbox, env, timeout, maxOutputBytes, network, workingDirectory } = handle;
+  const { sandbox, network, workingDirectory } = handle;
   const calls = new VendorCalls(RUNLOOP, []);
-  const open = (request: OpenRequest): OpenedSandbox => {
-    const machine = new RunloopMachine(sandbox, calls, workingDirectory, RESUME_SECONDS);
-    const remote = new RemoteSandbox(machine, {
-      env: { ...env, ...request.env },
-      timeout,
-      maxOutputBytes,
-    });
-    return {
-      ...borrowedSandbox(sandbox.id, remote),
-      keepAlive: async () => {
-        await calls.call("keep the devbox", () => sandbox.keepAlive());
-      },
-    };
-  };
-  return {
+  return ownedSandbox(handle, {
     name: "runloop",
     network,
-    workingDirectory,
-    lendsPlace: true,
-    open: async (request) => {
-      request.signal?.throwIfAborted();
-      return open(request);
-    },
-    reattach: async (id, request) => (id === sandbox.id ? open(request) : undefined),
-  };
+    id: sandbox.id,
+    machine: () => new RunloopMachine(sandbox, calls, workingDirectory, RESUME_SECONDS),
+    keepAlive: () => keepDevbox(calls, sandbox),
+  });
+}
+
+async function keepDevbox(calls: VendorCalls, devbox: Devbox): Promise<void> {
+  await calls.call("keep the devbox", () => devbox.keepAlive());
 }
 
 /** Undefined: there is none. */
