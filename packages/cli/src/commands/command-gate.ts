@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { CommandRules } from "@deepwright/sandboxes/command-rules";
 import type { InterruptOnConfig } from "deepwright";
 import { isSecretPath } from "../run/secret-names.ts";
+import type { CommandJudge } from "../settings/command-rules.ts";
 import type { Commands } from "./commands.ts";
 
 /**
@@ -13,14 +14,17 @@ import type { Commands } from "./commands.ts";
  */
 export function commandGate(
   { kind, reach }: Pick<Commands, "kind" | "reach">,
-  { directory, place }: { readonly directory: string; readonly place: string },
+  { directory, place, judge }: GatePlace,
 ): InterruptOnConfig {
   const every = { description: reach, rememberedFor: place };
-  if (kind === "none") return every;
+  if (kind === "none" && judge === undefined) return every;
   let looking: Promise<Looking> | undefined;
   return {
     ...every,
     when: async ({ toolCall }) => {
+      const settled = judge?.(String(toolCall.args.command))?.decision;
+      if (settled !== undefined) return settled === "ask";
+      if (kind === "none") return true;
       looking ??= openLooking();
       const { rules, showsUnnamed } = await looking;
       const { decision, words = [] } = rules.judge(String(toolCall.args.command));
@@ -29,6 +33,13 @@ export function commandGate(
       return (await Promise.all(words.map((word) => namesSecret(word, directory)))).includes(true);
     },
   };
+}
+
+export interface GatePlace {
+  readonly directory: string;
+  readonly place: string;
+  /** Rules of the settings. Commands they deny are not asked about: a middleware refuses them. */
+  readonly judge?: CommandJudge | undefined;
 }
 
 interface Looking {

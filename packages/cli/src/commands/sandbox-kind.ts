@@ -1,5 +1,6 @@
 /** Where commands of a run are run: what --sandbox can say. */
 import { usageError } from "../command-error.ts";
+import type { Settings } from "../settings/schema.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
 /** Sandboxes with files of their own: the directory is not in them. */
@@ -36,6 +37,22 @@ export function sandboxOptions({ sandbox, allowHost = [] }: RawSandboxOptions): 
   if (allowHost.length > 0 && kind !== "os")
     throw usageError(`--allow-host is for commands in the os sandbox; --sandbox is ${kind}.`);
   return { kind, image, isAskedFor: sandbox !== undefined, hosts: allowHost };
+}
+
+/** Settings count where the command line says nothing. In plan mode there are no commands. */
+export function sandboxWithSettings(
+  given: SandboxOptions,
+  { sandbox = {}, mode }: Pick<Settings, "sandbox" | "mode">,
+): SandboxOptions {
+  if (mode === "plan") return { kind: "off", isAskedFor: false, hosts: [] };
+  if (given.isAskedFor) return given;
+  const set = sandboxOptions({ ...(sandbox.kind !== undefined && { sandbox: sandbox.kind }) });
+  const hosts = given.hosts.length > 0 ? given.hosts : (sandbox.hosts ?? []);
+  if (hosts.length > 0 && set.kind !== "os")
+    throw usageError(
+      `Hosts are for commands in the os sandbox; sandbox.kind in the settings is ${set.kind}.`,
+    );
+  return { ...set, isAskedFor: false, hosts };
 }
 
 export function isSandboxKind(value: unknown): value is SandboxKind {

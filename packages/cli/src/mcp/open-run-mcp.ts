@@ -19,16 +19,18 @@ export interface RunMcpRequest {
   readonly isAttended: boolean;
   readonly isQuiet: boolean;
   readonly signal?: AbortSignal;
+  /** Servers of trusted settings, by name. */
+  readonly servers?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Nothing is loaded, and undefined returned, where no file names a server. Throws where nobody can be asked about one. */
 export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefined> {
-  const { directory, console, isAttended, isQuiet, signal } = request;
+  const { directory, console, isAttended, isQuiet, signal, servers = {} } = request;
   const home = homeOf(process.env);
-  if (!hasDefinitions(directory, home)) return undefined;
+  if (!hasDefinitions(directory, home) && Object.keys(servers).length === 0) return undefined;
   const { knownServers, openMcp } = await import("@deepwright/mcp");
   try {
-    const sources = { project: directory, home };
+    const sources = { project: directory, home, servers };
     if (!isAttended) refuseUntrusted(await knownServers(sources));
     const trust = (asked: TrustRequest): Promise<boolean> => agreed(asked, console);
     const onNotice = (notice: McpNotice): void => say(notice, console, isQuiet);

@@ -15,11 +15,19 @@ export interface ModelWish {
   readonly model?: string;
   /** `--base-url`. */
   readonly baseUrl?: string;
+  /** Settings, which count less than flags and variables. */
+  readonly settings?: SettingsWish | undefined;
+}
+
+/** Values of settings with words for where they are written. */
+export interface SettingsWish {
+  readonly model?: Named<string> | undefined;
+  readonly baseUrl?: Named<string> | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Named<T> {
+export interface Named<T> {
   readonly value: T;
   /** `--model` or the name of a variable. */
   readonly source: string;
@@ -30,8 +38,13 @@ export async function chooseModel(
   environment: Environment,
   endpoints: Endpoints,
 ): Promise<ModelChoice> {
-  const server = given(wish.baseUrl, "--base-url", environment, "DEEPWRIGHT_BASE_URL", parseBaseUrl);
-  const name = given(wish.model, "--model", environment, "DEEPWRIGHT_MODEL", parseModelName);
+  const { settings } = wish;
+  const server =
+    given(wish.baseUrl, "--base-url", environment, "DEEPWRIGHT_BASE_URL", parseBaseUrl) ??
+    ofSettings(settings?.baseUrl, parseBaseUrl);
+  const name =
+    given(wish.model, "--model", environment, "DEEPWRIGHT_MODEL", parseModelName) ??
+    ofSettings(settings?.model, parseModelName);
   if (name) return named(name, server, environment, endpoints);
   if (server) return compatible(server.value, server.source, environment, endpoints);
   return (
@@ -51,6 +64,13 @@ function given<T>(
   if (text === undefined) return undefined;
   const source = option === undefined ? variable : optionName;
   return { value: parse(text, source), source };
+}
+
+function ofSettings<T>(
+  written: Named<string> | undefined,
+  parse: (text: string, source: string) => T,
+): Named<T> | undefined {
+  return written && { value: parse(written.value, written.source), source: written.source };
 }
 
 async function named(

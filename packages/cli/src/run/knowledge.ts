@@ -5,7 +5,7 @@
  * they are in, threads above all, is within reach.
  */
 import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import type { BackendProtocol } from "deepwright";
 import { homeOf } from "../state/home.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -31,6 +31,8 @@ const MOST_BYTES = 1024 * 1024;
 
 export interface KnowledgeOptions {
   readonly memory: boolean;
+  /** Further memory files of settings: absolute ones are the user's, others lie below the directory. */
+  readonly memoryFiles?: readonly string[] | undefined;
   readonly skills: boolean;
 }
 
@@ -42,7 +44,10 @@ export async function findKnowledge(
 ): Promise<Knowledge> {
   const home = homeOf(environment);
   const user = await userKnowledge(home, options);
-  const memory = options.memory && (await isFile(project, MEMORY)) ? [MEMORY] : [];
+  const memory: string[] = [];
+  const named = (options.memoryFiles ?? []).filter((name) => !isAbsolute(name)).map((name) => `/${name}`);
+  if (options.memory)
+    for (const path of [MEMORY, ...named]) if (await isFile(project, path)) memory.push(path);
   const skills: string[] = [];
   if (options.skills)
     for (const source of SKILLS) if (await holdsSkills(project, source)) skills.push(`${source}/`);
@@ -58,12 +63,23 @@ async function userKnowledge(home: string, options: KnowledgeOptions): Promise<K
       readOnly: true,
     });
   const memory = found?.text === undefined ? [] : [`${USER_MEMORY}${MEMORY}`];
+  const warnings = found?.warning ? [found.warning] : [];
+  const named = options.memory ? (options.memoryFiles ?? []).filter((name) => isAbsolute(name)) : [];
+  for (const [index, path] of named.entries()) {
+    const { text, warning } = await userMemory(path);
+    const mount = `${USER_MEMORY}-${index + 1}/`;
+    const name = `/${basename(path)}`;
+    warnings.push(...(warning ? [warning] : text === undefined ? [`There is no ${safeLine(path)}.`] : []));
+    if (text === undefined) continue;
+    mounts[mount] = new PolicyBackend(new MapBackend({ [name]: text }), { readOnly: true });
+    memory.push(`${mount.slice(0, -1)}${name}`);
+  }
   const directory = join(home, "skills");
   const isDirectory = options.skills && (await stat(directory).catch(() => undefined))?.isDirectory();
   const disk = isDirectory ? new FilesystemBackend({ rootDir: directory, virtualMode: true }) : undefined;
   const skills = disk && (await holdsSkills(disk, "/")) ? [`${USER_SKILLS}/`] : [];
   if (disk && skills.length > 0) mounts[`${USER_SKILLS}/`] = new PolicyBackend(disk, { readOnly: true });
-  return { memory, skills, readOnly: memory, mounts, warnings: found?.warning ? [found.warning] : [] };
+  return { memory, skills, readOnly: memory, mounts, warnings };
 }
 
 /** It is read here: a link to a file elsewhere is the user's own affair. */
@@ -107,6 +123,8 @@ export function knowledgeLine({ memory, skills }: Knowledge): string | undefined
 /** For people: where the user's own are, not where they are mounted. */
 function shown(path: string): string {
   return safeLine(
-    path.replace(`${USER_MEMORY}/`, "the user's ").replace(`${USER_SKILLS}/`, "the user's skills"),
+    path
+      .replace(/^\/\.user\/memory(?:-\d+)?\//, "the user's ")
+      .replace(`${USER_SKILLS}/`, "the user's skills"),
   );
 }

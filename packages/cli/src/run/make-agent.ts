@@ -10,10 +10,12 @@ import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import type { AgentAdditions } from "./agent-additions.ts";
 import { ASKED, type Asked, askedTools, type KnownTool, mayAsk } from "./asked-tools.ts";
 import type { RunnableAgent } from "./run-agent.ts";
 import { budgetOf } from "./run-limits.ts";
 import type { RunOptions } from "./run-options.ts";
+import type { RunSettings } from "./run-settings.ts";
 import type { RunThread } from "./run-thread.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -30,6 +32,8 @@ export interface AgentParts {
   readonly sandbox: ThreadSandbox;
   readonly commands: Commands | undefined;
   readonly mcp: Mcp | undefined;
+  readonly settings: RunSettings;
+  readonly additions: AgentAdditions;
 }
 
 export interface MadeAgent {
@@ -43,8 +47,11 @@ export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
   const { options, commands, mcp, sandbox } = parts;
   const place = placeOf(sandbox);
   const { directory } = parts.workplace;
+  const { judge, settings: set } = parts.settings;
+  const isOpen =
+    set.mode === "auto" && commands !== undefined && commands.kind !== "none" && judge === undefined;
   const gate = {
-    ...(commands && { [EXECUTE]: commandGate(commands, { directory, place }) }),
+    ...(commands && !isOpen && { [EXECUTE]: commandGate(commands, { directory, place, judge }) }),
     ...mcp?.interruptOn,
   };
   const settings = { ...settingsOf(library, parts), interruptOn: gate };
@@ -93,27 +100,29 @@ const ASKED_STATE = {
 };
 
 function settingsOf(library: Library, parts: AgentParts) {
-  const { options, choice, model, workplace, thread, sandbox, commands, mcp } = parts;
+  const { options, choice, model, workplace, thread, sandbox, commands, mcp, additions } = parts;
   const { middleware, ...knowledge } = knowledgeOptions(library, parts);
   return {
     model,
     backend: workplace.backend,
     ...knowledge,
-    middleware: [...middleware, ...mcpMiddleware(library, mcp), boundSandbox(sandbox)],
+    ...additions.options,
+    middleware: [...middleware, ...additions.middleware, boundSandbox(sandbox)],
     systemPrompt: promptOf(parts, (commands !== undefined || mcp !== undefined) && !options.yes),
     checkpointer: thread.saver,
     threadClaim: { mode: "refuse", ttl: CLAIM_SECONDS } as const,
-    budget: budgetOf(options.limits, choice) ?? null,
+    budget: budgetOf({ ...parts.settings.settings.budget, ...options.limits }, choice) ?? null,
   };
 }
 
 function promptOf(
-  { options: { system, yes }, commands }: Pick<AgentParts, "options" | "commands">,
+  { options: { system, yes }, commands, additions }: Pick<AgentParts, "options" | "commands" | "additions">,
   asks: boolean,
 ): { readonly prefix?: string; readonly suffix: string } {
   const words = [
     commands?.isElsewhere ? "" : OWN_DIRECTORY,
     NOBODY,
+    additions.words,
     asks ? ASKING : "",
     commands && !yes ? (commands.kind === "none" ? ALL_COMMANDS : SOME_COMMANDS) : "",
   ];
@@ -133,13 +142,6 @@ const ALL_COMMANDS = "Every command needs approval.";
 
 export const SOME_COMMANDS =
   "A command that only looks, such as `ls`, `cat` or `git log`, runs at once if it stands alone, without pipes, redirects, variables or wildcards; every other command needs approval.";
-
-/** The general-purpose subagent has the tools of servers too; what it searches for is its own affair. */
-export function mcpMiddleware(library: Library, mcp: Mcp | undefined): readonly unknown[] {
-  if (mcp === undefined) return [];
-  const generalPurposeMiddleware = [mcp.middleware];
-  return [mcp.middleware, library.createSubAgentMiddleware({ generalPurposeMiddleware })];
-}
 
 /** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
 export function knowledgeOptions(

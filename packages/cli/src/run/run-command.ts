@@ -3,16 +3,20 @@ import { Approver, isAttended } from "../approval/approver.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { type Commands, closeCommands } from "../commands/commands.ts";
 import type { NoCommands } from "../commands/open-commands.ts";
-import { isCloud } from "../commands/sandbox-kind.ts";
+import { isCloud, sandboxWithSettings } from "../commands/sandbox-kind.ts";
 import { sandboxFlags, sandboxOfRun, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
-import { chooseModel } from "../model/choose.ts";
+import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
+import { settingsWish } from "../settings/model-wish.ts";
+import type { Settings } from "../settings/schema.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { type DirectoryTrust, trustLine } from "../trust/directory-trust.ts";
+import type { UserCommand } from "../user-files/user-commands.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Kept, keptWith } from "./kept-with-thread.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
@@ -24,7 +28,8 @@ import { movedLine, threadLine, workspaceLine } from "./output/workspace-lines.t
 import type { RunnableAgent, RunResult } from "./run-agent.ts";
 import { imagesBefore, imagesBeforeInput } from "./run-changes.ts";
 import { type RunInput, runInput } from "./run-input.ts";
-import { type RawRunOptions, runOptions } from "./run-options.ts";
+import { type RawRunOptions, type RunOptions, runOptions } from "./run-options.ts";
+import type { RunSettings } from "./run-settings.ts";
 import { closeRunThread, openRunThread, type RunThread } from "./run-thread.ts";
 import { runToEnd } from "./run-to-end.ts";
 import { stdinCarries } from "./stdin-kind.ts";
@@ -49,6 +54,7 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     sandbox: undefined,
     commands: undefined,
     mcp: undefined,
+    opening: undefined,
   };
   try {
     return await execute(words, run);
@@ -56,6 +62,8 @@ export async function runCommand(words: readonly string[], raw: RawRunOptions): 
     return failedEarly(error, run);
   } finally {
     stop.done();
+    // A process that ends while a native module is being loaded is aborted by it.
+    await settledSoon(run.opening);
     await Promise.all([closeCommands(run.commands), closeCommands(run.mcp), closeRunThread(run.thread)]);
   }
 }
@@ -67,31 +75,46 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const task = await orStopped<Task | undefined>(reading, stop);
   if (options.timeout !== undefined) stop.after(options.timeout);
   const directory = await orStopped(realDirectory(options.in), stop);
-  const prepared = await orStopped(prepare(run, directory, task !== undefined), stop);
-  const { agent, workplace, thread } = prepared;
+  const preparing = prepare(run, directory, task);
+  run.opening = preparing;
+  const prepared = await orStopped(preparing, stop);
+  const { agent, workplace, thread, text, hooks } = prepared;
   const config = threadConfig(thread, directory);
-  const beginning = await orStopped(runInput(prepared, config, task?.text, options), stop);
+  const beginning = await orStopped(runInput(prepared, config, text, options), stop);
   const images = task ? imagesBefore(thread.saver, thread.id) : imagesBeforeInput(thread.saver, thread.id);
   const since = await orStopped(images, stop);
   await saySituation(run, task, beginning, prepared);
-  const approver = approverFor(run, thread, workplace.controlPaths);
+  await orStopped(startHooks(hooks, thread.id, text, stop), stop);
+  const approver = approverFor(run, prepared);
   const { input, open } = beginning;
   const result = await runToEnd({ agent, input, stop, onPart: viewOf(run), config }, approver, open);
-  return reportEnd(run, { ...result, workplace, since, denied: approver.denied });
+  const code = await reportEnd(run, { ...result, workplace, since, denied: approver.denied });
+  await hooks?.run("run-end", { threadId: thread.id, end: result.end.kind, exitCode: code });
+  return code;
+}
+
+/** A hook that refuses the run ends it before the model is asked. */
+async function startHooks(
+  hooks: Hooks | undefined,
+  threadId: string,
+  task: string | undefined,
+  { signal }: Stop,
+): Promise<void> {
+  const verdict = await hooks?.run("run-start", { threadId, ...(task !== undefined && { task }) }, signal);
+  if (verdict?.refused !== undefined) throw new CommandError(`A hook refused the run: ${verdict.refused}`);
 }
 
 /** With --json the caller is a program: it reads the question and answers with another run. */
 function approverFor(
   { options, console, stop }: Run,
-  { isKept }: RunThread,
-  controlPaths: readonly string[],
+  { thread: { isKept, id: threadId }, workplace: { controlPaths }, hooks }: Prepared,
 ): Approver {
   const { yes, json, wait, answer } = options;
   const person = { stdin: process.stdin, stderr: process.stderr };
   const { env: environment } = process;
   const nobody = isKept && (json || wait) ? "wait" : "deny";
   const mode = !json && !wait && isAttended(person, environment) ? "ask" : nobody;
-  const around = { console, person, environment, signal: stop.signal, controlPaths };
+  const around = { console, person, environment, signal: stop.signal, controlPaths, hooks, threadId };
   return new Approver({ mode: yes ? "approve" : mode, first: answer }, around);
 }
 
@@ -101,35 +124,77 @@ interface Prepared {
   readonly keeps: Record<string, unknown>;
   readonly workplace: Workplace;
   readonly thread: RunThread;
+  /** The task, with a command's text in the place of its name. */
+  readonly text: string | undefined;
+  readonly hooks: Hooks | undefined;
 }
 
-async function prepare(run: Run, directory: string, hasTask: boolean): Promise<Prepared> {
+async function prepare(run: Run, directory: string, task: Task | undefined): Promise<Prepared> {
   const { options, console } = run;
-  const choice = await chooseModel(options, process.env, endpoints);
+  const isAsking = !options.json && !options.wait && isAttended(process, process.env);
+  const { openRunSettings, openUserFiles } = await import("./run-settings.ts");
+  const set = await openRunSettings({ directory, console, isAttended: isAsking, isTrusted: options.trust });
+  const files = await openDirectory(directory, set.hookFiles);
+  const isElsewhere = isCloud(options.sandbox.kind);
+  const own = await openUserFiles(directory, isElsewhere ? undefined : files.disk, options.trust);
+  if (own.line !== undefined) console.line(console.colours.yellow(own.line));
+  const { text, wish } = await taskAndModel(options, set, own.commands, task);
+  const choice = await chooseModel(wish, process.env, endpoints);
   run.choice = choice;
   sayChoice(run, choice);
-  run.mcp = mcpFor(run, directory, choice);
+  run.mcp = mcpFor(run, directory, choice, set.settings);
   const mcp = await run.mcp;
-  const [library, { makeAgent }, model, opened] = await Promise.all([
+  const { agentAdditions, loadNamedModels } = await import("./agent-additions.ts");
+  const named = [...(set.settings.fallbacks ?? []), ...own.agents.map(({ modelName }) => modelName)];
+  const [library, { makeAgent }, model, models, opened] = await Promise.all([
     import("deepwright"),
     import("./make-agent.ts"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
-    openDirectory(directory).then((files) => openThreadAndCommands(run, files, choice, hasTask)),
+    choice.kind === "offline" ? new Map() : loadNamedModels(named, console),
+    openThreadAndCommands(run, files, choice, { hasTask: task !== undefined, settings: set.settings }),
   ]);
-  const { files, thread, commands, sandbox, kept } = opened;
-  const workplace = await openWorkplace(files, options, commands, process.env);
+  const { thread, commands, sandbox, kept } = opened;
+  const knowledge = { ...options, memoryFiles: set.settings.memory?.files };
+  const workplace = await openWorkplace(files, knowledge, commands, process.env);
   const { asked } = kept;
-  const parts = { options, console, choice, model, workplace, thread, asked, sandbox, commands, mcp };
-  return { ...makeAgent(library, parts), workplace, thread };
+  const additions = agentAdditions(library, set, { agents: own.agents, models, mcp });
+  const asks = set.settings.mode === "ask" && asked.kept === undefined ? "changes" : undefined;
+  const parts = {
+    ...{ options: { ...options, ask: options.ask ?? asks }, console, choice, model, workplace, thread },
+    ...{ asked, sandbox, commands, mcp, settings: set, additions },
+  };
+  return { ...makeAgent(library, parts), workplace, thread, text, hooks: set.hooks };
+}
+
+/** A task `/name words` is the text of that command, which may name a model. */
+async function taskAndModel(
+  options: RunOptions,
+  { loaded }: RunSettings,
+  commands: readonly UserCommand[],
+  task: Task | undefined,
+): Promise<{ readonly text: string | undefined; readonly wish: ModelWish }> {
+  const { expandCommand } = await import("../user-files/user-commands.ts");
+  const expanded = task?.text.startsWith("/") ? expandCommand(task.text, commands) : undefined;
+  const { model: _, ...settings } = settingsWish(loaded);
+  const ofCommand = expanded?.command.model;
+  const model = ofCommand
+    ? { value: ofCommand, source: `/${expanded.command.name}` }
+    : settingsWish(loaded).model;
+  return { text: expanded?.text ?? task?.text, wish: { ...options, settings: { ...settings, model } } };
 }
 
 /** The offline model calls none, and what they do cannot be held back for a dry run. */
-async function mcpFor({ options, console, stop }: Run, directory: string, choice: ModelChoice) {
+async function mcpFor(
+  { options, console, stop }: Run,
+  directory: string,
+  choice: ModelChoice,
+  { mcpServers: servers }: Settings,
+) {
   if (!options.mcp || options.dryRun || choice.kind === "offline") return undefined;
   const { openRunMcp } = await import("../mcp/open-run-mcp.ts");
   const isAsking = !options.json && !options.wait && isAttended(process, process.env);
   const isQuiet = options.detail === "quiet";
-  return openRunMcp({ directory, console, isAttended: isAsking, isQuiet, signal: stop.signal });
+  return openRunMcp({ directory, console, isAttended: isAsking, isQuiet, signal: stop.signal, servers });
 }
 
 interface ThreadAndCommands {
@@ -144,13 +209,14 @@ async function openThreadAndCommands(
   run: Run,
   files: DirectoryFiles,
   choice: ModelChoice,
-  hasTask: boolean,
+  { hasTask, settings }: { readonly hasTask: boolean; readonly settings: Settings },
 ): Promise<ThreadAndCommands> {
   const thread = await openThread(run);
   const kept = await keptWith(thread);
   const { directory } = files;
   const isWaiting = kept.asked.waiting.length > 0;
-  const sandbox = sandboxOfRun(run.options.sandbox, kept.sandbox, { directory, hasTask, isWaiting });
+  const given = kept.sandbox ? run.options.sandbox : sandboxWithSettings(run.options.sandbox, settings);
+  const sandbox = sandboxOfRun(given, kept.sandbox, { directory, hasTask, isWaiting });
   run.sandbox = sandbox;
   if (needsCommands(run, sandbox, choice)) run.commands = openedCommands(run, files, thread, sandbox);
   return { files, thread, kept, sandbox, commands: await run.commands };
@@ -262,12 +328,25 @@ function viewOf({ options, console }: Run): (part: StreamPart) => void {
   return (part) => view.take(part);
 }
 
-/** Before the agent runs there is nothing to save: a stop ends it here. */
-async function orStopped<T>(work: Promise<T>, stop: Stop): Promise<T> {
-  const stopped = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
+const OPENING_MS = 2_000;
+
+async function settledSoon(work: Promise<unknown> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, OPENING_MS);
   });
-  return Promise.race([work, stopped]);
+  await Promise.race([work?.catch(() => {}), patience]);
+  clearTimeout(timer);
+}
+
+/** Before the agent runs there is nothing to save: a stop ends it here. */
+async function orStopped<T>(work: Promise<T>, { signal }: Stop): Promise<T> {
+  let leave = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+  });
+  return Promise.race([work, stopped]).finally(() => signal.removeEventListener("abort", leave));
 }
 
 function failedEarly(error: unknown, run: Run): ExitCode {

@@ -60,9 +60,12 @@ export interface DirectoryFiles {
   readonly controlPaths: readonly string[];
 }
 
-/** `directory` is a real path. */
-export async function openDirectory(directory: string): Promise<DirectoryFiles> {
-  const controlPaths = await controlPathsIn(directory);
+/** `directory` is a real path. `more` are further files that steer other programs, such as those that hooks run. */
+export async function openDirectory(
+  directory: string,
+  more: readonly string[] = [],
+): Promise<DirectoryFiles> {
+  const controlPaths = [...new Set([...(await controlPathsIn(directory)), ...more])];
   const { ProjectFiles } = await import("./project-files.ts");
   const notWritten: NotWritten[] = [];
   const approve = (path: string): boolean => {

@@ -6,16 +6,22 @@ import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";
 import { commandGate } from "../commands/command-gate.ts";
 import { type Commands, closeCommands } from "../commands/commands.ts";
 import { openCommands } from "../commands/open-commands.ts";
-import type { SandboxOptions } from "../commands/sandbox-kind.ts";
+import { type SandboxOptions, sandboxWithSettings } from "../commands/sandbox-kind.ts";
 import { placeOf, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import { choiceLine } from "../model/choice.ts";
 import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
 import { loadModel } from "../model/load.ts";
+import { agentAdditions, loadNamedModels } from "../run/agent-additions.ts";
 import { directoryWarning } from "../run/directory.ts";
 import { knowledgeLine } from "../run/knowledge.ts";
-import { ASKING, knowledgeOptions, mcpMiddleware, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
+import { ASKING, knowledgeOptions, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
+import { budgetOf } from "../run/run-limits.ts";
+import { openRunSettings, openUserFiles } from "../run/run-settings.ts";
 import { type DirectoryFiles, openDirectory, openWorkplace } from "../run/workplace.ts";
+import type { CommandJudge } from "../settings/command-rules.ts";
+import { settingsWish } from "../settings/model-wish.ts";
+import type { Settings } from "../settings/schema.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { trustLine } from "../trust/directory-trust.ts";
@@ -34,32 +40,54 @@ export async function openOwnAgent(
 ): Promise<OwnAgent> {
   const warning = await directoryWarning(directory);
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
-  const choice = await chooseModel(wish, process.env, endpoints);
+  const set = await openRunSettings({
+    ...{ directory, console, isAttended: isAttended(process, process.env), isTrusted: false },
+  });
+  const { settings } = set;
+  const choice = await chooseModel({ ...wish, settings: settingsWish(set.loaded) }, process.env, endpoints);
   console.line(safeLine(choiceLine(choice)));
   const [library, model] = await Promise.all([import("deepwright"), loadModel(choice)]);
-  const mcp = await mcpFor(directory, wish, choice.kind === "offline", console);
-  const files = await openDirectory(directory);
-  const commands = await commandsFor(files, console);
+  const mcp = await mcpFor(
+    directory,
+    { ...wish, servers: settings.mcpServers },
+    choice.kind === "offline",
+    console,
+  );
+  const files = await openDirectory(directory, set.hookFiles);
+  const own = await openUserFiles(directory, files.disk, false);
+  const named = [...(settings.fallbacks ?? []), ...own.agents.map(({ modelName }) => modelName)];
+  const models = await loadNamedModels(named, console);
+  const sandbox = { ...sandboxWithSettings(SANDBOX, settings), directory };
+  const commands = await commandsFor(files, sandbox, console);
   const workplace = await openWorkplace(
     files,
-    { dryRun: false, memory: true, skills: true, trust: false },
+    { dryRun: false, memory: true, skills: true, trust: false, memoryFiles: settings.memory?.files },
     commands,
     process.env,
   );
   const { knowledge } = workplace;
-  const lines = [...knowledge.warnings, knowledgeLine(knowledge), trustLine(workplace.trust, directory)];
+  const lines = [
+    own.line,
+    ...knowledge.warnings,
+    knowledgeLine(knowledge),
+    trustLine(workplace.trust, directory),
+  ];
   for (const line of lines) if (line) console.line(line);
-  const sandbox = { ...SANDBOX, directory };
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
+  const additions = agentAdditions(library, set, { agents: own.agents, models, mcp });
   const agent = library.createDeepAgent({
     model,
     backend: workplace.backend,
     ...known,
-    middleware: [...middleware, ...mcpMiddleware(library, mcp), boundSandboxOfServer(sandbox)],
+    ...additions.options,
+    middleware: [...middleware, ...additions.middleware, boundSandboxOfServer(sandbox)],
     systemPrompt: {
-      suffix: [OWN_DIRECTORY, ASKING, commands ? SOME_COMMANDS : ""].filter(Boolean).join(" "),
+      suffix: [OWN_DIRECTORY, additions.words, ASKING, commands ? SOME_COMMANDS : ""]
+        .filter(Boolean)
+        .join(" "),
     },
-    interruptOn: { ...questions(sandbox, commands), ...mcp?.interruptOn },
+    interruptOn: { ...questions(sandbox, commands, set.judge), ...mcp?.interruptOn },
+    ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
   } as never);
   const close = async (): Promise<void> => {
     await Promise.all([
@@ -74,36 +102,43 @@ export async function openOwnAgent(
 function questions(
   sandbox: ThreadSandbox,
   commands: Commands | undefined,
+  judge: CommandJudge | undefined,
 ): Record<string, InterruptOnConfig> {
   const { directory } = sandbox;
   const place = placeOf(sandbox);
   const changes = { rememberedFor: place };
   return {
     ...{ write_file: changes, edit_file: changes, delete: changes },
-    ...(commands && { execute: commandGate(commands, { directory, place }) }),
+    ...(commands && { execute: commandGate(commands, { directory, place, judge }) }),
   };
 }
 
 async function mcpFor(
   directory: string,
-  { mcp }: { readonly mcp?: boolean },
+  { mcp, servers }: { readonly mcp?: boolean; readonly servers?: Settings["mcpServers"] },
   isOffline: boolean,
   console: Console,
 ): Promise<Mcp | undefined> {
   if (mcp === false || isOffline) return undefined;
   const { openRunMcp } = await import("../mcp/open-run-mcp.ts");
-  return openRunMcp({ directory, console, isAttended: isAttended(process, process.env), isQuiet: false });
+  return openRunMcp({
+    directory,
+    console,
+    isAttended: isAttended(process, process.env),
+    isQuiet: false,
+    servers,
+  });
 }
 
 const SANDBOX: SandboxOptions = { kind: "os", isAskedFor: false, hosts: [] };
 
 async function commandsFor(
-  { directory, disk, controlPaths }: DirectoryFiles,
+  { disk, controlPaths }: DirectoryFiles,
+  sandbox: ThreadSandbox,
   console: Console,
 ): Promise<Commands | undefined> {
   const opened = await openCommands({
-    ...SANDBOX,
-    directory,
+    ...sandbox,
     files: disk,
     controlPaths,
     threadId: "serve",

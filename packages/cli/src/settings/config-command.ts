@@ -9,6 +9,7 @@ import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import type { ConfigAction, RawConfigOptions } from "./config-command-line.ts";
+import { heldLine } from "./held-words.ts";
 import { type LoadedSettings, loadSettings, nested } from "./load-settings.ts";
 import { type Origin, valueAt } from "./merge.ts";
 import {
@@ -134,14 +135,6 @@ function list(
   const words = heldLine(held);
   if (words !== undefined) console.line(console.colours.yellow(words));
   return EXIT.done;
-}
-
-/** One line about a project's settings that do not count; undefined where all count. */
-export function heldLine(held: LoadedSettings["held"]): string | undefined {
-  if (held === undefined) return undefined;
-  const keys = held.keys.map((key) => safeLine(key, 60)).join(", ");
-  const why = held.hasChanged ? "Changed since you trusted them" : "Not trusted";
-  return `${why}: ${keys} in ${held.files.map((path) => safeLine(path)).join(" and ")} ${held.keys.length > 1 ? "do" : "does"} not count. To look at it and trust it: deepwright trust`;
 }
 
 function shown(value: unknown): string {

@@ -2,6 +2,8 @@
  * The settings of a directory: the user's file, the project's, the project's local one, the environment, flags. Later ones
  * count more. Where there is no file and no variable, nothing is loaded to check them.
  */
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { openTrustRecord } from "../trust/trust-record.ts";
@@ -55,8 +57,9 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
   for (const { kind, path, text } of files) {
     if (text === undefined) continue;
     const origin = { layer: kind, name: path };
-    const values = await parseSettings(text, path);
-    checkMemory(values, kind, path);
+    const written = await parseSettings(text, path);
+    checkMemory(written, kind, path);
+    const values = kind === "user" ? withMemoryOfUser(written, home) : written;
     const split = kind === "user" || isTrusted ? undefined : splitByPower(values);
     layers.push({ origin, values: split?.harmless ?? values });
     if (split && split.held.length > 0) splits.push({ path, split });
@@ -96,6 +99,16 @@ function checkMemory({ memory }: Settings, kind: LayerKind, path: string): void 
     throw usageError(
       `${safeLine(path)}: 'memory.files' must name files below the project's directory, but it names '${safeLine(outside, 120)}'.`,
     );
+}
+
+/** The user's files by absolute paths: relative ones in the settings then are the project's. */
+function withMemoryOfUser(settings: Settings, home: string): Settings {
+  const { memory } = settings;
+  if (memory?.files === undefined) return settings;
+  const files = memory.files.map((name) =>
+    /^~[/\\]/.test(name) ? join(homedir(), name.slice(2)) : resolve(home, name),
+  );
+  return { ...settings, memory: { files } };
 }
 
 /** Models and addresses are checked where they are used: the words about them are the same for flags. */

@@ -4,18 +4,16 @@ import { dirname } from "node:path";
 import { usageError } from "../command-error.ts";
 import { isRecord } from "../run/stream-part.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { textHash } from "../trust/instruction-files.ts";
 import { openTrustRecord } from "../trust/trust-record.ts";
 import { splitKey } from "./merge.ts";
 import {
   checkedSettings,
   type FileKind,
-  PROJECT_FILES,
   parseSettings,
   readSettingsFiles,
   settingsPath,
 } from "./settings-file.ts";
-import { areTrusted } from "./settings-trust.ts";
+import { areTrusted, trustSettings } from "./settings-trust.ts";
 
 export interface WriteRequest {
   readonly kind: FileKind;
@@ -58,17 +56,10 @@ export async function writeSettingsText(
   await writeFile(draft, text, { mode: kind === "user" ? 0o600 : 0o644 });
   await rename(draft, path);
   if (kind === "user") return { path, isTrusted: true };
-  const record = openTrustRecord(home);
-  const kept = await record.get(directory);
+  const kept = await openTrustRecord(home).get(directory);
   const hadNone = before.every((file) => file.kind === "user" || file.text === undefined);
   if (!hadNone && !areTrusted(kept, before)) return { path, isTrusted: false };
-  const name = `/${PROJECT_FILES[kind]}`;
-  const others = (kept?.files ?? []).filter(([known]) => known !== name);
-  const files = [...others, [name, textHash(text)] as const];
-  await record.put(
-    directory,
-    files.map(([known, hash]) => ({ path: known, hash })),
-  );
+  await trustSettings(directory, home, await readSettingsFiles(directory, home));
   return { path, isTrusted: true };
 }
 

@@ -4,10 +4,16 @@ import type { BackendProtocol } from "deepwright";
 
 export const MEMORY = "/AGENTS.md";
 /** Directories of skills. Of two skills with one name, the one of the later directory counts. */
-export const SKILLS = ["/skills", "/.agents/skills", "/.deepwright/skills"];
+export const SKILLS = ["/skills", "/.agents/skills", "/.claude/skills", "/.deepwright/skills"];
 
 /** Settings of the project; what they run or allow counts only when it is trusted. */
 export const SETTINGS = ["/.deepwright/settings.json", "/.deepwright/settings.local.json"];
+
+/** Directories of Markdown files that are subagents and commands; later ones count more. */
+export const USER_FILES = {
+  agents: ["/.claude/agents", "/.deepwright/agents"],
+  commands: ["/.claude/commands", "/.deepwright/commands"],
+} as const;
 
 /** Rules that an agent is shown when it comes to a directory. */
 const RULE_FILES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
@@ -44,6 +50,30 @@ export async function ruleFiles(project: BackendProtocol): Promise<readonly Inst
   const paths = found.flatMap(({ files = [] }) => files.map(({ path }) => path));
   const own = paths.filter((path) => path !== MEMORY && !path.split("/").some((part) => FOREIGN.has(part)));
   return sorted(await filesAt(project, own));
+}
+
+/** The Markdown files of agents and commands. Throws `TooMuch`. */
+export async function userFilesOf(project: BackendProtocol): Promise<readonly InstructionFile[]> {
+  const found = await Promise.all(
+    Object.values(USER_FILES)
+      .flat()
+      .map(async (directory) => {
+        const { files = [] } = await project.ls(directory);
+        return files.filter(({ path, is_dir }) => !is_dir && /\.md$/i.test(path)).map(({ path }) => path);
+      }),
+  );
+  return sorted(await filesAt(project, found.flat()));
+}
+
+/** Files that settings name as memory, below the directory. */
+export async function memoryFilesOf(
+  project: BackendProtocol,
+  names: readonly string[],
+): Promise<readonly InstructionFile[]> {
+  return filesAt(
+    project,
+    names.map((name) => `/${name}`),
+  );
 }
 
 export async function settingsFilesOf(project: BackendProtocol): Promise<readonly InstructionFile[]> {

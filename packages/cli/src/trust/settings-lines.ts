@@ -20,3 +20,9 @@ export async function settingsLines(files: readonly InstructionFile[]): Promise<
   }
   return lines;
 }
+
+/** The memory files that settings of the project name. */
+export async function memoryNames(settings: readonly InstructionFile[]): Promise<readonly string[]> {
+  const parsed = await Promise.all(settings.map(({ path, text = "" }) => parseSettings(text, path)));
+  return [...new Set(parsed.flatMap(({ memory }) => memory?.files ?? []))];
+}

@@ -14,12 +14,14 @@ import { changedFiles } from "./directory-trust.ts";
 import {
   type InstructionFile,
   mainFiles,
+  memoryFilesOf,
   ruleFiles,
   SETTINGS,
   settingsFilesOf,
   TooMuch,
+  userFilesOf,
 } from "./instruction-files.ts";
-import { settingsLines } from "./settings-lines.ts";
+import { memoryNames, settingsLines } from "./settings-lines.ts";
 import type { RawTrustOptions } from "./trust-command-line.ts";
 import { openTrustRecord, type TrustedDirectory, type TrustRecord } from "./trust-record.ts";
 
@@ -41,7 +43,7 @@ async function trust(
 ): Promise<ExitCode> {
   const files = await filesOf(directory);
   if (files.length === 0) {
-    console.line("There is nothing to trust here: no AGENTS.md, no skills and no settings.");
+    console.line("There is nothing to trust here: no AGENTS.md, skills, agents, commands or settings.");
     return EXIT.done;
   }
   const kept = await record.get(directory);
@@ -64,7 +66,10 @@ async function filesOf(directory: string): Promise<readonly InstructionFile[]> {
   const project = new ProjectFiles({ rootDir: directory, virtualMode: true });
   try {
     const found = [...(await mainFiles(project)), ...(await ruleFiles(project))];
-    return [...found, ...(await settingsFilesOf(project))];
+    const settings = await settingsFilesOf(project);
+    const memory = await memoryFilesOf(project, await memoryNames(settings));
+    const all = [...found, ...(await userFilesOf(project)), ...memory, ...settings];
+    return all.filter(({ path }, index) => all.findIndex((one) => one.path === path) === index);
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
     throw new CommandError("The skills of this directory have more than 1,000 files or 16 MB.", {

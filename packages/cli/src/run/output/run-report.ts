@@ -36,6 +36,8 @@ export interface Run {
   commands: Promise<Commands | undefined> | undefined;
   /** Its MCP servers, as soon as they are being opened. */
   mcp: Promise<Mcp | undefined> | undefined;
+  /** All that is opened before the agent runs. */
+  opening: Promise<unknown> | undefined;
 }
 
 /** A run that had an agent, when it is over. */
