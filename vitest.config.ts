@@ -35,7 +35,7 @@ const ALONE = [
   "packages/server/src/http/task-crashes.test.ts",
   "packages/server/src/http/task-storm.test.ts",
   "packages/server/src/runs/processes.test.ts",
-  "packages/server/src/runs/task-host.test.ts",
+  "packages/server/src/runs/tasks/task-host.test.ts",
 ];
 
 /** Tests run from source: the `source` condition of our packages' exports points at `src`. */

@@ -1,7 +1,7 @@
 /** docs/limits.md has a row for each limit of the server, and says its default. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { LIMITS } from "../packages/server/src/http/limits.ts";
+import { LIMITS } from "../packages/server/src/http/limits/limits.ts";
 
 const page = readFileSync(new URL("../docs/limits.md", import.meta.url), "utf8");
 

@@ -2,8 +2,8 @@
 export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
 export { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
 export type { Authenticate, Caller } from "./http/authenticate.ts";
-export { LIMITS, type Limits } from "./http/limits.ts";
-export type { Rate } from "./http/rate-limit.ts";
+export { LIMITS, type Limits } from "./http/limits/limits.ts";
+export type { Rate } from "./http/limits/rate-limit.ts";
 export { defaultTokenPath, openTokenFile, type ServerToken } from "./http/token-file.ts";
 export { openRecords } from "./records/open-records.ts";
 export type { ServerRecords } from "./records/records.ts";

@@ -228,13 +228,13 @@ export const DIFFERENCES: readonly Difference[] = [
 
 /** Rows of the document that the script does not show, and what does. */
 export const OTHER_ROWS: Readonly<Record<string, string>> = {
-  token: "SV-01, http/security-doors.test.ts",
+  token: "SV-01, http/security-access.test.ts",
   "`command.update`, `command.goto`, `as_node`, `supersteps`": "SV-10, http/security-requests.test.ts",
   "messages of clients": "SV-10, http/security-requests.test.ts",
   "`updateState`": "SV-10, http/security-requests.test.ts",
   "private keys of the state": "runs/stream-modes.test.ts",
   "`checkpoint_ns` in a request that runs or writes": "SV-10, http/security-requests.test.ts",
-  ids: "SV-05, http/security-doors.test.ts",
+  ids: "SV-05, http/security-access.test.ts",
   'the newer stream protocol of SDK 1.12 (`threads.stream()`, `streamProtocol: "v2"`), `/threads/:id/stream` over WebSocket':
     "NOT_SERVED in conformance/scenarios-for-tests.ts",
   "A2A, `/metrics`, custom routes in `langgraph.json`": "no route has them",

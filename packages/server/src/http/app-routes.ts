@@ -13,9 +13,9 @@ import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
 import type { Caller } from "./authenticate.ts";
 import { HeldAnswer } from "./held-answer.ts";
-import { TimeLimit } from "./in-time.ts";
+import { TimeLimit } from "./limits/answer-deadline.ts";
 import { isCostly } from "./limits/costly-requests.ts";
-import type { Held } from "./memory/held-bytes.ts";
+import type { Held } from "./limits/held-bytes.ts";
 import { invalid, notFound, Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
 

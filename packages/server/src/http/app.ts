@@ -13,7 +13,7 @@ import { EVERYONE } from "../records/records.ts";
 import type { Services } from "../routes/services.ts";
 import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
 import { logError } from "../runs/wire/wire-error.ts";
-import { createWireJson } from "../runs/wire-json.ts";
+import { createWireJson } from "../runs/wire/wire-json.ts";
 import { type Environment, mountRoutes } from "./app-routes.ts";
 import { type Authenticate, tellingApart, tokenAuthentication } from "./authenticate.ts";
 import { guard, safeHeaders } from "./guard.ts";
@@ -21,13 +21,13 @@ import { Readiness } from "./health/readiness.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { doorsOf } from "./host-and-origin.ts";
 import { CostlyRequests } from "./limits/costly-requests.ts";
-import { LIMITS, type Limits } from "./limits.ts";
+import { HeldBytes } from "./limits/held-bytes.ts";
+import { LIMITS, type Limits } from "./limits/limits.ts";
+import { OpenStreams } from "./limits/open-streams.ts";
+import { RateLimit } from "./limits/rate-limit.ts";
 import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
-import { HeldBytes } from "./memory/held-bytes.ts";
-import { OpenStreams } from "./open-streams.ts";
-import { openPlaces, type PlaceOptions, type Places } from "./places.ts";
 import { problemResponse } from "./problems.ts";
-import { RateLimit } from "./rate-limit.ts";
+import { openPlaces, type PlaceOptions, type Places } from "./storage.ts";
 import { newToken } from "./token-file.ts";
 
 type RunOptions = Partial<

@@ -4,7 +4,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { Annotation, END, messagesStateReducer, START, StateGraph } from "@langchain/langgraph";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultAssistant } from "../agents/default-assistant.ts";
-import { clientConfigurable } from "../runs/run-input.ts";
+import { clientConfigurable } from "../runs/input/run-input.ts";
 import { echoAgent, PROMPT, startServer, type TestServer } from "../server-for-tests.ts";
 
 /** A graph with messages in a channel of another name. */

@@ -3,8 +3,8 @@ import type { MiddlewareHandler } from "hono";
 import type { Environment } from "./app-routes.ts";
 import { type Authenticate, callerOf } from "./authenticate.ts";
 import { checkDoors, type Doors, originHeaders, preflightResponse } from "./host-and-origin.ts";
+import type { RateLimit } from "./limits/rate-limit.ts";
 import { invalid, problemResponse } from "./problems.ts";
-import type { RateLimit } from "./rate-limit.ts";
 
 export interface GuardOptions {
   readonly doors: Doors;

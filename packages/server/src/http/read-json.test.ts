@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { withinCpuLimit } from "../../../../scripts/test-time.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./limits/limits.ts";
 import { Problem } from "./problems.ts";
 import { readJson } from "./read-json.ts";
 

@@ -1,5 +1,5 @@
 /** A request's body as JSON, refused before it can cost much: by type, size, depth and number of values. */
-import type { Held } from "./memory/held-bytes.ts";
+import type { Held } from "./limits/held-bytes.ts";
 import { invalid, Problem } from "./problems.ts";
 
 export interface BodyLimits {

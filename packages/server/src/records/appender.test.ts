@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Appender } from "./appender.ts";
-import type { Append } from "./events.ts";
 import type { NewEvent } from "./records.ts";
+import type { Append } from "./tables/events.ts";
 
 const events = (count: number) => Array.from({ length: count }, () => ({}) as NewEvent);
 

@@ -1,7 +1,7 @@
 /** Appends of one process, stored together: many runs speak at once, and a transaction costs more than its rows. */
 import { randomUUID } from "node:crypto";
-import type { Append } from "./events.ts";
 import type { NewEvent } from "./records.ts";
+import type { Append } from "./tables/events.ts";
 
 type Store = (appends: readonly Append[]) => Promise<readonly (number | undefined)[]>;
 

@@ -7,6 +7,8 @@ import {
   type TestDatabase,
   testDatabase,
 } from "../../../checkpoint/src/test-support/postgres.ts";
+import { openRecords } from "./open-records.ts";
+import type { ServerRecords } from "./records.ts";
 import {
   assistant,
   claimed,
@@ -18,10 +20,8 @@ import {
   started,
   TTL,
   thread,
-} from "./facts-for-tests.ts";
-import { openRecords } from "./open-records.ts";
-import type { ServerRecords } from "./records.ts";
-import { recordsSuite } from "./records-suite-for-tests.ts";
+} from "./suites/facts-for-tests.ts";
+import { recordsSuite } from "./suites/records-suite-for-tests.ts";
 
 let database: TestDatabase;
 let records: ServerRecords;

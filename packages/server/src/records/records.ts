@@ -25,8 +25,8 @@ import type {
   ThreadStatus,
 } from "@deepwright/protocol";
 import type { BackgroundRecords, TaskRecord, TaskStatus } from "./background-records.ts";
-import type { ByteLimit, Page, RunPage } from "./conditions.ts";
 import type { DueHook, HookRecord, HookRecords, PassedOver } from "./hook-records.ts";
+import type { ByteLimit, Page, RunPage } from "./tables/conditions.ts";
 
 export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskRecord, TaskStatus };
 

@@ -1,16 +1,16 @@
 /** The records where the database lives: in the thread of an SQLite file, or before Postgres. Data in, data out. */
 import { prepareTables, type Sql } from "@deepwright/checkpoint/sql";
-import { type AssistantRows, assistantRows } from "./assistants.ts";
-import { type BackgroundRows, backgroundRows } from "./background.ts";
-import { type CronRows, cronRows } from "./crons.ts";
-import { databaseOf } from "./database.ts";
-import { type EventRows, eventRows } from "./events.ts";
-import { type HookRows, hookRows } from "./hooks.ts";
-import { type MailRows, mailRows } from "./mail.ts";
-import { type RunRows, runRows } from "./runs.ts";
-import { SERVER_MIGRATIONS } from "./schema.ts";
-import { type TaskRows, taskRows } from "./tasks.ts";
-import { type ThreadRows, threadRows } from "./threads.ts";
+import { type AssistantRows, assistantRows } from "./tables/assistants.ts";
+import { type BackgroundRows, backgroundRows } from "./tables/background.ts";
+import { type CronRows, cronRows } from "./tables/crons.ts";
+import { databaseOf } from "./tables/database.ts";
+import { type EventRows, eventRows } from "./tables/events.ts";
+import { type HookRows, hookRows } from "./tables/hooks.ts";
+import { type MailRows, mailRows } from "./tables/mail.ts";
+import { type RunRows, runRows } from "./tables/runs.ts";
+import { SERVER_MIGRATIONS } from "./tables/schema.ts";
+import { type TaskRows, taskRows } from "./tables/tasks.ts";
+import { type ThreadRows, threadRows } from "./tables/threads.ts";
 
 export interface Rows {
   readonly assistants: AssistantRows;

@@ -1,8 +1,6 @@
 /** The records as the server uses them: over rows that may live in another thread, and with news for those who watch. */
 import { randomUUID } from "node:crypto";
 import { Appender } from "./appender.ts";
-import type { ClaimKey } from "./claim-run.ts";
-import { callbackOf } from "./completions.ts";
 import type {
   AssistantRecords,
   BackgroundRecords,
@@ -18,7 +16,9 @@ import type {
   ThreadRecords,
 } from "./records.ts";
 import type { Rows } from "./service.ts";
-import type { NewThread } from "./threads.ts";
+import type { ClaimKey } from "./tables/claim-run.ts";
+import { callbackOf } from "./tables/completions.ts";
+import type { NewThread } from "./tables/threads.ts";
 
 /** Crons handed out by one call. */
 const MOST_DUE = 1000;

@@ -9,10 +9,10 @@ import { testProgram } from "../../../../scripts/test-program.mjs";
 import { eventually } from "../../../../scripts/test-time.ts";
 import { openDatabase } from "../../../checkpoint/src/sqlite/driver.ts";
 import { startProgram } from "../../../checkpoint/src/sqlite/processes-for-tests.ts";
-import { claimed, cron, finished, newThread, said, started, TTL } from "./facts-for-tests.ts";
 import { openRecords } from "./open-records.ts";
 import type { RetiredThread, ServerRecords } from "./records.ts";
-import { recordsSuite } from "./records-suite-for-tests.ts";
+import { claimed, cron, finished, newThread, said, started, TTL } from "./suites/facts-for-tests.ts";
+import { recordsSuite } from "./suites/records-suite-for-tests.ts";
 
 let directory: string;
 let path: string;
@@ -39,7 +39,7 @@ recordsSuite("records in an SQLite file", {
   },
 });
 
-const PROGRAM = await testProgram(new URL("./process-for-tests.ts", import.meta.url));
+const PROGRAM = await testProgram(new URL("./suites/process-for-tests.ts", import.meta.url));
 
 function linesOf(output: string, word: string): string[] {
   return output

@@ -4,7 +4,7 @@ import type { Assistant, CreateAssistant } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { drawingOf, schemasOf, subgraphsOf } from "../agents/describe-graph.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
-import { refuseEngineObjects } from "../runs/engine-objects.ts";
+import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import type { Call, Handlers } from "./call.ts";
 import { checkConfig } from "./checked-request.ts";
 import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";

@@ -3,7 +3,7 @@ import type { RouteName, RouteOf } from "@deepwright/protocol";
 import type { z } from "zod";
 import type { Caller } from "../http/authenticate.ts";
 import type { HeldAnswer } from "../http/held-answer.ts";
-import type { Held } from "../http/memory/held-bytes.ts";
+import type { Held } from "../http/limits/held-bytes.ts";
 import type { Services } from "./services.ts";
 
 type Read<Schema> = Schema extends z.ZodType ? z.infer<Schema> : undefined;

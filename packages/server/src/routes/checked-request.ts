@@ -4,10 +4,10 @@
  */
 import type { Checkpoint, CreateRun, RunConfig } from "@deepwright/protocol";
 import { invalid } from "../http/problems.ts";
-import { clientMessages, isTuple } from "../runs/client-messages.ts";
-import { refuseEngineObjects } from "../runs/engine-objects.ts";
-import { withPlainMessages } from "../runs/plain-messages.ts";
-import { refuseForeignVoices } from "./foreign-voices.ts";
+import { clientMessages, isTuple } from "../runs/input/client-messages.ts";
+import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
+import { withPlainMessages } from "../runs/input/plain-messages.ts";
+import { refuseForeignVoices } from "./impersonated-messages.ts";
 
 /** What is allowed where the request comes in. `tenants`: callers are told apart. */
 export interface Door {

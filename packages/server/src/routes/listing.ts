@@ -3,7 +3,7 @@
 import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import { HEADER } from "@deepwright/protocol";
 import { HeldAnswer } from "../http/held-answer.ts";
-import type { Limits } from "../http/limits.ts";
+import type { Limits } from "../http/limits/limits.ts";
 import type { Call } from "./call.ts";
 
 interface Page {

@@ -5,13 +5,13 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { Readiness } from "../http/health/readiness.ts";
 import type { Heartbeat } from "../http/heartbeat.ts";
 import type { CostlyRequests } from "../http/limits/costly-requests.ts";
-import type { Limits } from "../http/limits.ts";
-import type { HeldBytes } from "../http/memory/held-bytes.ts";
-import type { OpenStreams } from "../http/open-streams.ts";
-import type { RateLimit } from "../http/rate-limit.ts";
+import type { HeldBytes } from "../http/limits/held-bytes.ts";
+import type { Limits } from "../http/limits/limits.ts";
+import type { OpenStreams } from "../http/limits/open-streams.ts";
+import type { RateLimit } from "../http/limits/rate-limit.ts";
 import type { ServerRecords } from "../records/records.ts";
 import type { RunService } from "../runs/run-service.ts";
-import type { WireJson } from "../runs/wire-json.ts";
+import type { WireJson } from "../runs/wire/wire-json.ts";
 
 export interface Services {
   readonly records: ServerRecords;

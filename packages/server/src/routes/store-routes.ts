@@ -8,7 +8,7 @@ import { HEADER } from "@deepwright/protocol";
 import type { BaseStore, Item } from "@langchain/langgraph";
 import { HeldAnswer } from "../http/held-answer.ts";
 import { Problem } from "../http/problems.ts";
-import { refuseEngineObjects } from "../runs/engine-objects.ts";
+import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import { tenantLabel } from "../runs/tenants.ts";
 import type { Call, Handlers } from "./call.ts";
 import { byteLimit, PageText } from "./listing.ts";

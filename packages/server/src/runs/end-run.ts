@@ -2,12 +2,12 @@
 import type { RunStatus } from "@deepwright/protocol";
 import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, ServerRecords } from "../records/records.ts";
-import type { DueWork } from "./due-work.ts";
-import type { Mailbox } from "./mailbox.ts";
+import type { Worker } from "./execution/worker.ts";
+import type { Mailbox } from "./mail/mailbox.ts";
 import type { RunService } from "./run-service.ts";
 import { missing } from "./service-error.ts";
+import type { DueWork } from "./upkeep/due-work.ts";
 import { isOpen, untilEnded } from "./watch-run.ts";
-import type { Worker } from "./worker.ts";
 
 export interface RunEnderParts {
   readonly records: ServerRecords;

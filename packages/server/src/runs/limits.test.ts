@@ -12,7 +12,7 @@ import {
   simpleTool,
   userSays,
 } from "./service-for-tests.ts";
-import { createWireJson } from "./wire-json.ts";
+import { createWireJson } from "./wire/wire-json.ts";
 
 describe("time", () => {
   test("a run that takes too long is ended, and says so", async () => {

@@ -6,16 +6,16 @@ import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";
-import { checkResume } from "./check-resume.ts";
-import { checkCheckpointIsThere } from "./find-checkpoint.ts";
+import type { Worker } from "./execution/worker.ts";
 import { checkInput } from "./input/check-input.ts";
-import { chosenCheckpoint, givesAnswer } from "./run-input.ts";
+import { checkResume } from "./input/check-resume.ts";
+import { checkCheckpointIsThere } from "./input/find-checkpoint.ts";
+import { chosenCheckpoint, givesAnswer } from "./input/run-input.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
 import { knownThread, makeThread, markThread } from "./thread-of-run.ts";
-import type { Webhooks } from "./webhooks.ts";
-import type { WireJson } from "./wire-json.ts";
-import type { Worker } from "./worker.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
+import type { WireJson } from "./wire/wire-json.ts";
 
 export { newThread } from "./thread-of-run.ts";
 

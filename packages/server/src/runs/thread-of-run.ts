@@ -1,9 +1,9 @@
 /** The thread a run begins on: one that is there, or one that is made for it. */
 import type { Assistant } from "@deepwright/protocol";
 import type { Owner, ServerRecords, ThreadRecord } from "../records/records.ts";
-import { clearLeftovers } from "./removal/remove-thread.ts";
 import type { StartRun } from "./run-service.ts";
 import { missing } from "./service-error.ts";
+import { clearLeftovers } from "./upkeep/remove-thread.ts";
 
 /** The thread that is to go with its run, should nobody live to see the end of it: a week. */
 const ORPHANED_MS = 7 * 86_400_000;

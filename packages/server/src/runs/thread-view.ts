@@ -3,7 +3,7 @@
 import { type AgentOutcome, agentOutcome, type Interrupt, type RunStatus } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/bind-agent.ts";
 import { readState } from "./state/read-state.ts";
-import type { WireJson } from "./wire-json.ts";
+import type { WireJson } from "./wire/wire-json.ts";
 
 export interface ThreadView {
   readonly values: Record<string, unknown> | null;

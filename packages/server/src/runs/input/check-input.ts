@@ -1,8 +1,8 @@
 /** Values of a client against the schema of the agent, before anything is stored. */
 import type { CreateRun } from "@deepwright/protocol";
 import type { AnyGraph } from "../../agents/bind-agent.ts";
-import { runInput } from "../run-input.ts";
 import { ServiceError } from "../service-error.ts";
+import { runInput } from "./run-input.ts";
 
 /**
  * INVALID_REQUEST for values that can never become state. An agent is made only when there are values beside messages,

@@ -1,7 +1,7 @@
 /** The state of a thread, also of one that holds what its agent cannot take. */
 import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../../agents/bind-agent.ts";
-import { isOutage } from "../run-error.ts";
+import { isOutage } from "../execution/run-error.ts";
 
 /**
  * What was written since the newest checkpoint counts as far as the agent takes it. A node or a tool may have written

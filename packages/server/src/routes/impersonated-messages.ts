@@ -1,0 +1,52 @@
+/**
+ * Messages in the name of others, in keys that are not called `messages`: which channels of a graph hold messages only
+ * the graph knows, so whatever would be such a message is refused wherever it stands.
+ */
+import { invalid } from "../http/problems.ts";
+import { hasCalls } from "../runs/input/message-calls.ts";
+
+/** Who gives instructions or results: nobody a client may speak for. */
+const FOREIGN = /^(?:system|developer|tool|function)(?:Message)?(?:Chunk)?$/i;
+const SPEAKING = /^(?:ai|assistant|human|user)(?:Message)?(?:Chunk)?$/i;
+const REMOVAL = /^remove(?:Message)?$/i;
+
+/** `where` is the key, for the words of the refusal. A channel takes one message or a list of them. */
+export function refuseForeignVoices(value: unknown, where: string): void {
+  const list = Array.isArray(value) ? value : [value];
+  for (const one of list) if (isForeignTuple(one) || isRemoval(one)) throw refusal(where);
+  refuseBelow(value, where);
+}
+
+function refuseBelow(value: unknown, where: string): void {
+  if (typeof value !== "object" || value === null) return;
+  if (isForeignMessage(value as Record<string, unknown>)) throw refusal(where);
+  for (const part of Object.values(value)) refuseBelow(part, where);
+}
+
+/** Where LangChain looks for what a message says. */
+const CONTENTS = ["content", "contentBlocks", "content_blocks"];
+
+function isForeignMessage(value: Record<string, unknown>): boolean {
+  if (!CONTENTS.some((key) => key in value)) return false;
+  const voices = [value.role, value.type].filter((voice) => typeof voice === "string");
+  if (voices.some((voice) => FOREIGN.test(voice))) return true;
+  return voices.some((voice) => SPEAKING.test(voice)) && hasCalls(value);
+}
+
+function isForeignTuple(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== "string") return false;
+  return FOREIGN.test(value[0]) || (SPEAKING.test(value[0]) && hasCalls(value[1]));
+}
+
+/** What takes a message out of a list of them. */
+function isRemoval(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { role, type, id } = value as Record<string, unknown>;
+  return typeof id === "string" && [role, type].some((voice) => REMOVAL.test(String(voice)));
+}
+
+function refusal(where: string) {
+  return invalid(
+    `${where.slice(0, 64)}: clients send messages of the user (or of the assistant, quoted) only, without tool calls.`,
+  );
+}

@@ -1,0 +1,37 @@
+/** What follows the end of a run: it is told, it is tidied up, and mail it did not read begins another. */
+
+import type { RunClaim, ServerRecords } from "../../records/records.ts";
+import { callbackOf } from "../../records/tables/completions.ts";
+import { hasMail, type Mailbox } from "../mail/mailbox.ts";
+import { isMailRun } from "../mail/steering.ts";
+import type { DueWork } from "../upkeep/due-work.ts";
+import type { HookSender } from "../webhooks/hook-sender.ts";
+import type { RunEnd } from "./execution.ts";
+
+export interface AfterRunParts {
+  readonly records: ServerRecords;
+  readonly hooks: Pick<HookSender, "kick">;
+  readonly mailbox: Pick<Mailbox, "wake" | "attendParent">;
+  readonly completions: Pick<DueWork, "kick">;
+}
+
+export type FinishedRun = RunEnd & { readonly kind: "finished" };
+
+/** How long the thread of a run without one can still be read: by who waits, and by readers that come back. */
+const READABLE_MS = 300_000;
+
+export function afterRun({ records, hooks, mailbox, completions }: AfterRunParts) {
+  return async ({ run, isTask }: RunClaim, end: FinishedRun): Promise<void> => {
+    if (run.request.webhook) hooks.kick();
+    if (callbackOf(run.request) || isMailRun(run)) completions.kick();
+    if (isTask) await mailbox.attendParent(run.owner, run.thread_id);
+    if (end.rolledBack) await records.runs.delete(run.owner, run.run_id);
+    if (run.request.on_completion === "delete") {
+      await records.threads.patch(run.owner, run.thread_id, { expiresAt: Date.now() + READABLE_MS });
+      return;
+    }
+    // Nothing goes on by itself that was ended or waits for a person; `wake` knows what does after a failure.
+    if (end.status !== "interrupted" && (await hasMail(records, run.thread_id)))
+      await mailbox.wake(run.owner, run.thread_id, run.assistant_id);
+  };
+}

@@ -1,0 +1,45 @@
+/** Where a run began, and the way back there. */
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { EventRecords } from "../../records/records.ts";
+import { CLAIM_KEY } from "../input/run-input.ts";
+import { deleteState } from "../upkeep/remove-thread.ts";
+import type { HeldThread } from "./claim-thread.ts";
+import { headOf } from "./stall.ts";
+
+export interface Beginning {
+  /** The checkpoint the thread was at before the run; undefined for none. */
+  readonly begunAt: string | undefined;
+}
+
+/**
+ * As the first worker noted it before it did anything; undefined: none has begun the run. Not told by the count of
+ * attempts: one that was given back does not count.
+ */
+export async function beginningOf(
+  events: Pick<EventRecords, "read">,
+  runId: string,
+): Promise<Beginning | undefined> {
+  const [first] = await events.read(runId, 0, 1);
+  // One that was to end before it began says only that, and nothing of the thread.
+  if (first?.event !== "metadata") return undefined;
+  return { begunAt: JSON.parse(first.data).checkpoint_id ?? undefined };
+}
+
+export interface RollBack extends Beginning {
+  readonly saver: BaseCheckpointSaver;
+  readonly agent: AnyGraph;
+  readonly threadId: string;
+  readonly held: HeldThread | undefined;
+}
+
+/** The thread goes on from where it was before the run. Whoever asks has the run claimed. Safe twice. */
+export async function rollBack({ saver, agent, threadId, begunAt, held }: RollBack): Promise<void> {
+  if ((await headOf(saver, threadId)) === begunAt) return;
+  if (begunAt === undefined) {
+    await deleteState(saver, threadId, held);
+    return held?.release();
+  }
+  const configurable = { thread_id: threadId, checkpoint_id: begunAt, [CLAIM_KEY]: held };
+  await agent.updateState({ configurable }, null, "__copy__");
+}

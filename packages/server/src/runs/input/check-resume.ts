@@ -1,0 +1,62 @@
+/** An answer to an interrupt, checked before anything is written. */
+import { Command } from "@langchain/langgraph";
+import type { AnyGraph } from "../../agents/bind-agent.ts";
+import { ServiceError } from "../service-error.ts";
+import { readThread } from "../thread-view.ts";
+
+/** How the engine names interrupts. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** INVALID_REQUEST for what answers nothing, NOTHING_TO_RESUME for what was answered already. */
+export async function checkResume(agent: AnyGraph, threadId: string, resume: unknown): Promise<void> {
+  const keys = isRecord(resume) ? Object.keys(resume) : undefined;
+  const pending = await waitingIn(agent, threadId);
+  if (pending.length === 0)
+    throw new ServiceError(
+      "NOTHING_TO_RESUME",
+      "This thread waits for no answer; it may have been given already.",
+    );
+  const ids = new Set(pending.map(({ id }) => id));
+  if (keys?.length && keys.every((key) => INTERRUPT_ID.test(key))) {
+    if (!keys.every((key) => ids.has(key)))
+      throw new ServiceError("NOTHING_TO_RESUME", "No interrupt with this id waits for an answer.");
+    return;
+  }
+  if (isEmptyAnswer(resume) && pending.some(({ value }) => isApproval(value)))
+    throw new ServiceError("INVALID_REQUEST", "The answer is empty; an approval waits for {decisions: […]}.");
+  if (pending.length > 1)
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      `${pending.length} interrupts wait: one value cannot answer them. Answer by id: {"<id>": …}.`,
+    );
+}
+
+/**
+ * The input of a run that answers, as the engine takes it: an empty answer (`false`, `0`, `""`, `null`, `{}`) it takes
+ * for none, unless that has the id of what waits.
+ */
+export async function namedAnswer(agent: AnyGraph, threadId: string, input: Command): Promise<Command> {
+  const { resume, update, goto } = input;
+  if (resume === undefined || !isEmptyAnswer(resume)) return input;
+  const [only, ...others] = await waitingIn(agent, threadId);
+  if (only?.id === undefined || others.length > 0) return input;
+  return new Command({ ...(update !== undefined && { update }), goto, resume: { [only.id]: resume } });
+}
+
+function isEmptyAnswer(resume: unknown): boolean {
+  return !resume || (typeof resume === "object" && Object.keys(resume).length === 0);
+}
+
+/** Our own question, which no empty answer can answer. */
+function isApproval(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value.actionRequests);
+}
+
+async function waitingIn(agent: AnyGraph, threadId: string) {
+  const { interrupts } = await readThread(agent, threadId);
+  return Object.values(interrupts).flat();
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,78 @@
+/** What a message of a client may hold: text, or blocks of kinds that are known, each with what its kind needs. */
+import { ServiceError } from "../service-error.ts";
+
+/** Whom a client may speak for: people, and the assistant where it is quoted. */
+export type Speaker = "human" | "ai";
+
+const TEXTS = ["text", "text-plain", "input_text"];
+const MEDIA = [
+  ...["image", "audio", "video", "file", "media", "document", "search_result"],
+  ...["image_url", "video_url", "audio_url", "input_image", "input_audio", "input_file"],
+];
+
+/** What people say and show; what models have said and thought. */
+const KINDS: Readonly<Record<Speaker, ReadonlySet<string>>> = {
+  human: new Set([...TEXTS, ...MEDIA]),
+  ai: new Set([...TEXTS, ...MEDIA, "output_text", "refusal", "reasoning", "thinking", "redacted_thinking"]),
+};
+
+/** Fields that hold the thing itself or say where it is, in the ways LangChain and providers write them. */
+const CARRIERS = [
+  ...["text", "data", "url", "id", "fileId", "file_id", "fileUri", "source", "content"],
+  ...["image_url", "video_url", "audio_url", "input_audio", "file", "file_data", "file_url"],
+];
+/** What else providers' packages read as text without looking. */
+const TEXT_FIELDS = ["text", "url", "id", "fileId", "file_id", "mimeType", "mime_type", "source_type"];
+
+/** Throws INVALID_REQUEST: with other content, or with none, no later run of the thread could ask its model. */
+export function checkContent(content: unknown, speaker: Speaker, where: string): void {
+  if (typeof content !== "string" && !Array.isArray(content))
+    throw refusal(where, "must be text or a list of content blocks.");
+  if (isBlank(content)) throw refusal(where, "is blank: it must say something.");
+  if (typeof content === "string") return;
+  content.forEach((block, index) => {
+    checkBlock(block, speaker, `${where}.${index}`);
+  });
+}
+
+function isBlank(content: string | readonly unknown[]): boolean {
+  return typeof content === "string" ? !/\S/.test(content) : content.length === 0;
+}
+
+function checkBlock(block: unknown, speaker: Speaker, where: string): void {
+  const { type } = isRecord(block) ? block : {};
+  if (!isRecord(block) || typeof type !== "string")
+    throw refusal(where, 'must be a content block such as {type: "text", text: "…"}.');
+  if (!KINDS[speaker].has(type))
+    throw refusal(where, `blocks of this type are not taken; ${[...KINDS[speaker]].join(", ")} are.`);
+  const odd = TEXT_FIELDS.find((key) => block[key] != null && typeof block[key] !== "string");
+  if (odd !== undefined) throw refusal(where, `${odd} must be text.`);
+  if (/^(?:text|input_text|output_text)$/.test(type) && typeof block.text !== "string")
+    throw refusal(where, "text must be there.");
+  if (typeof block.text === "string" && isBlank(block.text))
+    throw refusal(where, "is blank: it must say something.");
+  if (!MEDIA.includes(type)) return;
+  const carrier = CARRIERS.find((key) => block[key] != null);
+  if (carrier === undefined) throw refusal(where, "holds nothing: it needs data, a url or an id.");
+  checkCarriers(block, where);
+}
+
+/** Text, or an object of LangChain's or a provider's; `content` is that of a document. */
+function checkCarriers(block: Record<string, unknown>, where: string): void {
+  for (const key of CARRIERS) {
+    const value = block[key] ?? undefined;
+    if (value === undefined || typeof value === "string") continue;
+    if (key === "content" ? !Array.isArray(value) : !isRecord(value))
+      throw refusal(where, `${key} must be text or an object.`);
+    if (/_url$/.test(key) && typeof (value as { url?: unknown }).url !== "string")
+      throw refusal(where, `${key}.url must be text.`);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refusal(where: string, words: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", `${where}: ${words}`);
+}

@@ -1,0 +1,88 @@
+/** Whether a thread has to be told of the end of one of its background tasks. */
+
+import { type AsyncTask, isAsyncTaskNews } from "deepwright";
+import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type {
+  MailRecords,
+  RunRecord,
+  ServerRecords,
+  ThreadRecord,
+  WaitingMail,
+} from "../../records/records.ts";
+import { BACKGROUND_KINDS } from "../../records/tables/mail.ts";
+import { readState } from "../state/read-state.ts";
+import { taskEndOf } from "./task-host.ts";
+
+/** Whether the agent has a list of its background tasks, and reads of their ends. */
+export function keepsTasks(agent: AnyGraph): boolean {
+  return Object.hasOwn((agent as { channels?: object }).channels ?? {}, "asyncTasks");
+}
+
+/** Whether one has ended that the thread does not know of; such mail as it knows goes. */
+export async function hasTaskNews(mail: MailRecords, agent: AnyGraph, threadId: string): Promise<boolean> {
+  if (!keepsTasks(agent)) return false;
+  const ends = (await mail.waiting(threadId, ["task-end"])).map(taskEndOf);
+  if (ends.length === 0) return false;
+  const { values } = await readState(agent, { configurable: { thread_id: threadId } });
+  const known = ends.filter((end) => !isAsyncTaskNews(values ?? {}, end)).map(({ id }) => id);
+  if (known.length > 0) await mail.settle(threadId, known);
+  return known.length < ends.length;
+}
+
+/**
+ * Whether a thread whose last run has failed, as listings show it, is to hear of an end by a run of its own: one that came
+ * since that run was begun, and that it does not know of. Mail that it knows of goes.
+ */
+export async function hasUnheardEnd(
+  mail: MailRecords,
+  { thread_id: threadId, values }: Pick<ThreadRecord, "thread_id" | "values">,
+  lastRun: number,
+): Promise<boolean> {
+  const ends = await mail.waiting(threadId, BACKGROUND_KINDS);
+  const known = ends.filter((end) => isHeard(values ?? {}, end));
+  if (known.length > 0)
+    await mail.settle(
+      threadId,
+      known.map(({ id }) => id),
+    );
+  return ends.some((end) => end.afterRun >= lastRun && !known.includes(end));
+}
+
+function isHeard(values: Record<string, unknown>, end: WaitingMail): boolean {
+  // The agent has a list of its tasks.
+  if (end.kind === "task-end" && values.asyncTasks !== undefined)
+    return !isAsyncTaskNews(values, taskEndOf(end));
+  const messages = Array.isArray(values.messages) ? (values.messages as { id?: unknown }[]) : [];
+  return messages.some(({ id }) => id === end.id);
+}
+
+const END_ID = "async-task-";
+
+/**
+ * Whether a run was begun to say nothing but the ends of tasks, and its thread knows of them: who did the task tells it
+ * itself, and whoever looked was faster. If not, it is time to look.
+ */
+export async function isToldAlready(
+  { background }: Pick<ServerRecords, "background">,
+  agent: AnyGraph,
+  { owner, thread_id }: RunRecord,
+  input: unknown,
+): Promise<boolean> {
+  const { messages } = (input ?? {}) as { messages?: unknown };
+  const ids = [messages ?? []].flat().map((message) => (message as { id?: unknown } | null)?.id);
+  const isOnlyThat = ids.length > 0 && ids.every((id) => typeof id === "string" && id.startsWith(END_ID));
+  if (!isOnlyThat || !keepsTasks(agent)) return false;
+  const { values } = await readState(agent, { configurable: { thread_id } });
+  if ((ids as string[]).every((id) => isKnown(values ?? {}, id))) return true;
+  await background.hurry(owner, thread_id);
+  return false;
+}
+
+function isKnown(values: { asyncTasks?: Record<string, AsyncTask> }, id: string): boolean {
+  const task = Object.values(values.asyncTasks ?? {}).find((each) => id.startsWith(endIdOf(each)));
+  if (task === undefined) return false;
+  const { taskId, runId, agentName, status } = task;
+  return !isAsyncTaskNews(values, { id, taskId, runId, agentName, status, text: "" });
+}
+
+const endIdOf = ({ taskId, runId }: AsyncTask): string => `${END_ID}${taskId}-${runId}`;

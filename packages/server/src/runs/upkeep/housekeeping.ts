@@ -1,0 +1,67 @@
+/**
+ * What any worker does from time to time: mail that nobody reads is attended to, webhooks whose time has come are
+ * called, tasks that other servers do are looked at, threads whose time is over go, and events nobody will read.
+ */
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { AgentRegistry } from "../../agents/registry.ts";
+import { EVERYONE, type ServerRecords, type ThreadPlace } from "../../records/records.ts";
+import type { Mailbox } from "../mail/mailbox.ts";
+import type { HookSender } from "../webhooks/hook-sender.ts";
+import type { DueWork } from "./due-work.ts";
+import { finishRemoval, removeThread } from "./remove-thread.ts";
+
+const THREADS_AT_ONCE = 50;
+const SWEEP_MS = 600_000;
+/** A thread that is being worked on, or cannot be removed now, is looked at again after this. */
+const BUSY_MS = 60_000;
+
+export interface HousekeepingParts {
+  readonly records: ServerRecords;
+  readonly saver: BaseCheckpointSaver;
+  readonly registry: AgentRegistry;
+  readonly eventsKeptMs: number;
+  readonly mailbox: Pick<Mailbox, "wake">;
+  readonly hooks: Pick<HookSender, "kick">;
+  readonly follower: Pick<DueWork, "kick">;
+  readonly completions: Pick<DueWork, "kick">;
+}
+
+/** A thread that cannot be seen to keeps nobody from the others: what failed is thrown at the end of the round. */
+export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
+  const { records, eventsKeptMs, mailbox, hooks, follower, completions } = parts;
+  let swept = Number.NEGATIVE_INFINITY;
+  return async () => {
+    hooks.kick();
+    follower.kick();
+    completions.kick();
+    const failures: unknown[] = [];
+    for (const { owner, threadId } of await records.mail.unattended(THREADS_AT_ONCE))
+      await mailbox.wake(owner, threadId).catch((error) => failures.push(error));
+    for (const thread of await records.threads.expired(THREADS_AT_ONCE))
+      await removeExpired(parts, thread).catch((error) => failures.push(error));
+    if (performance.now() - swept >= SWEEP_MS) {
+      swept = performance.now();
+      await records.events.sweep(Date.now() - eventsKeptMs);
+    }
+    if (failures.length > 0) throw together(failures);
+  };
+}
+
+async function removeExpired(parts: HousekeepingParts, thread: ThreadPlace): Promise<void> {
+  const { owner, thread_id: threadId } = thread;
+  const later = () => parts.records.threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
+  try {
+    if (owner === EVERYONE) await finishRemoval(parts, { ...thread, owner });
+    else if ((await removeThread(parts, thread)) === "busy") await later();
+  } catch (error) {
+    // Those that come first are not always the same.
+    await later();
+    throw error;
+  }
+}
+
+function together(failures: readonly unknown[]): unknown {
+  if (failures.length === 1) return failures[0];
+  const reasons = new Set(failures.map((failure) => (failure as Error)?.message ?? String(failure)));
+  return new AggregateError(failures, `${failures.length} threads: ${[...reasons].join(" ")}`);
+}

@@ -1,0 +1,47 @@
+/**
+ * Who may be called at the same time, so that no owner and no address has all the places: each may have as many as are
+ * still free, so one alone has half of them, and there is always room for whoever comes next.
+ */
+import type { DueHook, PassedOver } from "../../records/hook-records.ts";
+
+type Place = Pick<DueHook, "owner" | "url">;
+
+export class HookPlaces {
+  private free: number;
+  private readonly owners = new Map<string, number>();
+  private readonly urls = new Map<string, number>();
+
+  constructor(places: number) {
+    this.free = places;
+  }
+
+  /** How many to take at once: few of those that are free, since they may all be of one owner. */
+  get most(): number {
+    return Math.ceil(this.free / 8);
+  }
+
+  /** Returns how to leave it. */
+  enter({ owner, url }: Place): () => void {
+    this.free -= 1;
+    add(this.owners, owner, 1);
+    add(this.urls, url, 1);
+    return () => {
+      this.free += 1;
+      add(this.owners, owner, -1);
+      add(this.urls, url, -1);
+    };
+  }
+
+  /** An address has half of what its owner may have: their other addresses do not wait for it. */
+  passedOver(): PassedOver {
+    const full = (counts: ReadonlyMap<string, number>, weight: number) =>
+      [...counts].filter(([, count]) => count * weight >= this.free).map(([name]) => name);
+    return { owners: full(this.owners, 1), urls: full(this.urls, 2) };
+  }
+}
+
+function add(counts: Map<string, number>, name: string, change: number): void {
+  const count = (counts.get(name) ?? 0) + change;
+  if (count === 0) counts.delete(name);
+  else counts.set(name, count);
+}
