@@ -3,7 +3,7 @@ import { z } from "zod";
 import { filter, identifier, ifExists, metadata, moment, page, selectOf, sortOrder } from "./ids.ts";
 import { flag, wholeNumber } from "./query.ts";
 
-/** What a client may say about how a graph is run; keys of the engine are refused by the server. */
+/** Settings of a client for how a graph is run; the server refuses keys of the engine. */
 export const runConfig = z.object({
   tags: z.array(z.string()).optional().describe("For traces."),
   recursion_limit: z

@@ -1,4 +1,4 @@
-/** What `Last-Event-ID` names: the number of an event of a run, in the stream of a thread with its run. */
+/** The value of `Last-Event-ID`: the number of an event of a run, in the stream of a thread with its run. */
 import { identifier } from "./ids.ts";
 
 export interface EventPlace {

@@ -65,7 +65,7 @@ export const replacedEvent = z
   })
   .describe("Another run took the thread (`interrupt`) or undid this one (`rollback`). `end` follows.");
 
-/** What each kind of event carries. */
+/** Data of each kind of event. */
 export const eventData = {
   metadata: metadataEvent,
   values: state.describe("The whole state after a step; `__interrupt__` when the run waits."),

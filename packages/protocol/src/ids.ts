@@ -1,7 +1,7 @@
 /** How things are named and counted on the wire. */
 import { z } from "zod";
 
-/** Of threads, runs, assistants, crons and checkpoints: a UUID, or what a caller chose; nothing that means something in a path. */
+/** Id of threads, runs, assistants, crons and checkpoints: a UUID, or a caller's choice without characters special in paths. */
 export const identifier = z
   .string()
   .regex(
@@ -20,7 +20,7 @@ export type Metadata = z.infer<typeof metadata>;
 const FILTER_VALUES = 64;
 const FILTER_DEPTH = 8;
 
-/** What is looked for in JSON of others. Bounded: it is held against each of many things. */
+/** A filter on JSON values. Bounded: it is compared with each of many things. */
 export const filter = metadata.refine(
   (value) => valuesIn(value, FILTER_DEPTH) <= FILTER_VALUES,
   `must have at most ${FILTER_VALUES} values, nested at most ${FILTER_DEPTH} deep`,
@@ -38,7 +38,7 @@ function valuesIn(value: unknown, depth: number): number {
   return Math.max(1, count);
 }
 
-/** Which fields of each are in the answer. */
+/** Fields of each item in the answer. */
 export function selectOf<Names extends Readonly<Record<string, string>>>(field: z.ZodEnum<Names>) {
   return z.array(field).max(field.options.length).nullish().describe("Only these fields are in the answer.");
 }

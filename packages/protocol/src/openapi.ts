@@ -72,7 +72,7 @@ export function openApiDocument({ version }: { readonly version: string }): Open
   };
 }
 
-/** What a route may be refused with: as every route, for what it takes, and of its own. */
+/** Problems of a route: those of every route, those of its input, and its own. */
 export function problemsOf({ parameters, method, problems = [] }: Route): ProblemCode[] {
   const codes = new Set<ProblemCode>(["INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN", ...problems]);
   if (parameters) codes.add("NOT_FOUND");

@@ -1,7 +1,7 @@
-/** What stands behind the question mark: text that means numbers, flags and lists, as `means` says for a reference. */
+/** Query parameters: text that means numbers, flags and lists, as `means` says for a reference. */
 import { z } from "zod";
 
-/** What a query says: a name given once is text, one given again a list of texts. */
+/** A parsed query: a name given once is text, one given again a list of texts. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 /** Reads a query so that its schema can be asked about it. A name like `__proto__` is a name like any other. */

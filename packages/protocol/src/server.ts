@@ -1,4 +1,4 @@
-/** What the server says about itself. */
+/** Facts about the server. */
 import { z } from "zod";
 
 export const ok = z.object({ ok: z.literal(true) });

@@ -1,6 +1,6 @@
 /** Server-sent events: text for the wire, and events from bytes that were cut anywhere. */
 
-/** What goes over the wire; `data` is JSON text. */
+/** An event on the wire; `data` is JSON text. */
 export interface WireEvent {
   readonly id?: string;
   readonly event: string;

@@ -1,4 +1,4 @@
-/** What we add to threads: messages while a run goes on, interrupts by id, files. */
+/** Additions to threads: messages while a run goes on, interrupts by id, files. */
 import { z } from "zod";
 import { identifier } from "./ids.ts";
 import { wholeNumber } from "./query.ts";

@@ -17,7 +17,7 @@ export const interrupt = z.object({
 });
 export type Interrupt = z.infer<typeof interrupt>;
 
-/** What another server leaves out reads as nothing: no interrupts, no time. */
+/** Fields that another server leaves out read as empty: no interrupts, no time. */
 export const thread = z.object({
   thread_id: identifier,
   created_at: moment,

@@ -9,12 +9,12 @@ export type Present<Options> = { readonly [Name in keyof Options]: Exclude<Optio
 export type Kind = keyof typeof KINDS | "seconds" | "any";
 
 export interface OptionRules<Options> {
-  /** Who has the options, for messages: `modalSandbox`. */
+  /** Function that takes the options, for messages: `modalSandbox`. */
   readonly of: string;
-  /** Of an option that is an object itself: its name and a dot. */
+  /** For a nested object: its name and a dot. */
   readonly within?: string;
   readonly kinds: Readonly<Record<keyof Options, Kind>>;
-  /** What to say about options of others, by their names. */
+  /** Hints about options of other functions, by name. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ const KINDS = {
   variables: [isObject, "an object of texts"],
 } as const satisfies Record<string, readonly [fits: (value: unknown) => boolean, words: string]>;
 
-/** What every sandbox at a vendor takes, made by us or handed in. */
+/** Options of every sandbox at a vendor, made by us or handed in. */
 export const COMMAND_KINDS = {
   workingDirectory: "text",
   env: "variables",
@@ -55,7 +55,7 @@ const OF_CREATE_SANDBOX = [
   "secrets",
 ];
 
-/** Those that are there, checked by their kinds. */
+/** Options that are present, checked by their kinds. */
 export function presentOptions<Options extends object>(
   given: Options | null | undefined,
   { of, within = "", kinds, hints }: OptionRules<Options>,
@@ -167,7 +167,7 @@ function isObjectOfTexts(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((one) => typeof one === "string");
 }
 
-/** What came, without what may be secret in it. */
+/** Kind of a value, without any secret in it. */
 function shown(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return "text";

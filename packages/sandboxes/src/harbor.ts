@@ -22,7 +22,7 @@ export interface HarborSandboxOptions extends RemoteSandboxOptions {
   readonly environment: HarborEnvironment;
   /** Absolute; made when it is not there. Where commands start; default `/workspace`. */
   readonly workingDirectory?: string | null;
-  /** What commands can reach, as far as the owner knows; default `open`. */
+  /** Network that commands can reach, as far as the owner knows; default `open`. */
   readonly network?: NetworkReach | null;
 }
 

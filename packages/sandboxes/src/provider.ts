@@ -6,16 +6,16 @@
  */
 import type { SandboxBackendProtocol } from "deepwright";
 
-/** What tools get: files and commands, and no way to end or to keep the place. */
+/** The part of a sandbox that tools get: files and commands, and no way to end or to keep it. */
 export type Sandbox = SandboxBackendProtocol;
 
-/** What commands in a sandbox can reach: nothing, hosts on a list, or whatever there is. */
+/** Network that commands in a sandbox can reach: nothing, hosts on a list, or everything. */
 export type NetworkReach = "none" | "allow-list" | "open";
 
 export interface OpenRequest {
   /** Stands for the thread or assistant, `[a-z0-9-]{1,63}`: a place that can is labelled with it, under `LEASE_LABEL`. */
   readonly key: string;
-  /** What every command sees beside the provider's own variables. */
+  /** Variables of every command beside the provider's own. */
   readonly env: Readonly<Record<string, string>>;
   /**
    * Seconds without use after which the place ends by itself; where it cannot, the next `open` of the provider, in any

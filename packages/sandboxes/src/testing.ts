@@ -1,4 +1,4 @@
-/** What `@deepwright/sandboxes/testing` offers: the conformance suite of providers. */
+/** Entry of `@deepwright/sandboxes/testing`: the conformance suite of providers. */
 export {
   type DeclaredLeaseSuite,
   LEASE_SUITE_SIZE,

@@ -70,7 +70,7 @@ function shortened(text: string): string {
   return text.length <= 60 ? text : createHash("sha256").update(text).digest("hex");
 }
 
-/** What the one tool does: it leaves its call in the log, before anything else and after. `meanwhile`: what it does besides. */
+/** The one tool: it leaves its call in the log, before anything else and after. `meanwhile` runs between them. */
 export async function countTool(
   plan: Plan,
   log: string,
@@ -91,7 +91,7 @@ export function callIdOf(runtime: object): string {
   return (runtime as { readonly toolCallId?: string }).toolCallId ?? "none";
 }
 
-/** What the model says. Ids are new in every process, so that a call that keeps its id has it from the thread. */
+/** Replies of the model. Ids are new in every process, so that a call that keeps its id has it from the thread. */
 export async function reply(
   plan: Plan,
   log: string,

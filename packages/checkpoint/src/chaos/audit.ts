@@ -46,7 +46,7 @@ function inFlightAt(arrival: Arrival, effects: readonly Effect[]): string[] {
   return [...new Set(before.map(({ id }) => id))].filter((id) => !arrival.stored.has(id));
 }
 
-/** What a process did until the next came. */
+/** Wrong repetitions of one process, until the next one started. */
 function wrongRepeats(arrival: Arrival, effects: readonly Effect[], next: Arrival | undefined): string[] {
   const own = effects.slice(arrival.effects, next?.effects).filter(({ kind }) => kind === "begin");
   const again = own.filter(({ id }) => arrival.stored.has(id));

@@ -10,7 +10,7 @@ export interface Effect {
   readonly pid: number;
 }
 
-/** What changes the world or costs money; that something ends which had begun is not an act. */
+/** Effects that change the world or cost money; the end of something begun is not an act. */
 export function isAct({ kind }: Effect): boolean {
   return kind === "begin" || kind === "model";
 }

@@ -4,7 +4,7 @@ export interface Outcome {
   readonly name: string;
   /** How many of the things tried went well. */
   readonly ok: number;
-  /** What went wrong, one sentence each. */
+  /** Failures, one sentence each. */
   readonly failures: readonly string[];
   readonly figures: string;
 }

@@ -1,4 +1,4 @@
-/** What a run in a worker does, and what workers and their parent say to each other. */
+/** Plans of runs in a worker, and the messages between workers and their parent. */
 
 /** A run as plain data: the same plan gives the same messages in every process. */
 export interface Plan {

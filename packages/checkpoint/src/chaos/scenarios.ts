@@ -17,7 +17,7 @@ import type { ChaosSite } from "./site.ts";
 export interface Scenario {
   readonly name: string;
   readonly says: string;
-  /** What it takes on two cores. */
+  /** Duration on two cores. */
   readonly minutes: number;
   /** Absent: everywhere. */
   readonly platform?: NodeJS.Platform;

@@ -8,7 +8,7 @@ import { WorkerProcess } from "./worker-process.ts";
 
 export class ChaosSite {
   readonly random: Random;
-  /** Of the processes that are started here. */
+  /** Program of the processes that are started here. */
   readonly program: WorkerProgram;
   readonly #cleanUps: (() => unknown)[] = [];
   readonly #directories: string[] = [];

@@ -16,7 +16,7 @@ const MANY = 64;
 const SMALL_ELEMENT = 128;
 /** A collection that is shorter than this stays where it is used. */
 const SMALL_COLLECTION = 96;
-/** Of one value, counted in characters. */
+/** Largest size of one value, counted in characters. */
 const MOST_WEIGHT = 2 ** 30;
 
 /** JSON text and what its `{"$": n}` refer to. */

@@ -82,7 +82,7 @@ export function asciiHash(bytes: Buffer, start: number, end: number): string {
   return shortHash(bytes.subarray(head, end));
 }
 
-/** What of `roots` and all they lead to is not stored yet: content before what refers to it. */
+/** Objects of `roots` and all they lead to that are not stored yet: content before the objects that refer to it. */
 export class Batch {
   readonly handles: Handle[] = [];
   readonly objects: NewObject[] = [];

@@ -13,7 +13,7 @@ const noRefs = (ref: number): never => {
 const written = (value: unknown): string => JSON.stringify(new InertWriter(NOTHING_ELSEWHERE).write(value));
 const trip = (value: unknown): unknown => readInert(written(value), noRefs);
 
-/** What is stored never changes its meaning: these texts are read by every later version. */
+/** Stored texts never change their meaning: every later version reads them. */
 const TABLE: readonly [string, unknown, string][] = [
   ["null", null, "null"],
   ["a number", 1.5, "1.5"],

@@ -10,7 +10,7 @@ import { setOwn } from "./set-own.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** What the encoder decides about parts of a value: to keep them as objects of their own. */
+/** Decides which parts of a value are kept as objects of their own. */
 export interface Outlining {
   /** A value in its place, or `undefined` to have it written here. */
   outline(value: unknown): Json | undefined;
@@ -37,7 +37,7 @@ const TYPED_ARRAYS = {
  */
 const MOST_PARTS = 2 ** 26;
 const MOST_ALIVE = 2 ** 23;
-/** What the stack takes is not the same on every day; this it takes always. */
+/** Depth that every stack takes; the real limit varies. */
 const MOST_DEPTH = 1_024;
 /** JSON.stringify uses the stack too, so what is nested deeper goes into an object of its own. */
 const DEPTH_OF_A_PIECE = 256;

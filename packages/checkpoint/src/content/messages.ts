@@ -41,7 +41,7 @@ const CLASSES: Readonly<Record<string, Build>> = {
 
 const DOCUMENT = "document";
 
-/** What a constructor sets by itself or LangChain keeps for its own use. */
+/** Fields that a constructor sets by itself or LangChain keeps for its own use. */
 const NOT_FIELDS = new Set(["lc_serializable", "lc_kwargs", "lc_namespace", "lc_direct_tool_output", "type"]);
 /** Left out when empty, and there again after loading. */
 const USUALLY_EMPTY = new Set(["additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls"]);

@@ -17,7 +17,7 @@ export function textHandle(text: string, known: KnownPieces): Handle {
   return text === "" ? joined([]) : new Handle(KIND.text, [], text);
 }
 
-/** Of ASCII the bytes that were cut are those that are hashed: nothing is encoded a second time. */
+/** For ASCII the cut bytes are the hashed bytes: nothing is encoded a second time. */
 function asciiPieces(text: string, known: KnownPieces): Handle[] {
   const pieces: Handle[] = [];
   cutText(text, (start, end, units, place) => {

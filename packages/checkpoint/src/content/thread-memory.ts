@@ -1,4 +1,4 @@
-/** What a saver remembers of one thread, so that the next checkpoint costs what changed. */
+/** State that a saver remembers of one thread, so that the next checkpoint costs only its changes. */
 import { isForSavers, returnCount, stampOf } from "deepwright/channel-values";
 import type { Handle } from "./handle.ts";
 import { type KnownPieces, textHandle } from "./text-object.ts";
@@ -49,7 +49,7 @@ export class ThreadMemory implements KnownPieces {
   private readonly maps = new Map<string, MapMemo>();
   private readonly small = new Map<string, Handle>();
   private readonly texts: KnownText[] = [];
-  /** Of files and messages, for as long as these are there. */
+  /** Handles of files and messages, for as long as these exist. */
   private readonly held = new WeakMap<object, readonly KnownText[]>();
   private readonly pieces = new Map<string, Handle>();
   private idle: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** What a failure of Postgres means for us: try again, or tell the caller. */
+/** Decides about a failure of Postgres: try again, or throw to the caller. */
 import { DeepwrightError } from "deepwright/errors";
 
 /**

@@ -1,4 +1,4 @@
-/** What other processes call out over Postgres. */
+/** Notifications of other processes over Postgres. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ANSWER_SECONDS, askForLife, endConnection } from "./silence.ts";
 

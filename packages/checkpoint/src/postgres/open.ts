@@ -2,7 +2,7 @@ import { DeepwrightError } from "deepwright/errors";
 import { type PostgresOptions, PostgresSql } from "./postgres-sql.ts";
 import type { PostgresConnection } from "./shared-pool.ts";
 
-/** Whatever fails before `start` is through, the connections are given back. */
+/** If anything fails before `start` has finished, the connections are given back. */
 export async function openPostgres<T>(
   connection: PostgresConnection,
   options: PostgresOptions,

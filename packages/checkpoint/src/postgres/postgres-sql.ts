@@ -76,7 +76,7 @@ export class PostgresSql implements Sql {
     return this.#track(this.#retrying({ begin: BEGIN_READ, work, ...options }));
   }
 
-  /** What is under way ends first, what waits to try again fails. Safe twice. */
+  /** Work under way ends first, and work that waits to try again fails. Safe twice. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#running).then(() => this.#lease.release());
     return this.#closing;

@@ -175,7 +175,7 @@ class Claim implements ThreadClaim {
     return this.released;
   }
 
-  /** Whoever was stopped while an answer was under way finds one that is true no longer. */
+  /** A process that was stopped while an answer was under way may find an answer that is outdated. */
   private async renewForSure(): Promise<void> {
     do await this.renew();
     while (this.asked() >= this.ttlMs && !this.lost.signal.aborted && !this.released);

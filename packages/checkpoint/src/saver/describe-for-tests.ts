@@ -66,7 +66,7 @@ function entries(value: object, above: Set<object>): [string, unknown][] {
   return isBaseMessage(value as never) ? pairs.sort(([left], [right]) => (left < right ? -1 : 1)) : pairs;
 }
 
-/** What a reader sees of a checkpoint; the order in which fields of it were written does not count. */
+/** A checkpoint as a reader sees it; the order in which fields were written does not count. */
 export interface TupleDescription {
   readonly config: string;
   readonly parent: string;

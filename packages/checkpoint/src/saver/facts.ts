@@ -1,4 +1,4 @@
-/** What the list of threads shows of a checkpoint that is being stored. */
+/** Facts of a checkpoint that the list of threads shows. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { isMessage } from "../content/messages.ts";

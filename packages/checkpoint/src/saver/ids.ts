@@ -2,7 +2,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DeepwrightError } from "deepwright/errors";
 
-/** What an index of Postgres holds of two of them. */
+/** Bytes of one id, so that an index of Postgres holds two of them. */
 const MOST_BYTES = 1_024;
 
 export interface CheckpointAddress {

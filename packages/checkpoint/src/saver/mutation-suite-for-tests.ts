@@ -60,7 +60,7 @@ class Story {
   }
 }
 
-/** What a read hands out may be edited in place; what was stored stays, what comes back is stored as edited. */
+/** Values from a read may be edited in place; the stored value stays, and a write stores the edited one. */
 export function mutationSuite({ open, runs }: Subject): void {
   describe("values edited in place", () => {
     let saver: SharedSaver;

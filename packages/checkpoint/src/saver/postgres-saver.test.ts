@@ -24,7 +24,7 @@ async function reopen(saver: SharedSaver): Promise<SharedSaver> {
   return openAt(storages.get(saver) as TestDatabase);
 }
 
-/** What was deleted is free for others at once, and given back by a vacuum. */
+/** Deleted space is free for others at once, and given back by a vacuum. */
 async function size(saver: SharedSaver): Promise<number> {
   await storages.get(saver)?.query("VACUUM FULL");
   return saver.size();

@@ -22,11 +22,11 @@ const NAMESPACES = ["", "child:1", "child:2|grandchild", "memory"];
 const SOURCES = ["loop", "update", "input"];
 
 interface Where {
-  /** Which of the savers on one storage. */
+  /** Index of the saver on one storage. */
   readonly saver: number;
   readonly thread: number;
   readonly namespace: number;
-  /** Which checkpoint, counted from the newest. */
+  /** Index of the checkpoint, counted from the newest. */
   readonly place: number;
 }
 

@@ -9,7 +9,7 @@ import { checkpointOf, EMPTY, metadataOf } from "./states-for-tests.ts";
 
 const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
 
-/** What comes back of a checkpoint with these parts. */
+/** Stores and reads a checkpoint with these parts. */
 async function trip(parts: Partial<Checkpoint>, metadata?: CheckpointMetadata): Promise<void> {
   const saver = new SharedMemorySaver();
   const checkpoint = { ...checkpointOf(EMPTY), ...parts };

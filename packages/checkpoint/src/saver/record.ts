@@ -28,7 +28,7 @@ interface Shape {
   readonly values: readonly string[];
   readonly versions: readonly string[];
   readonly seen: readonly (readonly [string, readonly string[]])[];
-  /** What else a checkpoint may carry. */
+  /** Further fields of a checkpoint. */
   readonly rest?: readonly string[];
 }
 
@@ -81,7 +81,7 @@ interface KnownShape {
   readonly handle: Handle;
 }
 
-/** Of the last checkpoint of a thread: most often the next one has the same names. */
+/** Shape of the last checkpoint of a thread: most often the next one has the same names. */
 const lastShapes = new WeakMap<ThreadMemory, KnownShape>();
 
 function shapeHandle(memory: ThreadMemory, checkpoint: Checkpoint, rest: readonly string[]): Handle {
@@ -155,7 +155,7 @@ export function headRefs({ refs }: Row): readonly number[] {
   return refs.slice(0, FIXED_REFS);
 }
 
-/** What a newer version wrote must not be taken for something else. */
+/** Records of a newer version must not be taken for something else. */
 function shapeOf(decoder: Decoder, row: Row): Shape {
   const shape = decoder.value(row.refs[0] as number) as Shape;
   if (!isRecord(shape) || typeof shape.f !== "number")

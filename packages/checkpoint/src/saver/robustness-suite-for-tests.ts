@@ -27,7 +27,7 @@ const HARD_TEXTS = {
   emoji: "👩‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 e\u0301",
 };
 
-/** Whatever a tool, a model or a file brings is stored and comes back as it was. */
+/** Any value of a tool, a model or a file is stored and read back unchanged. */
 export function robustnessSuite({ open }: Subject): void {
   describe("hard values", () => {
     let saver: SharedSaver;

@@ -1,4 +1,4 @@
-/** What every saver of this package promises, whatever storage it has. */
+/** Tests that every saver of this package passes, on any storage. */
 import { describe } from "vitest";
 import { claimsSuite } from "./claims-suite-for-tests.ts";
 import { deltaSuite } from "./delta-suite-for-tests.ts";

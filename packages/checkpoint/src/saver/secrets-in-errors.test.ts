@@ -1,4 +1,4 @@
-/** What tools and middleware throw: neither the model, nor the file, nor the caller gets a secret out of it. */
+/** Errors of tools and middleware: neither the model, nor the file, nor the caller gets a secret out of them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";

@@ -59,7 +59,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   /** Told to loops: puts that are not waited for are stored in the order of the calls. */
   readonly keepsOrder = true;
   private readonly writers = new Map<string, ThreadWriter>();
-  /** Of threads whose first checkpoint is looked into before it is written: what comes behind it waits. */
+  /** Threads whose first checkpoint is read before it is written: later writes wait. */
   private readonly looking = new Map<string, Promise<unknown>>();
 
   constructor(readonly storage: ThreadStorage) {
@@ -259,7 +259,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     return deltaHistory(this, options);
   }
 
-  /** What was written since opening, in bytes bound in inserts and updates. */
+  /** Bytes bound in inserts and updates since opening. */
   async counts(): Promise<StorageCounts> {
     return this.storage.counts();
   }
@@ -289,7 +289,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     return writer;
   }
 
-  /** Those that wait for it go on right behind the one that asked. */
+  /** Callers that wait for it continue right behind the one that asked. */
   private lookInto(
     threadId: string,
     absent: Promise<ReadonlySet<string>>,
@@ -331,7 +331,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     });
   }
 
-  /** Of a checkpoint that was pruned after its row was read nothing is left. */
+  /** Nothing is left of a checkpoint that was pruned after its row was read. */
   private readAgain(
     { checkpoint: { threadId, namespace, id } }: TupleRows,
     limit: ReadLimit | undefined,

@@ -160,7 +160,7 @@ export function metadataOf(step = 1, extra: object = {}): CheckpointMetadata {
   return { source: step % 3 === 0 ? "update" : "loop", step, parents: {}, ...extra };
 }
 
-/** What a read gives, as a state again; channels that somebody spoilt begin anew. */
+/** A read value as a state again; damaged channels start anew. */
 export function stateOf(checkpoint: Checkpoint): State {
   const { messages, files, notes, ...other } = checkpoint.channel_values as Record<string, any>;
   return {

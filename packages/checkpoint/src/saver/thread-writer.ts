@@ -24,7 +24,7 @@ interface Waiting {
 
 /** So many writes are stored even if the event loop never turns, as with a model that answers at once. */
 const MOST_WAITING = 16;
-/** Of one transaction, which others must wait for. */
+/** Items of one transaction, which others must wait for. */
 const MOST_TOGETHER = 256;
 
 export class ThreadWriter {

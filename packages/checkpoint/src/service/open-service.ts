@@ -7,7 +7,7 @@ import type { SqliteOptions } from "../sqlite/sqlite-sql.ts";
 export { listenPostgres } from "../postgres/listen.ts";
 export { openPostgresPool } from "../postgres/shared-pool.ts";
 
-/** Whoever opens it closes it. */
+/** The caller closes it. */
 export interface SqlService {
   /** Arguments and answers are data: no functions, no classes. */
   call(method: string, args: readonly unknown[]): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Who may write to a thread. */
+/** Claims: the right to write to a thread. */
 import { DeepwrightError } from "deepwright/errors";
 import type { ClaimAnswer } from "../storage/storage.ts";
 import { type ClaimRecord, lockOrCreateThread, lockThread, type ThreadRecord } from "./threads.ts";

@@ -5,7 +5,7 @@ import type { SqlRow, SqlSession, SqlValue } from "./sql.ts";
 export interface Stored {
   /** In the order of the batch. */
   readonly ids: readonly number[];
-  /** Those of `ids` that belong to another thread. */
+  /** Ids that belong to another thread. */
   readonly foreign: readonly number[];
 }
 

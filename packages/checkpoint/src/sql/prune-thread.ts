@@ -13,7 +13,7 @@ import type { Work } from "./work.ts";
 
 interface Candidate extends PrunableRow {
   readonly key: CheckpointKey;
-  /** Of the row and the writes on it. */
+  /** Bytes of the row and of its writes. */
   readonly bytes: number;
 }
 
@@ -105,7 +105,7 @@ async function sweepThread(
   return giveUp(work, owned);
 }
 
-/** What the thread's rows refer to directly. */
+/** Objects that the thread's rows refer to directly. */
 async function rootRefs({ session }: Work, thread: number): Promise<number[]> {
   const rows = await session.all(
     `SELECT c.refs FROM dw_spaces s JOIN dw_checkpoints c ON c.space = s.id

@@ -8,7 +8,7 @@ import type { Work } from "./work.ts";
 /** Runs one transaction. */
 export type Transaction = <T>(act: (work: Work) => Promise<T>) => Promise<T>;
 
-/** Of the checkpoints there are, the share that is given up between two looks at the size. */
+/** Share of the checkpoints that is removed between two checks of the size. */
 const STEP = 1 / 8;
 
 /** A transaction per thread: a prune that is cut short has done a part of its work, and that part whole. */
@@ -102,7 +102,7 @@ async function threadsWithOlder(
   return rows.map((row) => row.thread_id).filter(isName);
 }
 
-/** Of one thread: of the objects it owns and of its rows. */
+/** Bytes of one thread: of the objects it owns and of its rows. */
 async function contentBytes({ session }: Work, threadId: string | undefined): Promise<number> {
   const length = (alias: string, refs: string) =>
     `COALESCE(SUM(COALESCE(octet_length(${alias}.body), 0) + COALESCE(octet_length(${alias}.${refs}), 0)), 0)`;

@@ -1,4 +1,4 @@
-/** What tables of another package need to know of the database they are in. */
+/** Facts of the database that tables of another package need. */
 import type { Dialect } from "./dialect.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { type Migration, migrate } from "./schema.ts";

@@ -15,7 +15,7 @@ export interface ThreadRecord {
   readonly epoch: number;
   readonly checkpointCount: number;
   readonly claim: ClaimRecord;
-  /** Of the namespace that was asked for; absent while nothing is stored in it. */
+  /** Row of the requested namespace; absent while nothing is stored in it. */
   readonly space: number | undefined;
   readonly facts: FactChanges;
 }

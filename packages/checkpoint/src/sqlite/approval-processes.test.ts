@@ -29,7 +29,7 @@ async function runProcess(run: ApprovalRun): Promise<Record<string, ThreadReport
   return JSON.parse(process.output());
 }
 
-/** What ran, by thread. */
+/** Calls that ran, by thread. */
 function effects(log: string): Map<string, string[]> {
   const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
   const found = new Map<string, string[]>();

@@ -7,7 +7,7 @@ import { IN_MEMORY } from "./database-file.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 import { WorkerThread } from "./thread.ts";
 
-/** Whoever opens it closes it; the file is closed with the last. */
+/** The caller closes it; the file is closed with the last. */
 export interface Connection {
   call(service: string, method: string, args: readonly unknown[]): Promise<unknown>;
   /** Safe twice. */

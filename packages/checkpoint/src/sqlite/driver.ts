@@ -35,7 +35,7 @@ export function openDatabase(path: string, options: DatabaseOptions): Database {
   return new (driver().Database)(path, options);
 }
 
-/** Of the package, only the garbage collector ends prepared statements, and they hold the file. */
+/** Only the garbage collector ends prepared statements of the package, and they hold the file. */
 export function closesFiles(): boolean {
   return driver().closesFiles;
 }

@@ -1,4 +1,4 @@
-/** What the thread of a database and those who use it say to each other. */
+/** Messages between the thread of a database and its users. */
 import { DeepwrightError, type ErrorCode } from "deepwright/errors";
 
 export interface Request {

@@ -9,7 +9,7 @@ const PROGRAM = await testProgram(new URL("./fixtures/storage-process.ts", impor
 
 export interface StorageProcess {
   readonly child: ChildProcess;
-  /** What it has said so far. */
+  /** Output so far. */
   readonly output: () => string;
   /** Ends when it does; throws what it complained about if it failed. */
   readonly ended: Promise<void>;

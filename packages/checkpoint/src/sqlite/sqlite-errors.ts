@@ -1,4 +1,4 @@
-/** What a failure of SQLite means for whoever called. */
+/** Errors of SQLite as errors for the caller. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DeepwrightError } from "deepwright/errors";

@@ -105,7 +105,7 @@ export class SqliteStorage implements ThreadStorage {
     return this.#call("release", threadId, fence);
   }
 
-  /** Of everything this process opened on the file. */
+  /** Counts of everything this process opened on the file. */
   counts(): Promise<StorageCounts> {
     return this.#call("counts");
   }

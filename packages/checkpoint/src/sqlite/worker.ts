@@ -15,7 +15,7 @@ import { type SqliteOptions, SqliteSql } from "./sqlite-sql.ts";
 type Method = (...args: readonly unknown[]) => unknown;
 type Service = Record<string, Method>;
 
-/** What a database offers, made when first asked for. */
+/** Services of a database, made when first asked for. */
 const SERVICES: Record<string, (sql: Sql) => Promise<object>> = {
   async storage(sql) {
     const storage = new SqlStorage(sql);
@@ -57,7 +57,7 @@ async function serviceOf(name: string): Promise<object> {
   return started;
 }
 
-/** Of another package: see `openSqliteService`. */
+/** Services of another package: see `openSqliteService`. */
 function serviceOfModule(url: string): (sql: Sql) => Promise<object> {
   return async (sql) => ((await import(url)) as { default(sql: Sql): object | Promise<object> }).default(sql);
 }

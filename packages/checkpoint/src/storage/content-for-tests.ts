@@ -67,7 +67,7 @@ export function putStep(storage: ThreadStorage, step: Step): Promise<PutResult> 
   });
 }
 
-/** What the refs of a row lead to; throws when something is missing. */
+/** Objects of the refs of a row; throws when one is missing. */
 export async function readTrees(storage: ThreadStorage, refs: readonly number[]): Promise<Tree[]> {
   const loaded = await storage.loadObjects(refs);
   const objects = new Map(loaded.map((object) => [object.id, object]));

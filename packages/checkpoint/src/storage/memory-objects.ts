@@ -17,7 +17,7 @@ export class MemoryObjects {
   private readonly byId = new Map<number, Kept>();
   private readonly byHash = new Map<string, Kept>();
   private last = 0;
-  /** Of content that was new, and its hashes and references, as a database would count it. */
+  /** Bytes of new content, its hashes and references, as a database would count them. */
   bytesAdded = 0;
 
   /** Ids, in order. Refs point to stored objects or to earlier ones of the same list. */

@@ -1,4 +1,4 @@
-/** Which checkpoints of a thread may go. Pure, so that every storage decides alike. */
+/** Chooses the checkpoints of a thread that may be removed. Pure, so that every storage decides alike. */
 
 export interface PrunableRow {
   readonly namespace: string;

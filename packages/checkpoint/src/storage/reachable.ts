@@ -1,4 +1,4 @@
-/** Which objects a set of roots leads to. */
+/** Finds the objects that a set of roots leads to. */
 export function reachable(
   roots: Iterable<number>,
   refsOf: (id: number) => readonly number[] | undefined,

@@ -1,4 +1,4 @@
-/** What every storage promises. `open` gives an empty one; the suite closes it. */
+/** Tests that every storage passes. `open` gives an empty one; the suite closes it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimSuite } from "./claim-suite-for-tests.ts";
 import { putStep, readStep, tree, uuid } from "./content-for-tests.ts";

@@ -39,7 +39,7 @@ export interface CheckpointRow {
   readonly body: string;
 }
 
-/** What one task wrote on top of a checkpoint. */
+/** Writes of one task on top of a checkpoint. */
 export interface WritesRow {
   readonly taskId: string;
   readonly entries: readonly WriteEntry[];
@@ -53,7 +53,7 @@ export interface WriteEntry {
   readonly refs: readonly number[];
 }
 
-/** What a list of threads shows. Times are milliseconds since 1970. */
+/** Facts that a list of threads shows. Times are milliseconds since 1970. */
 export interface ThreadFacts {
   readonly threadId: string;
   readonly title: string | undefined;
@@ -125,7 +125,7 @@ export interface RowQuery {
 export interface NewImage {
   /** The checkpoint of the step that changed it. */
   readonly checkpointId: string;
-  /** Which tree of files the path is in, e.g. a root directory. */
+  /** Tree of files that contains the path, e.g. a root directory. */
   readonly place: string;
   readonly path: string;
   /** Reference to the content before; `undefined` if there was no file. */

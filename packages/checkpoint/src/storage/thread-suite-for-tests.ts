@@ -1,4 +1,4 @@
-/** What a list of threads shows. */
+/** Tests of the facts in a list of threads. */
 import { expect, it } from "vitest";
 import { putStep, uuid } from "./content-for-tests.ts";
 import type { ThreadFacts, ThreadStorage } from "./storage.ts";

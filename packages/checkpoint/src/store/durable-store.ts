@@ -36,7 +36,7 @@ export interface PutOptions {
 }
 
 export interface ListItemsOptions {
-  /** What the keys begin with. */
+  /** Prefix of the keys. */
   readonly prefix?: string;
   /** Only keys after this one. */
   readonly after?: string;
@@ -165,7 +165,7 @@ export abstract class DurableStore extends BaseStore {
     this.#stopSweeping?.();
   }
 
-  /** What fails in the background is tried again at the next turn; a caller of `sweep` hears of it. */
+  /** A failure in the background is retried at the next turn; a caller of `sweep` gets it. */
   #sweepRegularly(): void {
     if (this.#stopSweeping) return;
     const minutes = this.#options.ttl?.sweepIntervalMinutes ?? DEFAULT_SWEEP_MINUTES;

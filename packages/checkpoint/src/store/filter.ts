@@ -61,7 +61,7 @@ function operandOf(field: string, operator: Operator, operand: unknown): unknown
   return number;
 }
 
-/** What a stored value can be equal to: `undefined` is a missing field, objects are as JSON keeps them. */
+/** A value as filters compare it: `undefined` is a missing field, objects are as JSON keeps them. */
 function comparable(field: string, operand: unknown): unknown {
   if (["function", "symbol", "bigint"].includes(typeof operand)) {
     throw invalid(`Field "${field}" cannot be compared to a ${typeof operand}`);

@@ -1,4 +1,4 @@
-/** What crosses between a store's face and the database, possibly into a worker: plain data only. */
+/** Data between the store's interface and the database, possibly across a worker: plain data only. */
 import type { ByteLimit } from "../sql/byte-limit.ts";
 import type { Condition } from "./filter.ts";
 
@@ -55,7 +55,7 @@ export interface NamespaceMatch {
 /** Keys of one namespace, exactly, in the order of their bytes. */
 export interface ListKeys {
   readonly namespace: string;
-  /** What the keys begin with. */
+  /** Prefix of the keys. */
   readonly prefix: string;
   /** Only keys after this one. */
   readonly after: string;
@@ -79,7 +79,7 @@ export interface StoredItem {
   readonly more?: boolean;
 }
 
-/** Of `get` an item, of `search` items, of `list` encoded namespaces, of `put` nothing. */
+/** For `get` an item, for `search` items, for `list` encoded namespaces, for `put` nothing. */
 export type StoreResult = StoredItem | readonly StoredItem[] | readonly string[] | null;
 
 export interface StoreBatch {

@@ -1,4 +1,4 @@
-/** What a store promises, wherever its items are. */
+/** Tests that every store passes. */
 import { AsyncBatchedStore } from "@langchain/langgraph-checkpoint";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { conditionalSuite } from "./conditional-suite-for-tests.ts";

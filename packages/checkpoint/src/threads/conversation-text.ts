@@ -14,7 +14,7 @@ const ROLES: Readonly<Record<string, ConversationText["role"]>> = {
   system: "system",
 };
 
-/** Those without words are left out; the others keep their place in the thread. */
+/** Messages without words are left out; the others keep their index in the thread. */
 export function messageTexts(messages: readonly unknown[]): ConversationText[] {
   return messages.flatMap((message, index) => {
     const role = ROLES[String((message as { type?: unknown } | null)?.type)];
@@ -63,7 +63,7 @@ function blockText(block: unknown): string {
 
 const AROUND = 300;
 
-/** What stands around the first occurrence; undefined where there is none. */
+/** Text around the first occurrence; undefined where there is none. */
 export function excerptOf(text: string, wanted: string): string | undefined {
   const place = text.toLowerCase().indexOf(wanted.toLowerCase());
   if (place === -1) return undefined;

@@ -10,11 +10,11 @@ import { cursorOf, placeAfter } from "./cursor.ts";
 import { listElement, listLength } from "./stored-list.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
 
-/** Which threads are seen; what is absent does not matter. */
+/** Filter of threads; an absent field matches all. */
 export interface ConversationScope {
   /** The directory the thread worked in. */
   readonly cwd?: string;
-  /** Whatever else is known of it, e.g. how its id begins. */
+  /** A further condition, e.g. how its id begins. */
   readonly where?: (facts: ThreadFacts) => boolean;
   /** Sources that share it share their claims. Default: the directory. */
   readonly claimScope?: string;
@@ -40,13 +40,13 @@ export function conversationsOf(saver: SharedSaver, scope: ConversationScope = {
 }
 
 interface Said {
-  /** Those with words in them. */
+  /** Messages with words in them. */
   readonly messages: readonly ConversationText[];
   readonly total: number;
 }
 
 class SaverConversations implements ConversationSource {
-  /** Of the thread that was read last: it is read page by page. */
+  /** State of the thread that was read last: it is read page by page. */
   private last: (Said & { readonly checkpointId: string }) | undefined;
 
   constructor(

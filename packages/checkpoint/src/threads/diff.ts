@@ -1,4 +1,4 @@
-/** What a step changed, or what changed between two. */
+/** Changes of a step, or between two steps. */
 import { DeepwrightError } from "deepwright/errors";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 import { changeBetween, fileChange, searchEnd } from "./file-changes.ts";

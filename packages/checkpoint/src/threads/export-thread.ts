@@ -24,7 +24,7 @@ import {
 
 const PAGE = 20;
 
-/** What has been written, and under which number. Contents are not kept. */
+/** Numbers of objects that have been written. Contents are not kept. */
 interface Written {
   readonly numbers: Map<number, { readonly number: number; readonly hash: string }>;
   readonly counts: { -readonly [Key in keyof LineCounts]: number };

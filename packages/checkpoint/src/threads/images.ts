@@ -15,7 +15,7 @@ type Content = string | Uint8Array | undefined;
 export interface FileImage {
   /** The checkpoint the step began with: the one a tool finds in its config. */
   readonly checkpointId: string;
-  /** Which tree of files the path is in, e.g. a root directory. */
+  /** Tree of files that contains the path, e.g. a root directory. */
   readonly place: string;
   readonly path: string;
   /** `undefined` if there was no file. */

@@ -10,11 +10,11 @@ export interface Lineage {
   /** First to last. The first one's parent may have been pruned. */
   readonly states: readonly StoredState[];
   readonly head: StoredState;
-  /** What is pending on the head. */
+  /** Writes pending on the head. */
   readonly writes: readonly WritesRow[];
 }
 
-/** Of the newest checkpoint, or of the given one. Throws THREAD_NOT_FOUND. */
+/** Lineage of the newest checkpoint, or of the given one. Throws THREAD_NOT_FOUND. */
 export async function lineageOf(
   storage: ThreadStorage,
   reader: StateReader,

@@ -1,4 +1,4 @@
-/** What a person does with the threads of a saver. */
+/** Opens the operations of a person on the threads of a saver. */
 import { DeepwrightError } from "deepwright/errors";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";

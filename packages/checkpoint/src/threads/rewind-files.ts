@@ -99,7 +99,7 @@ async function wantedContent(
   return first && { content: await first.before() };
 }
 
-/** What was changed, why nothing was, or undefined where nothing had to be. */
+/** The change, the reason why there was none, or undefined where none was needed. */
 async function restore(
   history: FileHistory,
   wanted: Content,

@@ -36,7 +36,7 @@ function differing(before: Texts, after: Texts): string[] {
   return [...paths].filter((path) => before[path] !== after[path]).sort();
 }
 
-/** What a rewind must give: the target, but what a person really changed since as it is at the head. */
+/** Expected files of a rewind: the target, except what a person changed since, which stays as at the head. */
 function expected(history: readonly Texts[], made: readonly Edit[], target: number): Texts {
   const head = history.at(-1) as Texts;
   let files = history[target] as Texts;

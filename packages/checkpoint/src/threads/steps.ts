@@ -62,7 +62,7 @@ function stepOf(reader: StateReader, before: StoredState | undefined, state: Sto
   };
 }
 
-/** Of the first message the state has more than the one before it. */
+/** Summary of the first message that the state has beyond the one before it. */
 function summaryOf(reader: StateReader, before: StoredState | undefined, state: StoredState): string {
   const messages = state.channels.get(MESSAGES);
   const known = listLength(reader, before?.channels.get(MESSAGES));

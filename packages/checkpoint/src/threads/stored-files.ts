@@ -1,4 +1,4 @@
-/** Which files two states differ in, told by the objects they are stored in. */
+/** Files that differ between two states, found by the objects they are stored in. */
 import { KIND } from "../content/handle.ts";
 import {
   identityOf,

@@ -41,7 +41,7 @@ class Outline extends Decoder {
   }
 }
 
-/** Of a long text only so much is kept by a reader that wants no contents. */
+/** Characters of a long text that are kept by a reader that wants no contents. */
 const BEGINNING = 400;
 
 export class StateReader {
@@ -61,7 +61,7 @@ export class StateReader {
     return rows.map((row) => this.state(row));
   }
 
-  /** What the channels of these names lead to can be read afterwards. */
+  /** Objects of the channels with these names can be read afterwards. */
   async loadChannels(
     states: readonly StoredState[],
     names: readonly string[],

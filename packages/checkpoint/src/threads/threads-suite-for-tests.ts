@@ -1,4 +1,4 @@
-/** What `openThreads` promises in every storage. For tests only. */
+/** Tests of `openThreads` for every storage. For tests only. */
 import { HumanMessage } from "@langchain/core/messages";
 import { createDeepAgent } from "deepwright";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";

@@ -1,4 +1,4 @@
-/** What a person does with threads, whatever storage they are in. */
+/** Operations of a person on threads, in any storage. */
 import type { PruneResult, ThreadFacts } from "../storage/storage.ts";
 
 export type { PruneResult, ThreadFacts };
@@ -61,7 +61,7 @@ export interface RewindConflict {
   readonly reason: string;
 }
 
-/** What a rewind leaves as it is because no image of it was kept, or nobody let it be restored. */
+/** Files that a rewind leaves alone because no image was kept, or because they may not be restored. */
 export interface NotCovered {
   readonly place: string;
   readonly path?: string;
@@ -113,7 +113,7 @@ export interface Threads {
   delete(threadId: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
   rename(threadId: string, title: string): Promise<void>;
-  /** What the step changed in files, or what changed between two steps. */
+  /** Changes of the step in files, or changes between two steps. */
   diff(
     threadId: string,
     step: number | string,

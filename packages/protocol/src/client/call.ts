@@ -9,9 +9,9 @@ import { followStream, type ReconnectOptions, type StreamedEvent } from "./follo
 type Field<R, Name extends string> = R extends { readonly [name in Name]: infer Schema extends z.ZodType }
   ? z.input<Schema>
   : undefined;
-/** What a body of the route may be. */
+/** Body of the route. */
 export type BodyOf<Name extends RouteName> = Field<RouteOf<Name>, "body">;
-/** What the route answers; undefined where it answers nothing. */
+/** Answer of the route; undefined where it answers nothing. */
 export type AnswerOf<Name extends RouteName> = RouteOf<Name>["answer"] extends z.ZodType
   ? z.output<RouteOf<Name>["answer"]>
   : undefined;

@@ -4,7 +4,7 @@ import { HEADER } from "../headers.ts";
 import { fillPath, type Method, type Route } from "../routes/route.ts";
 import { errorOfResponse, ProtocolError } from "./protocol-error.ts";
 
-/** What answers requests: `fetch` of the platform, or an app of this process. */
+/** Answers requests: `fetch` of the platform, or an app of this process. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
 export interface ConnectionOptions {
@@ -20,7 +20,7 @@ export interface ConnectionOptions {
 
 export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
 
-/** What a route is called with, after its types were checked. */
+/** Arguments of a route, after their types were checked. */
 export interface RawRequest {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;

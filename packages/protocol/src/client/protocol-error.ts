@@ -5,7 +5,7 @@ import { type ProblemCode, problem } from "../problems.ts";
 export type ClientCode = "UNREACHABLE" | "INVALID_ANSWER" | "STREAM_LOST";
 
 export interface ProtocolErrorDetails {
-  /** Of HTTP; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no answer. */
   readonly status: number;
   /** A `ProblemCode` of our server, a `ClientCode`, or `HTTP_<status>` of a server that gives none. */
   readonly code: ProblemCode | ClientCode | (string & {});

@@ -45,7 +45,7 @@ export function threadCalls(call: Caller, connection: Connection, reconnect: Rec
   };
 }
 
-/** What our server adds. */
+/** Additions of our server. */
 export function threadWorkCalls(call: Caller, connection: Connection) {
   return {
     /** For the run that goes on (`steer`), or the turn after it (`follow-up`). */

@@ -141,7 +141,7 @@ function foldInterrupts(screen: Screen, place: string, value: unknown): Screen {
   return interrupts === screen.interrupts ? screen : { ...screen, interrupts };
 }
 
-/** What follows from messages that are new: usage, files that tools wrote, who works on which call, who has finished. */
+/** Effects of new messages: usage, files that tools wrote, the agent of each call, finished agents. */
 function afterMessages(screen: Screen, place: string, before: Screen): Screen {
   const agent = agentAt(screen, place);
   const old = agentAt(before, place);

@@ -1,4 +1,4 @@
-/** What tools report while they work, and which task works on which call. */
+/** Reports of tools while they work, and the task that works on each call. */
 import { changeAgent, linkSubagent } from "./agents.ts";
 import { changeCall } from "./messages-of-agent.ts";
 import { string } from "./read-message.ts";

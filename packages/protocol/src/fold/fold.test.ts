@@ -23,7 +23,7 @@ interface Values extends Record<string, unknown> {
   readonly messages: readonly unknown[];
 }
 
-/** What a person reads, without the order in which children began. */
+/** The screen as a person reads it, without the order in which children began. */
 function read(screen: Screen) {
   const agent = ({ name, status, messages, todos, files }: Screen["main"]) => ({
     name,

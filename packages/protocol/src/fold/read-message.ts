@@ -23,7 +23,7 @@ export interface ReadMessage {
   readonly reasoning: string;
   readonly media: readonly unknown[];
   readonly calls: readonly ReadCall[];
-  /** Of a piece; undefined for a whole message. */
+  /** Calls as far as they came, in a piece; undefined for a whole message. */
   readonly pieces: readonly ReadCallPiece[] | undefined;
   readonly callId: string | undefined;
   readonly failed: boolean;

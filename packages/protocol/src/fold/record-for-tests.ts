@@ -2,7 +2,7 @@
 import { formatEventId } from "../event-id.ts";
 import { formatEventName } from "../events.ts";
 
-/** What of an agent is used. */
+/** The part of an agent that is used. */
 interface StreamingAgent {
   stream(input: never, options: never): Promise<AsyncIterable<unknown>>;
 }

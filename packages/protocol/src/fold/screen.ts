@@ -1,4 +1,4 @@
-/** What a screen shows of a thread: plain data, never changed in place, unchanged parts the same objects. */
+/** The screen of a thread: plain data, never changed in place, unchanged parts the same objects. */
 import type { AgentOutcome, RunStatus } from "../runs.ts";
 
 export interface Usage {
@@ -21,7 +21,7 @@ export interface ShownCall {
   /** As far as the model has written them; empty when they came as a whole. */
   readonly argsText: string;
   readonly status: CallStatus;
-  /** What the tool answered, its text. */
+  /** Answer of the tool, as text. */
   readonly result?: string;
   /** The last thing the tool reported while it worked. */
   readonly progress?: unknown;
@@ -36,7 +36,7 @@ export interface ShownMessage {
   /** `tool` only for a result whose call is not known; others are in their call. */
   readonly role: "user" | "assistant" | "system" | "tool";
   readonly text: string;
-  /** What a model thought aloud. */
+  /** Reasoning of the model. */
   readonly reasoning: string;
   /** Content blocks that are neither text nor thought, such as pictures. */
   readonly media: readonly unknown[];
@@ -66,9 +66,9 @@ export interface ShownAgent {
   readonly status: "running" | "waiting" | "done" | "error" | "stopped";
   readonly messages: readonly ShownMessage[];
   readonly todos: readonly ShownTodo[];
-  /** What was written or deleted since the fold began, by path. */
+  /** Files written or deleted since the fold began, by path. */
   readonly files: Readonly<Record<string, ShownFile>>;
-  /** What tools and nodes wrote with no name of a call, the newest last, at most 50. */
+  /** Output of tools and nodes without the id of a call, the newest last, at most 50. */
   readonly custom: readonly unknown[];
   /** The call of its parent it works on. */
   readonly callId?: string;
@@ -77,7 +77,7 @@ export interface ShownAgent {
 export interface ShownInterrupt {
   readonly id: string;
   readonly value: unknown;
-  /** Of the agent that asks. */
+  /** Namespace of the agent that asks. */
   readonly namespace: readonly string[];
 }
 
@@ -99,7 +99,7 @@ export interface Screen {
   /** By namespace, its parts joined with `|`. */
   readonly subagents: Readonly<Record<string, ShownAgent>>;
   readonly interrupts: readonly ShownInterrupt[];
-  /** Of every model call that was seen, once each. */
+  /** Usage of every model call that was seen, once each. */
   readonly usage: Usage;
   /** Channels of the state beside messages, todos and files, as of the last `values`. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -112,11 +112,11 @@ export interface Notes {
   readonly seen: Readonly<Record<string, number>>;
   /** Where a message of `messages/metadata` belongs, by its id. */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** What was counted for a message, by its id. */
+  /** Usage counted for each message, by its id. */
   readonly counted: Readonly<Record<string, Usage>>;
   /** Files of the first `values`, by agent: what was there before. */
   readonly before: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Which task of the engine works on which call: task id → call id. */
+  /** Calls by the task of the engine that works on them: task id → call id. */
   readonly tasks: Readonly<Record<string, string>>;
   /** The tries of the run that were announced. */
   readonly attempt: number;

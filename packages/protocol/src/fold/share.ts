@@ -1,6 +1,6 @@
 /** Equal parts of a new value are the old objects. */
 
-/** What is nested deeper is not compared: it may be nested deeper than a program can count. */
+/** Deeper values are not compared: they may be nested deeper than a program can count. */
 const MOST_DEPTH = 100;
 
 /** `next`, with every part of it that equals the same part of `before` being that very part. JSON values only. */
@@ -55,7 +55,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands under the name, if it is the record's own. */
+/** The value under the name, if it is the record's own. */
 export function own<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

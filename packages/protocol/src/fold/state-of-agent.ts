@@ -36,13 +36,13 @@ export function writeFiles(files: Files, update: unknown): Files {
   return next;
 }
 
-/** What a state can be compared with later: path → content. */
+/** The files of a state for a later comparison: path → content. */
 export function contentsOf(state: unknown): Readonly<Record<string, string>> {
   const entries = isRecord(state) ? Object.entries(state) : [];
   return Object.fromEntries(entries.map(([path, file]) => [path, contentOf(file) ?? ""]));
 }
 
-/** What differs between the state and what was there before the fold began, or was shown since. */
+/** Differences between the state and the files known before the fold began, or shown since. */
 export function compareFiles(files: Files, before: Readonly<Record<string, string>>, state: unknown): Files {
   if (!isRecord(state)) return files;
   let next = files;
@@ -67,7 +67,7 @@ const WRITING_TOOLS: Readonly<Record<string, ShownFile["change"]>> = {
   delete: "deleted",
 };
 
-/** What a tool that has finished did to a file, wherever the file lies. What the state says is more. */
+/** The change of a finished tool to a file, in any backend. The state overrides it. */
 export function fileOfCall(files: Files, name: string, args: unknown): Files {
   const change = own(WRITING_TOOLS, name);
   const path = isRecord(args) ? string(args.file_path) : undefined;

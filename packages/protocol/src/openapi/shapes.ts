@@ -19,11 +19,11 @@ const PARTS = ["parameters", "query", "body", "answer"] as const;
 export interface Shapes {
   /** The schema of a part of a route, with references to those that have names. */
   of(route: Route, part: Part): JsonSchema;
-  /** Those that routes refer to. */
+  /** Schemas that routes refer to. */
   readonly named: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What clients send is shown as it goes in, what they are sent as it comes out. */
+/** Schemas of requests are shown as they go in, schemas of answers as they come out. */
 type Side = "input" | "output";
 const sideOf = (part: Part): Side => (part === "answer" ? "output" : "input");
 

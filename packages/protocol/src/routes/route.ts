@@ -25,7 +25,7 @@ export interface Route {
   readonly answer: z.ZodType | "events" | "bytes" | "nothing";
   /** A listing: the field that `X-Pagination-Next` of the answer is handed back as for the next page. */
   readonly pages?: "offset" | "before";
-  /** What it may be refused with beside what every route may: see `problemsOf`. */
+  /** Problems beside those of every route: see `problemsOf`. */
   readonly problems?: readonly ProblemCode[];
   /** LangGraph's servers have it too. Others are ours. */
   readonly standard: boolean;

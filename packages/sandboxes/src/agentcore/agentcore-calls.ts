@@ -3,7 +3,7 @@ import { SandboxError } from "deepwright";
 import { type Vendor, VendorCalls } from "../remote/vendor-calls.ts";
 import { statusOf } from "../remote/vendor-errors.ts";
 
-/** What comes within a stream has a name and no status. */
+/** Errors within a stream have a name and no status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   AccessDeniedException: 403,
   UnrecognizedClientException: 403,

@@ -1,4 +1,4 @@
-/** What a user says about sessions of AgentCore's code interpreter, and what is said by nobody. */
+/** Options of sessions of AgentCore's code interpreter, and their defaults. */
 import type {
   BedrockAgentCoreClient,
   BedrockAgentCoreClientConfig,
@@ -25,7 +25,7 @@ import {
 export interface AgentCoreCommandOptions extends CommandOptions {
   /** Default `/tmp/workspace`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** What commands can reach, by the network mode its owner gave the interpreter: AWS does not tell. Default `open`. */
+  /** Network that commands can reach, as the owner set it for the interpreter; AWS does not report it. Default `open`. */
   readonly network?: "none" | "open" | null;
 }
 
@@ -44,7 +44,7 @@ export interface AgentCoreSandboxOptions extends AgentCoreCommandOptions {
   readonly sessionTimeout?: number | null;
   /** Seconds the start of a session may take; default 60. */
   readonly openTimeout?: number | null;
-  /** What else a session takes: certificates, file systems. */
+  /** Further settings of a session: certificates, file systems. */
   readonly create?: Pick<
     StartCodeInterpreterSessionCommandInput,
     "certificates" | "filesystemConfigurations"

@@ -13,7 +13,7 @@ export const AGENTCORE_HOME = "/opt/interpreter";
 export interface FakeSession {
   readonly machine: MachineForTests;
   readonly id: string;
-  /** What it was started with. */
+  /** Options of its creation. */
   readonly request: Record<string, any>;
   status: "READY" | "TERMINATED";
 }

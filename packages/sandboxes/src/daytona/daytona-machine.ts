@@ -118,7 +118,7 @@ async function wake(sandbox: Sandbox, seconds: number): Promise<void> {
   await sandbox.start(seconds);
 }
 
-/** What the daemon in the sandbox says is about the file; it does not say enough, so the sandbox is asked. */
+/** Errors of the daemon in the sandbox are about the file. They say too little, so the sandbox is asked. */
 function whyNot(error: unknown): TransferFailure | undefined {
   const { code, source } = error as { readonly code?: unknown; readonly source?: unknown };
   if (code === "FILE_NOT_FOUND") return "file_not_found";

@@ -1,4 +1,4 @@
-/** What a user says about sandboxes at Daytona, and what is said by nobody. */
+/** Options of sandboxes at Daytona, and their defaults. */
 import type {
   CreateSandboxFromImageParams,
   CreateSandboxFromSnapshotParams,
@@ -41,7 +41,7 @@ export interface DaytonaSandboxOptions extends DaytonaCommandOptions {
   readonly snapshot?: string | null;
   /** An image of a registry, which Daytona builds a snapshot of. */
   readonly image?: string | null;
-  /** What commands can reach; default none. */
+  /** Network that commands can reach; default none. */
   readonly network?: VendorNetwork | null;
   /** Seconds without use after which Daytona stops a sandbox; it is started again when it is needed. Whole minutes; default 900. */
   readonly idleTimeout?: number | null;
@@ -49,7 +49,7 @@ export interface DaytonaSandboxOptions extends DaytonaCommandOptions {
   readonly openTimeout?: number | null;
   /** Labels of the sandboxes, beside our own. */
   readonly labels?: Readonly<Record<string, string>> | null;
-  /** What else Daytona takes: resources, volumes, user, language, … */
+  /** Further parameters of Daytona: resources, volumes, user, language, … */
   readonly create?: Omit<
     CreateSandboxFromSnapshotParams & CreateSandboxFromImageParams,
     OwnParameters

@@ -8,7 +8,7 @@ export const DAYTONA_KEY = "dtn_0123456789abcdef0123456789abcdef";
 export interface FakeSandbox {
   readonly machine: MachineForTests;
   readonly id: string;
-  /** What it was created with. */
+  /** Options of its creation. */
   readonly request: Record<string, any>;
   state: string;
   /** How often it was told that it is needed. */

@@ -8,7 +8,7 @@ import { SandboxError } from "deepwright";
 
 interface Mount {
   readonly device: string;
-  /** What is mounted, in its file system. */
+  /** Source of the mount, in its file system. */
   readonly root: string;
   readonly target: string;
 }

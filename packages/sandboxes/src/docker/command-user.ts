@@ -1,5 +1,5 @@
 /**
- * Who commands run as, in numbers of the container.
+ * User and group that commands run as, in numbers of the container.
  *
  * With a workspace it is the owner of the directory. Where the engine itself is an ordinary user's ("rootless"), the
  * users of a container are others than those of the machine, and that user has to be found among them.
@@ -35,7 +35,7 @@ export async function commandUser(
   return { user: settings.user === undefined ? ROOT : user, isRootless: true };
 }
 
-/** What the options say, with an engine that is root. */
+/** User from the options, with an engine that is root. */
 export function userOf({ user, workspace }: DockerSettings): string {
   if (user !== undefined) return String(user).includes(":") ? String(user) : `${user}:${user}`;
   const owner =

@@ -11,7 +11,7 @@ export interface ContainerCalls {
   start(request: ExecRequest, signal?: AbortSignal): Promise<RunningExec>;
   /** Runs something short of ours to its end, with all its output. */
   run(request: Omit<ExecRequest, "onOutput">, signal?: AbortSignal): Promise<RunResult>;
-  /** What `asked` gives, or why the container gives nothing. */
+  /** The result of `asked`, or the reason why the container gives none. */
   answer<Answer>(asked: Promise<Answer>): Promise<Answer>;
   /** Throws when the container is gone. */
   checkRunning(): Promise<void>;

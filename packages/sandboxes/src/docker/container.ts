@@ -178,7 +178,7 @@ function isUnderWay(error: unknown): boolean {
   return statusOf(error) === 409 && /already in progress/i.test(messageOf(error));
 }
 
-/** What the engine knows of it; undefined: it is gone. */
+/** The engine's description of the container; undefined: it is gone. */
 export async function inspectContainer(
   engine: Engine,
   id: string,

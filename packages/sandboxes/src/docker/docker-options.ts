@@ -44,14 +44,14 @@ export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxO
   readonly onPull?: ((progress: string) => void) | null;
   /** Default `none`: there is no network but the container's own loopback. `open`: what the engine's bridge reaches. */
   readonly network?: "none" | "open" | null;
-  /** Who commands run as, in numbers: a uid, or `uid:gid`; default `1000:1000`, with a workspace its owner unless that is root. */
+  /** User that commands run as, in numbers: a uid, or `uid:gid`. Default `1000:1000`; with a workspace its owner, unless that is root. */
   readonly user?: string | number | null;
   readonly limits?: DockerLimits | null;
   /** The image cannot be changed; `/workspace` and `/tmp` are in memory then, and count as such; default false. */
   readonly readOnlyRoot?: boolean | null;
   /** Absent: the container has a `/workspace` of its own, which ends with it. */
   readonly workspace?: DockerWorkspace | null;
-  /** What every command sees; what a lease gives comes on top. */
+  /** Variables that every command sees; those of a lease are added. */
   readonly env?: Readonly<Record<string, string>> | null;
   readonly labels?: Readonly<Record<string, string>> | null;
   /** Seconds without use after which the container ends by itself, also when nobody is left to end it; default 3600. */
@@ -67,7 +67,7 @@ export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxO
    * never ended by us. Options about making one are refused beside it.
    */
   readonly container?: string | null;
-  /** Of such a container: an absolute directory it has, where commands start and relative paths lie; default `/`. */
+  /** Absolute directory of such a container where commands start and relative paths are resolved; default `/`. */
   readonly workingDirectory?: string | null;
 }
 
@@ -133,13 +133,13 @@ const WORKSPACE_RULES: OptionRules<DockerWorkspace> = {
   kinds: { directory: "text", readOnly: "boolean", controlPaths: "paths" },
 };
 
-/** What is said about a container, with what is said by nobody. */
+/** Options of a container with their defaults. */
 export interface DockerSettings extends Omit<Present<DockerSandboxOptions>, "limits" | "workspace"> {
   readonly image: string;
   readonly network: "none" | "open";
   readonly limits: Required<Present<DockerLimits>>;
   readonly workspace: Present<DockerWorkspace> | undefined;
-  /** Of a container that is there. */
+  /** Working directory of an existing container. */
   readonly workingDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly ttl: number;

@@ -57,7 +57,7 @@ async function output(command: string, place = shared): Promise<string> {
   return (await place.sandbox.execute(command)).output;
 }
 
-/** What is thrown by a command that does not come to its end. */
+/** Error of a command that does not come to its end. */
 async function failure(place: OpenedSandbox, command: string): Promise<unknown> {
   try {
     return await place.sandbox.execute(command, { timeout: 600 });
@@ -66,7 +66,7 @@ async function failure(place: OpenedSandbox, command: string): Promise<unknown> 
   }
 }
 
-/** What runs as the container's user, besides the one that asks. */
+/** Processes of the container's user, except the one that asks. */
 async function processes(place = shared): Promise<string> {
   return output("ps -o user,args | grep -E '^1000' | grep -vE 'ps -o|grep|/bin/sh -c'", place);
 }

@@ -71,7 +71,7 @@ function codeOf(status: number | undefined): SandboxErrorCode {
 
 const LONGEST = 300;
 
-/** What the engine said, in one line, without what the client put around it. */
+/** Message of the engine in one line, without the words the client put around it. */
 export function messageOf(error: unknown): string {
   const { json, message } = error as { readonly json?: unknown; readonly message?: unknown };
   const said = (json as { readonly message?: unknown } | null | undefined)?.message;

@@ -15,7 +15,7 @@ import type { TestEngine } from "./engine-for-tests.ts";
 export interface RootlessEngine {
   readonly socketPath: string;
   readonly image: string;
-  /** Of the user it runs as. */
+  /** Id of the user it runs as. */
   readonly uid: number;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ const NAME = "builder";
 /** The user is root there, and has more users besides. */
 const USERS = `0 ${UID} 1\n1 100000 65536\n`;
 
-/** What is in the process namespace of the service ends with its input, and so with whoever started it. */
+/** Processes in the namespace of the service end with its input, and so with the process that started it. */
 const SCRIPT = `
 echo ready
 read -r mapped

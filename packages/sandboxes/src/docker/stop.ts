@@ -1,4 +1,4 @@
-/** What may end a command from outside, its time or an abort, and what is no command at all. */
+/** Ends of a command from outside (its time or an abort), and the check for commands that are none. */
 import { type ExecuteResponse, SandboxError } from "deepwright";
 import { after } from "deepwright/duration";
 
@@ -10,7 +10,7 @@ export interface Stop {
   dispose(): void;
 }
 
-/** What Linux takes as one argument of a program. */
+/** Longest argument of a program on Linux. */
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 
 export function stopFor(seconds: number, signal: AbortSignal | undefined): Stop {
@@ -27,7 +27,7 @@ export function stopFor(seconds: number, signal: AbortSignal | undefined): Stop 
   return { requested, abortReason: () => signal?.reason, dispose: () => dispose() };
 }
 
-/** What the promise gives; undefined when it gave nothing within that many milliseconds. */
+/** The value of the promise; undefined when there was none within that many milliseconds. */
 export async function firstOf<Value>(
   milliseconds: number,
   promise: Promise<Value>,

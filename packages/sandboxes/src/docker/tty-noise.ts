@@ -1,4 +1,4 @@
-/** What a shell without a terminal complains about before it does its work, and nobody wants to read. */
+/** Complaints of a shell without a terminal, which are removed from the output. */
 
 /**
  * Whole lines only, as bash writes them: the name of the shell, perhaps a line number, the complaint. A line that

@@ -1,4 +1,4 @@
-/** What a user says about sandboxes at E2B, and what is said by nobody. */
+/** Options of sandboxes at E2B, and their defaults. */
 import type { Sandbox, SandboxOpts } from "e2b";
 import {
   COMMAND_KINDS,
@@ -20,7 +20,7 @@ import {
 export interface E2bCommandOptions extends CommandOptions {
   /** Default `/home/user`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** Who commands run as, and files belong to; default: that of the template, `user`. */
+  /** User that commands run as and files belong to; default: that of the template, `user`. */
   readonly user?: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface E2bSandboxOptions extends E2bCommandOptions {
   readonly sandboxUrl?: string | null;
   /** The template, by name or id; it has a POSIX shell and core utilities. Default `base`. */
   readonly template?: string | null;
-  /** What commands can reach; default none. */
+  /** Network that commands can reach; default none. */
   readonly network?: VendorNetwork | null;
   /** Seconds after its last use at which E2B ends a sandbox, when the lease has no `ttl`; default 1,200. */
   readonly idleTimeout?: number | null;
@@ -43,7 +43,7 @@ export interface E2bSandboxOptions extends E2bCommandOptions {
   readonly openTimeout?: number | null;
   /** Metadata of the sandboxes, beside our own. */
   readonly labels?: Readonly<Record<string, string>> | null;
-  /** What else E2B takes: volumeMounts, iam, lifecycle, proxy, … */
+  /** Further parameters of E2B: volumeMounts, iam, lifecycle, proxy, … */
   readonly create?: Omit<
     SandboxOpts,
     "timeoutMs" | "allowInternetAccess" | "network" | "metadata" | "envs" | "template" | "signal" | "mcp"

@@ -8,7 +8,7 @@ import { MachineFailure, MachineForTests, type MachineProcess } from "../remote/
 export interface E2bPlace {
   readonly id: string;
   readonly machine: MachineForTests;
-  /** What it was created with. */
+  /** Options of its creation. */
   readonly request: any;
   readonly processes: Map<number, MachineProcess>;
   /** Milliseconds since 1970 at which the vendor ends it. */
@@ -158,7 +158,7 @@ async function start(sandbox: E2bPlace, request: LoopbackRequest, starts: any[])
   await stream(sandbox, pid, process, request, true);
 }
 
-/** What was written before is not told again. */
+/** Output that was sent before is not sent again. */
 async function connect(sandbox: E2bPlace, request: LoopbackRequest): Promise<LoopbackAnswer> {
   const { pid } = JSON.parse(request.body.subarray(5).toString()).process;
   const process = sandbox.processes.get(pid);

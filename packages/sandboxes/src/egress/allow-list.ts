@@ -1,4 +1,4 @@
-/** Which hosts and ports a list of names allows. */
+/** Reads a list of names and ports, and decides which hosts it allows. */
 import { ConfigurationError } from "deepwright";
 import { canonicalHost, parsePort } from "./host-name.ts";
 

@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { readClientHello } from "./client-hello.ts";
 
-/** What a real client sends first. */
+/** The first bytes of a real client. */
 function helloOf(options: ConnectionOptions): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = new Duplex({

@@ -17,7 +17,7 @@ import type { EgressLimits } from "./gate.ts";
 import { connectTo } from "./gate.ts";
 import { type EgressProxy, type EgressProxyRequest, startEgressProxy } from "./proxy.ts";
 
-/** What was opened in a test, ended after it. */
+/** Servers and directories of a test, closed after it. */
 export class Opened implements AsyncDisposable {
   readonly #closers: (() => unknown)[] = [];
 

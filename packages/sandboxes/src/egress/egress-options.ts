@@ -1,4 +1,4 @@
-/** What a sandbox may reach: hosts by name, and the headers that are added on the way. */
+/** Options of egress: hosts that a sandbox may reach, and headers that are added on the way. */
 
 /**
  * All of it goes through a proxy of ours: HTTP, HTTPS by CONNECT, and SOCKS 5. A name is resolved outside the sandbox,

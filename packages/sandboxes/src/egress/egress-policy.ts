@@ -37,7 +37,7 @@ export function checkEgressOptions(options: EgressOptions): EgressPolicy {
   return { allowList, injected, onConnection: options.onConnection };
 }
 
-/** What a provider keeps of its option: undefined when nothing is allowed. Throws as `checkEgressOptions` does. */
+/** Checked egress options; undefined when nothing is allowed. Throws as `checkEgressOptions` does. */
 export function checkedEgress(options: EgressOptions | null | undefined): EgressOptions | undefined {
   if (options === null || options === undefined) return undefined;
   checkEgressOptions(options);

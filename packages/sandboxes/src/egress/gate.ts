@@ -4,7 +4,7 @@ import type { EgressPolicy } from "./egress-policy.ts";
 import { printable, type Target } from "./host-name.ts";
 import type { Lookup } from "./lookup.ts";
 
-/** What holds a proxy in bounds; times in milliseconds. */
+/** Limits of a proxy; times in milliseconds. */
 export interface EgressLimits {
   /** Connections of a sandbox at a time; as many go out. */
   readonly connections: number;
@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS: EgressLimits = {
 /** As many of a name are tried. */
 const MAX_ADDRESSES = 4;
 
-/** What tests put in the place of the real network. */
+/** Parts of the real network that tests replace. */
 export interface GateParts {
   readonly lookup: Lookup;
   readonly isPublic: (address: string) => boolean;

@@ -4,7 +4,7 @@ import { Transform } from "node:stream";
 /** Shorter ones would be found where they are not meant. */
 const MIN_LENGTH = 8;
 
-/** What to look for: the credentials after the name of a scheme, else the value; undefined when it is too short. */
+/** Text to look for: the credentials after the name of a scheme, else the value; undefined when it is too short. */
 export function redactable(value: string): string | undefined {
   const credentials = /^[A-Za-z][A-Za-z0-9-]* +(\S.*)$/.exec(value)?.[1] ?? value;
   return credentials.length >= MIN_LENGTH ? credentials : undefined;

@@ -71,7 +71,7 @@ async function passOn(client: Socket, upstream: Socket, target: Target, gate: Ga
 
 type Protocol = "tls" | "plain" | "other-name";
 
-/** What the client begins with; undefined: it went, or took too long over a hello. */
+/** Protocol of the client, by its first bytes; undefined: it left, or took too long over a hello. */
 function protocolOf(client: Socket, target: Target, gate: Gate): Promise<Protocol | undefined> {
   const decide = (bytes: Buffer): Protocol | undefined => {
     if (bytes[0] !== TLS_HANDSHAKE) return "plain";

@@ -41,7 +41,7 @@ tail -c "+$(($(plain "$3") + 1))" <"$p" | head -c "$(plain "$4")" | base64
 printf "dw:%s:end\\n" "$mark"
 `;
 
-/** What an argument may hold, in bytes before they are encoded: the rest of the line has room beside it. */
+/** Bytes of one argument before they are encoded; the rest of the line has room beside it. */
 const PART_BYTES = 84 * 1024;
 
 /** At least one. */
@@ -63,7 +63,7 @@ export function scriptLine(
   return `sh -c '${script.trim()}' dw ${[mark, ...words].map((word) => word || "=").join(" ")}`;
 }
 
-/** What was said behind the mark; an answer without one is unclear. */
+/** The words behind the mark; an answer without a mark is unclear. */
 export function readPut(output: string, mark: string): "ok" | TransferFailure {
   const said = new RegExp(`dw:${mark}:(\\w+)`).exec(output)?.[1];
   return (said ?? "unclear") as "ok" | TransferFailure;

@@ -1,4 +1,4 @@
-/** What a sandbox needs, made of the one thing an environment can do: run a command. */
+/** A machine made of the one thing an environment can do: run a command. */
 import { randomBytes } from "node:crypto";
 import { SandboxError } from "deepwright";
 import type {

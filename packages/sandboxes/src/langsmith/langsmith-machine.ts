@@ -18,7 +18,7 @@ const PROBE_WAIT = 5000;
 const WATCH_EVERY = 3000;
 const TRANSFER_SECONDS = 600;
 
-/** What may be about the file: the sandbox is asked. */
+/** Errors that may be about the file: the sandbox is asked. */
 const ABOUT_THE_FILE = new Set(["LangSmithSandboxOperationError", "LangSmithResourceNotFoundError"]);
 
 export class LangSmithMachine implements RemoteMachine {

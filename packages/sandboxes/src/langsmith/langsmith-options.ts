@@ -1,4 +1,4 @@
-/** What a user says about sandboxes at LangSmith, and what is said by nobody. */
+/** Options of sandboxes at LangSmith, and their defaults. */
 import { ConfigurationError } from "deepwright";
 import type { CreateSandboxOptions, Sandbox, SandboxClient } from "langsmith/sandbox";
 import {
@@ -33,11 +33,11 @@ export interface LangSmithSandboxOptions extends LangSmithCommandOptions {
   /** The id of a snapshot with a POSIX shell and core utilities; default LangSmith's own. Not with `snapshotName`. */
   readonly snapshot?: string | null;
   readonly snapshotName?: string | null;
-  /** What commands can reach; default `open`: LangSmith cannot cut a sandbox off. A list is kept to for HTTPS. */
+  /** Network that commands can reach; default `open`: LangSmith cannot cut a sandbox off. A list holds for HTTPS. */
   readonly network?: Exclude<VendorNetwork, "none"> | null;
   /** Seconds a creation or a start may take; default 120. */
   readonly openTimeout?: number | null;
-  /** What else LangSmith takes: processors, memory, mounts, credentials added by its proxy, … */
+  /** Further parameters of LangSmith: processors, memory, mounts, credentials added by its proxy, … */
   readonly create?: Omit<CreateSandboxOptions, OwnParameters> | null;
 }
 

@@ -13,7 +13,7 @@ export interface FakeSandbox {
   readonly machine: MachineForTests;
   readonly id: string;
   readonly name: string;
-  /** What it was created with. */
+  /** Options of its creation. */
   readonly request: Record<string, any>;
   status: string;
   /** Commands by their id, as the SDK comes back to them. */

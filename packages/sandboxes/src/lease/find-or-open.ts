@@ -11,7 +11,7 @@ export interface LeaseRequest {
   readonly provider: SandboxProvider;
   /** The one this process held last. */
   readonly lastId: string | undefined;
-  /** Those that are there and of no use. */
+  /** Ids of sandboxes that exist and cannot be used. */
   readonly dead: ReadonlySet<string>;
   readonly noted: NotedIds | undefined;
   readonly signal: AbortSignal;

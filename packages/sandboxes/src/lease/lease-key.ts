@@ -1,4 +1,4 @@
-/** What a sandbox is found by: a key made of whose it is. No list of sandboxes is kept anywhere. */
+/** Makes the key by which a sandbox is found, from its owner. No list of sandboxes is kept anywhere. */
 import { createHash, randomBytes } from "node:crypto";
 import { type BackendRuntime, DeepwrightError } from "deepwright";
 import type { Settings } from "./options.ts";

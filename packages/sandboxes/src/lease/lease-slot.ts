@@ -8,7 +8,7 @@ import type { Settings } from "./options.ts";
 import { SharedTask } from "./shared-task.ts";
 import { type Upkeep, upkeepOf } from "./upkeep.ts";
 
-/** What an operation gets to work with. */
+/** The sandbox of one operation. */
 export interface HeldSandbox {
   readonly sandbox: Sandbox;
   /** Counts the sandboxes of this key in this process. */
@@ -36,7 +36,7 @@ export class LeaseSlot {
   readonly #opening: SharedTask<Held>;
   /** Ids of places that answer nothing or are being ended. */
   readonly #dead = new Set<string>();
-  /** What is being let go of or ended; nobody waits for it but who closes. */
+  /** Sandboxes that are being released or ended; only `close` waits for them. */
   readonly #endings = new Set<Promise<void>>();
   #noted: NotedIds | undefined;
   #held: Held | undefined;

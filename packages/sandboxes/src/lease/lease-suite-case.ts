@@ -1,4 +1,4 @@
-/** What a case of the lease suite is, and what it gets to work with. */
+/** A case of the lease suite, and its tools. */
 import { randomBytes } from "node:crypto";
 import { type ExecuteOptions, SandboxError } from "deepwright";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
@@ -21,7 +21,7 @@ export interface LeaseSuiteOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a provider must be able to do, so that a case can be asked of it. */
+/** Abilities a provider needs for a case. */
 export interface Need {
   isMet(provider: SandboxProvider, options: LeaseSuiteOptions): boolean;
   /** Why a case is left out where it is not. */
@@ -139,7 +139,7 @@ export async function outputOf(
   return output;
 }
 
-/** What was thrown. */
+/** The error that was thrown. */
 export async function thrownBy(action: () => Promise<unknown>): Promise<unknown> {
   try {
     await action();

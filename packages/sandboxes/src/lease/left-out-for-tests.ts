@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { DeclaredLeaseSuite } from "./lease-suite.ts";
 import { NEEDS, type Need } from "./lease-suite-case.ts";
 
-/** Of a provider whose places are its own, and of one whose place is the user's. */
+/** Cases left out for a provider with sandboxes of its own, and for one whose sandbox is the user's. */
 export const OWN: readonly Need[] = [NEEDS.borrowedSandbox];
 export const BORROWED: readonly Need[] = [NEEDS.ownSandboxes, NEEDS.find, NEEDS.destroy, NEEDS.ttl];
 

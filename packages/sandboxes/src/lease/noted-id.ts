@@ -1,4 +1,4 @@
-/** Which sandbox a key had last, noted in the store of the agent where it has one. */
+/** The last sandbox of a key, noted in the store of the agent where it has one. */
 import type { BackendRuntime } from "deepwright";
 
 const NAMESPACE = "sandboxes";

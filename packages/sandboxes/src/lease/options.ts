@@ -5,25 +5,25 @@ import { checkedVariables } from "../checked-options.ts";
 import type { SandboxProvider } from "../provider.ts";
 import { networkOfNamed, PROVIDER_NAMES, type ProviderName } from "./named-providers.ts";
 
-/** Whose sandbox it is: a thread has its own, or all threads of an assistant share one. */
+/** Owner of the sandbox: each thread has its own, or all threads of an assistant share one. */
 export type SandboxScope = "thread" | "assistant";
 
 /** Why a sandbox that was there before is not there any more. */
 export interface ReplacedSandbox {
-  /** Of the sandbox, as providers know it. */
+  /** Key of the sandbox, as providers know it. */
   readonly key: string;
-  /** Of the new one. */
+  /** Id of the new sandbox. */
   readonly id: string;
 }
 
 /** null means absent. */
 export interface CreateSandboxOptions {
-  /** What makes the sandboxes, or the name of one of ours with its default options. */
+  /** Provider of the sandboxes, or the name of one of ours with its default options. */
   readonly provider: SandboxProvider | ProviderName;
   /** Default `thread`. */
   readonly scope?: SandboxScope | null;
   /**
-   * Whose sandboxes they are; give each application one. Sandboxes are found by scope, name and id of the thread alone:
+   * Name of the owner; give each application one. Sandboxes are found by scope, name and id of the thread alone:
    * two programs of one user, or of one account at a vendor, that have the same ids and no name share their sandboxes.
    * Also tells several sandboxes of one thread apart, and stands for the assistant where no server names one.
    */
@@ -140,7 +140,7 @@ function variables(option: string, given: unknown): Readonly<Record<string, stri
   return { ...checkedVariables(given as Readonly<Record<string, string>>, option) };
 }
 
-/** Whoever can run a command can read its environment, and send it wherever a network leads. */
+/** Every command can read its environment, and send it wherever a network leads. */
 function checkSecrets(
   provider: SandboxProvider | ProviderName,
   secrets: Readonly<Record<string, string>>,

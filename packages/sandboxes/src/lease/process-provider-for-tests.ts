@@ -16,7 +16,7 @@ import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts
 
 export interface ProcessProvider extends SandboxProvider {
   readonly root: string;
-  /** What was asked of it, in order: `open key`, `reattach id`, `destroy id`, `keepAlive id`, `detach id`. */
+  /** Calls in order: `open key`, `reattach id`, `destroy id`, `keepAlive id`, `detach id`. */
   readonly log: string[];
   /** The ids of all places that are there. */
   places(): string[];

@@ -4,7 +4,7 @@ import type { HeldSandbox } from "./lease-slot.ts";
 const NOTE =
   "The sandbox of this conversation was replaced by a fresh one: files, programs and processes from before are gone.";
 
-/** Who works in a sandbox: one conversation, or a program. */
+/** User of a sandbox: one conversation, or a program. */
 export interface Conversation {
   /** By its first message; `""` for a program. */
   readonly id: string;
@@ -35,7 +35,7 @@ export function conversationOf(state: unknown): Conversation {
   };
 }
 
-/** Who was told about which sandbox; one of these for each key. */
+/** Users that were informed, by sandbox; one of these for each key. */
 export class ReplacedNotes {
   readonly #informed = new Map<string, number>();
 

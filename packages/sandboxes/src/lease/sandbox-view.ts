@@ -1,5 +1,5 @@
 /**
- * What tools get of a sandbox: files and commands.
+ * The view of a sandbox that tools get: files and commands.
  *
  * It opens the sandbox when something is first done in it, and has no way to keep or to end it. Its id is not the one
  * by which the provider knows the place.

@@ -18,7 +18,7 @@ export class SharedTask<Value> {
     return this.#running !== undefined;
   }
 
-  /** What comes of the task. Who is stopped leaves at once; one that is being stopped is waited for and begun anew. */
+  /** The result of the task. A caller that is stopped leaves at once; a task that is being stopped is waited for and begun anew. */
   async join(signal: AbortSignal | undefined): Promise<Value> {
     while (this.#running?.controller.signal.aborted) {
       await settled(this.#running.promise);

@@ -1,4 +1,4 @@
-/** What a user says about sandboxes at Modal, and what is said by nobody. */
+/** Options of sandboxes at Modal, and their defaults. */
 import type { ModalClient, Sandbox, SandboxCreateParams } from "modal";
 import {
   COMMAND_KINDS,
@@ -34,7 +34,7 @@ export interface ModalSandboxOptions extends ModalCommandOptions {
   readonly app?: string | null;
   /** An image of a registry, or the id of one that Modal has (`im-…`); it has a POSIX shell and core utilities. Default `python:3.13-slim`. */
   readonly image?: string | null;
-  /** What commands can reach; default none. */
+  /** Network that commands can reach; default none. */
   readonly network?: VendorNetwork | null;
   /** Seconds after which Modal ends a sandbox in any case, at most 24 hours; default 24 hours. */
   readonly lifetime?: number | null;
@@ -44,7 +44,7 @@ export interface ModalSandboxOptions extends ModalCommandOptions {
   readonly openTimeout?: number | null;
   /** Tags of the sandboxes, beside our own. */
   readonly labels?: Readonly<Record<string, string>> | null;
-  /** What else Modal takes: cpu, memoryMiB, gpu, volumes, secrets, regions, … */
+  /** Further parameters of Modal: cpu, memoryMiB, gpu, volumes, secrets, regions, … */
   readonly create?: Omit<
     SandboxCreateParams,
     | "timeoutMs"

@@ -9,7 +9,7 @@ import { controlService, grpc, routerService } from "./wire-for-tests.ts";
 
 const { status } = grpc;
 
-/** What goes wrong with the next calls of a method. */
+/** Failure of the next calls of a method. */
 export interface GrpcFault {
   readonly code?: Grpc.status;
   readonly details?: string;
@@ -24,7 +24,7 @@ export interface GrpcFault {
 export interface ModalPlace {
   readonly id: string;
   readonly machine: MachineForTests;
-  /** What it was created with. */
+  /** Options of its creation. */
   readonly request: any;
   readonly createdAt: number;
   isOver: boolean;

@@ -15,17 +15,17 @@ import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";
 import { StarterShell } from "./starter-shell.ts";
 
 export interface StarterRequest {
-  /** Of the lease: a directory for the words of commands is made in it. */
+  /** Directory of the lease; a directory for the arguments of commands is made in it. */
   readonly directory: string;
   /** All variables of what is started. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whose processes they are; absent: ours. */
+  /** Owner of the processes; absent: this user. */
   readonly owner: Owner | undefined;
   /** A file that is read as descriptor 3. */
   readonly filter: string | undefined;
   /** Descriptors that are handed on from `FIRST_PLACE` on; they stay the caller's to close. */
   readonly descriptors: readonly number[];
-  /** What is read from. */
+  /** Empty input of commands. */
   readonly emptyDevice: string;
   /** Files of control groups to which 0 is written first. */
   readonly entrances: readonly string[];
@@ -88,7 +88,7 @@ export class CommandStarter {
   }
 }
 
-/** What a shell calls itself that could not do what it was told. */
+/** Name of the shell in its own error messages. */
 const NAME = "commands";
 
 /**

@@ -27,11 +27,11 @@ export interface CommandSettings {
   isThere(): boolean;
   /** Variables of the programs that set the sandbox up, which hand them on. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whose processes they are; absent: ours. */
+  /** Owner of the processes; absent: this user. */
   readonly owner?: Owner;
   /** A file whose content is handed in as descriptor 3. */
   readonly filter?: string;
-  /** What is mounted by descriptor: these are handed in from `FIRST_PLACE` on. */
+  /** Descriptors of mounts, handed in from `FIRST_PLACE` on. */
   readonly descriptors?: readonly number[];
   /** An empty device, which commands may have open and change as its owner could. */
   readonly emptyDevice: string;
@@ -207,10 +207,10 @@ export function lostSandbox(): SandboxError {
   return new SandboxError("The sandbox is gone: it was ended, or its directory removed.", "SANDBOX_LOST");
 }
 
-/** Of `bwrap`, and of shells that cannot do what they were told to, or find no such program. */
+/** Exit codes of `bwrap`, and of shells that cannot set limits or find no program. */
 const SET_UP_CODES = [1, 2, 126, 127];
 
-/** What a command that was killed ends with. */
+/** Exit code of a command that was killed. */
 const KILLED = 137;
 
 /** Words of the programs before the shell are no output of the command. */

@@ -42,10 +42,10 @@ export interface Outside {
   end(): void;
 }
 
-/** Whose commands in a private directory of root's are. */
+/** Owner of commands in a private directory of root. */
 const NOBODY = 60_606;
 
-/** What commands look for, and what they must not reach; `user` is whose they may be besides ours. */
+/** Files that commands look for and must not reach; `user` is a further owner of them. */
 export function makeOutside(user: number = NOBODY): Outside {
   const directory = mkdtempSync(join(tmpdir(), "deepwright-os-outside-"));
   const marked = join(directory, "marked");

@@ -12,7 +12,7 @@ export interface MachineTask {
 }
 
 export interface MachineAnswer {
-  /** Of each command, with its exit code if that was not 0. */
+  /** Output of each command, with its exit code if that was not 0. */
   readonly outputs: readonly string[];
   /** Why the sandbox could not be opened or used; absent: it could. */
   readonly code?: string;

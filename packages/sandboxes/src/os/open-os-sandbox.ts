@@ -33,7 +33,7 @@ import type { PreparedSandbox } from "./sandbox-set-up.ts";
 import { judgeSelfTest, selfTestCommand, setUpFailure } from "./self-test.ts";
 import { type Prepare, withCommands, withPreparation } from "./with-commands.ts";
 
-/** Whose a private directory is when we are root: an id that no system gives to anybody. */
+/** Owner of a private directory when we are root: an id that no system gives to anybody. */
 const NOBODY: Owner = { uid: 60_606, gid: 60_606 };
 
 export async function openOsSandbox(
@@ -204,7 +204,7 @@ function filesOf(
   };
 }
 
-/** What is hidden or read-only for commands is so for file operations. */
+/** Paths that are hidden or read-only for commands are so for file operations. */
 function closed(files: BackendProtocol, { hidden, readOnly }: OsSettings): BackendProtocol {
   const start =
     files.workingDirectory === undefined || files.workingDirectory === "/" ? "" : files.workingDirectory;
@@ -257,7 +257,7 @@ function ourselves(): Owner {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
-/** Who sets the sandbox up has to come through to what is shared, and may knock at the socket. Others may have tried before. */
+/** The set-up process needs access to the shared directory and to the socket. Others may have tried before. */
 function shareNetwork({ binds }: SandboxNetwork, { uid, gid }: Owner): void {
   for (const { from } of binds) {
     const socket = join(from, "socket");

@@ -1,4 +1,4 @@
-/** What is hidden or read-only is so for commands and for file operations alike. */
+/** Hidden and read-only paths are so for commands and for file operations alike. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
@@ -106,7 +106,7 @@ describe("permissions beside the os sandbox", () => {
     mode: "deny",
   });
 
-  /** What the model hears when it calls the tools. */
+  /** Answers of the tools to the model. */
   async function answers(
     permissions: FilesystemPermission[],
     rootDir: string | undefined,

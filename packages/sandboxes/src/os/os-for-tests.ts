@@ -25,7 +25,7 @@ export async function openFor(
   return opened;
 }
 
-/** What a command printed, with its exit code if that was not 0. */
+/** Output of a command, with its exit code if that was not 0. */
 export async function run(opened: OpenedSandbox, command: string, timeout = 600): Promise<string> {
   const { output, exitCode } = await opened.sandbox.execute(command, { timeout });
   return exitCode === 0 ? output : `${output}[exit ${exitCode}]`;

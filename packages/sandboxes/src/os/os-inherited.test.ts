@@ -1,4 +1,4 @@
-/** What the process of the harness has, and no command may get with it. */
+/** Descriptors and variables of the harness process, which no command may get. */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -32,7 +32,7 @@ export interface OsSandboxOptions {
   readonly controlPaths?: readonly string[] | null;
   /** Asked before a file operation changes such a file; only `true` allows it, and absent: refused. */
   readonly approve?: ((path: string) => boolean | Promise<boolean>) | null;
-  /** What commands may reach; absent: nothing. */
+  /** Hosts that commands may reach; absent: none. */
   readonly egress?: EgressOptions | null;
   readonly limits?: OsLimits | null;
   /** Seconds a command may take when the call names none; default 120. */
@@ -52,15 +52,15 @@ export interface OsSandboxOptions {
 
 /** null means absent. */
 export interface OsLimits {
-  /** Of all commands of a sandbox together; default 4096. */
+  /** Megabytes of all commands of a sandbox together; default 4096. */
   readonly memoryMb?: number | null;
   /** Processes and threads; default 1024. */
   readonly processes?: number | null;
-  /** Of one process; default 3600. */
+  /** Seconds of one process; default 3600. */
   readonly cpuSeconds?: number | null;
-  /** Of one file; default 2048. */
+  /** Megabytes of one file; default 2048. */
   readonly fileSizeMb?: number | null;
-  /** Of one process; default 4096. */
+  /** Open files of one process; default 4096. */
   readonly openFiles?: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** What a command in the sandbox sees of this machine and which variables it has: the same words for Linux and macOS. */
+/** Parts of this machine that a command in the sandbox sees, and its variables: the same for Linux and macOS. */
 import type { OsSettings } from "./os-options.ts";
 
 /** Programs and their libraries; links among them are kept. */
@@ -7,7 +7,7 @@ export const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/
 /** Settings for programs are below some of them, and may hold keys. */
 export const HIDDEN_SYSTEM = ["/usr/local/etc", "/usr/etc"];
 
-/** Of `/etc`, what programs need to start, to print dates and to trust servers. Keys lie elsewhere. */
+/** Files of `/etc` that programs need to start, to print dates and to trust servers. Keys lie elsewhere. */
 export const SYSTEM_SETTINGS = [
   "ld.so.cache",
   "ld.so.conf",
@@ -36,7 +36,7 @@ export const SYSTEM_SETTINGS = [
   "fonts",
 ];
 
-/** What every command has of `/etc` that says nothing about this machine. */
+/** Files of `/etc` that every command has and that say nothing about this machine. */
 export const OWN_SETTINGS: Readonly<Record<string, string>> = {
   passwd: "agent:x:1000:1000:agent:/home/agent:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
   group: "agent:x:1000:\nnogroup:x:65534:\n",
@@ -55,7 +55,7 @@ export const SANDBOX_HOST = "sandbox";
 export const SANDBOX_HOME = "/home/agent";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Of the variables of this process, those that say how to write dates and numbers. */
+/** Variables of this process that say how to write dates and numbers. */
 const TAKEN = /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/;
 
 /** Stronger ones last. Nothing else of this process is seen. */

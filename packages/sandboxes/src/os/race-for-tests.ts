@@ -15,7 +15,7 @@ export interface Race {
 }
 
 export interface RaceResult {
-  /** Those that were run. */
+  /** Commands that were run. */
   readonly commands: number;
   /** Nothing got out where it is empty. */
   readonly problems: readonly string[];
@@ -102,7 +102,7 @@ async function racing(
 /** A sandbox that is not set up for a race, or is lost, is as good as one that holds. */
 const HELD = ["COMMAND_FAILED", "SANDBOX_LOST"];
 
-/** What it saw of the outside. */
+/** Looks for files of the outside. */
 async function reach({ sandbox }: OpenedSandbox): Promise<{ ran: boolean; problem?: string }> {
   const command =
     "for d in . n*/x n*/y n*/f; do cat $d/secret; mkdir $d/made; echo x > $d/planted; done 2>/dev/null; true";

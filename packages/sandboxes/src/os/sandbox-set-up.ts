@@ -1,4 +1,4 @@
-/** What a system's way of keeping commands apart is asked for, and gives. */
+/** The contract between the sandbox and the systems that keep commands apart. */
 
 import type { CommandSettings } from "./commands.ts";
 import type { LeaseDirectory, Owner } from "./lease/lease-directory.ts";
@@ -12,7 +12,7 @@ export interface SetUpRequest {
   readonly lease: LeaseDirectory;
   /** Real. */
   readonly workspace: string;
-  /** Whose processes commands are; absent: ours. */
+  /** Owner of the processes of commands; absent: this user. */
   readonly owner: Owner | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly network: SandboxNetwork | undefined;

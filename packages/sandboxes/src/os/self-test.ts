@@ -10,7 +10,7 @@ const MARK = "deepwright-self-test";
 /** On macOS there are no namespaces to ask about. */
 const MAC_ANSWERS = ["home", "system", "root", "devices"];
 
-/** What is asked, as text of a POSIX shell; each answer is a line `name=value`. */
+/** The questions, as text of a POSIX shell; each answer is a line `name=value`. */
 export function selfTestCommand(home: string = ownHome()): string {
   const quoted = `'${home.replaceAll("'", "'\\''")}'`;
   return [
@@ -107,7 +107,7 @@ export function unavailable(reason: string, isNested = false): SandboxError {
   );
 }
 
-/** What a command says about a sandbox that could not be set up, with what can be done; any other error as it is. */
+/** An error of a sandbox that could not be set up, with advice; any other error as it is. */
 export function setUpFailure(error: SandboxError, isNested: boolean): SandboxError {
   const [, reason] = /could not be set up: ([\s\S]*)$/.exec(error.message) ?? [];
   return reason === undefined ? error : unavailable(reason, isNested);

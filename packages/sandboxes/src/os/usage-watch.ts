@@ -7,11 +7,11 @@ const INTERVAL = 200;
 const PAGE = 4096;
 const MEGABYTE = 1024 * 1024;
 
-/** Of one command. */
+/** A watch over one command. */
 export interface CommandWatch {
   /** Why the command was ended; undefined: it was not. */
   exceeded(): string | undefined;
-  /** What else is to be known of it, once it has ended. */
+  /** Further notes, once it has ended. */
   notices?(): readonly string[];
   stop(): void;
 }

@@ -9,7 +9,7 @@ export interface LoopbackRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Of a body that is JSON; `{}` where there is none. */
+  /** Body as JSON; `{}` where there is none. */
   json<Value = any>(): Value;
   /** Aborted when the client has closed the connection before the answer. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export type LoopbackAnswer =
   | undefined;
 
 export type Fault = {
-  /** Which requests; default all. */
+  /** Requests that are meant; default all. */
   readonly when?: (method: string, path: string) => boolean;
   /** How many of them; default all until `clear`. */
   readonly times?: number;

@@ -263,7 +263,7 @@ export class MachineForTests {
 }
 
 const AGENT_CODE = readFileSync(new URL("./machine-agent-for-tests.mjs", import.meta.url), "utf8");
-/** What everything that was under way gets when the machine ends. */
+/** Answer to everything under way when the machine ends. */
 const GONE: Message = { type: "close", code: null, signal: null, data: "" };
 
 interface Deferred<Value> {

@@ -70,7 +70,7 @@ export interface RemoteSandboxOptions extends BaseSandboxOptions {
 
 /** Seconds the answer may take beyond the command's own time before it is given up. */
 const ANSWER_SLACK = 3;
-/** What a vendor's own limit is set to beyond that: it shall not come first. */
+/** Seconds that a vendor's own limit gets beyond that, so that ours comes first. */
 const VENDOR_SLACK = 30;
 /** Milliseconds to wait for a command to be ended after an abort. */
 const STOP_WAIT = 2000;

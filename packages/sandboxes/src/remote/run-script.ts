@@ -1,5 +1,5 @@
 /**
- * What is sent to a remote sandbox in place of a command, and how its answer is read.
+ * The script that a remote sandbox runs in place of a command, and how its answer is read.
  *
  * The scripts have no single quote and their values are letters, digits and `+/=._-` alone, so that the line means
  * the same to a shell and to a service that splits words itself. Needed in the sandbox: a POSIX shell and the core

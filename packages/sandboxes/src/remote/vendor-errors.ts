@@ -177,7 +177,7 @@ export function cleanText(text: string, secrets: readonly (string | undefined)[]
   return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean;
 }
 
-/** What went wrong without the request that went wrong: that has the key in its headers. */
+/** The failure without its request, which has the key in its headers. */
 function cleanCause(error: unknown, status: number | undefined, text: string): Error {
   const cause = new Error(text) as Error & { status?: number; code?: unknown };
   const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };

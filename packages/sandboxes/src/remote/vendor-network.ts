@@ -1,4 +1,4 @@
-/** What commands at a vendor can reach, where the vendor itself sees to it. */
+/** Network that commands at a vendor can reach, where the vendor enforces it. */
 import { ConfigurationError } from "deepwright";
 import { parseAllowList } from "../egress/allow-list.ts";
 import type { NetworkReach } from "../provider.ts";

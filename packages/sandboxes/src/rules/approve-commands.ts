@@ -2,7 +2,7 @@
 import { type InterruptOnConfig, PolicyBackend, type WhenRequest } from "deepwright";
 import type { CommandRules } from "./create-command-rules.ts";
 
-/** Whatever an agent takes as its backend. */
+/** Any backend that an agent takes. */
 type BackendSource = ConstructorParameters<typeof PolicyBackend>[0];
 
 export interface CommandApproval {
@@ -32,7 +32,7 @@ function asksAbout(rules: CommandRules): (request: WhenRequest) => boolean {
   };
 }
 
-/** Of the call as the model wrote it, by the name of the argument or its other one. */
+/** Reason to ask about a call as the model wrote it; its argument may have either of two names. */
 function reasonFor(
   rules: CommandRules,
   { args }: { readonly args: { readonly command?: unknown; readonly cmd?: unknown } },

@@ -1,4 +1,4 @@
-/** What is allowed is held against real shells: they must see the very words that were judged, once, and nothing else. */
+/** Allowed commands are held against real shells: they must see the words that were judged, once, and nothing else. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

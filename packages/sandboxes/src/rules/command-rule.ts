@@ -1,4 +1,4 @@
-/** What a rule about commands looks like, and what makes one sound. */
+/** Rules about commands: their form, and the check that one is sound. */
 import { ConfigurationError } from "deepwright";
 import { type OptionShape, optionShape } from "./option-shape.ts";
 import { runsOtherPrograms } from "./other-programs.ts";
@@ -24,7 +24,7 @@ export interface AllowRule {
    */
   readonly options?: readonly string[];
   /**
-   * What may follow beside options. `paths` are relative and do not climb; `text` is anything that does not begin
+   * Arguments that may follow beside options. `paths` are relative and do not climb; `text` is anything that does not begin
    * with `-`. Absent: nothing.
    */
   readonly operands?: Operands;

@@ -104,7 +104,7 @@ function plainWords(text: string, spans: readonly Span[]): CommandReading {
 /** Characters that mean themselves without quotes; `~` does behind a name, as in `HEAD~1`. */
 const PIECE = /([\w./:@%+,^=-]|(?<=[A-Za-z0-9^~])~)+|'([^']*)'|"([^"$`\\!]*)"/gy;
 
-/** What a word stands for; undefined where a shell might do more than to take its quotes off. */
+/** The value of a word; undefined where a shell might do more than take its quotes off. */
 function plainWord(raw: string): string | undefined {
   if (/^[=~]/.test(raw)) return undefined;
   let word = "";

@@ -10,7 +10,7 @@ function reads(
   return { decision: "allow", command, options, operands, examples: { match, notMatch } };
 }
 
-/** What `log`, `show` and `diff` share; not `--output`, `--ext-diff`, `--textconv`, `-O`. */
+/** Options that `log`, `show` and `diff` share; not `--output`, `--ext-diff`, `--textconv`, `-O`. */
 const DIFF = [
   ...["-p", "-u", "--patch", "-s", "--no-patch", "-U <number>", "--unified=<number>", "--raw"],
   ...[

@@ -1,4 +1,4 @@
-/** What a user says about devboxes at Runloop, and what is said by nobody. */
+/** Options of devboxes at Runloop, and their defaults. */
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams } from "@runloop/api-client/resources/devboxes/devboxes";
 import { ConfigurationError } from "deepwright";
@@ -38,17 +38,17 @@ export interface RunloopSandboxOptions extends RunloopCommandOptions {
   readonly blueprintId?: string | null;
   readonly blueprintName?: string | null;
   readonly snapshotId?: string | null;
-  /** What commands can reach; default open: Runloop has no switch for it, but policies. */
+  /** Network that commands can reach; default open: Runloop limits it by policies. */
   readonly network?: RunloopNetwork | null;
   /** Seconds without use after which a devbox ends, when the lease has no `ttl`; default 3600. */
   readonly idleTimeout?: number | null;
-  /** What happens to a devbox without use; one that is suspended keeps its files and is resumed. Default `shutdown`. */
+  /** Fate of an idle devbox; a suspended one keeps its files and is resumed. Default `shutdown`. */
   readonly onIdle?: "shutdown" | "suspend" | null;
   /** Seconds a creation or a resumption may take; default 300. */
   readonly openTimeout?: number | null;
   /** Metadata of the devboxes, beside our own. */
   readonly labels?: Readonly<Record<string, string>> | null;
-  /** What else Runloop takes: name, mounts, gateways, secrets, launch_parameters, … */
+  /** Further parameters of Runloop: name, mounts, gateways, secrets, launch_parameters, … */
   readonly create?: Omit<
     DevboxCreateParams,
     "blueprint_id" | "blueprint_name" | "snapshot_id" | "metadata" | "environment_variables"
@@ -58,7 +58,7 @@ export interface RunloopSandboxOptions extends RunloopCommandOptions {
 /** A devbox its owner made: it is used, and never shut down by us. */
 export interface RunloopHandleOptions extends RunloopCommandOptions {
   readonly sandbox: Devbox;
-  /** What its commands can reach; default open. */
+  /** Network that its commands can reach; default open. */
   readonly network?: "none" | "allow-list" | "open" | null;
 }
 

@@ -9,7 +9,7 @@ export const RUNLOOP_KEY = "ak_0123456789abcdef0123456789abcdef";
 export interface FakeDevbox {
   readonly machine: MachineForTests;
   readonly id: string;
-  /** What it was created with. */
+  /** Options of its creation. */
   readonly request: Record<string, any>;
   readonly executions: Map<string, FakeExecution>;
   status: string;

@@ -23,9 +23,9 @@ export interface CopyWhileWritingParameters {
 
 interface Copy {
   readonly path: string;
-  /** What the writer was doing. */
+  /** Plan of the writer at the time. */
   readonly plan: Plan;
-  /** What had been done when it was made. */
+  /** Effects at the time of the copy. */
   readonly effects: readonly Effect[];
 }
 

@@ -15,7 +15,7 @@ import type { WorkerProcess } from "../worker-process.ts";
 export interface PostgresRestartParameters {
   readonly runs: number;
   readonly processes: number;
-  /** What happens to the server, one after another while the runs go on. */
+  /** Blows to the server, one after another while the runs go on. */
   readonly blows: readonly Blow[];
   /** Longest time the server is away, in seconds. */
   readonly longestOutage: number;

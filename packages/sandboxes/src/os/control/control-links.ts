@@ -9,7 +9,7 @@ import { followPath } from "./followed-path.ts";
 import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 
 export interface LinkEnd {
-  /** What it leads to, relative to the workspace; absent: it is not in it, so no command can change it. */
+  /** Target relative to the workspace; absent: it lies outside, where no command can change it. */
   readonly inside?: string;
 }
 

@@ -31,7 +31,7 @@ export interface ControlMount {
   readonly kind: "pin" | "readOnly" | "closed" | "masked";
 }
 
-/** Of two for the same path the stricter counts. */
+/** For two mounts of the same path the stricter one counts. */
 const STRICTNESS: Readonly<Record<ControlMount["kind"], number>> = {
   pin: 0,
   readOnly: 1,
@@ -44,7 +44,7 @@ export interface ControlRequest {
   readonly repositories: readonly string[];
   /** Below the top, what else steers programs. */
   readonly controls: readonly string[];
-  /** Of whoever uses git here, and may have settings for all repositories. */
+  /** Home directories of users that use git here and may have settings for all repositories. */
   readonly homes: readonly string[];
   /** Sockets and pipes, behind which are programs of this machine. */
   readonly connections: readonly string[];
@@ -89,7 +89,7 @@ class Found implements Closing {
     }
   }
 
-  /** What it leads to is closed. That of a repository is refused, as git may obey it at any moment. */
+  /** The target of the link is closed. A link of a repository is refused, as git may obey it at any moment. */
   #addLink(path: string): void {
     const end = endOfLink(this.#request.root, path);
     if (end === undefined) throw isLink(path);

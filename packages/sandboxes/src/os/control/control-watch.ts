@@ -67,7 +67,7 @@ class ControlWatch {
   readonly #absent = new Set<string>();
   /** Control names that were at the top when the first of them began; undefined: none of them asks. */
   #top: ReadonlySet<string> | undefined;
-  /** What file operations have changed, or are about to. */
+  /** Paths that file operations have changed, or are about to change. */
   readonly #allowed = new Set<{ readonly path: string }>();
   readonly #running = new Set<Running>();
   /** By directory, relative to the workspace. */

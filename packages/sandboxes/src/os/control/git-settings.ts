@@ -1,4 +1,4 @@
-/** What the settings of git on this machine name: where hooks are, and what else is read as settings. */
+/** Reads from the settings of git on this machine where hooks are, and which other files are settings. */
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { basename, isAbsolute, relative } from "node:path";
 import { SandboxError } from "deepwright";
@@ -9,13 +9,13 @@ import { isIn, type WorkspaceRoot } from "./workspace-root.ts";
 export interface GitSettings {
   /** Directories of hooks, relative to wherever git runs one, or absolute. */
   readonly hooks: readonly string[];
-  /** Of files that are read too, under whatever condition. */
+  /** Further files that git reads, under any condition. */
   readonly included: readonly NamedPath[];
   /** Where a repository says its files are. */
   readonly worktrees: readonly string[];
 }
 
-/** Whoever uses git on the workspace. */
+/** Users of git on the workspace. */
 export interface GitUsers {
   /** The first is ours. */
   readonly homes: readonly string[];
@@ -30,7 +30,7 @@ export function gitSettings(files: readonly string[], users: GitUsers): GitSetti
   return reading;
 }
 
-/** Of this process, and of whom the workspace belongs to where we are root and could be anybody. */
+/** Home of this process, and of the owner of the workspace where we are root and could be anybody. */
 export function gitHomes(rootDir: string): string[] {
   const { uid } = statSync(rootDir);
   const owners =
@@ -51,7 +51,7 @@ function usersFiles({ homes }: GitUsers): string[] {
   ] as string[];
 }
 
-/** What git stops at. */
+/** Limit of git itself. */
 const MAX_INCLUDED = 10;
 const MAX_BYTES = 1024 * 1024;
 const INCLUDED = /^include(?:if\..*)?\.path$/s;
@@ -67,7 +67,7 @@ class Reading implements GitSettings {
     this.#users = users;
   }
 
-  /** What a user may not read, that user's git does not read either. */
+  /** Git of a user does not read files that the user may not read. */
   add(path: string, mayBeClosed: boolean, depth = 0): void {
     if (this.#read.has(path)) return;
     this.#read.add(path);
@@ -137,7 +137,7 @@ function textOf(root: WorkspaceRoot, path: string): string | undefined {
   return bytes === undefined ? undefined : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** Those of the last files, so that nothing is parsed twice. */
+/** Settings of the last files, so that nothing is parsed twice. */
 const known = new Map<string, { readonly text: string; readonly settings: readonly GitSetting[] }>();
 const MAX_KNOWN = 64;
 
@@ -150,7 +150,7 @@ function parsed(path: string, text: string): readonly GitSetting[] {
   return settings;
 }
 
-/** Of users that the machine itself knows. */
+/** Homes of users that the machine itself knows. */
 function homesWhere(fits: (fields: readonly string[]) => boolean): string[] {
   let text = "";
   try {

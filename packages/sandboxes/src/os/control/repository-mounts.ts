@@ -103,7 +103,7 @@ export class Repositories {
       for (const path of new Set(settings.hooks)) this.#addHooks({ from, path });
   }
 
-  /** What a further working tree has in common with others. */
+  /** Directory that a further working tree shares with others. */
   #shared(repository: string, worktree: string): string {
     const path = this.#text(join(repository, GIT_LEAD));
     if (path === "" || path === ".") return repository;

@@ -30,7 +30,7 @@ export function isIn(path: string, directory: string): boolean {
   return path.startsWith(directory === "/" ? directory : `${directory}/`) && path !== directory;
 }
 
-/** Whoever names a path that is no part of a workspace chooses it: links are followed. */
+/** Opens a path outside of any workspace, chosen by the developer: links are followed. */
 export function openPath(path: string): number {
   return openSync(path, O_PATH);
 }

@@ -1,4 +1,4 @@
-/** What lies in a workspace that a sandbox has to know of, as far as it is found at little cost. */
+/** Finds the parts of a workspace that a sandbox has to know, at little cost. */
 import type { Dirent, Stats } from "node:fs";
 import { join } from "node:path";
 import { CONTROL_NAMES } from "deepwright";
@@ -66,7 +66,7 @@ function steers(entry: Dirent): boolean {
     : CONTROL_NAMES.files.has(name) && entry.isFile();
 }
 
-/** Of a repository: a program that watches files for git has one there. */
+/** Sockets in a repository: a program that watches files for git has one there. */
 function connectionsIn(root: WorkspaceRoot, repository: string): string[] {
   const entries = root.entries(join(root.path, repository)).filter((entry) => isConnection(entry));
   return entries.map(({ name }) => `${repository}/${name}`);

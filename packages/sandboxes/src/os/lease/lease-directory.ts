@@ -115,7 +115,7 @@ export function leasesWithKey(state: string, key: string): string[] {
   return leaseIds(state).filter((id) => findLease(state, id)?.note.key === key);
 }
 
-/** Those whose time is up, and what was left of others. */
+/** Ids of leases whose time is up, and of remains of others. */
 export function expiredLeases(state: string): string[] {
   // In this order: one that gets its note in between is neither young nor expired.
   return leaseIds(state).filter(

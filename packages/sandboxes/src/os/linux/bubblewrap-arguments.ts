@@ -135,10 +135,10 @@ function bounded(bytes: number | undefined): string[] {
   return bytes === undefined ? [] : ["--size", String(bytes)];
 }
 
-/** What of `/proc` root may write without any capability: settings that programs read, and what they do not. */
+/** Files of `/proc` that root may write without any capability: settings of other programs. */
 const ROOTS_SETTINGS = ["sys", "sysrq-trigger"];
 const ROOTS_DIRECTORIES = ["irq", "bus", "fs"];
-/** What root may read without any capability, as far as others may not; `kmsg` and `mtrr` ask for one when they are opened. */
+/** Files that root may read without any capability and others may not; `kmsg` and `mtrr` ask for one when they are opened. */
 const ROOTS_SECRETS = [
   ...["kcore", "kallsyms", "timer_list", "sched_debug", "slabinfo", "vmallocinfo"],
   ...["pagetypeinfo", "kpagecgroup", "kpagecount", "kpageflags", "iomem", "ioports"],

@@ -159,7 +159,7 @@ function sweep(parent: string): void {
   }
 }
 
-/** What was killed takes a moment to be gone. */
+/** Killed processes take a moment to be gone. */
 async function endAll(directories: readonly string[]): Promise<void> {
   for (let round = 0; round < END_ROUNDS && directories.some((path) => existsSync(path)); round += 1) {
     if (round > 0) await pause(END_PAUSE);

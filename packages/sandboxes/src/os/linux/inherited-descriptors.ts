@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const CLOSED_ON_START = 0o2000000;
 const FIRST = 3;
 
-/** What a program gets as 3, 4, … when it is to get `given` alone: in the place of each other one is `nothing`. */
+/** Descriptors 3, 4, … of a program that gets `given` alone; `nothing` replaces every other one. */
 export function withoutInherited(given: readonly number[], nothing: number): readonly (number | undefined)[] {
   const descriptors: (number | undefined)[] = [...given];
   for (const inherited of inheritedDescriptors()) {

@@ -145,7 +145,7 @@ interface Wrapping {
   /** How the program that comes last is run. */
   readonly run: readonly string[];
   readonly visible: VisibleMounts;
-  /** Of the control group that is entered before the sandbox is set up; none: not so. */
+  /** Files of the control group that is entered before the sandbox is set up; empty: none is entered. */
   readonly entrances: readonly string[];
   readonly network: SandboxNetwork | undefined;
 }

@@ -27,7 +27,7 @@ export function rootDevices(leaseDirectory: string, elsewhere: string = ELSEWHER
   );
 }
 
-/** What is not in the sandbox's own directory. Safe where there is nothing. */
+/** Removes the mounts outside of the sandbox's own directory. Safe where there are none. */
 export function removeDevices(leaseId: string, elsewhere: string = ELSEWHERE): void {
   if (process.getuid?.() !== 0 || !existsSync(elsewhere)) return;
   rmSync(join(elsewhere, leaseId), { recursive: true, force: true });

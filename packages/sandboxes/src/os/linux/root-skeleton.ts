@@ -120,7 +120,7 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Of all that goes into it, by when it was last changed. */
+/** Hash of all sources, by when they were last changed. */
 function fingerprint(mounts: readonly MountPoint[]): string {
   const hash = createHash("sha256").update(JSON.stringify([FORM, mounts, OWN_SETTINGS, DEVICES]));
   for (const name of SYSTEM_DIRECTORIES) {

@@ -1,4 +1,4 @@
-/** What commands may see of this machine besides the system: held open, and mounted by descriptor. */
+/** Paths of this machine that commands may see besides the system: held open, and mounted by descriptor. */
 import { closeSync, fstatSync } from "node:fs";
 import { isIn, openPath } from "../control/workspace-root.ts";
 import type { Bind } from "../network/network.ts";
@@ -20,7 +20,7 @@ export interface VisibleMounts {
 /** Where what is below such places is mounted first. */
 const ASIDE = "/run/deepwright-visible";
 
-/** What is not there is left out. The workspace has the first number. */
+/** Missing paths are left out. The workspace has the first number. */
 export function openVisible({ visible, workingDirectory }: OsSettings, bubblewrap: string): VisibleMounts {
   const writable = ["/tmp", "/var/tmp", SANDBOX_HOME, workingDirectory];
   const isSystem = SYSTEM_DIRECTORIES.some((directory) => isIn(bubblewrap, directory));

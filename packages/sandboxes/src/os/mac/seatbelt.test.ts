@@ -11,7 +11,7 @@ const policy = {
   controlPaths: ["tools/server.js"],
 };
 
-/** Of the rules about an operation, the last one that names the path's filter decides. */
+/** The last rule about an operation that names the path's filter decides. */
 function rules(profile: string): string[] {
   return profile.split(/\n(?=\()/);
 }

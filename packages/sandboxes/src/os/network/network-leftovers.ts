@@ -1,4 +1,4 @@
-/** What networks of processes that were killed left on the disk. */
+/** Removes files of networks whose process was killed. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";

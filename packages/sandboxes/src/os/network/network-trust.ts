@@ -1,4 +1,4 @@
-/** Which certificate authorities programs in a sandbox trust. */
+/** Certificate authorities that programs in a sandbox trust. */
 import { readFile } from "node:fs/promises";
 import { rootCertificates } from "node:tls";
 
@@ -11,7 +11,7 @@ const BUNDLES = [
   "/etc/ssl/cert.pem",
 ];
 
-/** Those of this machine and one more, as PEM; those of Node where the machine has none. */
+/** Authorities of this machine and one more, as PEM; those of Node where the machine has none. */
 export async function trustBundle(certificate: string): Promise<string> {
   for (const path of BUNDLES) {
     const bundle = await readFile(path, "utf8").catch(() => "");

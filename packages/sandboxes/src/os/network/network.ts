@@ -15,13 +15,13 @@ export interface Bind {
   readonly isWritable?: boolean;
 }
 
-/** What the command line of a sandbox needs so that its commands reach the proxy. */
+/** Arguments and binds with which the commands of a sandbox reach the proxy. */
 export interface SandboxNetwork {
   /** In this order: the second lies in the first. */
   readonly binds: readonly Bind[];
   /** Stands before the command that is run in the sandbox. */
   readonly argv: readonly string[];
-  /** What commands see beside what the bridge in `argv` hands to them. */
+  /** Variables of commands beside those that the bridge in `argv` hands to them. */
   readonly env: Readonly<Record<string, string>>;
   /** Ends the proxy and removes its files. Safe twice. */
   close(): Promise<void>;
