@@ -59,7 +59,7 @@ What you write with \`deepwright config set\` stays trusted.
 At a terminal \`deepwright run\` asks you. Without one it does not begin where the settings would start programs or send the conversation
 to another server (\`hooks\`, \`mcpServers\`, \`baseUrl\`); the other keys are left out, and a line says so. \`--trust\` trusts them for one run.
 
-Keys of model providers are no settings: they are read from the environment.`;
+Keys of model providers are no settings: [\`deepwright login\`](cli.md#keys) stores them.`;
 
 export function settingsPage(): string {
   const schema = settingsJsonSchema() as JsonSchema;

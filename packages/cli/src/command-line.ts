@@ -2,8 +2,10 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { addLogin, type LoginHandler } from "./login/login-command-line.ts";
 import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
 import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
+import { addModels, type ModelsHandler } from "./models/models-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
 import { addConfig, type ConfigHandler } from "./settings/config-command-line.ts";
@@ -20,6 +22,8 @@ export interface Handlers {
   readonly mcp: McpHandler;
   readonly trust: TrustHandler;
   readonly config: ConfigHandler;
+  readonly models: ModelsHandler;
+  readonly login: LoginHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -87,6 +91,8 @@ function createProgram(handlers: Handlers): Command {
   addMcp(program, handlers.mcp);
   addTrust(program, handlers.trust);
   addConfig(program, handlers.config);
+  addModels(program, handlers.models);
+  addLogin(program, handlers.login);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }

@@ -30,6 +30,14 @@ const code = await commandLine(process.argv.slice(2), {
     const { configCommand } = await import("./settings/config-command.ts");
     return configCommand(...request);
   },
+  models: async (options) => {
+    const { modelsCommand } = await import("./models/models-command.ts");
+    return modelsCommand(options);
+  },
+  login: async (...request) => {
+    const { loginCommand } = await import("./login/login-command.ts");
+    return loginCommand(...request);
+  },
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);

@@ -249,9 +249,13 @@ describe("a provider that says no", () => {
     const { url, close } = await serve([]);
     await close();
     const cwd = await directoryWith({});
-    const result = await runBinary(["run", "Hi", "--base-url", `${url}/v1`], { cwd });
+    const named = ["--base-url", `${url}/v1`, "--model", "openai:x"];
+    const result = await runBinary(["run", "Hi", ...named], { cwd });
     expect(result.stderr).toMatch(/✘ failed: the model's server cannot be reached.* Check --base-url/);
     expect(result.code).toBe(1);
+    const unnamed = await runBinary(["run", "Hi", "--base-url", `${url}/v1`], { cwd });
+    expect(unnamed.stderr).toContain(`--base-url is ${url}/v1, which does not say which models it has.`);
+    expect(unnamed.code).toBe(1);
   });
 
   it.each([

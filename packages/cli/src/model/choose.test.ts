@@ -91,8 +91,29 @@ const ROWS: readonly (readonly [string, ModelWish, Record<string, string>, World
     "DEEPWRIGHT_BASE_URL likewise",
     {},
     { DEEPWRIGHT_BASE_URL: "http://localhost:8080/v1" },
+    { openai: { "http://localhost:8080/v1": ["local"] } },
+    "Model: openai:local (DEEPWRIGHT_BASE_URL is http://localhost:8080/v1)",
+  ],
+  [
+    "an address without /v1 is completed where the models are found there",
+    { baseUrl: "http://localhost:8080" },
     {},
-    "Model: openai:gpt-5.4 (DEEPWRIGHT_BASE_URL is http://localhost:8080/v1)",
+    { openai: { "http://localhost:8080/v1": ["local"] } },
+    "Model: openai:local (--base-url is http://localhost:8080/v1)",
+  ],
+  [
+    "also for a model that is named",
+    { model: "openai:x", baseUrl: "http://localhost:8080/" },
+    {},
+    { openai: { "http://localhost:8080/v1": ["local"] } },
+    "Model: openai:x (--model, at http://localhost:8080/v1)",
+  ],
+  [
+    "settings count less than variables",
+    { settings: { model: { value: "openai:set", source: "model in x.json" } } },
+    { ...KEYS, DEEPWRIGHT_MODEL: "openai:env" },
+    {},
+    "Model: openai:env (DEEPWRIGHT_MODEL)",
   ],
   [
     "a password in an address is not shown",
@@ -131,12 +152,23 @@ describe("chooseModel", () => {
 
   it("gives a server named by --base-url OpenAI's key only", async () => {
     const keys = { ANTHROPIC_API_KEY: "a-key", GOOGLE_API_KEY: "g-key" };
-    expect(await choose({ baseUrl: "http://localhost:1/v1" }, keys)).not.toHaveProperty(
+    const world = { openai: { "http://localhost:1/v1": ["local"] } };
+    expect(await choose({ baseUrl: "http://localhost:1/v1" }, keys, world)).not.toHaveProperty(
       "apiKey",
       expect.anything(),
     );
-    const withKey = await choose({ baseUrl: "http://localhost:1/v1" }, KEYS);
+    const withKey = await choose({ baseUrl: "http://localhost:1/v1" }, KEYS, world);
     expect(withKey).toHaveProperty("apiKey", "o-key");
+  });
+
+  it("a named server that lists no models is refused, and no model of a provider is guessed", async () => {
+    const error = await choose({ baseUrl: "http://localhost:1" }, KEYS).catch((caught: unknown) => caught);
+    expect((error as CommandError).message).toBe(
+      "--base-url is http://localhost:1, which does not say which models it has.",
+    );
+    expect((error as CommandError).hint).toContain(
+      "http://localhost:1/models and http://localhost:1/v1/models",
+    );
   });
 
   it("takes OpenAI's own address for what it is", async () => {

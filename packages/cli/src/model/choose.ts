@@ -46,7 +46,7 @@ export async function chooseModel(
     given(wish.model, "--model", environment, "DEEPWRIGHT_MODEL", parseModelName) ??
     ofSettings(settings?.model, parseModelName);
   if (name) return named(name, server, environment, endpoints);
-  if (server) return compatible(server.value, server.source, environment, endpoints);
+  if (server) return atServer(server, environment, endpoints);
   return (
     (await byKey(environment, endpoints)) ??
     (await byLocalEndpoint(environment, endpoints)) ?? { kind: "offline", reason: "No model key found" }
@@ -85,12 +85,25 @@ async function named(
   if (provider === "ollama") return ollama(model, server?.value, reason, environment, endpoints);
   const defaults = KEYED_PROVIDERS.find((candidate) => candidate.provider === provider);
   if (defaults === undefined) return other(name, reason, server?.value, environment);
-  const choice = keyed(defaults, environment, server?.value, reason);
+  const choice = await withAddress(keyed(defaults, environment, server?.value, reason), name, endpoints);
   if (choice.apiKey === undefined && choice.baseUrl === undefined)
     throw new CommandError(`${name.source} asks for ${provider}, but ${defaults.keys[0]} is not set.`, {
       hint: `Set ${defaults.keys[0]}, or name a server with --base-url.`,
     });
   return { ...choice, model: model ?? defaults.model };
+}
+
+/** OpenAI's protocol at an address without a path: it gets /v1 where the server has its models there. */
+async function withAddress(
+  choice: ProviderChoice,
+  { source }: Named<ModelName>,
+  endpoints: Endpoints,
+): Promise<ProviderChoice> {
+  if (choice.provider !== "openai" || choice.baseUrl === undefined || !isBare(choice.baseUrl)) return choice;
+  const { url } = await completedUrl(choice.baseUrl, choice.apiKey, endpoints);
+  return url === choice.baseUrl
+    ? choice
+    : { ...choice, baseUrl: url, reason: `${source}, at ${shownUrl(url)}` };
 }
 
 /** Any provider of the library's table: through the provider's package, or at an address that speaks OpenAI's protocol. */
@@ -132,6 +145,51 @@ async function ollama(
   return { kind: "provider", provider: "ollama", model: chosen, baseUrl, reason };
 }
 
+/** A server the person named: its own models count. Where it lists none, no model is guessed. */
+async function atServer(
+  { value, source }: Named<string>,
+  environment: Environment,
+  endpoints: Endpoints,
+): Promise<ProviderChoice> {
+  const choice = keyed(OPENAI, environment, value, "");
+  const { url, models } = await completedUrl(value, choice.apiKey, endpoints);
+  const [first] = models ?? [];
+  const reason = `${source} is ${shownUrl(url)}`;
+  if (first !== undefined)
+    return { ...choice, baseUrl: url, reason, model: models?.includes(choice.model) ? choice.model : first };
+  const asked = isBare(value)
+    ? `${shownUrl(value)}/models and ${shownUrl(value)}/v1/models`
+    : `${shownUrl(value)}/models`;
+  throw new CommandError(`${source} is ${shownUrl(value)}, which does not say which models it has.`, {
+    hint: `Asked was ${asked}. Is the server running, and is that its address? OpenAI-compatible servers usually end in /v1. To name a model: --model openai:NAME.`,
+  });
+}
+
+interface CompletedUrl {
+  readonly url: string;
+  /** Undefined: no list was found. */
+  readonly models: readonly string[] | undefined;
+}
+
+/** An address without a path gets /v1 where the list of models is found there. */
+async function completedUrl(
+  url: string,
+  apiKey: string | undefined,
+  endpoints: Endpoints,
+): Promise<CompletedUrl> {
+  const models = await endpoints.openai(url, apiKey);
+  if (models !== undefined || !isBare(url)) return { url, models };
+  const completed = `${url}/v1`;
+  const found = await endpoints.openai(completed, apiKey);
+  return found === undefined ? { url, models } : { url: completed, models: found };
+}
+
+function isBare(url: string): boolean {
+  return new URL(url).pathname === "/";
+}
+
+const OPENAI = KEYED_PROVIDERS.find(({ provider }) => provider === "openai") as ProviderDefaults;
+
 /** A server that speaks OpenAI's chat completions. Only OpenAI's key is ever sent to it. */
 async function compatible(
   baseUrl: string,
@@ -139,11 +197,11 @@ async function compatible(
   environment: Environment,
   endpoints: Endpoints,
 ): Promise<ProviderChoice> {
-  const openai = KEYED_PROVIDERS.find(({ provider }) => provider === "openai") as ProviderDefaults;
-  const choice = keyed(openai, environment, baseUrl, `${source} is ${shownUrl(baseUrl)}`);
-  const models = await endpoints.openai(baseUrl, choice.apiKey);
-  if (models === undefined || models.includes(openai.model)) return choice;
-  return { ...choice, model: models[0] ?? openai.model };
+  const choice = keyed(OPENAI, environment, baseUrl, "");
+  const { url, models } = await completedUrl(baseUrl, choice.apiKey, endpoints);
+  const reason = `${source} is ${shownUrl(url)}`;
+  const model = models === undefined || models.includes(OPENAI.model) ? OPENAI.model : models[0];
+  return { ...choice, baseUrl: url, reason, model: model ?? OPENAI.model };
 }
 
 async function byKey(environment: Environment, endpoints: Endpoints): Promise<ModelChoice | undefined> {

@@ -4,7 +4,11 @@ export interface Endpoints {
   /** The names of Ollama's models, the best for an agent first; undefined when nothing answers in time. */
   ollama(url: string, milliseconds: number): Promise<readonly string[] | undefined>;
   /** The ids an OpenAI-compatible server lists; undefined when it does not answer or has no list. */
-  openai(url: string, apiKey: string | undefined): Promise<readonly string[] | undefined>;
+  openai(
+    url: string,
+    apiKey: string | undefined,
+    milliseconds?: number,
+  ): Promise<readonly string[] | undefined>;
 }
 
 /** A server the user named gets more time than one we only hope for. */
@@ -13,12 +17,18 @@ const MAX_SHOWN = 20;
 
 export const endpoints: Endpoints = { ollama: ollamaModels, openai: openaiModels };
 
-async function ollamaModels(url: string, milliseconds: number): Promise<readonly string[] | undefined> {
+/** The names as they come: nothing is asked about each of them. */
+export async function ollamaNames(url: string, milliseconds: number): Promise<readonly string[] | undefined> {
   const list = (await askJson(`${url}/api/tags`, {}, milliseconds)) as { models?: unknown } | undefined;
   if (!Array.isArray(list?.models)) return undefined;
-  const names = list.models
+  return list.models
     .map((model: { name?: unknown }) => model?.name)
     .filter((name) => typeof name === "string");
+}
+
+async function ollamaModels(url: string, milliseconds: number): Promise<readonly string[] | undefined> {
+  const names = await ollamaNames(url, milliseconds);
+  if (names === undefined) return undefined;
   const able = await Promise.all(names.slice(0, MAX_SHOWN).map((name) => abilities(url, name)));
   const rank = (name: string): number => able[names.indexOf(name)] ?? RANK_UNKNOWN;
   return names.toSorted((a, b) => rank(a) - rank(b));
@@ -37,11 +47,13 @@ async function abilities(url: string, model: string): Promise<number> {
   return shown.capabilities.includes("completion") ? RANK_UNKNOWN : RANK_NO_CHAT;
 }
 
-async function openaiModels(url: string, apiKey: string | undefined): Promise<readonly string[] | undefined> {
+async function openaiModels(
+  url: string,
+  apiKey: string | undefined,
+  milliseconds: number = PATIENCE.named,
+): Promise<readonly string[] | undefined> {
   const headers: HeadersInit = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const list = (await askJson(`${url}/models`, { headers }, PATIENCE.named)) as
-    | { data?: unknown }
-    | undefined;
+  const list = (await askJson(`${url}/models`, { headers }, milliseconds)) as { data?: unknown } | undefined;
   if (!Array.isArray(list?.data)) return undefined;
   return list.data.map((model: { id?: unknown }) => model?.id).filter((id) => typeof id === "string");
 }

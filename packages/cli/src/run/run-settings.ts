@@ -4,6 +4,7 @@ import { join, relative, resolve } from "node:path";
 import type { BackendProtocol } from "deepwright";
 import { usageError } from "../command-error.ts";
 import { type Hooks, openHooks } from "../hooks/hooks.ts";
+import { loadStoredKeys } from "../login/stored-keys.ts";
 import { type CommandJudge, commandJudge } from "../settings/command-rules.ts";
 import { heldLine } from "../settings/held-words.ts";
 import { type HeldSettings, type LoadedSettings, loadSettings } from "../settings/load-settings.ts";
@@ -43,6 +44,7 @@ export interface RunSettingsRequest {
 /** Asks about a project's settings that nobody trusts. Throws where nobody can be asked and they would run something. */
 export async function openRunSettings(request: RunSettingsRequest): Promise<RunSettings> {
   const { directory, console, isTrusted } = request;
+  await loadStoredKeys(process.env);
   const place = { directory, home: homeOf(process.env), env: process.env, isTrusted };
   let loaded = await loadSettings(place);
   if (loaded.held && (await agreed(request, loaded, loaded.held))) loaded = await loadSettings(place);

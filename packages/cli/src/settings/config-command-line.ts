@@ -62,7 +62,7 @@ const HELP = `Settings are read from these places. Later ones count more:
   --model, --sandbox …                 flags
 
 A project's settings that run or allow something count only after you trust the directory: deepwright trust.
-Keys of model providers are no settings: they are read from the environment.
+Keys of model providers are no settings: see deepwright login.
 
 Examples:
   deepwright config list

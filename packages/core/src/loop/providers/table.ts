@@ -62,6 +62,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     keys: ["GROQ_API_KEY"],
   },
   huggingface: { baseUrl: "https://router.huggingface.co/v1", keys: ["HF_TOKEN"] },
+  llamacpp: { baseUrl: "http://127.0.0.1:8080/v1", keys: ["LLAMACPP_API_KEY"], isLocal: true },
   lmstudio: { baseUrl: "http://127.0.0.1:1234/v1", keys: ["LMSTUDIO_API_KEY"], isLocal: true },
   mistralai: {
     packages: { mistralai: "@langchain/mistralai" },
@@ -89,6 +90,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   aws: "bedrock",
   gemini: "google-genai",
   google: "google-genai",
+  "llama-cpp": "llamacpp",
+  "llama.cpp": "llamacpp",
   "lm-studio": "lmstudio",
   mistral: "mistralai",
   "together-ai": "together",
