@@ -1,14 +1,16 @@
 /** The public ways to delegate: the middleware by itself, and a child by itself. */
+
 import type { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "./check-options.ts";
 import { childBuilder } from "./child-agent.ts";
 import { ConfigurationError } from "./errors.ts";
+import { INHERIT } from "./internal-symbols.ts";
 import { approvalPolicy, type InterruptOn, mayAskByOptions } from "./loop/approval-rules/approval-policy.ts";
-import type { WithPromptSection } from "./loop/contract/prompt-section.ts";
+import type { WithStages } from "./loop/contract/stages.ts";
 import type { AgentGraph } from "./loop/graph/agent-graph.ts";
 import { asyncDelegation } from "./middleware/async-subagents.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./middleware/inherit.ts";
+import type { AgentDefaults, WithInheritance } from "./middleware/inherit.ts";
 import { delegationMiddleware, teamsMayAsk, type WithTeam } from "./middleware/subagents.ts";
 import { guardBackend } from "./permissions/guard.ts";
 import { checkGraphs } from "./subagents/async/graphs.ts";
@@ -43,7 +45,7 @@ export interface SubAgentMiddlewareOptions {
   readonly parentSystemPrompt?: string | SystemMessage | null;
 }
 
-export type SubAgentMiddleware = AgentMiddleware & WithPromptSection & WithInheritance & WithTeam;
+export type SubAgentMiddleware = AgentMiddleware & WithStages & WithInheritance & WithTeam;
 
 const OPTION_NAMES = [
   ...["defaultModel", "defaultTools", "defaultMiddleware", "generalPurposeMiddleware", "defaultInterruptOn"],
@@ -71,7 +73,7 @@ function delegation(
   options: SubAgentMiddlewareOptions,
   inherited: ChildDefaults,
   agent: AgentDelegation = {},
-): AgentMiddleware & WithPromptSection & WithTeam {
+): AgentMiddleware & WithStages & WithTeam {
   const defaults: ChildDefaults = {
     ...inherited,
     ...(options.defaultModel != null && { model: options.defaultModel }),

@@ -4,6 +4,7 @@ import type { BackendFactory, BackendProtocol } from "./backends/backend.ts";
 import { StateBackend } from "./backends/state/state.ts";
 import type { Budget } from "./budget/limits.ts";
 import { ConfigurationError } from "./errors.ts";
+import { INHERIT } from "./internal-symbols.ts";
 import { stagesOf } from "./loop/contract/stages.ts";
 import { ASYNC_SUBAGENT_MIDDLEWARE } from "./middleware/async-subagents.ts";
 import { createBudgetMiddleware } from "./middleware/budget.ts";
@@ -12,7 +13,7 @@ import {
   FILESYSTEM_TOOL_NAMES,
   type FilesystemMiddlewareOptions,
 } from "./middleware/filesystem.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./middleware/inherit.ts";
+import type { AgentDefaults, WithInheritance } from "./middleware/inherit.ts";
 import { createLoopDetectionMiddleware } from "./middleware/loop-detection.ts";
 import { createMemoryMiddleware } from "./middleware/memory.ts";
 import { createModelRetryMiddleware } from "./middleware/model-retry.ts";

@@ -2,9 +2,8 @@
  * An ability some backends have beyond the protocol: the files of one name in the directories of a directory,
  * in one go. It is there for speed; whoever uses it can do without.
  */
+import type { CHILD_FILES } from "../internal-symbols.ts";
 import type { FileError, OperationOptions } from "./backend.ts";
-
-export const CHILD_FILES: unique symbol = Symbol.for("deepwright.child-files") as never;
 
 export interface ChildFile {
   readonly path: string;

@@ -1,10 +1,9 @@
 /** Which files commands of a backend may reach: some lie where no shell leads, in a state, a store or a map. */
+import { COMMAND_REACH } from "../internal-symbols.ts";
 import { isWithin } from "../paths.ts";
 import type { BackendProtocol } from "./backend.ts";
 import { isSandboxProtocol } from "./is-sandbox.ts";
 import { type BackendSource, mayExecute } from "./resolve.ts";
-
-const COMMAND_REACH: unique symbol = Symbol.for("deepwright.command-reach") as never;
 
 /** Whether commands may reach a canonical path or something below it; undefined: a run will tell. */
 export type CommandReach = (path: string) => boolean | undefined;

@@ -4,6 +4,7 @@
  * A guard judges a path, and another program may turn a link before the path is opened. A backend on which that can happen
  * asks again about the path it has open, after links, before it reads or changes anything there.
  */
+import { OPEN_CHECK } from "../internal-symbols.ts";
 import type { FileError, MaybePromise, OperationOptions } from "./backend.ts";
 
 export interface OpenCheck {
@@ -12,9 +13,6 @@ export interface OpenCheck {
   /** The same about what a call finds on its way: everything in a tree it deletes, and where links of a listing lead. */
   found?(path: string): FileError | undefined;
 }
-
-/** A symbol: the arguments of a model are JSON and cannot hold it. */
-const OPEN_CHECK: unique symbol = Symbol.for("deepwright.open-check") as never;
 
 interface WithOpenCheck extends OperationOptions {
   readonly [OPEN_CHECK]?: OpenCheck | undefined;

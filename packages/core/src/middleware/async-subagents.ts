@@ -3,12 +3,8 @@ import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import {
-  appendSection,
-  PROMPT_SECTION,
-  type PromptSection,
-  type WithPromptSection,
-} from "../loop/contract/prompt-section.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import type { AsyncTasksValue } from "../subagents/async/async-task.ts";
 import { AsyncTeam } from "../subagents/async/async-team.ts";
 import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";
@@ -35,7 +31,7 @@ export interface AsyncSubAgentMiddlewareOptions {
 }
 
 export type AsyncSubAgentMiddleware = AgentMiddleware<StateSchema<{ asyncTasks: AsyncTasksValue }>> &
-  WithPromptSection;
+  WithStages;
 
 const OPTION_NAMES = ["asyncSubAgents", "systemPrompt", "asyncAgents"];
 
@@ -65,9 +61,7 @@ export function asyncDelegation(
   systemPrompt: string = ASYNC_TASK_SYSTEM_PROMPT,
 ): AsyncSubAgentMiddleware {
   const team = new AsyncTeam(subAgents, graphs);
-  const section: PromptSection = (visible) =>
-    SPOKEN_OF.every((name) => visible.has(name)) ? systemPrompt : "";
-  return {
+  return builtInMiddleware({
     name: ASYNC_SUBAGENT_MIDDLEWARE,
     stateSchema: new StateSchema({ asyncTasks: tasksChannel(team) }),
     tools: [
@@ -81,9 +75,8 @@ export function asyncDelegation(
       takeMail(team, state, configurable)) as never,
     afterAgent: (async (state: Record<string, unknown>, { configurable }: Runtime) =>
       acknowledgeMail(state, configurable)) as never,
-    wrapModelCall: appendSection(section),
-    [PROMPT_SECTION]: section,
-  };
+    stages: { prompt: (visible) => (SPOKEN_OF.every((name) => visible.has(name)) ? systemPrompt : "") },
+  }) as AsyncSubAgentMiddleware;
 }
 
 /** Who cannot see them all is not told of any. */

@@ -7,8 +7,8 @@ import { type CallFacts, USED } from "../budget/charge.ts";
 import { type Budget, limitsOf } from "../budget/limits.ts";
 import { modelName } from "../context/tokens/known-windows.ts";
 import { requestTokens } from "../context/tokens/token-meter.ts";
-import { ConfigurationError } from "../errors.ts";
-import { type Outgoing, STAGES, type WithStages } from "../loop/contract/stages.ts";
+import type { Outgoing, WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type ChatModel, innermostModel } from "../loop/providers/model-source.ts";
 
 export type BudgetMiddleware = AgentMiddleware & WithStages;
@@ -18,22 +18,14 @@ const usedSchema = z.any();
 /** Without a budget of its own an agent still counts towards that of a run around it. */
 export function createBudgetMiddleware(budget?: Budget | null): BudgetMiddleware {
   const stages = createBudgetStages({ limits: limitsOf(budget), factsOf });
-  return {
+  return builtInMiddleware({
     name: "BudgetMiddleware",
     stateSchema: new StateSchema({
       [USED]: new ReducedValue(usedSchema, { reducer: addStored }),
     }) as never,
-    beforeAgent: refuseOtherLoop,
-    [STAGES]: stages,
-  };
-}
-
-/** Only a loop that does not know stages calls this. */
-function refuseOtherLoop(): never {
-  throw new ConfigurationError(
-    "NOT_SUPPORTED",
-    "BudgetMiddleware works in the loop of createDeepAgent only.",
-  );
+    ownLoopOnly: true,
+    stages,
+  });
 }
 
 function factsOf({ model, messages, tools, settings }: Outgoing): CallFacts {

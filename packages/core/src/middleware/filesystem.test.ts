@@ -6,10 +6,10 @@ import { z } from "zod";
 import { createDeepAgent } from "../agent.ts";
 import type { BackendProtocol, SandboxBackendProtocol } from "../backends/backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
-import { PROMPT_SECTION } from "../loop/contract/prompt-section.ts";
+import { INHERIT } from "../internal-symbols.ts";
+import { stagesOf } from "../loop/contract/stages.ts";
 import { type RecordedCall, scriptedModel } from "../testing/index.ts";
 import { createFilesystemMiddleware, EXECUTION_SYSTEM_PROMPT, FILESYSTEM_TOOL_NAMES } from "./filesystem.ts";
-import { INHERIT } from "./inherit.ts";
 import { createTodoListMiddleware } from "./todo-list.ts";
 
 const descriptionIn = (middleware: { tools?: readonly unknown[] }): unknown =>
@@ -28,7 +28,7 @@ const sandbox = {
 const section = (
   middleware: ReturnType<typeof createFilesystemMiddleware>,
   visible: readonly string[],
-): string => middleware[PROMPT_SECTION]?.(new Set(visible)) ?? "";
+): string => stagesOf(middleware)?.prompt?.(new Set(visible)) ?? "";
 
 describe("createFilesystemMiddleware", () => {
   it("offers all file tools on the state of the thread", () => {
@@ -239,7 +239,7 @@ describe("what the built-in tools cost", () => {
       (middleware.tools ?? []).map((tool) => JSON.stringify(convertToOpenAITool(tool as never))),
     );
     const visible = new Set(both.flatMap(namesIn));
-    const words = both.map((middleware) => middleware[PROMPT_SECTION]?.(visible) ?? "");
+    const words = both.map((middleware) => stagesOf(middleware)?.prompt?.(visible) ?? "");
     expect([...definitions, ...words].join("").length / 4).toBeLessThan(1500);
   });
 });

@@ -14,25 +14,14 @@ import { OffloadLimits } from "../context/offload/offload-limits.ts";
 import { createOffloadStages } from "../context/offload/offload-stages.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
-import {
-  appendSection,
-  PROMPT_SECTION,
-  type PromptSection,
-  type WithPromptSection,
-} from "../loop/contract/prompt-section.ts";
-import {
-  combineStages,
-  STAGES,
-  type Stages,
-  type StageTask,
-  type WithStages,
-} from "../loop/contract/stages.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { INHERIT } from "../internal-symbols.ts";
+import { combineStages, type Stages, type StageTask, type WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { showPath } from "../paths.ts";
 import { guardBackend } from "../permissions/guard.ts";
 import { checkPermissions, type PermissionList, type Rules } from "../permissions/rules.ts";
 import { warnAbout } from "../permissions/warnings.ts";
-import { type BuiltInTool, backendRuntime, type ToolCallRuntime } from "../tools/built-in-tool.ts";
+import type { BuiltInTool } from "../tools/built-in-tool.ts";
 import { createDeleteTool } from "../tools/delete.ts";
 import { createEditFileTool } from "../tools/edit-file.ts";
 import { createExecuteTool, type ExecuteToolOptions } from "../tools/execute.ts";
@@ -42,7 +31,7 @@ import { createGrepTool } from "../tools/grep.ts";
 import { createLsTool } from "../tools/ls.ts";
 import { createReadFileTool, type ReadFileToolOptions } from "../tools/read-file.ts";
 import { createWriteFileTool } from "../tools/write-file.ts";
-import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** In the order the model sees them, which is part of what providers cache. */
 const MAKERS = {
@@ -95,7 +84,6 @@ export interface FilesystemMiddlewareOptions {
 }
 
 export type FilesystemMiddleware = AgentMiddleware<StateSchema<{ files: typeof filesValue }>> &
-  WithPromptSection &
   WithStages &
   WithInheritance;
 
@@ -108,10 +96,12 @@ export function createFilesystemMiddleware(options: FilesystemMiddlewareOptions 
   });
   const tools = toolsOf(options, backend, limits);
   return {
-    name: "FilesystemMiddleware",
-    tools,
-    ...(mayUseState(backend) ? { stateSchema: new StateSchema({ files: filesValue }) } : {}),
-    ...hooksOf(options, backend, tools, limits),
+    ...builtInMiddleware({
+      name: "FilesystemMiddleware",
+      tools,
+      ...(mayUseState(backend) ? { stateSchema: new StateSchema({ files: filesValue }) } : {}),
+      stages: stagesOf(options, backend, tools, limits),
+    }),
     ...sameDemand(backend),
     [INHERIT]: (defaults: AgentDefaults) =>
       createFilesystemMiddleware({ ...options, backend: inheritedBackend(options.backend, defaults) }),
@@ -124,68 +114,25 @@ function permissionsOf({ permissions }: FilesystemMiddlewareOptions): Rules {
   return rules;
 }
 
-/** Files come first: what they hold is neither words nor counted as such. */
-function stagesOf(backend: BackendSource, limits: OffloadLimits, tools: readonly BuiltInTool[]): Stages {
-  const names = new Set(tools.map(({ name }) => name));
-  return combineStages(
-    createMediaStages({ backend }),
-    createOffloadStages({ backend, limits, tools: names }),
-  );
-}
-
-type Hooks = Pick<
-  FilesystemMiddleware,
-  "wrapModelCall" | "wrapToolCall" | "beforeAgent" | typeof PROMPT_SECTION | typeof STAGES
->;
-
-/** What the backend can do is known now, or, when a factory makes it, in each run. */
-function hooksOf(
+/** Media come first: what they hold is neither words nor counted as such. */
+function stagesOf(
   { systemPrompt }: FilesystemMiddlewareOptions,
   backend: BackendSource,
   tools: readonly BuiltInTool[],
   limits: OffloadLimits,
-): Hooks {
-  const stages = stagesOf(backend, limits, tools);
-  const hooks = hooksForStages(stages);
-  if (isMadeForRun(backend) && tools.some(({ name }) => name === "execute" || name === "delete")) {
-    const offer = offerWhatIsServed(backend, systemPrompt, new Set<unknown>(tools));
-    const inRun = servedStages(backend, systemPrompt, tools);
-    return { ...hooks, wrapModelCall: outside(offer, hooks), [STAGES]: combineStages(stages, inRun) };
-  }
-  const section = sectionOf(systemPrompt, backend);
-  const append = appendSection(section) as WrapModelCall;
-  return { ...hooks, wrapModelCall: outside(append, hooks), [PROMPT_SECTION]: section, [STAGES]: stages };
+): Stages {
+  const names = new Set(tools.map(({ name }) => name));
+  const stages = combineStages(
+    createMediaStages({ backend }),
+    createOffloadStages({ backend, limits, tools: names }),
+  );
+  const isKnownInRun = isMadeForRun(backend) && (names.has("execute") || names.has("delete"));
+  return isKnownInRun
+    ? combineStages(stages, servedStages(backend, systemPrompt, tools))
+    : { ...stages, prompt: sectionOf(systemPrompt, backend) };
 }
 
-/** The same for loops that do not know stages. */
-function outside(
-  outer: WrapModelCall,
-  { wrapModelCall: inner }: Pick<Hooks, "wrapModelCall">,
-): WrapModelCall {
-  if (inner === undefined) return outer;
-  return (request, handler) => outer(request, (changed) => inner(changed as never, handler) as never);
-}
-
-type WrapModelCall = NonNullable<AgentMiddleware["wrapModelCall"]>;
-
-/** Hides those of our tools that this run's backend has no method for, and speaks of the others. */
-function offerWhatIsServed(
-  source: BackendSource,
-  systemPrompt: string | null | undefined,
-  ours: ReadonlySet<unknown>,
-): WrapModelCall {
-  return async (request, handler) => {
-    const runtime = { ...request.runtime, state: request.state } as unknown as ToolCallRuntime;
-    const backend = await resolveBackend(source, backendRuntime(runtime));
-    const tools = request.tools.filter(
-      (tool) => !ours.has(tool) || serves(backend, (tool as BuiltInTool).name),
-    );
-    const narrowed = tools.length === request.tools.length ? request : { ...request, tools };
-    return appendSection(sectionOf(systemPrompt, backend))(narrowed, handler);
-  };
-}
-
-/** The same for our loop. */
+/** For a backend that a factory makes in each run: hides the tools it has no method for, and describes the others. */
 function servedStages(
   source: BackendSource,
   systemPrompt: string | null | undefined,
@@ -240,7 +187,7 @@ function serves(backend: BackendSource, tool: string): boolean {
   return tool !== "delete" || offersDelete(backend as BackendProtocol);
 }
 
-function sectionOf(given: string | null | undefined, backend: BackendSource): PromptSection {
+function sectionOf(given: string | null | undefined, backend: BackendSource): NonNullable<Stages["prompt"]> {
   const { workingDirectory } = backend as BackendProtocol;
   const commandNote = commandNoteOf(backend);
   return (visible) => {

@@ -1,16 +1,10 @@
 import type { AgentMiddleware } from "langchain";
 import type { BackendFactory, BackendProtocol } from "../backends/backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
+import { INHERIT } from "../internal-symbols.ts";
 import { guardBackend } from "../permissions/guard.ts";
 import type { Rules } from "../permissions/rules.ts";
 import type { AgentDelegation, ChildDefaults, UntrustedSources } from "../subagents/defaults.ts";
-
-/**
- * How our own middleware takes over what the agent was given: called with the agent's options when a
- * user passes such a middleware to replace a built-in one, it answers with one whose unset options
- * are the agent's.
- */
-export const INHERIT: unique symbol = Symbol.for("deepwright.inherit") as never;
 
 export interface AgentDefaults {
   /** Guarded by the permissions of the agent. */
@@ -22,6 +16,7 @@ export interface AgentDefaults {
   readonly delegation?: AgentDelegation | undefined;
 }
 
+/** Called for a middleware that a user gave in place of a built-in one: it takes over what the user left unset. */
 export interface WithInheritance {
   readonly [INHERIT]?: (defaults: AgentDefaults) => AgentMiddleware;
 }

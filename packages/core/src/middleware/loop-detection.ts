@@ -5,7 +5,8 @@ import { z } from "zod";
 import { createLoopStages, LOOKED_THROUGH, type LoopLimits } from "../budget/loop-stages.ts";
 import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type WithStages } from "../loop/contract/stages.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 
 /** null means absent. */
 export interface LoopDetectionMiddlewareOptions {
@@ -33,12 +34,12 @@ export function createLoopDetectionMiddleware(
     same: limits(noticeAfter ?? 5, stopAfter ?? 10, "stopAfter"),
     cycle: limits(noticeAfterRounds ?? 3, stopAfterRounds ?? 6, "stopAfterRounds"),
   });
-  return {
+  return builtInMiddleware({
     name: "LoopDetectionMiddleware",
     stateSchema: new StateSchema({ [LOOKED_THROUGH]: idSchema }) as never,
-    beforeAgent: refuseOtherLoop,
-    [STAGES]: stages,
-  };
+    ownLoopOnly: true,
+    stages,
+  });
 }
 
 const OPTION_NAMES = ["noticeAfter", "stopAfter", "noticeAfterRounds", "stopAfterRounds"];
@@ -49,13 +50,5 @@ function limits(notice: number, stop: number, name: string): LoopLimits {
   throw new ConfigurationError(
     "INVALID_OPTION",
     `Loop detection needs whole numbers: a notice after at least 2 times, and '${name}' above that, not ${notice} and ${stop}.`,
-  );
-}
-
-/** Only a loop that does not know stages calls this. */
-function refuseOtherLoop(): never {
-  throw new ConfigurationError(
-    "NOT_SUPPORTED",
-    "LoopDetectionMiddleware works in the loop of createDeepAgent only.",
   );
 }

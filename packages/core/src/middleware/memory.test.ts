@@ -5,10 +5,9 @@ import { createDeepAgent } from "../agent.ts";
 import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { StoreBackend } from "../backends/store/store.ts";
-import { STAGES } from "../loop/contract/stages.ts";
+import { INHERIT, STAGES } from "../internal-symbols.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
 import { createFilesystemMiddleware } from "./filesystem.ts";
-import { INHERIT } from "./inherit.ts";
 import { createMemoryMiddleware, type MemoryMiddlewareOptions } from "./memory.ts";
 
 const user = { messages: [{ role: "user", content: "go" }] };

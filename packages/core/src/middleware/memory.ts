@@ -1,4 +1,5 @@
 /** Memory files in the system prompt, kept current, and rules of the directories the agent works in. */
+
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
@@ -6,8 +7,9 @@ import { type BackendSource, mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state/state.ts";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type WithStages } from "../loop/contract/stages.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { INHERIT } from "../internal-symbols.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { REMINDERS, remindersValue } from "../loop/messages/reminders.ts";
 import { createMemoryStages } from "../memory/memory-stages.ts";
 import type { SectionOptions } from "../memory/section.ts";
@@ -15,7 +17,7 @@ import type { IsUntrusted } from "../memory/visit.ts";
 import { canonicalPath, isWithin, parentPath, showPath } from "../paths.ts";
 import type { UntrustedSources } from "../subagents/defaults.ts";
 import { withHome } from "./home-path.ts";
-import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
 export interface MemoryMiddlewareOptions {
@@ -78,14 +80,8 @@ export function memoryMiddleware(
     isUntrusted: untrustedMemory(options.untrusted ?? []),
     sectionFor: (window) => sectionFor(options, window),
   });
-  return {
-    name,
-    stateSchema: new StateSchema(
-      mayUseState(backend) ? { ...channels, files: filesValue } : channels,
-    ) as never,
-    ...hooksForStages(stages),
-    [STAGES]: stages,
-  };
+  const fields = mayUseState(backend) ? { ...channels, files: filesValue } : channels;
+  return builtInMiddleware({ name, stateSchema: new StateSchema(fields) as never, stages });
 }
 
 function untrustedMemory(untrusted: NonNullable<UntrustedSources["memory"]>): IsUntrusted {

@@ -2,9 +2,9 @@
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
+import type { Stages, WithStages } from "../loop/contract/stages.ts";
 import type { FailureKind } from "../loop/failures/model-failure.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { askInTurn, type FallbackPolicy, type ModelFallback } from "../loop/model/model-fallback.ts";
 import { Pauses } from "../loop/model/model-pause.ts";
 import { type ChatModel, modelSource } from "../loop/providers/model-source.ts";
@@ -49,7 +49,7 @@ export function createModelFallbackMiddleware(
     resting: new Pauses(),
   };
   const stages: Stages = { call: (outgoing, next, task) => askInTurn(outgoing, next, task, policy) };
-  return { name: "ModelFallbackMiddleware", ...hooksForStages(stages), [STAGES]: stages };
+  return builtInMiddleware({ name: "ModelFallbackMiddleware", stages });
 }
 
 function checkOptions(options: ModelFallbackMiddlewareOptions): void {

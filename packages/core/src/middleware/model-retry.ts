@@ -4,9 +4,9 @@ import { checkKind, checkNames } from "../check-options.ts";
 import { isContextOverflow } from "../context/compaction/overflow.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
+import type { Stages, WithStages } from "../loop/contract/stages.ts";
 import { failureOf, type ModelFailure } from "../loop/failures/model-failure.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { askWithRetries, type ModelRetry, type RetryPolicy } from "../loop/model/model-retry.ts";
 
 /** Times are in seconds. null means absent. */
@@ -44,7 +44,7 @@ export function createModelRetryMiddleware(given?: ModelRetryMiddlewareOptions |
     classify: modelFailure,
   };
   const stages: Stages = { call: (outgoing, next, task) => askWithRetries(outgoing, next, task, policy) };
-  return { name: "ModelRetryMiddleware", ...hooksForStages(stages), [STAGES]: stages };
+  return builtInMiddleware({ name: "ModelRetryMiddleware", stages });
 }
 
 /** Why a model did not answer, read from what its client threw. */

@@ -4,8 +4,8 @@ import { checkKind, checkNames } from "../check-options.ts";
 import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache/prompt-cache.ts";
 import type { CacheTtl } from "../context/prompt-cache/prompt-cache-blocks.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import type { Stages, WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 
 /** null means absent. */
 export interface PromptCachingMiddlewareOptions {
@@ -39,7 +39,7 @@ export function createPromptCachingMiddleware(
   const stages: Stages = {
     outgoing: (outgoing, task) => withCacheHints(outgoing, settings, task.config),
   };
-  return { name: "PromptCachingMiddleware", ...hooksForStages(stages), [STAGES]: stages };
+  return builtInMiddleware({ name: "PromptCachingMiddleware", stages });
 }
 
 const OPTION_NAMES = ["ttl", "anthropic", "bedrock", "promptCacheKey"];

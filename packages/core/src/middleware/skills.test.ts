@@ -8,12 +8,12 @@ import { createDeepAgent } from "../agent.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
 import { MapBackend } from "../backends/file-map/map-backend.ts";
 import { StateBackend } from "../backends/state/state.ts";
+import { INHERIT } from "../internal-symbols.ts";
 import { skillText, temporaryDirectory, writeTree } from "../skills/skill-files-for-tests.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
 import { type ScriptedModelOptions, scriptedModel } from "../testing/index.ts";
 import { createFilesystemMiddleware } from "./filesystem.ts";
-import { INHERIT } from "./inherit.ts";
 import { createSkillsMiddleware, type SkillsMiddlewareOptions } from "./skills.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";

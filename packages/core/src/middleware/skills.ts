@@ -1,4 +1,5 @@
 /** Skills: instructions in files that the agent knows by name and reads when it needs them. */
+
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { type BackendSource, mayUseState } from "../backends/resolve.ts";
@@ -6,8 +7,9 @@ import { filesValue, StateBackend } from "../backends/state/state.ts";
 import { checkKind, checkNames } from "../check-options.ts";
 import { warnOnConsole } from "../console-line.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type WithStages } from "../loop/contract/stages.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { INHERIT } from "../internal-symbols.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { REMINDERS, remindersValue } from "../loop/messages/reminders.ts";
 import { canonicalPath, showPath } from "../paths.ts";
 import type { SkillWarning } from "../skills/skill-metadata.ts";
@@ -15,7 +17,7 @@ import { createSkillStages } from "../skills/skills-stages.ts";
 import { skillsMetadataValue } from "../skills/skills-value.ts";
 import type { UntrustedSources } from "../subagents/defaults.ts";
 import { withHome } from "./home-path.ts";
-import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
 /** null means absent. */
 export interface SkillsMiddlewareOptions {
@@ -53,15 +55,13 @@ export function createSkillsMiddleware(options: SkillsMiddlewareOptions): Skills
     isUntrusted: untrustedSkills(options.untrusted ?? []),
     onWarning: options.onWarning ?? ((warning) => warnOnConsole("skills", warning)),
   });
+  const stateSchema = new StateSchema({
+    skillsMetadata: skillsMetadataValue,
+    [REMINDERS]: remindersValue(),
+    ...(mayUseState(backend) ? { files: filesValue } : {}),
+  }) as never;
   return {
-    name: "SkillsMiddleware",
-    stateSchema: new StateSchema({
-      skillsMetadata: skillsMetadataValue,
-      [REMINDERS]: remindersValue(),
-      ...(mayUseState(backend) ? { files: filesValue } : {}),
-    }) as never,
-    ...hooksForStages(stages),
-    [STAGES]: stages,
+    ...builtInMiddleware({ name: "SkillsMiddleware", stateSchema, stages }),
     [INHERIT]: (defaults: AgentDefaults) =>
       createSkillsMiddleware({
         ...options,

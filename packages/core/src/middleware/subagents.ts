@@ -1,26 +1,20 @@
 /** Lets an agent hand tasks to others: the tool `task`, and a few words about it. */
 import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "../errors.ts";
+import { TEAM } from "../internal-symbols.ts";
 import { mayAskByOptions } from "../loop/approval-rules/approval-policy.ts";
 import { asksPeople, type Loop } from "../loop/contract/loop.ts";
-import {
-  appendSection,
-  PROMPT_SECTION,
-  type PromptSection,
-  type WithPromptSection,
-} from "../loop/contract/prompt-section.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
 import type { LoopSpec } from "../loop/graph/build.ts";
 import { requireApprovals } from "../loop/graph/require-approval.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type CompiledSubAgent, isCompiled, type LocalSubAgent } from "../subagents/spec.ts";
 import type { Team } from "../subagents/team.ts";
 import { TASK_SYSTEM_PROMPT, TASK_TOOL } from "../subagents/words.ts";
 import { createTaskTool } from "../tools/task.ts";
 
 export const SUBAGENT_MIDDLEWARE = "subAgentMiddleware";
-
-/** By this the middleware is told of the loop it is part of, and others of the subagents it has. */
-export const TEAM: unique symbol = Symbol.for("deepwright.team") as never;
 
 export interface WithTeam {
   readonly [TEAM]?: Team;
@@ -34,18 +28,14 @@ export interface DelegationOptions {
 }
 
 /** An agent that has nobody to hand tasks to has no tool for it. */
-export function delegationMiddleware(
-  options: DelegationOptions,
-): AgentMiddleware & WithPromptSection & WithTeam {
+export function delegationMiddleware(options: DelegationOptions): AgentMiddleware & WithStages & WithTeam {
   const { team, systemPrompt = TASK_SYSTEM_PROMPT, taskDescription } = options;
-  const section: PromptSection = (visible) => (visible.has(TASK_TOOL) ? systemPrompt : "");
-  return {
+  const middleware = builtInMiddleware({
     name: SUBAGENT_MIDDLEWARE,
     tools: team.members.length === 0 ? [] : [createTaskTool({ team, description: taskDescription })],
-    wrapModelCall: appendSection(section),
-    [PROMPT_SECTION]: section,
-    [TEAM]: team,
-  };
+    stages: { prompt: (visible) => (visible.has(TASK_TOOL) ? systemPrompt : "") },
+  });
+  return { ...middleware, [TEAM]: team };
 }
 
 /** Tells each team of a loop whom it works for. */

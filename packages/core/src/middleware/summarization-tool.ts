@@ -1,12 +1,14 @@
 /** Lets the model itself decide when its conversation is compacted. */
+
 import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import type { AgentMiddleware } from "langchain";
 import { checkBackend } from "../backends/check-backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { ConfigurationError } from "../errors.ts";
+import { INHERIT } from "../internal-symbols.ts";
 import type { WithStages } from "../loop/contract/stages.ts";
 import { createCompactConversationTool } from "../tools/compact-conversation.ts";
-import { type AgentDefaults, INHERIT, type WithInheritance } from "./inherit.ts";
+import type { AgentDefaults, WithInheritance } from "./inherit.ts";
 import { compactionMiddleware, settingsOf } from "./summarization.ts";
 
 /**

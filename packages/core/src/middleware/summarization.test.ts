@@ -14,9 +14,8 @@ import {
   words,
 } from "../context/fixtures/agents-for-tests.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES } from "../loop/contract/stages.ts";
+import { INHERIT, STAGES } from "../internal-symbols.ts";
 import { callTool, say, scriptedModel } from "../testing/index.ts";
-import { INHERIT } from "./inherit.ts";
 import { computeSummarizationDefaults, createSummarizationMiddleware } from "./summarization.ts";
 
 function expectRefusal(options: unknown, code: string): void {

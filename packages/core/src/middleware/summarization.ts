@@ -1,4 +1,5 @@
 /** Keeps a conversation within the window of its model, however long it gets. */
+
 import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
@@ -18,10 +19,11 @@ import {
 } from "../context/tokens/budget.ts";
 import { windowOf } from "../context/tokens/token-meter.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type WithStages } from "../loop/contract/stages.ts";
-import { hooksForStages } from "../loop/hooks/stage-hooks.ts";
+import { INHERIT } from "../internal-symbols.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type ChatModel, modelSource } from "../loop/providers/model-source.ts";
-import { type AgentDefaults, INHERIT, inheritedBackend, type WithInheritance } from "./inherit.ts";
+import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
 import { checkSummarizationOptions } from "./summarization-options.ts";
 
 /** How old arguments of write_file and edit_file are shortened; null means absent. */
@@ -80,14 +82,10 @@ export function compactionMiddleware(
 ): AgentMiddleware & Required<WithStages> {
   const stages = createCompactionStages(settings);
   const channels = { _compaction: compactionSchema };
-  return {
-    name,
-    stateSchema: new StateSchema(
-      mayUseState(settings.backend ?? new StateBackend()) ? { ...channels, files: filesValue } : channels,
-    ) as never,
-    ...hooksForStages(stages),
-    [STAGES]: stages,
-  };
+  const fields = mayUseState(settings.backend ?? new StateBackend())
+    ? { ...channels, files: filesValue }
+    : channels;
+  return builtInMiddleware({ name, stateSchema: new StateSchema(fields) as never, stages });
 }
 
 const MAX_ARGUMENT_LENGTH = 2000;

@@ -1,13 +1,10 @@
 /** Writes OpenTelemetry spans of an agent's runs, of the runs inside them, of model requests and of tool calls. */
-import type { AIMessage, BaseMessage, SystemMessage, ToolCall } from "@langchain/core/messages";
-import { getConfig } from "@langchain/langgraph";
 import { type Attributes, type Tracer, type TracerProvider, trace } from "@opentelemetry/api";
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
-import type { TaskConfig } from "../engine/engine.ts";
 import { ConfigurationError } from "../errors.ts";
-import { STAGES, type Stages, type WithStages } from "../loop/contract/stages.ts";
-import { once } from "../once.ts";
+import type { Stages, WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type Redact, Redaction } from "../telemetry/redaction.ts";
 import { Telemetry, type TelemetrySettings } from "../telemetry/telemetry.ts";
 
@@ -41,40 +38,11 @@ export function createTelemetryMiddleware(given?: TelemetryMiddlewareOptions | n
       observer: observer instanceof Telemetry ? observer.with(settings) : begun(settings),
     }),
   };
-  return { name: "TelemetryMiddleware", ...hooksFor(settings), [STAGES]: stages };
+  return builtInMiddleware({ name: "TelemetryMiddleware", stages });
 }
 
 function begun(settings: TelemetrySettings): Telemetry {
   return new Telemetry(settings, new Redaction().and(settings.redact));
-}
-
-interface ModelRequest {
-  readonly model: unknown;
-  readonly messages: readonly BaseMessage[];
-  readonly systemMessage?: SystemMessage;
-}
-
-interface ToolRequest {
-  readonly toolCall: ToolCall;
-  readonly tool?: unknown;
-}
-
-/** For a loop that does not know stages. It tells nothing of runs: there, requests and calls have spans. */
-function hooksFor(settings: TelemetrySettings): Pick<AgentMiddleware, "wrapModelCall" | "wrapToolCall"> {
-  const telemetry = once(() => begun(settings));
-  return {
-    wrapModelCall: ((request: ModelRequest, handler: (request: ModelRequest) => Promise<AIMessage>) => {
-      const { model, systemMessage: system } = request;
-      const messages = system?.text ? [system, ...request.messages] : request.messages;
-      return telemetry().ask({ model, messages }, getConfig() as TaskConfig, async () => handler(request));
-    }) as never,
-    wrapToolCall: ((request: ToolRequest, handler: (request: ToolRequest) => Promise<any>) =>
-      telemetry().call(
-        { call: request.toolCall, isKnown: request.tool !== undefined },
-        getConfig() as TaskConfig,
-        async () => handler(request),
-      )) as never,
-  };
 }
 
 const OPTION_NAMES = ["tracer", "tracerProvider", "captureContent", "redact", "attributes"];

@@ -3,12 +3,8 @@ import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { ConfigurationError } from "../errors.ts";
-import {
-  appendSection,
-  PROMPT_SECTION,
-  type PromptSection,
-  type WithPromptSection,
-} from "../loop/contract/prompt-section.ts";
+import type { WithStages } from "../loop/contract/stages.ts";
+import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { createWriteTodosTool, type Todo, todoSchema } from "../tools/write-todos.ts";
 
 /** null means absent. */
@@ -34,17 +30,15 @@ For work of three or more steps, plan with \`write_todos\` first and keep the li
 
 export function createTodoListMiddleware(
   options: TodoListMiddlewareOptions = {},
-): AgentMiddleware & WithPromptSection {
+): AgentMiddleware & WithStages {
   checkOptions(options);
   const words = options.systemPrompt ?? TODO_LIST_PROMPT;
-  const section: PromptSection = (visible) => (visible.has("write_todos") ? words : "");
-  return {
+  return builtInMiddleware({
     name: "todoListMiddleware",
     tools: [createWriteTodosTool({ description: options.toolDescription ?? undefined })],
     stateSchema: new StateSchema({ todos: todosValue }),
-    wrapModelCall: appendSection(section),
-    [PROMPT_SECTION]: section,
-  };
+    stages: { prompt: (visible) => (visible.has("write_todos") ? words : "") },
+  });
 }
 
 const OPTION_NAMES = ["systemPrompt", "toolDescription"];

@@ -1,6 +1,5 @@
 /** A backend with permissions in front of it: the one place where rules are enforced, below every tool. */
 
-import { GIVES_OUR_RESULTS } from "../backends/adapt/foreign-results.ts";
 import { type Admitted, downloadAdmitted, uploadAdmitted } from "../backends/admitted-transfers.ts";
 import { sameDemand } from "../backends/approval-demand.ts";
 import type {
@@ -15,7 +14,7 @@ import type {
   OperationOptions,
   SandboxBackendProtocol,
 } from "../backends/backend.ts";
-import { CHILD_FILES, type ChildFilesRequest, type WithChildFiles } from "../backends/child-files.ts";
+import type { ChildFilesRequest, WithChildFiles } from "../backends/child-files.ts";
 import { commandReachOf, withCommandReach } from "../backends/command-reach.ts";
 import {
   type Forwarded,
@@ -35,6 +34,7 @@ import {
   mayUseState,
 } from "../backends/resolve.ts";
 import { ConfigurationError, DeepwrightError } from "../errors.ts";
+import { CHILD_FILES, GIVES_OUR_RESULTS } from "../internal-symbols.ts";
 import { type CanonicalPath, canonicalPath } from "../paths.ts";
 import { closedPaths, type UnkeptRule } from "./closed-paths.ts";
 import { deletionMode } from "./guard-delete.ts";

@@ -1,12 +1,9 @@
 /** Where the SKILL.md files of a source are. */
+
 import type { BackendProtocol, FileError, FileInfo } from "../backends/backend.ts";
-import {
-  CHILD_FILES,
-  type ChildFiles,
-  type ChildFilesRequest,
-  type WithChildFiles,
-} from "../backends/child-files.ts";
+import type { ChildFiles, ChildFilesRequest, WithChildFiles } from "../backends/child-files.ts";
 import { asHarness } from "../backends/harness-call.ts";
+import { CHILD_FILES } from "../internal-symbols.ts";
 import { parentPath } from "../paths.ts";
 import { type SkillWarning, warning } from "./skill-metadata.ts";
 

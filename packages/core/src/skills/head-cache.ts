@@ -4,9 +4,11 @@
  * Only for backends whose files are the same in every run. What lies in the state of a thread, or in a store by
  * the user of the run, is read in each: there one path with one date may be two files.
  */
+
 import type { BackendProtocol } from "../backends/backend.ts";
-import { CHILD_FILES, type WithChildFiles } from "../backends/child-files.ts";
+import type { WithChildFiles } from "../backends/child-files.ts";
 import type { RuntimeBackend } from "../backends/resolve.ts";
+import { CHILD_FILES } from "../internal-symbols.ts";
 import type { Candidate } from "./find-skills.ts";
 import type { Head } from "./read-heads.ts";
 

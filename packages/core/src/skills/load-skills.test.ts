@@ -4,7 +4,7 @@ import { InMemoryStore } from "@langchain/langgraph";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import type { BackendProtocol, BackendRuntime } from "../backends/backend.ts";
-import { CHILD_FILES, type WithChildFiles } from "../backends/child-files.ts";
+import type { WithChildFiles } from "../backends/child-files.ts";
 import { CompositeBackend } from "../backends/composite/composite.ts";
 import { listChildFiles } from "../backends/disk/child-files.ts";
 import { FilesystemBackend } from "../backends/disk/filesystem.ts";
@@ -14,6 +14,7 @@ import type { BackendSource } from "../backends/resolve.ts";
 import { LocalSandbox } from "../backends/sandbox/local-sandbox-for-tests.ts";
 import { StateBackend } from "../backends/state/state.ts";
 import { StoreBackend } from "../backends/store/store.ts";
+import { CHILD_FILES } from "../internal-symbols.ts";
 import { type Catalog, SkillLoader } from "./load-skills.ts";
 import { skillText, temporaryDirectory, writeTree } from "./skill-files-for-tests.ts";
 

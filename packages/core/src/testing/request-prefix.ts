@@ -4,10 +4,12 @@
  * Providers keep the beginning of a request: tools, system prompt, then messages, as long as not one byte
  * of it changes. Cache markers do not count, and one block of text is the same as the text.
  */
+
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { AgentMiddleware } from "langchain";
-import { type Outgoing, STAGES, type WithStages } from "../loop/contract/stages.ts";
+import { STAGES } from "../internal-symbols.ts";
+import type { Outgoing, WithStages } from "../loop/contract/stages.ts";
 
 /**
  * A request of LangChain's messages (`calls` of a scripted model, what `recordRequests` recorded), or the JSON that

@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import type { TaskConfig } from "../engine/engine.ts";
-import { KEEPS_TIME } from "../loop/contract/loop.ts";
+import { KEEPS_TIME } from "../internal-symbols.ts";
 import { once } from "../once.ts";
 import { delegate } from "../subagents/delegate.ts";
 import type { Team } from "../subagents/team.ts";

@@ -1,4 +1,5 @@
 /** Effects that calls of a tool have beside answering, so that a person can be asked about those that change something. */
+import { EFFECT } from "../internal-symbols.ts";
 
 /**
  * - `reads`: changes nothing outside of the thread.
@@ -17,10 +18,7 @@ const EFFECTS: ReadonlySet<unknown> = new Set<ToolEffect>([
   "unknown",
 ]);
 
-/** Our own tools have it here and not in `metadata`, which LangChain copies into every result. */
-const EFFECT = Symbol.for("deepwright.effect");
-
-/** The same tool, with its effect. */
+/** The same tool, with its effect. It is not in `metadata`, which LangChain copies into every result. */
 export function withEffect<Tool extends object>(tool: Tool, effect: ToolEffect): Tool {
   return Object.defineProperty(tool, EFFECT, { value: effect, enumerable: true });
 }

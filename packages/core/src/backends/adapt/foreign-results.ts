@@ -1,10 +1,8 @@
 /** Results of backends that others wrote, in the form our code relies on: `null` is absent, a failure has a code. */
 
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import type { BackendProtocol } from "../backend.ts";
 import { errorIn } from "./adapt-errors.ts";
-
-/** On a class of ours itself, not on its subclasses: its results have that form already. */
-export const GIVES_OUR_RESULTS: unique symbol = Symbol.for("deepwright.our-results") as never;
 
 type Method = (...given: unknown[]) => unknown;
 

@@ -1,7 +1,7 @@
 /** Several backends as one: each operation goes to the backend that its path leads to. */
 
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { canonicalPath } from "../../paths.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import type {
   BackendProtocol,
   ExecuteOptions,

@@ -1,8 +1,8 @@
 /** A backend made of others: a default, and directories that are mounted from elsewhere. */
 
 import { DeepwrightError } from "../../errors.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { currentProtocol } from "../adapt/adapt.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import { ambientRuntime } from "../ambient-runtime.ts";
 import { sameDemand } from "../approval-demand.ts";
 import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backend.ts";

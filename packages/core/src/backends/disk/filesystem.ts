@@ -8,10 +8,10 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, type Stats } from "node:fs";
+import { CHILD_FILES, GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { canonicalPath, isWithin, showPath } from "../../paths.ts";
 import { decodeText, mimeTypeOfBytes } from "../../text/mime.ts";
 import { writtenBytes } from "../../text/written-bytes.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import { isApprovedCall } from "../approved-call.ts";
 import type {
   BackendProtocol,
@@ -29,7 +29,7 @@ import type {
   ReadResult,
   WriteResult,
 } from "../backend.ts";
-import { CHILD_FILES, type ChildFiles, type ChildFilesRequest } from "../child-files.ts";
+import type { ChildFiles, ChildFilesRequest } from "../child-files.ts";
 import { ownBytes } from "../file-map/file-map.ts";
 import { isHarnessCall } from "../harness-call.ts";
 import { openCheckOf } from "../open-check.ts";

@@ -1,9 +1,9 @@
 /** Files in memory, and nowhere else: the reference of what a backend does, and a place for tests. */
 
 import { ConfigurationError } from "../../errors.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { canonicalPath } from "../../paths.ts";
 import { mimeTypeOfText } from "../../text/mime.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import type { AnyFileData, FileData, FilesUpdate, OperationOptions } from "../backend.ts";
 import type { FileMap } from "./file-map.ts";
 import { FileMapBackend, type OpenFiles } from "./file-map-backend.ts";

@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../backend.ts";
 import { systemCode } from "../disk/file-errors.ts";
 import { FilesystemBackend } from "../disk/filesystem.ts";

@@ -6,7 +6,7 @@
 import { getConfig } from "@langchain/langgraph";
 import { isTaskConfig, type TaskConfig, wholeConfig } from "../../engine/engine.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import type { BackendProtocol, BackendRuntime, OperationOptions } from "../backend.ts";
 import { type FileFormat, recordMap } from "../file-map/file-map.ts";
 import { FileMapBackend, type OpenFiles } from "../file-map/file-map-backend.ts";

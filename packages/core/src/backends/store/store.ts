@@ -2,8 +2,8 @@
 
 import type { BaseStore } from "@langchain/langgraph";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { canonicalPath, parentPath } from "../../paths.ts";
-import { GIVES_OUR_RESULTS } from "../adapt/foreign-results.ts";
 import { ambientRuntime } from "../ambient-runtime.ts";
 import type {
   BackendProtocol,

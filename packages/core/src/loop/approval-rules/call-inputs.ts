@@ -2,7 +2,9 @@
  * The files a call reads that a person may have to approve: an approval of the call holds for these files with
  * the content they had when the question was made.
  */
+
 import type { BackendRuntime } from "../../backends/backend.ts";
+import { WORKSPACE_USE } from "../../internal-symbols.ts";
 import { showPath } from "../../paths.ts";
 import { lineDifference } from "../../text/line-difference.ts";
 
@@ -28,15 +30,13 @@ export interface WorkspaceUse {
   inputs?(args: unknown, runtime: BackendRuntime, signal?: AbortSignal): Promise<CallInputs>;
 }
 
-const WORKSPACE = Symbol.for("deepwright.workspace-use");
-
 /** The same tool, which now says how it uses files. */
 export function withWorkspaceUse<Tool extends object>(tool: Tool, use: WorkspaceUse): Tool {
-  return Object.defineProperty(tool, WORKSPACE, { value: use, enumerable: true });
+  return Object.defineProperty(tool, WORKSPACE_USE, { value: use, enumerable: true });
 }
 
 export function workspaceUse(tool: unknown): WorkspaceUse | undefined {
-  return (tool as { [WORKSPACE]?: WorkspaceUse } | undefined)?.[WORKSPACE];
+  return (tool as { [WORKSPACE_USE]?: WorkspaceUse } | undefined)?.[WORKSPACE_USE];
 }
 
 /** Without the texts: what is stored with a question. */

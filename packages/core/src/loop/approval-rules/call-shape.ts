@@ -1,14 +1,12 @@
 /** What a call is, exactly: the agent that makes it, the tool and the arguments, whatever the order of their keys. */
 import type { ToolCall } from "@langchain/core/messages";
 import { sha256 } from "@langchain/core/utils/hash";
+import { PATH_ARGUMENTS } from "../../internal-symbols.ts";
 import { canonicalPath } from "../../paths.ts";
-
-/** The arguments of a tool that are paths in its backend; whoever makes such a tool says so. */
-const PATHS = Symbol.for("deepwright.path-arguments");
 
 /** The same tool, which now says which of its arguments are paths. */
 export function withPathArguments<Tool extends object>(tool: Tool, names: readonly string[]): Tool {
-  return Object.defineProperty(tool, PATHS, { value: names, enumerable: true });
+  return Object.defineProperty(tool, PATH_ARGUMENTS, { value: names, enumerable: true });
 }
 
 /** The same arguments, absolute paths in their one spelling. Where a relative path leads only the backend knows. */
@@ -17,7 +15,7 @@ export function withCanonicalPaths(
   args: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
-  for (const name of (tool as { [PATHS]?: readonly string[] } | undefined)?.[PATHS] ?? []) {
+  for (const name of (tool as { [PATH_ARGUMENTS]?: readonly string[] } | undefined)?.[PATH_ARGUMENTS] ?? []) {
     const path = args[name];
     if (typeof path !== "string" || !path.startsWith("/")) continue;
     const canonical = canonicalPath(path);

@@ -4,6 +4,7 @@
  * Plain channels only, so that forks and time travel are right with any saver. Schemas are used at
  * the edges (input and `updateState`), never per step.
  */
+
 import {
   getInteropZodObjectShape,
   type InteropZodObject,
@@ -16,6 +17,7 @@ import { LastValue } from "@langchain/langgraph/channels";
 import { schemaMetaRegistry } from "@langchain/langgraph/zod";
 import { filesValue } from "../../backends/state/files-value.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
+import { NOT_FOR_CALLERS } from "../../internal-symbols.ts";
 import { APPROVAL_PLAN, APPROVALS } from "../approval-rules/approval-memory.ts";
 import { coerceMessages } from "../messages/messages.ts";
 import { MessagesChannel } from "../messages/messages-channel.ts";
@@ -61,9 +63,6 @@ export class RunResult extends KeepLast {
     return this.value[0];
   }
 }
-
-/** On a field of a state schema: callers see its value and cannot set it. */
-export const NOT_FOR_CALLERS: unique symbol = Symbol.for("deepwright.not-for-callers") as never;
 
 type Validate = (value: unknown) => Promise<{ value: unknown } | { problem: string }>;
 

@@ -17,9 +17,6 @@ export const MODEL_NODE = "model_request";
 export const TOOLS_NODE = "tools";
 export const APPROVAL_NODE = "approval";
 
-/** Set on a tool that keeps to its time limit by itself. */
-export const KEEPS_TIME: unique symbol = Symbol.for("deepwright.keeps-time") as never;
-
 export type HookPhase = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent";
 
 /** Hooks that run in one node, in the order they run. */

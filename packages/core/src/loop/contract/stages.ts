@@ -1,8 +1,8 @@
 /**
- * What our own middleware does inside the loop to what comes in, to results and to requests.
+ * Stages: the behaviour of a built-in middleware, stated once.
  *
- * A stage costs no superstep and copies no list. Another loop does not know the key: there the same
- * middleware works through the hooks of LangChain's contract, see `stage-hooks.ts`.
+ * Our loop calls them directly: a stage costs no superstep and copies no list. In LangChain's `createAgent` one generic
+ * adapter (`loop/hooks/stage-hooks.ts`) calls the same stages from LangChain's hooks.
  */
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessage, BaseMessage, SystemMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
@@ -10,13 +10,12 @@ import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../../backends/backend.ts";
 import type { RunTree } from "../../backends/run-tree.ts";
 import type { TaskConfig } from "../../engine/engine.ts";
+import { STAGES } from "../../internal-symbols.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Outcome } from "../messages/outcome.ts";
 import type { Reminder } from "../messages/reminders.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 import type { ChatModel } from "../providers/model-source.ts";
-
-export const STAGES: unique symbol = Symbol.for("deepwright.stages") as never;
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -97,6 +96,8 @@ export interface Stages {
   input?(messages: readonly BaseMessage[], task: StageTask): Awaitable<readonly BaseMessage[]>;
   /** The result of a call, before it is stored. */
   result?(message: ToolMessage, call: ToolCall, task: StageTask): Awaitable<ToolMessage>;
+  /** A section of the system prompt that depends on the visible tools alone; built once per set of tools. */
+  prompt?(visibleTools: ReadonlySet<string>): string;
   /** Words for the system prompt that are known in a run only, at the middleware's place in the prompt. */
   section?(visibleTools: ReadonlySet<string>, task: StageTask): Awaitable<string>;
   /** How one message of the thread is sent. Depends on nothing but the message; kept per message by the stage. */

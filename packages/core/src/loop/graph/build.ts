@@ -5,6 +5,7 @@ import type { AgentMiddleware } from "langchain";
 import { approvalDemandOf } from "../../backends/approval-demand.ts";
 import { durationMs } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
+import { KEEPS_TIME } from "../../internal-symbols.ts";
 import { APPROVALS, approvalsChannel } from "../approval-rules/approval-memory.ts";
 import {
   type ApprovalPolicy,
@@ -14,8 +15,7 @@ import {
   type InterruptOn,
 } from "../approval-rules/approval-policy.ts";
 import { buildState } from "../contract/channels.ts";
-import { asksPeople, KEEPS_TIME, type Loop } from "../contract/loop.ts";
-import { promptSectionOf } from "../contract/prompt-section.ts";
+import { asksPeople, type Loop } from "../contract/loop.ts";
 import { stagesOf } from "../contract/stages.ts";
 import { responseStrategy } from "../contract/structured-output.ts";
 import { shapedTools, type ToolShape, UNSHAPED } from "../contract/tool-shape.ts";
@@ -57,7 +57,7 @@ export function buildLoop(spec: LoopSpec): Loop {
   const toolShape = spec.toolShape ?? UNSHAPED;
   const tools = shapedTools(collectTools(spec.tools, middleware, response?.toolNames ?? []), toolShape);
   const stages = middleware.map(stagesOf).filter((stage) => stage !== undefined);
-  const hooked = middleware.filter((m) => stagesOf(m) === undefined);
+  const foreign = middleware.filter((m) => stagesOf(m) === undefined);
   const approvals = approvalPolicy(spec.interruptOn);
   const demand = middleware.map(approvalDemandOf).find((why) => why !== undefined);
   if (demand !== undefined) requireApprovals(tools, approvals, demand);
@@ -85,13 +85,13 @@ export function buildLoop(spec: LoopSpec): Loop {
     stages,
     callStages: stages.filter((stage) => stage.call !== undefined).reverse(),
     outcomeStages: stages.filter((stage) => stage.outcome !== undefined),
-    modelWrappers: middleware.filter((m) => m.wrapModelCall && !isKnownToLoop(m)),
-    toolWrappers: middleware.filter((m) => m.wrapToolCall && stagesOf(m) === undefined),
+    modelWrappers: foreign.filter((m) => m.wrapModelCall),
+    toolWrappers: foreign.filter((m) => m.wrapToolCall),
     hooks: {
-      beforeAgent: hookGroups("beforeAgent", "before_agent", hooked),
-      beforeModel: hookGroups("beforeModel", "before_model", hooked),
-      afterModel: hookGroups("afterModel", "after_model", hooked),
-      afterAgent: hookGroups("afterAgent", "after_agent", hooked),
+      beforeAgent: hookGroups("beforeAgent", "before_agent", foreign),
+      beforeModel: hookGroups("beforeModel", "before_model", middleware),
+      afterModel: hookGroups("afterModel", "after_model", middleware),
+      afterAgent: hookGroups("afterAgent", "after_agent", middleware),
     },
     state,
     stateKeys: Object.keys(state.channels),
@@ -197,11 +197,6 @@ function asTool(tool: unknown, index: number): AnyTool {
   });
 }
 
-/** Its hooks are for loops that do not know what the middleware carries for ours. */
-function isKnownToLoop(middleware: AgentMiddleware): boolean {
-  return promptSectionOf(middleware) !== undefined || stagesOf(middleware) !== undefined;
-}
-
 /** A part of the prompt, given what the sections say that are known in a run only. */
 type Section = (visible: ReadonlySet<string>, spoken: readonly string[]) => string;
 
@@ -228,9 +223,9 @@ function promptBuilder(spec: LoopSpec, approvals: ApprovalPolicy | undefined): L
 function sectionsOf(middleware: readonly AgentMiddleware[]): readonly Section[] {
   let count = 0;
   return middleware.flatMap((m): Section[] => {
-    const own = promptSectionOf(m);
-    const fixed: Section[] = own === undefined ? [] : [(visible) => own(visible)];
-    if (stagesOf(m)?.section === undefined) return fixed;
+    const { prompt, section } = stagesOf(m) ?? {};
+    const fixed: Section[] = prompt === undefined ? [] : [(visible) => prompt(visible)];
+    if (section === undefined) return fixed;
     const index = count;
     count += 1;
     return [...fixed, (_, spoken) => spoken[index] ?? ""];

@@ -8,8 +8,10 @@ import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langch
 import { Command, getConfig } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import type { BackendRuntime } from "../../backends/backend.ts";
+import { treeOf } from "../../backends/run-tree.ts";
 import type { TaskConfig } from "../../engine/engine.ts";
 import { DeepwrightError } from "../../errors.ts";
+import { once } from "../../once.ts";
 import {
   AGAIN,
   type Ask,
@@ -32,17 +34,19 @@ import { type ChatModel, namedModels } from "../providers/model-source.ts";
 import { withoutOwnRetries } from "../request/model-client.ts";
 import { mediaLoader, requestMedia } from "../request/request-media.ts";
 import { requestProvider } from "../request/request-provider.ts";
+import type { RunObserver } from "../task/run-observer.ts";
 
 type Hooks = Pick<AgentMiddleware, "wrapModelCall" | "wrapToolCall" | "beforeAgent">;
 
 export function hooksForStages(stages: Stages): Hooks {
-  const { result, input } = stages;
+  const { result, input, tree } = stages;
+  const observer = once(() => tree?.(treeOf({}), {})?.observer as RunObserver | undefined);
   return {
     wrapModelCall: ((request: ModelRequest, handler: ModelHandler) =>
-      callModel(stages, request, handler)) as never,
-    ...(result && {
+      callModel(stages, request, observedHandler(observer, handler))) as never,
+    ...((result ?? tree) && {
       wrapToolCall: ((request: ToolRequest, handler: ToolHandler) =>
-        callTool(result, request, handler)) as never,
+        callTool(result, request, observedTool(observer, handler))) as never,
     }),
     ...(input && {
       beforeAgent: ((state: State, runtime: Runtime) => takeInput(input, state, runtime)) as never,
@@ -71,11 +75,31 @@ type ModelHandler = (request: ModelRequest) => Promise<AIMessage>;
 
 interface ToolRequest {
   readonly toolCall: { readonly name: string; readonly args: Record<string, unknown>; readonly id?: string };
+  readonly tool?: unknown;
   readonly state: State;
   readonly runtime: Runtime;
 }
 
 type ToolHandler = (request: ToolRequest) => Promise<ToolMessage | Command>;
+
+/** Requests and calls as the observer of a `tree` stage sees them. Other loops do not tell where a run begins. */
+function observedHandler(observer: () => RunObserver | undefined, handler: ModelHandler): ModelHandler {
+  return async (request) => {
+    const { model, systemMessage: system } = request;
+    const messages = system?.text ? [system, ...request.messages] : request.messages;
+    const ask = async (): Promise<AIMessage> => handler(request);
+    return observer()?.ask({ model, messages }, getConfig() as TaskConfig, ask) ?? ask();
+  };
+}
+
+function observedTool(observer: () => RunObserver | undefined, handler: ToolHandler): ToolHandler {
+  return async (request) => {
+    const call = { ...request.toolCall, type: "tool_call" as const };
+    const execute = async (): Promise<ToolMessage | Command> => handler(request);
+    const observed = { call, isKnown: request.tool !== undefined };
+    return observer()?.call(observed, getConfig() as TaskConfig, execute) ?? execute();
+  };
+}
 
 /** The task of a hook: what is written is collected. */
 class HookTask implements StageTask {
@@ -198,7 +222,8 @@ function askedWith(
 
 async function withSection(stages: Stages, request: ModelRequest, task: StageTask): Promise<SystemMessage> {
   const names = new Set(request.tools.map((tool) => (tool as { name?: string }).name ?? ""));
-  const words = (await stages.section?.(names, task)) ?? "";
+  const sections = [stages.prompt?.(names), await stages.section?.(names, task)];
+  const words = sections.filter(Boolean).join("\n\n");
   if (words === "") return request.systemMessage;
   const { text } = request.systemMessage;
   return text === ""
@@ -272,13 +297,14 @@ async function answer(
 }
 
 async function callTool(
-  take: NonNullable<Stages["result"]>,
+  take: Stages["result"],
   request: ToolRequest,
   handler: ToolHandler,
 ): Promise<ToolMessage | Command> {
   const task = new HookTask(request.state, request.runtime);
   const call = { ...request.toolCall, type: "tool_call" as const };
   const given = await handler(request);
+  if (take === undefined) return given;
   if (ToolMessage.isInstance(given)) {
     const message = await take(given, call, task);
     return task.hasWritten ? new Command({ update: { ...task.written, messages: [message] } }) : message;

@@ -1,5 +1,5 @@
 /** A backend under a policy: changes that are refused, a rate limit, a check of the caller, and an audit log. */
-import { GIVES_OUR_RESULTS } from "../../backends/adapt/foreign-results.ts";
+
 import {
   type Admitted,
   downloadAdmitted,
@@ -32,6 +32,7 @@ import {
   mayUseState,
 } from "../../backends/resolve.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
+import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { type CanonicalPath, canonicalPath } from "../../paths.ts";
 import { CHANGES, type ChangeOperation, checkedPrefixes, denied, deniedChange } from "./deny-prefixes.ts";
 import { type AuditEvent, checkOptions, type PolicyOperation, type PolicyOptions } from "./policy-options.ts";

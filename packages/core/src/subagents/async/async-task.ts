@@ -1,7 +1,8 @@
 /** What an agent remembers of a task it has given to an async subagent, and the channel it stands in. */
+
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
-import { NOT_FOR_CALLERS } from "../../loop/contract/channels.ts";
+import { NOT_FOR_CALLERS } from "../../internal-symbols.ts";
 import { ownValue } from "../../text/own-value.ts";
 
 /**
