@@ -11,6 +11,7 @@ const ENTRIES = {
     "node.ts",
     "testing/index.ts",
     "errors.ts",
+    "check-options.ts",
     "duration.ts",
     "console-line.ts",
     "net/index.ts",

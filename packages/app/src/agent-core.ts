@@ -2,6 +2,7 @@
  * The single place where an app meets the harness: a model from settings, an agent on a workspace, its events, its
  * state, and the answers of a person. An app that imports nothing else can change the harness here.
  */
+
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { type BaseCheckpointSaver, Command, type Interrupt } from "@langchain/langgraph";
 import {
@@ -15,6 +16,7 @@ import {
   type InterruptOn,
   isAsyncSubAgent,
 } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { buildLlm, type LlmSettings } from "./agent-core/llm.ts";
 import { memoryTool } from "./agent-core/memory-tool.ts";
 import { type AgentMode, checkedMode, modePrompt } from "./agent-core/prompt.ts";
@@ -207,11 +209,7 @@ function team(
 function checkOptions(options: BuildAgentOptions): void {
   if (typeof options !== "object" || options === null || typeof options.workspaceDir !== "string")
     throw new ConfigurationError("INVALID_OPTION", "buildAgent needs the option 'workspaceDir'.");
-  const unknown = Object.keys(options).find((key) => !(OPTIONS as readonly string[]).includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `buildAgent has no option '${unknown}'.`, {
-      hint: `Its options are: ${OPTIONS.join(", ")}.`,
-    });
+  checkNames("buildAgent", options, OPTIONS);
   const { sandbox } = options;
   if (sandbox != null && sandbox !== "os" && sandbox !== "none")
     throw new ConfigurationError("INVALID_OPTION", "The option 'sandbox' must be 'os' or 'none'.");

@@ -1,13 +1,19 @@
-/** What the options of a function must be, checked before anything is done with them. null and undefined mean absent. */
+/** Checks of options and other values of a caller, before anything is done with them. null and undefined mean absent. */
 import { ConfigurationError } from "./errors.ts";
 
-/** `maker` is the function they were given to. */
-export function checkNames(maker: string, options: unknown, names: readonly string[]): void {
-  const hint = `Its options are: ${names.join(", ")}.`;
+/** An object that is no list. */
+export function isRecord<Value extends object = Record<string, unknown>>(value: unknown): value is Value {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `maker` is the function or class that takes the options. */
+export function checkNames(maker: string, options: unknown, names: Iterable<string>, more = ""): void {
+  const known = [...names];
+  const hint = `${more && `${more} `}Its options are: ${known.join(", ")}.`;
   if (options == null) return;
-  if (typeof options !== "object" || Array.isArray(options))
-    throw new ConfigurationError("INVALID_OPTION", `${maker} takes an object of options.`, { hint });
-  const unknown = Object.keys(options).find((key) => !names.includes(key));
+  if (!isRecord(options))
+    throw new ConfigurationError("INVALID_OPTION", `${maker} takes one object of options.`, { hint });
+  const unknown = Object.keys(options).find((key) => options[key] != null && !known.includes(key));
   if (unknown === undefined) return;
   throw new ConfigurationError("UNKNOWN_OPTION", `${maker} has no option '${unknown}'.`, { hint });
 }

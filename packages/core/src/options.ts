@@ -1,7 +1,9 @@
 /** Reads and checks the options of createDeepAgent: null means absent, an unknown option is an error. */
+
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import { checkBackend } from "./backends/check-backend.ts";
+import { checkNames } from "./check-options.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { HarnessProfile } from "./profiles/types.ts";
 import { BASE_AGENT_PROMPT } from "./prompts.ts";
@@ -51,16 +53,9 @@ export type PromptParts = {
 export function presentOptions(options: object): Record<string, unknown> {
   if (typeof options !== "object" || options === null)
     throw new ConfigurationError("INVALID_OPTION", "createDeepAgent takes one object of options.");
-  const present: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(options)) {
-    if (value === null || value === undefined) continue;
-    if (!KNOWN.has(key))
-      throw new ConfigurationError("UNKNOWN_OPTION", `createDeepAgent has no option '${key}'.`, {
-        hint: `Its options are: ${[...KNOWN].join(", ")}.`,
-      });
-    if (key === "backend") checkBackend(value);
-    present[key] = value;
-  }
+  checkNames("createDeepAgent", options, KNOWN);
+  const present = Object.fromEntries(Object.entries(options).filter(([, value]) => value != null));
+  if (present.backend !== undefined) checkBackend(present.backend);
   return present;
 }
 

@@ -158,7 +158,7 @@ test.each([
   [{ servers: { a: { command: "x", timeout: 60 } } }, "'timeout' is in milliseconds, and at least 1000"],
   [{ servers: { a: { command: "x", args: "y" } } }, "'args' expected array"],
   [{ servers: { "a\u001b[31m": { command: "x" } } }, "cannot be the name of a server"],
-  [{ server: {} }, "does not know the option 'server'"],
+  [{ server: {} }, "has no option 'server'"],
 ])("%j is refused with words that say what to mend", async (options, words) => {
   await expect(openMcp(options as never)).rejects.toThrow(words);
 });

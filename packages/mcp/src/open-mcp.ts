@@ -1,6 +1,8 @@
 /** Opens MCP servers for agents. Whoever opens closes. */
+
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { InterruptOnConfig } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { visibleLine, warnOnConsole } from "deepwright/console-line";
 import { checkDurations } from "deepwright/duration";
 import { ConfigurationError } from "deepwright/errors";
@@ -134,15 +136,7 @@ async function refusedOf(
 }
 
 function checkOptions(options: OpenMcpOptions): void {
-  const unknown = Object.keys(options).find((key) => !Object.hasOwn(OPTIONS, key));
-  if (unknown !== undefined)
-    throw new ConfigurationError(
-      "UNKNOWN_OPTION",
-      `openMcp does not know the option '${visibleLine(unknown)}'.`,
-      {
-        hint: `The options are ${Object.keys(OPTIONS).join(", ")}.`,
-      },
-    );
+  checkNames("openMcp", options, Object.keys(OPTIONS));
   const { toolTokens, startTimeout } = options;
   checkDurations({ unit: "seconds", most: 86_400 }, { startTimeout });
   if (toolTokens !== undefined && !(Number.isFinite(toolTokens) && toolTokens > 0))

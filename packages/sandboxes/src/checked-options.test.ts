@@ -52,7 +52,7 @@ describe.each(Object.entries(ALL))("%s", (name, make) => {
   test("refuses an option it does not have, and names those it has", () => {
     const error = refusal(() => make({ netwrok: { allow: ["pypi.org"] } }));
     expect(error.code).toBe("UNKNOWN_OPTION");
-    expect(error.message).toContain(`${name} has no option 'netwrok'. It has `);
+    expect(error.message).toContain(`${name} has no option 'netwrok'. Its options are: `);
     expect(error.message).toMatch(/timeout, maxOutputBytes/);
   });
 

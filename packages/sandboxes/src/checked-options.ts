@@ -1,5 +1,7 @@
 /** How every provider reads what it is given: null means absent, an unknown option or a bad value is an error. */
+
 import { ConfigurationError, canonicalPath } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { checkDurations } from "deepwright/duration";
 
 /** Without null. */
@@ -65,10 +67,7 @@ export function presentOptions<Options extends object>(
     throw invalid(`${of} takes one object of options.`, `They are ${names.join(", ")}.`);
   const entries = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
   for (const [name, value] of entries) {
-    if (!Object.hasOwn(kinds, name))
-      throw new ConfigurationError("UNKNOWN_OPTION", `${of} has no option '${name}'.`, {
-        hint: [hintFor(name, hints), `It has ${names.join(", ")}.`].filter(Boolean).join(" "),
-      });
+    if (!Object.hasOwn(kinds, name)) checkNames(of, { [name]: value }, names, hintFor(name, hints));
     checkKind(`${within}${name}`, value, kinds[name as keyof Options]);
   }
   return Object.fromEntries(entries) as Present<Options>;

@@ -1,6 +1,8 @@
 /** The chat model of an app, made of what its user has set. */
+
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { ConfigurationError, DeepwrightError, loadChatModel } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { withoutSecrets } from "deepwright/secrets";
 
 /** null means absent. */
@@ -45,11 +47,7 @@ function clientOptions({ apiKey, baseUrl, temperature, maxTokens }: LlmSettings)
 function checked(settings: LlmSettings): LlmSettings {
   if (typeof settings !== "object" || settings === null)
     throw new ConfigurationError("INVALID_OPTION", "buildLlm takes one object of settings.");
-  const unknown = Object.keys(settings).find((key) => !(NAMES as readonly string[]).includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `buildLlm has no setting '${unknown}'.`, {
-      hint: `Its settings are: ${NAMES.join(", ")}.`,
-    });
+  checkNames("buildLlm", settings, NAMES);
   for (const key of ["provider", "model"] as const)
     if (typeof settings[key] !== "string" || settings[key].trim() === "")
       throw new ConfigurationError("INVALID_OPTION", `buildLlm needs the setting '${key}'.`);

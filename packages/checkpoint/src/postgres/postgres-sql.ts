@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { checkNames } from "deepwright/check-options";
 import { durationMs } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import type { PoolClient } from "pg";
 import type { Sql, SqlRow, SqlSession, SqlValue, TransactionOptions } from "../sql/sql.ts";
-import { checkOptions } from "../storage/open-options.ts";
 import { columnTypes } from "./column-types.ts";
 import { ConnectionLost, failureKind, storageError } from "./failure.ts";
 import { leasePool, type PoolLease, type PostgresConnection } from "./shared-pool.ts";
@@ -57,7 +57,7 @@ export class PostgresSql implements Sql {
 
   /** Makes no connection yet. */
   static async open(connection: PostgresConnection, options: PostgresOptions = {}): Promise<PostgresSql> {
-    checkOptions("Postgres", options, ["retryFor", "answerTimeout", "maxConnections"]);
+    checkNames("Postgres", options, ["retryFor", "answerTimeout", "maxConnections"]);
     const { retryFor = DEFAULT_RETRY_SECONDS, answerTimeout = ANSWER_SECONDS } = options;
     const retryMs = durationMs("retryFor", retryFor, { unit: "seconds", zero: true, unlimited: true });
     const answerMs = durationMs("answerTimeout", answerTimeout, { unit: "seconds", most: 86_400 });

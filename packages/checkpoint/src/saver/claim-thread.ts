@@ -1,8 +1,8 @@
 /** Takes, keeps alive and gives back the claim on a thread. */
+import { checkNames } from "deepwright/check-options";
 import { durationMs, stopwatch } from "deepwright/duration";
 import { DeepwrightError } from "deepwright/errors";
 import { processName } from "deepwright/process-identity";
-import { checkOptions } from "../storage/open-options.ts";
 import type { ClaimAnswer, ThreadStorage } from "../storage/storage.ts";
 import type { ClaimOptions, ThreadClaim } from "./claim.ts";
 
@@ -23,7 +23,7 @@ export async function claimThread(
   threadId: string,
   options: ClaimOptions,
 ): Promise<ThreadClaim> {
-  checkOptions("A claim", options, ["mode", "ttl", "signal"]);
+  checkNames("A claim", options, ["mode", "ttl", "signal"]);
   const { mode, ttl = DEFAULT_TTL, signal } = options;
   if (mode !== "queue" && mode !== "refuse")
     throw new DeepwrightError("INVALID_OPTION", "The mode of a claim is 'queue' or 'refuse'.");

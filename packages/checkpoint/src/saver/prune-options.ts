@@ -1,4 +1,5 @@
 /** Checks what a caller wants pruned. */
+import { checkNames } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
 import type { PruneQuery } from "../storage/storage.ts";
 import type { PruneOptions } from "../threads/threads.ts";
@@ -7,8 +8,7 @@ import { checkedId } from "./ids.ts";
 const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes", "erase"]);
 
 export function pruneQuery(options: PruneOptions, now: number): PruneQuery {
-  for (const key of Object.keys(options ?? {}))
-    if (!KNOWN.has(key)) throw new DeepwrightError("UNKNOWN_OPTION", `prune has no option '${key}'.`);
+  checkNames("prune", options, KNOWN);
   const { threadId, keepLatest, olderThan, maxBytes, erase } = options ?? {};
   if (erase !== undefined && typeof erase !== "boolean")
     throw new DeepwrightError("INVALID_OPTION", "erase must be true or false.");

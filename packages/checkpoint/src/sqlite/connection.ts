@@ -1,8 +1,10 @@
 /** A database file as one process uses it: everything opened on one file shares one thread. */
+
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { checkNames } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
-import { checkOptions, secondsOption } from "../storage/open-options.ts";
+import { secondsOption } from "../storage/open-options.ts";
 import { IN_MEMORY } from "./database-file.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 import { WorkerThread } from "./thread.ts";
@@ -25,7 +27,7 @@ let spare: WorkerThread | undefined;
 
 /** The options of whoever opens a file first hold for all. */
 export async function openConnection(path: string, options: SqliteOptions): Promise<Connection> {
-  checkOptions("SQLite", options, ["busyTimeout"]);
+  checkNames("SQLite", options, ["busyTimeout"]);
   secondsOption("busyTimeout", options.busyTimeout ?? 0);
   const name = path === IN_MEMORY ? path : await realName(resolve(path));
   const shared = await useFile(name, options);

@@ -7,9 +7,9 @@ import {
   type PutOperation,
   type SearchItem,
 } from "@langchain/langgraph-checkpoint";
+import { checkNames } from "deepwright/check-options";
 import { checkDurations, every } from "deepwright/duration";
 import { readStored } from "../storage/damaged.ts";
-import { checkOptions } from "../storage/open-options.ts";
 import { embedQueries, embedValues } from "./embed.ts";
 import { checkedStart, decodeNamespace, encodePrefix } from "./namespace.ts";
 import { checkedCount, encodeOperation, encodeValue, type StorePutOperation } from "./operations.ts";
@@ -64,7 +64,7 @@ export abstract class DurableStore extends BaseStore {
 
   protected constructor(service: StoreService, options: StoreOptions) {
     super();
-    checkOptions("ttl", options.ttl ?? {}, ["defaultMinutes", "refreshOnRead", "sweepIntervalMinutes"]);
+    checkNames("ttl", options.ttl ?? {}, ["defaultMinutes", "refreshOnRead", "sweepIntervalMinutes"]);
     const { sweepIntervalMinutes = DEFAULT_SWEEP_MINUTES, defaultMinutes } = options.ttl ?? {};
     checkDurations({ unit: "minutes" }, { sweepIntervalMinutes, defaultMinutes });
     this.#service = service;

@@ -1,6 +1,8 @@
 /** Threads of a saver as conversations: what a reviewer of them may read. */
+
 import { createHash } from "node:crypto";
 import type { ConversationClaim, ConversationFacts, ConversationSource } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
@@ -33,9 +35,7 @@ const CLAIM_SECONDS = 10;
 export function conversationsOf(saver: SharedSaver, scope: ConversationScope = {}): ConversationSource {
   if (!saver?.storage)
     throw new DeepwrightError("INVALID_OPTION", "conversationsOf needs a saver of @deepwright/checkpoint.");
-  const unknown = Object.keys(scope).find((key) => !["cwd", "where", "claimScope"].includes(key));
-  if (unknown !== undefined)
-    throw new DeepwrightError("UNKNOWN_OPTION", `conversationsOf has no option '${unknown}'.`);
+  checkNames("conversationsOf", scope, ["cwd", "where", "claimScope"]);
   return new SaverConversations(saver, scope);
 }
 

@@ -1,4 +1,5 @@
 /** Files that differ between two states, found by the objects they are stored in. */
+import { isRecord } from "deepwright/check-options";
 import { KIND } from "../content/handle.ts";
 import {
   identityOf,
@@ -103,8 +104,4 @@ function dataOf(reader: StateReader, file: StoredValue): StoredValue {
   const id = soleRef(file);
   const object = id === undefined ? undefined : reader.object(id);
   return object?.kind === KIND.value ? { json: jsonOf(object), refs: object.refs } : file;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  * A header, then objects, each before what refers to it, numbered from 0 in the order they come; rows
  * after the objects they refer to; and an end that counts them, so that a file that was cut is noticed.
  */
+import { isRecord } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
 import { KIND } from "../content/handle.ts";
 import { checkedId, checkedText } from "../saver/ids.ts";
@@ -213,8 +214,4 @@ function isCount(value: unknown): value is number {
 
 function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

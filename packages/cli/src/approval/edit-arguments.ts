@@ -1,5 +1,5 @@
 /** Lets a person change the arguments of a call: in their editor, or on a line. */
-import { isRecord } from "../run/stream-part.ts";
+import { isRecord } from "deepwright/check-options";
 import { editedText } from "../terminal/editor.ts";
 import type { Prompt } from "../terminal/prompt.ts";
 import { revealedJson, revealedLine } from "../terminal/revealed-text.ts";

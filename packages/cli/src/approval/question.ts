@@ -1,5 +1,5 @@
 /** What a thread waits for a person to say, as the library hands it on. */
-import { isRecord } from "../run/stream-part.ts";
+import { isRecord } from "deepwright/check-options";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
 

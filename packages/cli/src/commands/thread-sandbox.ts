@@ -2,8 +2,9 @@
  * The sandbox of a thread. It is kept with the thread, and what is under way there goes on in it alone: a person
  * approves a command for the place they were told it runs in.
  */
+
+import { isRecord } from "deepwright/check-options";
 import { type CommandError, usageError } from "../command-error.ts";
-import { isRecord } from "../run/stream-part.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { isCloud, isSandboxKind, type SandboxOptions } from "./sandbox-kind.ts";
 

@@ -4,8 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isRecord } from "deepwright/check-options";
 import { CommandError } from "../command-error.ts";
-import { isRecord } from "../run/stream-part.ts";
 import { homeOf } from "../state/home.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { KEY_OWNERS, type KeyOwner } from "./key-names.ts";

@@ -1,5 +1,7 @@
 /** The parts of an agent's stream, as far as the CLI looks into them. */
+
 import type { AIMessage, AIMessageChunk, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { isRecord } from "deepwright/check-options";
 
 /** A part of a `version: "v2"` stream. */
 export interface StreamPart {
@@ -72,8 +74,4 @@ export function isAi(message: BaseMessage): message is AIMessage {
 
 export function isTool(message: BaseMessage): message is ToolMessage {
   return message.getType() === "tool";
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 /** What a file says is to be served. */
+
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
 import type { AgentSource, ServeOptions } from "@deepwright/server";
+import { isRecord } from "deepwright/check-options";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { importProgram } from "./import-program.ts";
@@ -146,8 +148,4 @@ async function loadEnvironment(env: unknown, path: string): Promise<void> {
   } else if (isRecord(env)) {
     for (const [name, value] of Object.entries(env)) process.env[name] ??= String(value);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

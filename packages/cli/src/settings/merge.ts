@@ -1,5 +1,5 @@
 /** Joins the layers of settings, and remembers where each value comes from. Pure. */
-import { isRecord } from "../run/stream-part.ts";
+import { isRecord } from "deepwright/check-options";
 import type { Settings } from "./schema.ts";
 
 export type LayerKind = "user" | "project" | "local" | "environment" | "flags";

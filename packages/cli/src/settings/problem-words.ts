@@ -1,6 +1,7 @@
 /** Words for what is wrong in settings: the key, what was expected, and what is there. */
+
+import { isRecord } from "deepwright/check-options";
 import type { z } from "zod";
-import { isRecord } from "../run/stream-part.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { HOOK_EVENTS } from "./hook-events.ts";
 import { settingsSchema } from "./schema.ts";

@@ -1,8 +1,8 @@
 /** Changes one value in a file of settings, and keeps a project trusted whose settings the person changes here. */
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isRecord } from "deepwright/check-options";
 import { usageError } from "../command-error.ts";
-import { isRecord } from "../run/stream-part.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { openTrustRecord } from "../trust/trust-record.ts";
 import { splitKey } from "./merge.ts";

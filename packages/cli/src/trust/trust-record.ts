@@ -1,7 +1,7 @@
 /** The directories whose instructions a person trusts, each with the content it had then. */
 import { join } from "node:path";
+import { isRecord } from "deepwright/check-options";
 import { CommandError } from "../command-error.ts";
-import { isRecord } from "../run/stream-part.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { InstructionFile } from "./instruction-files.ts";
 

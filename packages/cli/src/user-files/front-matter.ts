@@ -1,6 +1,7 @@
 /** A Markdown file with fields at its top. */
+
+import { isRecord } from "deepwright/check-options";
 import { parse } from "yaml";
-import { isRecord } from "../run/stream-part.ts";
 
 export interface MarkdownFile {
   readonly fields: Readonly<Record<string, unknown>>;

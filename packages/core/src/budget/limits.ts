@@ -1,4 +1,5 @@
 /** What a run may use at most, as a caller states it. */
+import { checkNames } from "../check-options.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { ModelPrice, ModelPrices } from "./prices.ts";
@@ -33,11 +34,7 @@ export function limitsOf(budget: unknown): Limits | undefined {
   if (budget === undefined || budget === null) return undefined;
   if (typeof budget !== "object" || Array.isArray(budget))
     throw invalid("The option 'budget' must be an object.");
-  const unknown = Object.keys(budget).find((key) => !NAMES.includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `A budget has no '${unknown}'.`, {
-      hint: `It may have: ${NAMES.join(", ")}.`,
-    });
+  checkNames("budget", budget, NAMES);
   const { prices, ...given } = budget as Budget;
   const [maxTokens, maxCost, maxSteps, maxSeconds] = AMOUNTS.map((name) => amount(name, given[name])) as [
     number,

@@ -1,9 +1,11 @@
 /** createConsolidationAgent: an agent that reviews recent conversations and rewrites memory files. */
+
 import { createDeepAgent, type DeepAgent } from "../agent.ts";
 import type { AgentTool, AnyMiddleware, CreateDeepAgentParams } from "../agent-types.ts";
 import type { BackendProtocol } from "../backends/backend.ts";
 import type { BackendSource } from "../backends/resolve.ts";
 import { StateBackend } from "../backends/state/state.ts";
+import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
 import { createFilesystemMiddleware } from "../middleware/filesystem.ts";
 import { withHome } from "../middleware/home-path.ts";
@@ -109,11 +111,7 @@ const MAX_CONVERSATIONS = 50;
 const SOURCE_METHODS = ["list", "read", "search"] as const;
 
 function checked(options: ConsolidationAgentOptions): Omit<Consolidation, "agent" | "written"> {
-  const unknown = Object.keys(options ?? {}).find((key) => !OPTION_NAMES.has(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createConsolidationAgent has no option '${unknown}'.`, {
-      hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
-    });
+  checkNames("createConsolidationAgent", options, OPTION_NAMES);
   const { conversations, memory, backend, store } = options ?? {};
   const missing = SOURCE_METHODS.find((method) => typeof conversations?.[method] !== "function");
   if (missing !== undefined)

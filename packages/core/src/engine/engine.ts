@@ -5,10 +5,12 @@
  * `engine.test.ts` runs a real graph against each of these names and fails loudly when LangGraph
  * changes one. No other file may spell them.
  */
+
 import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import { getCallbackManagerForConfig, patchConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { isRecord } from "../check-options.ts";
 import { errorOnConsole } from "../console-line.ts";
 import { DeepwrightError } from "../errors.ts";
 
@@ -358,8 +360,4 @@ export async function runNode<T>(
     await run?.handleChainError(error);
     throw error;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import { commandNoteOf, isSandboxProtocol } from "../backends/is-sandbox.ts";
 import { offersDelete } from "../backends/offered-delete.ts";
 import { type BackendSource, isMadeForRun, mayUseState, resolveBackend } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state/state.ts";
+import { checkNames } from "../check-options.ts";
 import { createMediaStages } from "../context/media/media-references.ts";
 import { OffloadLimits } from "../context/offload/offload-limits.ts";
 import { createOffloadStages } from "../context/offload/offload-stages.ts";
@@ -237,13 +238,7 @@ const OPTION_NAMES = new Set([
 ]);
 
 function checkOptions(options: FilesystemMiddlewareOptions): void {
-  const unknown = Object.entries(options).find(
-    ([key, value]) => value != null && !OPTION_NAMES.has(key),
-  )?.[0];
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createFilesystemMiddleware has no option '${unknown}'.`, {
-      hint: `Its options are: ${[...OPTION_NAMES].join(", ")}.`,
-    });
+  checkNames("createFilesystemMiddleware", options, OPTION_NAMES);
   checkBackend(options.backend);
   const { tools, customToolDescriptions, maxExecuteTimeout } = options;
   for (const name of ["toolTokenLimitBeforeEvict", "humanMessageTokenLimitBeforeEvict"] as const)

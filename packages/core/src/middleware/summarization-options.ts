@@ -1,5 +1,7 @@
 /** Whether options of summaries are what they must be. */
+
 import { checkBackend } from "../backends/check-backend.ts";
+import { checkNames } from "../check-options.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
@@ -44,12 +46,7 @@ export function checkSummarizationOptions(options: SummarizationMiddlewareOption
 function checkMembers(value: unknown, names: readonly string[], owner: string, rule: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ConfigurationError("INVALID_OPTION", `${rule}, not ${shown(value)}.`);
-  const given = Object.entries(value).filter(([, member]) => member != null);
-  const unknown = given.find(([key]) => !names.includes(key))?.[0];
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `${owner} has no option '${unknown}'.`, {
-      hint: `Its options are: ${names.join(", ")}.`,
-    });
+  checkNames(owner, value, names);
 }
 
 function checkText(value: unknown, option: string): void {

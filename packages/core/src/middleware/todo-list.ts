@@ -1,8 +1,9 @@
 /** A todo list the agent keeps in its state. */
+
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
-import { ConfigurationError } from "../errors.ts";
+import { checkNames } from "../check-options.ts";
 import type { WithStages } from "../loop/contract/stages.ts";
 import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { createWriteTodosTool, type Todo, todoSchema } from "../tools/write-todos.ts";
@@ -44,9 +45,5 @@ export function createTodoListMiddleware(
 const OPTION_NAMES = ["systemPrompt", "toolDescription"];
 
 function checkOptions(options: TodoListMiddlewareOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown === undefined) return;
-  throw new ConfigurationError("UNKNOWN_OPTION", `createTodoListMiddleware has no option '${unknown}'.`, {
-    hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-  });
+  checkNames("createTodoListMiddleware", options, OPTION_NAMES);
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { checkNames } from "../check-options.ts";
 import { ConfigurationError } from "../errors.ts";
 
 export interface SettingsOptions {
@@ -88,11 +89,7 @@ function agentName(name: string): string {
 }
 
 function checkOptions(options: SettingsOptions): void {
-  const unknown = Object.keys(options).find((key) => key !== "startPath" && key !== "directoryName");
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createSettings has no option '${unknown}'.`, {
-      hint: "Its options are: startPath, directoryName.",
-    });
+  checkNames("createSettings", options, ["startPath", "directoryName"]);
   const { directoryName } = options;
   if (directoryName !== undefined && !/^\.?[\w-]+$/.test(directoryName))
     throw new ConfigurationError("INVALID_OPTION", "The option 'directoryName' must be one name.");

@@ -1,10 +1,12 @@
 /** One task for one subagent, from the call to what comes back of it. */
+
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { withoutApproval } from "../backends/approved-call.ts";
 import type { FilesUpdate } from "../backends/backend.ts";
 import { enterTree, treeOf, withTree } from "../backends/run-tree.ts";
 import type { FilesState } from "../backends/state/files-value.ts";
 import { taskFiles } from "../backends/state/pending-files.ts";
+import { isRecord } from "../check-options.ts";
 import { isResumed, isSeenInside, isTaskConfig, readChannel, type TaskConfig } from "../engine/engine.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
 import { withInitialState } from "../loop/task/initial-state.ts";
@@ -153,7 +155,12 @@ async function bringFiles(
   call: TaskCall,
 ): Promise<FilesBack> {
   const end: unknown = state.files;
-  if (files === undefined || !isRecord(end) || !mayReturn(member, "files") || !isTaskConfig(call.config))
+  if (
+    files === undefined ||
+    !isRecord<FilesState>(end) ||
+    !mayReturn(member, "files") ||
+    !isTaskConfig(call.config)
+  )
     return NO_FILES;
   const now = await taskFiles(call.config);
   const start = isResumed(call.config) ? undefined : files;
@@ -177,8 +184,4 @@ function bringValues(
 
 function mayReturn({ returns }: LocalSubAgent, key: string): boolean {
   return returns == null || returns.includes(key);
-}
-
-function isRecord(value: unknown): value is FilesState {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

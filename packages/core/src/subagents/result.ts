@@ -1,9 +1,10 @@
 /** What a child has to say in the end, whatever kind of runnable it is. */
+
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
+import { isRecord } from "../check-options.ts";
 import { TimedOut } from "../loop/calls/limits.ts";
 import { failureWords } from "../loop/failures/failure-words.ts";
 import type { Outcome } from "../loop/messages/outcome.ts";
-import type { StateValues } from "./child-state.ts";
 import type { ChildEnd } from "./run-child.ts";
 import { shortfall, TASK_TOOL } from "./words.ts";
 
@@ -56,8 +57,4 @@ function lastText(messages: readonly BaseMessage[], taskId: string): string {
   const other =
     spoken ?? own.findLast((message) => !ToolMessage.isInstance(message) && message.type !== "human");
   return other?.text.trim() ?? "";
-}
-
-function isRecord(value: unknown): value is StateValues {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

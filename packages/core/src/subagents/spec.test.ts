@@ -60,7 +60,7 @@ describe("a subagent that cannot be used is refused when the agent is made", () 
       "a slip in the budget",
       [{ ...base, budget: { maxToken: 5 } }],
       "UNKNOWN_OPTION",
-      /'a': A budget has no/,
+      /'a': budget has no option/,
     ],
     ["a fork with a budget", [{ ...base, mode: "fork", budget: {} }], "INVALID_OPTION", /is a fork/],
     [

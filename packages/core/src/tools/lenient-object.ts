@@ -4,7 +4,9 @@
  * The repair stands before a plain object schema: a provider is shown only the object, and whoever
  * parses with the schema gets the repair too.
  */
+
 import { z } from "zod";
+import { isRecord } from "../check-options.ts";
 
 export interface Repairs {
   /** Other names a model may use for an argument. */
@@ -64,8 +66,4 @@ function jsonIn(value: unknown): unknown {
     if (error instanceof SyntaxError) return value;
     throw error;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

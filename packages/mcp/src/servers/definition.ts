@@ -1,5 +1,6 @@
 /** A server as configuration says it: the form that `.mcp.json` has in other programs too. */
 
+import { isRecord } from "deepwright/check-options";
 import { visibleLine } from "deepwright/console-line";
 import { ConfigurationError } from "deepwright/errors";
 import { z } from "zod";
@@ -105,10 +106,6 @@ export function readConfig(source: string, origin: string): Record<string, McpSe
       `unknown key ${unknown.map((key) => `'${visibleLine(key, 80)}'`).join(", ")}; servers stand in 'mcpServers'`,
     );
   return readDefinitions(mcpServers, origin);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(origin: string, problem: string, cause?: unknown): ConfigurationError {

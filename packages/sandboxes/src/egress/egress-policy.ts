@@ -1,6 +1,8 @@
 /** The options of egress, checked once. */
+
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { ConfigurationError } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { type AllowList, parseAllowList } from "./allow-list.ts";
 import type { EgressEvent, EgressOptions, InjectedHeader } from "./egress-options.ts";
 import { canonicalHost } from "./host-name.ts";
@@ -20,11 +22,7 @@ const OPTIONS = ["allow", "inject", "onConnection"];
 
 /** Throws a `ConfigurationError`, which never holds the value of a header. Does no I/O. */
 export function checkEgressOptions(options: EgressOptions): EgressPolicy {
-  for (const name of Object.keys(options))
-    if (!OPTIONS.includes(name))
-      throw new ConfigurationError("UNKNOWN_OPTION", `egress has no option '${name}'.`, {
-        hint: `It has ${OPTIONS.join(", ")}.`,
-      });
+  checkNames("egress", options, OPTIONS);
   const allowList = parseAllowList(options.allow);
   const injected = new Map<string, InjectedHeader[]>();
   for (const entry of options.inject ?? []) {

@@ -1,5 +1,7 @@
 /** Reads and checks the options of createSandbox: null means absent, an unknown option is an error. */
+
 import { ConfigurationError } from "deepwright";
+import { checkNames } from "deepwright/check-options";
 import { checkDurations } from "deepwright/duration";
 import { checkedVariables } from "../checked-options.ts";
 import type { SandboxProvider } from "../provider.ts";
@@ -106,9 +108,7 @@ function present(given: CreateSandboxOptions): Present {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new ConfigurationError("INVALID_OPTION", "createSandbox takes one object of options.", { hint });
   const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
-  const unknown = entries.find(([key]) => !(NAMES as readonly string[]).includes(key))?.[0];
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `createSandbox has no option '${unknown}'.`, { hint });
+  checkNames("createSandbox", given, NAMES);
   return Object.fromEntries(entries) as Present;
 }
 

@@ -1,13 +1,6 @@
 /** Keeps of a run's stream what is needed once it is over. */
-import {
-  depthOf,
-  interruptsOf,
-  isAi,
-  isRecord,
-  messagesOf,
-  type StreamPart,
-  updatesOf,
-} from "../stream-part.ts";
+import { isRecord } from "deepwright/check-options";
+import { depthOf, interruptsOf, isAi, messagesOf, type StreamPart, updatesOf } from "../stream-part.ts";
 
 export interface Usage {
   readonly input: number;

@@ -1,5 +1,7 @@
 /** Reads and checks the options of a FilesystemBackend: null means absent, an unknown option is an error. */
+
 import { resolve } from "node:path";
+import { checkNames } from "../../check-options.ts";
 import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { canonicalPath } from "../../paths.ts";
@@ -73,6 +75,7 @@ export function filesystemSettings(
   options: FilesystemBackendOptions,
   platform: string = process.platform,
 ): FilesystemSettings {
+  checkNames("FilesystemBackend", options, FILESYSTEM_OPTIONS);
   for (const [name, value] of Object.entries(options)) check(name, value);
   const virtualMode = options.virtualMode ?? false;
   const allowOutsideRoot = options.allowOutsideRoot ?? false;
@@ -98,10 +101,6 @@ export function filesystemSettings(
 }
 
 function check(name: string, value: unknown): void {
-  if (!Object.hasOwn(KINDS, name))
-    throw new ConfigurationError("UNKNOWN_OPTION", `FilesystemBackend has no option '${name}'.`, {
-      hint: `It has ${FILESYSTEM_OPTIONS.join(", ")}.`,
-    });
   if (value === null || value === undefined) return;
   const kind = KINDS[name as keyof FilesystemBackendOptions];
   if (kind === "seconds") {

@@ -8,6 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { checkNames } from "../../check-options.ts";
 import { checkDurations } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
 import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
@@ -173,13 +174,7 @@ async function makeRoot(rootDir: string): Promise<void> {
 const COMMAND_OPTIONS = ["timeout", "maxOutputBytes", "env", "inheritEnv", "initialFiles"];
 
 function filesystemPart(options: LocalShellBackendOptions): FilesystemBackendOptions {
-  const unknown = Object.keys(options).find(
-    (name) => !COMMAND_OPTIONS.includes(name) && !FILESYSTEM_OPTIONS.includes(name),
-  );
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `LocalShellBackend has no option '${unknown}'.`, {
-      hint: `It has ${[...COMMAND_OPTIONS, ...FILESYSTEM_OPTIONS].join(", ")}.`,
-    });
+  checkNames("LocalShellBackend", options, [...COMMAND_OPTIONS, ...FILESYSTEM_OPTIONS]);
   return Object.fromEntries(Object.entries(options).filter(([name]) => !COMMAND_OPTIONS.includes(name)));
 }
 

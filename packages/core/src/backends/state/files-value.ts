@@ -1,7 +1,9 @@
 /** The state channel `files`: what it accepts and how changes are merged. */
+
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
 import { cameIn, madeByLoop, stampOf } from "../../channel-values.ts";
+import { isRecord } from "../../check-options.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { type CanonicalPath, canonicalPath } from "../../paths.ts";
 import { decodeText, isTextType } from "../../text/mime.ts";
@@ -106,10 +108,6 @@ const inputSchema = z
       }
   })
   .optional() as z.ZodType<FilesStateUpdate | undefined>;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 const jsonSchemaExtra = {
   type: "object",

@@ -4,6 +4,7 @@
  */
 
 import { getConfig } from "@langchain/langgraph";
+import { checkNames } from "../../check-options.ts";
 import { isTaskConfig, type TaskConfig, wholeConfig } from "../../engine/engine.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
@@ -95,12 +96,7 @@ function openState(runtime: BackendRuntime, options: OperationOptions | undefine
 }
 
 function checkOptions(options: StateBackendOptions): void {
-  const unknown = Object.keys(options).find((key) => key !== "fileFormat");
-  if (unknown !== undefined)
-    throw new ConfigurationError(
-      "UNKNOWN_OPTION",
-      `StateBackend takes nothing, or a runtime with 'state'; got ${unknown}.`,
-    );
+  checkNames("StateBackend", options, ["fileFormat"], "It takes nothing, or a runtime with 'state'.");
   if (options.fileFormat != null && !["v1", "v2"].includes(options.fileFormat))
     throw new ConfigurationError("INVALID_OPTION", "The option 'fileFormat' must be 'v1' or 'v2'.");
 }

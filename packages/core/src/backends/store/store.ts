@@ -1,6 +1,7 @@
 /** Files that live in a LangGraph store: kept across threads, shared by all runs with the same namespace. */
 
 import type { BaseStore } from "@langchain/langgraph";
+import { checkNames } from "../../check-options.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
 import { canonicalPath, parentPath } from "../../paths.ts";
@@ -301,11 +302,7 @@ function expectedFailure(error: unknown, path: string): FileError | undefined {
 }
 
 function checkOptions(options: StoreBackendOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown !== undefined)
-    throw new ConfigurationError("UNKNOWN_OPTION", `StoreBackend has no option '${unknown}'.`, {
-      hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-    });
+  checkNames("StoreBackend", options, OPTION_NAMES);
   if (options.fileFormat !== undefined && !["v1", "v2"].includes(options.fileFormat))
     throw new ConfigurationError("INVALID_OPTION", "The option 'fileFormat' must be 'v1' or 'v2'.");
 }

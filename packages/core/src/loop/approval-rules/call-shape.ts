@@ -1,6 +1,8 @@
 /** What a call is, exactly: the agent that makes it, the tool and the arguments, whatever the order of their keys. */
+
 import type { ToolCall } from "@langchain/core/messages";
 import { sha256 } from "@langchain/core/utils/hash";
+import { isRecord } from "../../check-options.ts";
 import { PATH_ARGUMENTS } from "../../internal-symbols.ts";
 import { canonicalPath } from "../../paths.ts";
 
@@ -66,8 +68,4 @@ function sorted(record: Record<string, unknown>): Record<string, unknown> {
   const copy: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(record).sort()) copy[key] = record[key];
   return copy;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  * OpenAI wants every property listed as required and every object closed: an optional property may be null. Anthropic
  * wants every object closed and knows no limits of numbers and lengths. Null for an optional property means absent.
  */
+import { isRecord } from "../../check-options.ts";
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -138,8 +139,4 @@ export function withoutNulls<Value>(schema: unknown, value: Value): Value {
   const isSame =
     kept.length === Object.keys(value).length && kept.every(([name, item]) => value[name as string] === item);
   return isSame ? value : (Object.fromEntries(kept) as Value);
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

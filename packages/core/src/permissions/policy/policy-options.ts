@@ -1,7 +1,7 @@
 /** The options of a `PolicyBackend`. An unknown one is an error. */
 
 import type { FileErrorCode } from "../../backends/backend.ts";
-import { ConfigurationError } from "../../errors.ts";
+import { checkNames } from "../../check-options.ts";
 import type { ChangeOperation } from "./deny-prefixes.ts";
 import type { RateLimit } from "./rate-limiter.ts";
 
@@ -50,9 +50,5 @@ export interface PolicyOptions {
 const OPTION_NAMES = ["denyPrefixes", "readOnly", "rateLimit", "audit", "check", "allowExecute"];
 
 export function checkOptions(options: PolicyOptions): void {
-  const unknown = Object.keys(options).find((key) => !OPTION_NAMES.includes(key));
-  if (unknown === undefined) return;
-  throw new ConfigurationError("UNKNOWN_OPTION", `PolicyBackend has no option '${unknown}'.`, {
-    hint: `Its options are: ${OPTION_NAMES.join(", ")}.`,
-  });
+  checkNames("PolicyBackend", options, OPTION_NAMES);
 }

@@ -1,5 +1,7 @@
 /** An answer to an interrupt, checked before anything is written. */
+
 import { Command } from "@langchain/langgraph";
+import { isRecord } from "deepwright/check-options";
 import type { AnyGraph } from "../../agents/bind-agent.ts";
 import { ServiceError } from "../service-error.ts";
 import { readThread } from "../thread-view.ts";
@@ -55,8 +57,4 @@ function isApproval(value: unknown): boolean {
 async function waitingIn(agent: AnyGraph, threadId: string) {
   const { interrupts } = await readThread(agent, threadId);
   return Object.values(interrupts).flat();
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

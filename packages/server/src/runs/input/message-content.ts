@@ -1,4 +1,5 @@
 /** What a message of a client may hold: text, or blocks of kinds that are known, each with what its kind needs. */
+import { isRecord } from "deepwright/check-options";
 import { ServiceError } from "../service-error.ts";
 
 /** Whom a client may speak for: people, and the assistant where it is quoted. */
@@ -67,10 +68,6 @@ function checkCarriers(block: Record<string, unknown>, where: string): void {
     if (/_url$/.test(key) && typeof (value as { url?: unknown }).url !== "string")
       throw refusal(where, `${key}.url must be text.`);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refusal(where: string, words: string): ServiceError {

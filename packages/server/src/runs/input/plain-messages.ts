@@ -3,6 +3,7 @@
  * the two kinds clients may send they are plain data in another form, and become it; every other object stays
  * what it is, and is refused.
  */
+import { isRecord } from "deepwright/check-options";
 
 const TYPES: Readonly<Record<string, "human" | "ai">> = {
   ...{ HumanMessage: "human", HumanMessageChunk: "human" },
@@ -35,8 +36,4 @@ export function withPlainMessages(values: unknown): unknown {
 export function isForeignInstance({ id }: Readonly<Record<string, unknown>>): boolean {
   const name: unknown = Array.isArray(id) ? id.at(-1) : undefined;
   return typeof name === "string" && /Message(?:Chunk)?$/.test(name) && !Object.hasOwn(TYPES, name);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

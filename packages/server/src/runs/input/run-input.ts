@@ -1,6 +1,8 @@
 /** What a request becomes for the agent: its input and the config of its run. */
+
 import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
 import { Command, type RunControl } from "@langchain/langgraph";
+import { isRecord } from "deepwright/check-options";
 import type { RunRecord } from "../../records/records.ts";
 import { placeOf } from "../tenants.ts";
 import { clientGoto, clientUpdate, clientValues } from "./client-messages.ts";
@@ -128,10 +130,6 @@ function clientMetadata(assistant: Assistant, { metadata }: CreateRun): Record<s
 function contextOf(assistant: Assistant, { context }: CreateRun): unknown {
   if (!isRecord(context)) return context ?? (isEmpty(assistant.context) ? undefined : assistant.context);
   return isRecord(assistant.context) ? { ...assistant.context, ...context } : context;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isEmpty(value: unknown): boolean {

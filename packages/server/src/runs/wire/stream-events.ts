@@ -1,5 +1,7 @@
 /** What comes out of a graph's stream as events of the protocol, mode by mode. */
+
 import { formatEventName, type StreamMode } from "@deepwright/protocol";
+import { isRecord } from "deepwright/check-options";
 import { GrowingMessage, type Piece } from "./growing-message.ts";
 import { errorValue } from "./wire-error.ts";
 
@@ -170,8 +172,4 @@ function publicOf(value: unknown, isPublic: IsPublic): unknown {
     return value.filter((pair) => !Array.isArray(pair) || typeof pair[0] !== "string" || isPublic(pair[0]));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
