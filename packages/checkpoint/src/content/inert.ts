@@ -243,7 +243,7 @@ export function revive(json: unknown, resolve: (ref: number) => unknown): unknow
 }
 
 function reviveTag(marked: unknown[], whole: unknown, resolve: (ref: number) => unknown): unknown {
-  const [name, ...payload] = marked as [string, ...any[]];
+  const [name, ...payload] = marked as [string, ...unknown[]];
   const [first, second] = payload;
   switch (name) {
     case "u":
@@ -251,25 +251,25 @@ function reviveTag(marked: unknown[], whole: unknown, resolve: (ref: number) => 
     case "n":
       return Number(first);
     case "i":
-      return BigInt(first);
+      return BigInt(first as string);
     case "d":
-      return new Date(first ?? Number.NaN);
+      return new Date((first ?? Number.NaN) as number);
     case "m":
       return reviveMap(list(first, resolve) as [unknown, unknown][], resolve);
     case "s":
       return new Set(revive(list(first, resolve), resolve) as unknown[]);
     case "x":
-      return new RegExp(first, second);
+      return new RegExp(first as string, second as string);
     case "e":
-      return reviveError(first, second);
+      return reviveError(first as string, second as string);
     case "b":
-      return new Uint8Array(Buffer.from(first, "base64"));
+      return new Uint8Array(Buffer.from(first as string, "base64"));
     case "S":
       return new DeltaSnapshot(revive(first, resolve));
     case "c":
-      return buildClass(first, revive(second, resolve) as Record<string, unknown>) ?? whole;
+      return buildClass(first as string, revive(second, resolve) as Record<string, unknown>) ?? whole;
     case "o":
-      return pairs(first, resolve);
+      return pairs(first as [unknown, unknown][], resolve);
     default:
       return reviveTypedArray(name, first) ?? whole;
   }

@@ -20,7 +20,7 @@ import {
 import { setOwn } from "./set-own.ts";
 
 type Fields = Record<string, unknown>;
-type Build = (fields: any) => object;
+type Build = (fields: never) => object;
 
 /** By tag; a tag is stored, so never rename one. A chunk has a `+`. */
 const CLASSES: Readonly<Record<string, Build>> = {
@@ -94,7 +94,7 @@ export function buildClass(tag: string, fields: Fields): object | undefined {
   }
   // Constructors interpret some fields (v1 content, chunks of calls); stored is what they made of them.
   const plain = tag === "ai" || tag === "ai+" ? { ...whole, content: "", response_metadata: {} } : whole;
-  const message = build({ ...plain, additional_kwargs: {}, tool_call_chunks: [] }) as Fields;
+  const message = build({ ...plain, additional_kwargs: {}, tool_call_chunks: [] } as never) as Fields;
   for (const key of Object.keys(whole)) setOwn(message, key, whole[key]);
   message.lc_kwargs = whole;
   return message;

@@ -25,7 +25,6 @@ import type {
   ThreadStorage,
   TupleRows,
 } from "../storage/storage.ts";
-import type { FileImage } from "../threads/images.ts";
 import type { PruneOptions } from "../threads/threads.ts";
 import {
   type ClaimingSaver,
@@ -39,6 +38,7 @@ import { claimThread } from "./claim-thread.ts";
 import { deltaHistory } from "./delta-history.ts";
 import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
+import type { FileImage } from "./file-image.ts";
 import { addressOf, checkedId, checkedText, threadAddress } from "./ids.ts";
 import { pruneQuery } from "./prune-options.ts";
 import { admit, READ_LIMIT_KEY, type ReadLimit, readLimitOf, unlessTooLarge } from "./reading/read-limit.ts";

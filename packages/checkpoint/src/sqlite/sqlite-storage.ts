@@ -1,22 +1,7 @@
 /** Threads in an SQLite file, seen from the event loop: every call is answered by the file's own thread. */
 import { resolve } from "node:path";
-import type {
-  ClaimAnswer,
-  FactChanges,
-  ImageRow,
-  PruneQuery,
-  PruneResult,
-  PutBatch,
-  PutResult,
-  RowQuery,
-  StorageCounts,
-  StoredObject,
-  ThreadFacts,
-  ThreadQuery,
-  ThreadStorage,
-  TupleRows,
-} from "../storage/storage.ts";
-import { objectsOf } from "./columns.ts";
+import type { ThreadStorage } from "../storage/storage.ts";
+import { type ObjectColumns, objectsOf } from "./columns.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import type { SqliteOptions } from "./sqlite-sql.ts";
 
@@ -34,99 +19,51 @@ export async function openSqliteStorage(path: string, options: SqliteOptions = {
   }
 }
 
+type Method = { [Name in keyof ThreadStorage]-?: NonNullable<ThreadStorage[Name]> };
+
 export class SqliteStorage implements ThreadStorage {
   readonly #connection: Connection;
+  readonly put = this.#forward("put");
+  readonly readTuple = this.#forward("readTuple");
+  readonly listRows = this.#forward("listRows");
+  readonly epochOf = this.#forward("epochOf");
+  readonly deleteThread = this.#forward("deleteThread");
+  readonly copyThread = this.#forward("copyThread");
+  readonly prune = this.#forward("prune");
+  readonly listThreads = this.#forward("listThreads");
+  readonly thread = this.#forward("thread");
+  readonly setFacts = this.#forward("setFacts");
+  readonly listImages = this.#forward("listImages");
+  readonly claim = this.#forward("claim");
+  readonly release = this.#forward("release");
+  /** Counts of everything this process opened on the file. */
+  readonly counts = this.#forward("counts");
+  readonly size = this.#forward("size");
+  readonly erase = this.#forward("erase");
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  put(batch: PutBatch): Promise<PutResult> {
-    return this.#call("put", batch);
+  async loadObjects(...args: Parameters<ThreadStorage["loadObjects"]>) {
+    return objectsOf((await this.#call("loadColumns", args)) as ObjectColumns);
   }
 
-  readTuple(
-    threadId: string,
-    namespace: string,
-    checkpointId: string | undefined,
-  ): Promise<TupleRows | undefined> {
-    return this.#call("readTuple", threadId, namespace, checkpointId);
-  }
-
-  listRows(query: RowQuery): Promise<readonly TupleRows[]> {
-    return this.#call("listRows", query);
-  }
-
-  async loadObjects(
-    ids: readonly number[],
-    known?: readonly number[],
-    mostBytes?: number,
-  ): Promise<readonly StoredObject[]> {
-    return objectsOf(await this.#call("loadColumns", ids, known, mostBytes));
-  }
-
-  epochOf(threadId: string): Promise<number> {
-    return this.#call("epochOf", threadId);
-  }
-
-  deleteThread(threadId: string, fence?: number): Promise<void> {
-    return this.#call("deleteThread", threadId, fence);
-  }
-
-  copyThread(from: string, to: string, now: number): Promise<void> {
-    return this.#call("copyThread", from, to, now);
-  }
-
-  prune(query: PruneQuery): Promise<PruneResult> {
-    return this.#call("prune", query);
-  }
-
-  listThreads(query: ThreadQuery): Promise<readonly ThreadFacts[]> {
-    return this.#call("listThreads", query);
-  }
-
-  thread(threadId: string): Promise<ThreadFacts | undefined> {
-    return this.#call("thread", threadId);
-  }
-
-  setFacts(threadId: string, facts: FactChanges): Promise<void> {
-    return this.#call("setFacts", threadId, facts);
-  }
-
-  listImages(threadId: string): Promise<readonly ImageRow[]> {
-    return this.#call("listImages", threadId);
-  }
-
-  claim(threadId: string, holder: string, ttlMs: number, fence?: number): Promise<ClaimAnswer> {
-    return this.#call("claim", threadId, holder, ttlMs, fence);
-  }
-
-  release(threadId: string, fence: number): Promise<void> {
-    return this.#call("release", threadId, fence);
-  }
-
-  /** Counts of everything this process opened on the file. */
-  counts(): Promise<StorageCounts> {
-    return this.#call("counts");
-  }
-
-  size(): Promise<number> {
-    return this.#call("size");
-  }
-
-  erase(): Promise<void> {
-    return this.#call("erase");
-  }
-
-  backup(path: string): Promise<void> {
-    return this.#call("backup", resolve(path));
+  async backup(path: string): Promise<void> {
+    await this.#call("backup", [resolve(path)]);
   }
 
   close(): Promise<void> {
     return this.#connection.close();
   }
 
-  async #call<T>(method: keyof ThreadStorage | "loadColumns", ...args: readonly unknown[]): Promise<T> {
-    return (await this.#connection.call("storage", method, args)) as T;
+  /** The method of this name in the database's own thread. */
+  #forward<Name extends keyof Method>(name: Name): Method[Name] {
+    const method = (...args: readonly unknown[]) => this.#call(name, args);
+    return method as unknown as Method[Name];
+  }
+
+  #call(method: string, args: readonly unknown[]): Promise<unknown> {
+    return this.#connection.call("storage", method, args);
   }
 }

@@ -101,7 +101,7 @@ export abstract class DurableStore extends BaseStore {
   override async put(
     namespace: string[],
     key: string,
-    value: Record<string, any>,
+    value: Item["value"],
     index?: false | string[],
     options: PutOptions = {},
   ): Promise<void> {
@@ -136,8 +136,8 @@ export abstract class DurableStore extends BaseStore {
   async putIf(
     namespace: string[],
     key: string,
-    value: Record<string, any> | null,
-    expected: Record<string, any> | null,
+    value: Item["value"] | null,
+    expected: Item["value"] | null,
   ): Promise<boolean> {
     const operation = { namespace, key, value } as PutOperation;
     const put = encodeOperation(operation, this.#options.ttl?.defaultMinutes) as PutItem;

@@ -25,15 +25,15 @@ export function matches(value: unknown, conditions: readonly Condition[]): boole
   });
 }
 
-const TESTS: Readonly<Record<Operator, (found: unknown, operand: any) => boolean>> = {
+const TESTS: Readonly<Record<Operator, (found: unknown, operand: unknown) => boolean>> = {
   $eq: sameJson,
   $ne: (found, operand) => !sameJson(found, operand),
-  $gt: (found, operand) => Number(found) > operand,
-  $gte: (found, operand) => Number(found) >= operand,
-  $lt: (found, operand) => Number(found) < operand,
-  $lte: (found, operand) => Number(found) <= operand,
-  $in: (found, operand: unknown[]) => operand.some((one) => sameJson(found, one)),
-  $nin: (found, operand: unknown[]) => !operand.some((one) => sameJson(found, one)),
+  $gt: (found, operand) => Number(found) > Number(operand),
+  $gte: (found, operand) => Number(found) >= Number(operand),
+  $lt: (found, operand) => Number(found) < Number(operand),
+  $lte: (found, operand) => Number(found) <= Number(operand),
+  $in: (found, operand) => (operand as unknown[]).some((one) => sameJson(found, one)),
+  $nin: (found, operand) => !(operand as unknown[]).some((one) => sameJson(found, one)),
 };
 
 function conditionsOf(field: string, wanted: unknown): Condition[] {

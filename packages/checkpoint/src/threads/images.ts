@@ -1,28 +1,17 @@
 /** Files outside the state as they were before a step changed them, kept with the thread. */
 import { Decoder } from "../content/decode.ts";
 import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
+import type { FileContent, FileImage } from "../saver/file-image.ts";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 import type { ThreadStorage } from "../storage/storage.ts";
+
+export type { FileImage };
 
 /** Begins a place that stands for a command that was run there, with the command as its path. */
 export const COMMAND = "command:";
 /** Begins a place where files changed whose contents were too large to be kept. */
 export const LARGE = "large:";
-
-type Content = string | Uint8Array | undefined;
-
-export interface FileImage {
-  /** The checkpoint the step began with: the one a tool finds in its config. */
-  readonly checkpointId: string;
-  /** Tree of files that contains the path, e.g. a root directory. */
-  readonly place: string;
-  readonly path: string;
-  /** `undefined` if there was no file. */
-  readonly before: Content;
-  /** `undefined` if there is none any more. */
-  readonly after: Content;
-}
 
 export interface StoredImage {
   readonly checkpointId: string;
@@ -32,8 +21,8 @@ export interface StoredImage {
   readonly sequence: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  before(): Promise<Content>;
-  after(): Promise<Content>;
+  before(): Promise<FileContent>;
+  after(): Promise<FileContent>;
 }
 
 /** Contents that are stored already cost nothing. Goes with the thread, and with what `prune` finds too old. */
@@ -57,9 +46,9 @@ export async function listImages(saver: SharedSaver, threadId: string): Promise<
   }));
 }
 
-async function contentAt(storage: ThreadStorage, id: number | undefined): Promise<Content> {
+async function contentAt(storage: ThreadStorage, id: number | undefined): Promise<FileContent> {
   if (id === undefined) return undefined;
   const decoder = new Decoder();
   decoder.add(await storage.loadObjects([id]));
-  return decoder.value(id) as Content;
+  return decoder.value(id) as FileContent;
 }

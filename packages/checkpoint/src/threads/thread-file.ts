@@ -136,7 +136,7 @@ export class LineReader {
   }
 }
 
-const CHECKS: Readonly<Record<string, (line: any) => boolean>> = {
+const CHECKS: Readonly<Record<string, (line: Record<string, unknown>) => boolean>> = {
   object: ({ kind, refs, hash, text, base64 }) =>
     KINDS.has(kind) && isRefs(refs) && typeof hash === "string" && isBody(kind, text, base64),
   checkpoint: ({ namespace, id, parent, root, refs, body }) =>
@@ -154,10 +154,10 @@ const CHECKS: Readonly<Record<string, (line: any) => boolean>> = {
 };
 
 const KINDS: ReadonlySet<unknown> = new Set(Object.values(KIND));
-const JSON_KINDS: ReadonlySet<number> = new Set([KIND.value, KIND.map]);
-const BYTES_KINDS: ReadonlySet<number> = new Set([KIND.text16, KIND.bytes]);
+const JSON_KINDS: ReadonlySet<unknown> = new Set([KIND.value, KIND.map]);
+const BYTES_KINDS: ReadonlySet<unknown> = new Set([KIND.text16, KIND.bytes]);
 
-function isBody(kind: number, text: unknown, base64: unknown): boolean {
+function isBody(kind: unknown, text: unknown, base64: unknown): boolean {
   if (BYTES_KINDS.has(kind)) return text === undefined && typeof base64 === "string";
   if (base64 !== undefined || typeof text !== "string" || !text.isWellFormed()) return false;
   const isJson = JSON_KINDS.has(kind) || (kind === KIND.list && text !== "");

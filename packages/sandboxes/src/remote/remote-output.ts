@@ -1,6 +1,7 @@
 /** Bytes of output as text, without characters that a cut went through. */
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const UTF_8 = ["utf-8", { ignoreBOM: true }] as const;
+const decoder = new TextDecoder(...UTF_8);
 const LONGEST_CHARACTER = 4;
 
 /** Bytes that are no UTF-8 become U+FFFD. */
@@ -10,8 +11,11 @@ export function wholeOutput(bytes: Uint8Array): string {
 
 /** The beginning and the end of an output whose middle is not known. */
 export function cutOutput(head: Uint8Array, tail: Uint8Array): string {
-  const first = decoder.decode(head.subarray(0, wholeEnd(head)));
-  const last = decoder.decode(tail.subarray(wholeStart(tail)));
+  // A stream holds back a character that is not complete.
+  const first = new TextDecoder(...UTF_8).decode(head, { stream: true });
+  let start = 0;
+  while (start < LONGEST_CHARACTER - 1 && isContinuation(tail[start])) start += 1;
+  const last = decoder.decode(tail.subarray(start));
   return `${first}\n[… output left out …]\n${last}`;
 }
 
@@ -26,28 +30,6 @@ export function boundOutput(
   return { output: cutOutput(bytes.subarray(0, half), bytes.subarray(bytes.length - half)), truncated: true };
 }
 
-/** The length of `bytes` without a character that is cut off at its end. */
-function wholeEnd(bytes: Uint8Array): number {
-  for (let back = 1; back < LONGEST_CHARACTER && back <= bytes.length; back += 1) {
-    const byte = bytes[bytes.length - back] as number;
-    if (isContinuation(byte)) continue;
-    return lengthOf(byte) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-/** Where the first character of `bytes` begins that is not cut off at its start. */
-function wholeStart(bytes: Uint8Array): number {
-  let start = 0;
-  while (start < LONGEST_CHARACTER - 1 && start < bytes.length && isContinuation(bytes[start] as number))
-    start += 1;
-  return start;
-}
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80;
-}
-
-function lengthOf(firstByte: number): number {
-  return firstByte >= 0xf0 ? 4 : firstByte >= 0xe0 ? 3 : firstByte >= 0xc0 ? 2 : 1;
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
