@@ -101,7 +101,7 @@ describe("a run without any key", () => {
       "ignored.txt": "TODO: never seen",
       "data.bin": new Uint8Array([0, 1, 2]),
     });
-    const result = await runBinary(["run", "Describe", "the", "engine"], { cwd });
+    const result = await runBinary(["run", "Describe", "the", "engine", "in", "report.md"], { cwd });
     expect(result.stderr.split("\n").filter((line) => /^\S.*offline model/.test(line))).toEqual([LABEL]);
     expect(result.stderr).toContain(`Workspace: ${cwd} (the directory itself)\n`);
     expect(result.stderr).toContain("● glob **/*");
@@ -111,7 +111,7 @@ describe("a run without any key", () => {
     expect(result.stdout).toMatch(/^I am the offline model, not an LLM/);
     expect(result.code).toBe(0);
     const report = await readFile(join(cwd, "report.md"), "utf8");
-    expect(report).toContain("> Describe the engine");
+    expect(report).toContain("> Describe the engine in report.md");
     expect(report).toContain("/src/engine.ts:1: // TODO: ignite");
     expect(report).not.toContain("ignored.txt");
     expect((await readdir(cwd)).sort()).toEqual([
@@ -127,18 +127,26 @@ describe("a run without any key", () => {
 
   it("works in the directory that --in names, on a task from stdin", async () => {
     const cwd = await directoryWith({ "sub/a.txt": "x" });
-    const result = await runBinary(["run", "-", "--in", "sub"], { cwd, stdin: "Look around" });
-    expect(result.stderr).toContain(`  + /report.md\nWrote 1 file in ${join(cwd, "sub")}\n`);
+    const result = await runBinary(["run", "-", "--in", "sub"], { cwd, stdin: "Write notes.md" });
+    expect(result.stderr).toContain(`  + /notes.md\nWrote 1 file in ${join(cwd, "sub")}\n`);
     expect(result.code).toBe(0);
     expect([await readdir(cwd), (await readdir(join(cwd, "sub"))).sort()]).toEqual([
       ["sub"],
-      ["a.txt", "report.md"],
+      ["a.txt", "notes.md"],
     ]);
+  });
+
+  it("leaves no file behind unless the task asks for one, and prints its report", async () => {
+    const cwd = await directoryWith({ "a.txt": "TODO: x" });
+    const result = await runBinary(["run", "Look at a.txt"], { cwd });
+    expect(result.stdout).toContain("# Report of the offline model");
+    expect(result.stdout).toContain("/a.txt:1: TODO: x");
+    expect(await readdir(cwd)).toEqual(["a.txt"]);
   });
 
   it("adds what is piped to the task and says so, and leaves the report of an earlier run alone", async () => {
     const cwd = await directoryWith({ "a.txt": "x", "report.md": "an old report" });
-    const result = await runBinary(["run", "Review this"], { cwd, stdin: "+ piped line\n" });
+    const result = await runBinary(["run", "Review this in report.md"], { cwd, stdin: "+ piped line\n" });
     expect(result.stderr).toContain("Task: 12 B from stdin added to it\n");
     expect(result.stderr).toContain("  + /report-2.md\n");
     expect(await readFile(join(cwd, "report-2.md"), "utf8")).toContain("+ piped line");
@@ -173,7 +181,7 @@ describe("a run without any key", () => {
 describe("--json", () => {
   it("prints parts of a v2 stream, one a line, and nothing else on stdout", async () => {
     const cwd = await directoryWith({ "a.txt": "x" });
-    const result = await runBinary(["run", "Look", "--json"], { cwd });
+    const result = await runBinary(["run", "Write report.md", "--json"], { cwd });
     expect(result.code).toBe(0);
     const parts = result.stdout
       .trimEnd()

@@ -26,9 +26,12 @@ const ask = (task: string) => [{ role: "user", content: task }];
 describe("the offline model in an agent", () => {
   it("plans, looks, reads, reports and finishes, its list always up to date", async () => {
     const agent = createDeepAgent({ model: new OfflineModel() });
-    const result = await agent.invoke({ messages: ask("Tell me about the roses"), files: GARDEN });
+    const result = await agent.invoke({
+      messages: ask("Tell me about the roses in report.md"),
+      files: GARDEN,
+    });
     const report = result.files["/report.md"]?.content ?? "";
-    expect(report).toContain("> Tell me about the roses");
+    expect(report).toContain("> Tell me about the roses in report.md");
     expect(report).toContain("5 files");
     expect(report).toContain("- .ts: 2");
     expect(report).toContain("- /src/cli.ts (package.json)");
@@ -48,7 +51,7 @@ describe("the offline model in an agent", () => {
     const texts = new Set<string>();
     for (let i = 0; i < 2; i += 1) {
       const agent = createDeepAgent({ model: new OfflineModel() });
-      const result = await agent.invoke({ messages: ask("roses"), files: GARDEN });
+      const result = await agent.invoke({ messages: ask("roses, as report.md"), files: GARDEN });
       texts.add(
         JSON.stringify([result.files["/report.md"]?.content, result.messages.map(({ text }) => text)]),
       );
@@ -60,7 +63,10 @@ describe("the offline model in an agent", () => {
     const agent = createDeepAgent({ model: new OfflineModel() });
     const empty = await agent.invoke({ messages: ask("Anything?") });
     expect(empty.messages.at(-1)?.text).toContain("The workspace is empty");
-    const again = await agent.invoke({ messages: ask("Again"), files: files({ "/report.md": "mine" }) });
+    const again = await agent.invoke({
+      messages: ask("Again, write report.md"),
+      files: files({ "/report.md": "mine" }),
+    });
     expect(again.files["/report.md"]?.content).toBe("mine");
     expect(again.files["/report-2.md"]?.content).toContain("Report of the offline model");
   });
@@ -76,7 +82,7 @@ describe("the offline model in an agent", () => {
     });
     const result = await agent.invoke({ messages: ask("Hello") });
     expect(result.messages).toHaveLength(2);
-    expect(result.messages.at(-1)?.text).toContain("No report was written");
+    expect(result.messages.at(-1)?.text).toContain("I am the offline model");
   });
 
   it("delegates once when there is somebody to delegate to", async () => {
@@ -97,7 +103,7 @@ describe("the offline model in an agent", () => {
       tools: [task],
       middleware: [{ subAgentMiddleware: false }],
     });
-    const result = await agent.invoke({ messages: ask("roses"), files: GARDEN });
+    const result = await agent.invoke({ messages: ask("roses, as report.md"), files: GARDEN });
     expect(asked).toHaveLength(1);
     expect(result.files["/report.md"]?.content).toContain("> A second pair of eyes agrees.");
     const child = await createDeepAgent({ model: new OfflineModel() }).invoke({
@@ -121,7 +127,7 @@ describe("the offline model in an agent", () => {
       tools: ["ls", "glob", "grep", "read_file", "write_file"].map(broken),
     });
     const result = await agent.invoke({ messages: ask("Hello") });
-    expect(result.messages.at(-1)?.text).toContain("No report was written");
+    expect(result.messages.at(-1)?.text).toContain("# Report of the offline model");
     expect(result.outcome).toEqual({ kind: "done" });
   });
 });

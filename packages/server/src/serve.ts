@@ -1,4 +1,5 @@
 /** The server on a port of this machine. */
+import { rm } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -38,8 +39,8 @@ export const defaultDatabase = (): string =>
 const KEPT_MS = 75_000;
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { port = 2024, host = "127.0.0.1", tokenFile, ...rest } = options;
-  const isGuarded = rest.authenticate !== undefined || rest.token !== undefined;
+  const { host = "127.0.0.1", tokenFile } = options;
+  const isGuarded = options.authenticate !== undefined || options.token !== undefined;
   if (!isLoopback(host) && !isGuarded)
     throw new ConfigurationError(
       "INVALID_OPTION",
@@ -49,6 +50,17 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       },
     );
   const token = isGuarded ? undefined : await openTokenFile(tokenFile);
+  try {
+    return await listening(options, token);
+  } catch (error) {
+    // A token is shown when it is made: one that nobody saw must not stay.
+    if (token?.created) await rm(token.path, { force: true });
+    throw error;
+  }
+}
+
+async function listening(options: ServeOptions, token: ServerToken | undefined): Promise<RunningServer> {
+  const { port = 2024, host = "127.0.0.1", tokenFile: _, ...rest } = options;
   const app = await createApp({
     loadAgents: true,
     ...rest,

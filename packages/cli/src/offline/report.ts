@@ -29,19 +29,25 @@ export function reportText(task: string, facts: Facts): string {
   return `${sections.filter((text) => text !== "").join("\n\n")}\n`;
 }
 
-/** The last word of a run; `reportPath` is undefined when nothing was written. */
-export function answerText(facts: Facts, reportPath: string | undefined): string {
+/** The last word of a run. Without a file the report itself stands in it. */
+export function answerText(facts: Facts, reportPath: string | undefined, report: string | undefined): string {
   const { files, kinds, notes } = facts;
   const top = kinds.slice(0, 3).map(([kind, amount]) => `${amount} ${kind}`);
   const found =
     files.length === 0
       ? "The workspace is empty."
       : `The workspace has ${count(files.length, "file")}${top.length > 0 ? ` (${top.join(", ")})` : ""} and ${count(notes.length, "TODO or FIXME note")}.`;
-  const where = reportPath === undefined ? "No report was written." : `What I found is in ${reportPath}.`;
+  const where =
+    reportPath !== undefined
+      ? ` What I found is in ${reportPath}.`
+      : report === undefined
+        ? ""
+        : " What I found stands below; for a file, name one in the task, such as report.md.";
   return [
     "I am the offline model, not an LLM: I looked around with the tools but could not do the task itself.",
-    `${found} ${where}`,
-    "For a real answer set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_API_KEY, or start Ollama.",
+    `${found}${where}`,
+    "For a real answer store a key with `deepwright login`, or start Ollama.",
+    ...(report === undefined ? [] : [report.trimEnd()]),
   ].join("\n\n");
 }
 

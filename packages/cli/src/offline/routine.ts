@@ -43,12 +43,17 @@ export function nextTurn(progress: Progress, offered: ReadonlySet<string>): Plan
   }
   if (plans && steps.length > 0 && !isListed(progress, steps.length))
     return { text: "", calls: [todos(steps, steps.length)] };
-  return { text: answerText(factsOf(progress), reportPath(progress)), calls: [] };
+  const facts = factsOf(progress);
+  const path = reportPath(progress);
+  const isPrinted = path === undefined && steps.length > 0 && !progress.task.startsWith(SECOND_LOOK);
+  const report = isPrinted ? reportText(progress.task, facts) : undefined;
+  return { text: answerText(facts, path, report), calls: [] };
 }
 
-/** A subagent that runs this routine for our own second look neither writes nor delegates. */
+/** A file is written only where the task asks for one; a subagent that takes our own second look neither writes nor delegates. */
 function applies({ tools }: Step, task: string, offered: ReadonlySet<string>): boolean {
   const isSecondLook = task.startsWith(SECOND_LOOK);
+  if (tools.includes("write_file") && wantedFile(task) === undefined) return false;
   if (isSecondLook && (tools.includes("task") || tools.includes("write_file"))) return false;
   return tools.some((tool) => offered.has(tool));
 }
@@ -101,13 +106,23 @@ function delegate(progress: Progress): readonly PlannedCall[] {
 }
 
 const REPORT_TRIES = 3;
+const WANTED =
+  /\b(?:in|into|to|as|write|create|save)\s+(?:a\s+|the\s+|file\s+)*[`'"]?\/?([\w-][\w./-]*\.(?:md|txt))\b/i;
+
+/** The file the task wants written, for example `report.md` in "Summarise this project in report.md". */
+function wantedFile(task: string): string | undefined {
+  const [, name] = WANTED.exec(task) ?? [];
+  return name === undefined || name.includes("..") ? undefined : `/${name}`;
+}
 
 /** A name that is taken is followed by another one, a few times. */
 function writeReport(progress: Progress): readonly PlannedCall[] {
   const tried = progress.calls.filter(({ name }) => name === "write_file");
   if (reportPath(progress) !== undefined || tried.length >= REPORT_TRIES) return [];
   const taken = new Set([...filesOf(progress), ...tried.map(({ args }) => String(args.file_path))]);
-  const names = ["/report.md", ...Array.from({ length: taken.size + 1 }, (_, i) => `/report-${i + 2}.md`)];
+  const wanted = wantedFile(progress.task) ?? "/report.md";
+  const [stem, ending] = [wanted.replace(/\.\w+$/, ""), /\.\w+$/.exec(wanted)?.[0] ?? ""];
+  const names = [wanted, ...Array.from({ length: taken.size + 1 }, (_, i) => `${stem}-${i + 2}${ending}`)];
   const path = names.find((name) => !taken.has(name));
   const content = reportText(progress.task, factsOf(progress));
   return [{ name: "write_file", args: { file_path: path, content } }];

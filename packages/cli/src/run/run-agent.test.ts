@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
@@ -33,6 +34,12 @@ async function run(
 }
 
 describe("runAgent", () => {
+  it("leaves no listener at the signal of a run, however often it goes on", async () => {
+    const stop = new Stop();
+    for (let turn = 0; turn < 12; turn += 1) await run([say("done")], {}, { stop });
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+  });
+
   it("gives the figures and the outcome of the run", async () => {
     const parts: StreamPart[] = [];
     const edit = { file_path: "/a.txt", old_string: "old", new_string: "new" };

@@ -53,16 +53,25 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
 }
 
 async function follow({ agent, input, stop, onPart, config }: AgentRun, ledger: Ledger): Promise<void> {
+  // The engine leaves a listener at the signal of every stream: each gets one of its own.
+  const own = new AbortController();
+  const abort = (): void => own.abort(stop.signal.reason);
+  if (stop.signal.aborted) abort();
+  stop.signal.addEventListener("abort", abort, { once: true });
   const options = {
     ...config,
     version: "v2",
     streamMode: ["updates", "messages", "custom", "values"],
     subgraphs: true,
-    signal: stop.signal,
+    signal: own.signal,
   };
-  for await (const part of await agent.stream(input as never, options as never)) {
-    if (stop.reason !== undefined) return;
-    ledger.take(part);
-    onPart(part);
+  try {
+    for await (const part of await agent.stream(input as never, options as never)) {
+      if (stop.reason !== undefined) return;
+      ledger.take(part);
+      onPart(part);
+    }
+  } finally {
+    stop.signal.removeEventListener("abort", abort);
   }
 }

@@ -307,6 +307,7 @@ test("a port in use is named, and what to do", async () => {
   expect(result.stderr).toContain(
     `Another program listens on port ${port} of 127.0.0.1. Give another with --port`,
   );
+  await expect(stat(join(homeOf(cwd), "server-token"))).rejects.toThrow("ENOENT");
 });
 
 test.each([

@@ -11,7 +11,7 @@ const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 /** A directory whose database has one thread, made by the offline model. */
 async function withThread(): Promise<{ cwd: string; id: string }> {
   const cwd = await directoryWith({ "a.txt": "x" });
-  const { stderr } = await runBinary(["run", "Look around"], { cwd });
+  const { stderr } = await runBinary(["run", "Look around and write report.md"], { cwd });
   return { cwd, id: /^thread: (\S+)$/m.exec(stderr)?.[1] ?? "none" };
 }
 
