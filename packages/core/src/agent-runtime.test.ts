@@ -1,4 +1,4 @@
-/** What tools are told about the run they are part of. */
+/** Facts about the run that its tools receive. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {

@@ -1,4 +1,4 @@
-/** What the compiler knows of an agent. Checked by `tsc`; vitest runs only what is not a type. */
+/** Types of an agent. Checked by `tsc`; vitest runs only what is not a type. */
 import type { BaseMessage } from "@langchain/core/messages";
 import { Annotation, type Command, type Interrupt, ReducedValue, StateSchema } from "@langchain/langgraph";
 import {

@@ -1,6 +1,6 @@
 /**
- * What the compiler knows of an agent. Kept shallow on purpose: schemas are read by shape, tools are
- * not inspected, and middleware is folded as a union, so that large agents stay cheap to check.
+ * Types of an agent. Kept shallow on purpose: schemas are read by shape, tools are not inspected, and middleware is
+ * folded as a union, so that large agents stay cheap to check.
  */
 import type { BaseCache } from "@langchain/core/caches";
 import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
@@ -50,7 +50,7 @@ export interface CreateDeepAgentParams<
   tools?: readonly AgentTool[] | null;
   systemPrompt?: string | SystemMessage | PromptParts | null;
   middleware?: TMiddleware | null;
-  /** Whom the agent can hand tasks to. A general-purpose subagent is added. */
+  /** Subagents that the agent can delegate to. A general-purpose subagent is added. */
   subagents?: readonly AnySubAgent[] | null;
   /** Agents of this process that async subagents name by `graphId`, besides those of `registerGraph`. */
   asyncAgents?: GraphSources | null;
@@ -73,13 +73,15 @@ export interface CreateDeepAgentParams<
   skills?: readonly string[] | null;
   /** Memory and skills that nobody has vouched for: they are data outside the system prompt, in subagents too. Default: none. */
   untrusted?: UntrustedSources | null;
-  /** What the agent may read and write: the first rule that fits decides, what no rule fits is allowed. */
+  /** Paths the agent may read and write. The first matching rule decides; a path that matches no rule is allowed. */
   permissions?: PermissionList | null;
-  /** What no agent inside its runs may exceed, whatever permissions that one has of its own. */
+  /** Permissions that no agent inside its runs may exceed, whatever its own permissions say. */
   permissionCeiling?: PermissionList | null;
   /** Tools a person must approve. Needs a checkpointer. */
   interruptOn?: InterruptOn | null;
-  /** What a run may use, with all the runs inside it: then it ends with the outcome `budget`. Default: no limit. */
+  /**
+   * Limits for a run with all the runs inside it. Beyond them it ends with the outcome `budget`. Default: no limit.
+   */
   budget?: Budget | null;
   /** Seconds a tool call may take; one number for all or one per tool. Default: no limit. */
   toolTimeout?: number | Record<string, number> | null;
@@ -132,7 +134,7 @@ export interface BuiltInResult {
   messages: BaseMessage[];
   files: Record<string, FileData>;
   todos: Todo[];
-  /** Of agents with async subagents. */
+  /** Present for agents with async subagents. */
   asyncTasks?: AsyncTasks;
   outcome: Outcome;
   __interrupt__?: Interrupt[];
@@ -145,7 +147,7 @@ export interface BuiltInInput {
   skillsMetadata?: unknown;
 }
 
-/** What `invoke` resolves with. */
+/** The result of `invoke`. */
 export type AgentResult<M extends readonly unknown[], S, R> = BuiltInResult &
   Fold<ValueOf<S>> &
   Fold<ValueOf<SchemaOf<M[number]>>> &

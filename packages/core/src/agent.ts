@@ -76,7 +76,7 @@ export class DeepAgent<
     return describeLoop(this.loop);
   }
 
-  /** What the permissions say about a path, and which rule says it. */
+  /** Explains the permissions of a path, and names the rule that decides. */
   explain(path: string, operation: FilesystemOperation): PermissionExplanation {
     return explainPermission(this.permissions, path, operation);
   }
@@ -210,7 +210,7 @@ export function createDeepAgent<
   return agent as never;
 }
 
-/** What the subagents of the agent take over. */
+/** Defaults that the subagents inherit from the agent. */
 function childDefaults(
   options: Record<string, unknown>,
   model: unknown,

@@ -1,11 +1,10 @@
 /**
- * What the channels of a loop hold, told to savers that store by identity.
+ * Values of the loop's channels, made known to savers that store by identity.
  *
- * A saver may skip an object it has stored before only if it knows that nobody changed it since. The
- * loop keeps its channels' values as they are (it never edits a message or a file in place), so a saver
- * may trust the lists and maps a channel hands to savers, and to nobody else (`forSavers`). What comes in
- * from outside it may not, even when it is an object that was in a channel before: a caller may have edited
- * it in the meantime.
+ * A saver may skip an object it has stored before only if it knows that nobody changed it since. The loop never edits
+ * a message or a file in place, so a saver may trust the lists and maps that a channel hands to savers, and to nobody
+ * else (`forSavers`). Values from outside cannot be trusted, even when the object was in a channel before: a caller
+ * may have edited it in the meantime.
  *
  * Shared by all copies of this module in a process.
  */
@@ -14,7 +13,7 @@ interface ChannelValues {
   readonly stamps: WeakMap<object, number>;
   /** Lists and maps a reducer made. */
   readonly made: WeakSet<object>;
-  /** Of a channel's list or map the copy savers see, and back. */
+  /** Copies that savers see of a channel's list or map, and back. */
   readonly copies: WeakMap<object, object>;
   readonly originals: WeakMap<object, object>;
   /** Copies that go to the channel of a run inside. */
@@ -75,8 +74,8 @@ export function isMadeByLoop(container: object): boolean {
 }
 
 /**
- * What a channel gives for a checkpoint: a flat copy nobody but savers gets hold of, the same one for as
- * long as the channel holds the same list or map.
+ * The value that a channel gives for a checkpoint: a flat copy that only savers get, the same one for as long as the
+ * channel holds the same list or map.
  */
 export function forSavers<T>(container: T): T {
   if (typeof container !== "object" || container === null) return container;
@@ -89,7 +88,7 @@ export function forSavers<T>(container: T): T {
   return copy as T;
 }
 
-/** What the channel held, for a copy it gave; anything else comes back as it is. */
+/** The value that the channel held, for a copy it gave; anything else is returned unchanged. */
 export function fromSavers(value: unknown): unknown {
   return (typeof value === "object" && value !== null && values.originals.get(value)) || value;
 }
@@ -109,7 +108,7 @@ export function handDown<T extends object>(container: T): T {
   return copy;
 }
 
-/** What was handed down, as the other channel holds it; undefined for anything else. */
+/** A value that was handed down, as the other channel holds it; undefined for anything else. */
 export function handedDown(value: unknown): object | undefined {
   if (typeof value !== "object" || value === null || !values.handed.has(value)) return undefined;
   return values.originals.get(value);

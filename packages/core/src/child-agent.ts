@@ -132,7 +132,7 @@ function skillsOf(subAgent: SubAgent, defaults: ChildDefaults): readonly string[
   return subAgent.skills ?? (isGeneralPurpose(subAgent) ? (defaults.skills ?? []) : []);
 }
 
-/** Of two with one name the child's own counts. */
+/** The child's own middleware wins over one with the same name. */
 function middlewareOf(subAgent: SubAgent, defaults: ChildDefaults): readonly object[] {
   const own = subAgent.middleware ?? [];
   const { middleware = [], generalPurposeMiddleware = middleware } = defaults;

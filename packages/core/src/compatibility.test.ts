@@ -1,4 +1,4 @@
-/** What a program written for the peer relies on and would break it if it were different. */
+/** Behaviour that a program written for the peer relies on. */
 import { AIMessage, HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";

@@ -41,7 +41,7 @@ export interface SubAgentMiddlewareOptions {
   readonly generalPurposeAgent?: boolean | null;
   /** Replaces the description of `task`; `{available_agents}` in it stands for the list of subagents. */
   readonly taskDescription?: string | null;
-  /** What forks begin their prompt with, in a loop that does not show its own. */
+  /** Beginning of a fork's prompt, in a loop that does not show its own. */
   readonly parentSystemPrompt?: string | SystemMessage | null;
 }
 

@@ -1,4 +1,4 @@
-/** What an agent is made of, in words: for people who want to see the prompt and its price. */
+/** A description of an agent, for people who want to see the prompt and its price. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { HookPhase, Loop } from "./loop/contract/loop.ts";
@@ -11,7 +11,7 @@ import { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";
 export interface AgentDescription {
   readonly name: string | undefined;
   readonly model: string;
-  /** Of the profiles it was built with, the widest first. */
+  /** Keys of the profiles it was built with, the widest first. */
   readonly profiles: readonly string[];
   readonly systemPrompt: string;
   readonly tools: readonly {

@@ -69,7 +69,7 @@ export type SandboxErrorCode =
   | "QUOTA_EXCEEDED";
 
 export interface ErrorDetails {
-  /** What the reader can do about it, one sentence. */
+  /** Advice for the reader, one sentence. */
   readonly hint?: string;
   readonly cause?: unknown;
 }

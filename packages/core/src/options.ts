@@ -89,7 +89,7 @@ export function nameOption({ name }: Record<string, unknown>): string | undefine
   throw new ConfigurationError("INVALID_OPTION", "The option 'name' must be a string.");
 }
 
-/** What stands before and after the sections of the middleware. The words of the profile close the prompt. */
+/** Text before and after the sections of the middleware. The profile's text closes the prompt. */
 export function promptOption(
   value: unknown,
   profile: Partial<Pick<HarnessProfile, "baseSystemPrompt" | "systemPromptSuffix">> = {},

@@ -35,7 +35,7 @@ export class SeededRandom {
   }
 }
 
-/** What happens to a run at its n-th event: a model call, a tool call, or a write to the saver. */
+/** Disturbance of a run at its n-th event: a model call, a tool call, or a write to the saver. */
 interface Disturbance {
   readonly kind: "none" | "abort" | "kill";
   at: number;
@@ -61,7 +61,7 @@ class MortalSaver extends MemorySaver {
     if (this.isDead) throw new Error("killed");
   }
 
-  /** What a new process sees. */
+  /** The saver as a new process sees it. */
   revived(): MortalSaver {
     const next = new MortalSaver();
     Object.assign(next, { storage: this.storage, writes: this.writes });
@@ -191,7 +191,7 @@ export class ThreadLife {
     if (this.#saver.isDead || this.#random.chance(0.3)) this.#agent = this.#newAgent();
   }
 
-  /** Whatever happened before, a person can go on. */
+  /** A person can continue, whatever happened before. */
   async #calmRun(): Promise<void> {
     this.#agent = this.#newAgent();
     for (let attempt = 0; attempt < 3; attempt += 1) {

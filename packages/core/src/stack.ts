@@ -1,4 +1,4 @@
-/** Which middleware an agent has, in which order: the one place where the order is decided. */
+/** The middleware of an agent and its order: the one place where the order is decided. */
 import type { AgentMiddleware } from "langchain";
 import type { BackendFactory, BackendProtocol } from "./backends/backend.ts";
 import { StateBackend } from "./backends/state/state.ts";
@@ -34,7 +34,7 @@ export interface StackOptions {
   readonly memory?: readonly string[];
   readonly skills?: readonly string[];
   readonly untrusted?: UntrustedSources | undefined;
-  /** What lets the agent delegate, what its subagents take over, and what it was given for that. */
+  /** Delegation middleware, defaults of the subagents, and options for both. */
   readonly subagents?: AgentMiddleware | undefined;
   /** The same for tasks in the background; absent: the agent was given nobody for them. */
   readonly asyncSubagents?: AgentMiddleware | undefined;
@@ -114,7 +114,7 @@ function builtInSlots(options: StackOptions): readonly Slot[] {
   ];
 }
 
-/** What is excluded is not made either, so that nothing speaks of it. */
+/** Excluded tools are not made either, so that no text mentions them. */
 function fileTools({ excludedTools }: StackOptions): Pick<FilesystemMiddlewareOptions, "tools"> {
   if (!FILESYSTEM_TOOL_NAMES.some((name) => excludedTools?.has(name))) return {};
   return { tools: FILESYSTEM_TOOL_NAMES.filter((name) => !excludedTools?.has(name)) };

@@ -175,7 +175,7 @@ function kindsOfCharacters(): Uint8Array {
   return table;
 }
 
-/** What stands before a piece of letters and belongs to it: nothing, a space, another character. */
+/** Character before a piece of letters that belongs to it: none, a space, another one. */
 const BARE = 0;
 const SPACED = 1;
 const MARKED = 2;

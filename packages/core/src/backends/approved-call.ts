@@ -9,7 +9,7 @@ interface Configured {
 
 interface Approval {
   readonly callId: string;
-  /** Of the task the call runs in: one of a graph that runs inside the call has another. */
+  /** The task that the call runs in. A graph that runs inside the call has another task. */
   readonly task: unknown;
   readonly places: readonly string[] | undefined;
 }

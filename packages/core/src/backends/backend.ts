@@ -80,7 +80,7 @@ export interface GrepMatch {
   readonly text: string;
 }
 
-/** What could not be read while listing or searching: reported, never dropped. */
+/** A file that could not be read while listing or searching: reported, never dropped. */
 export interface SkippedFile {
   readonly path: string;
   readonly code: FileErrorCode;
@@ -233,7 +233,7 @@ export interface BackendProtocol {
 }
 
 export interface ExecuteResponse {
-  /** What the command wrote to standard output and standard error, in the order it came. */
+  /** Standard output and standard error of the command, in the order they arrived. */
   readonly output: string;
   /** 124 after a time-out, 128 + n after signal n; null when it is not known. */
   readonly exitCode: number | null;
@@ -278,12 +278,12 @@ export interface SandboxBackendProtocol extends BackendProtocol {
   execute(command: string, options?: ExecuteOptions): Awaitable<ExecuteResponse>;
 }
 
-/** What a backend may know about the run it serves. `config` is the task's LangGraph config. */
+/** Facts about the run that a backend serves. `config` is the task's LangGraph config. */
 export interface BackendRuntime<State = any> {
   readonly state: State;
   readonly store?: BaseStore;
   readonly context?: unknown;
-  /** Who runs the agent, where a server says so. */
+  /** The server that runs the agent, if there is one. */
   readonly serverInfo?: ServerInfo;
   readonly config?: unknown;
 }
@@ -291,7 +291,7 @@ export interface BackendRuntime<State = any> {
 export interface ServerInfo {
   readonly user?: { readonly identity: string };
   readonly assistantId?: string;
-  /** What the namespaces of the run's user begin with, on a server that tells its users apart. */
+  /** Prefix of the namespaces of the run's user, on a server that separates its users. */
   readonly tenant?: string;
 }
 

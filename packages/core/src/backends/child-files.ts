@@ -29,7 +29,7 @@ export interface ChildFiles {
 export interface ChildFilesRequest extends OperationOptions {
   readonly name: string;
   readonly headBytes: number;
-  /** What follows the first place of this text is not wanted. */
+  /** Text after the first occurrence of this string is not needed. */
   readonly headUntil?: string;
   isKnown(stamp: string): boolean;
 }

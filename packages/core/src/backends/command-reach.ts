@@ -1,4 +1,4 @@
-/** Which files commands of a backend may reach: some lie where no shell leads, in a state, a store or a map. */
+/** Files that commands of a backend can reach. Files in a state, a store or a map are out of reach of a shell. */
 import { COMMAND_REACH } from "../internal-symbols.ts";
 import { isWithin } from "../paths.ts";
 import type { BackendProtocol } from "./backend.ts";
@@ -28,7 +28,7 @@ export interface SourceMount {
   readonly source: BackendSource;
 }
 
-/** Of a composite whose default runs the commands. `mounts` are the others, longest first. */
+/** Reach of a composite whose default runs the commands. `mounts` are the others, longest first. */
 export function reachOfMounts(mounts: readonly SourceMount[]): CommandReach {
   return (path) => {
     const own = mounts.find(({ prefix }) => isWithin(path, prefix));

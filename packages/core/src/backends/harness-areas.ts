@@ -8,7 +8,7 @@ const AREAS: readonly Area[] = ["large_tool_results", "conversation_history"];
 /** The directory of the areas where files have real paths; elsewhere they lie in `/`. */
 const OWN_DIRECTORY = ".deepwright";
 
-/** What stages remember in a message is under this key of its `additional_kwargs`. */
+/** Key of a message's `additional_kwargs` under which stages keep their marks. */
 export const MARKS = "deepwright";
 /** The private key of the state with what is known of compactions. */
 export const COMPACTION = "_compaction";

@@ -18,7 +18,7 @@ export type AnyBackendFactory = (runtime: BackendRuntime) => Awaitable<AnyBacken
 /** Backends of the older protocol are taken as well. */
 export type BackendSource = AnyBackendProtocol | AnyBackendFactory | BackendClass;
 
-/** What a factory that wraps another source knows of what it will make. */
+/** Facts that a factory around another source knows of the backend it will make. */
 export interface KnownFactory {
   readonly usesState?: boolean;
   readonly mayExecute?: boolean;

@@ -1,6 +1,6 @@
 /**
- * What a run hands down to the runs inside it: its children, their children, and agents that tools start.
- * It travels in the config by reference, is seen by our own code only and is never stored.
+ * Values that a run hands down to the runs inside it: its children, their children, and agents that tools start. They
+ * travel in the config by reference, are seen by our own code only and are never stored.
  */
 import { ambientConfigurable } from "../engine/engine.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
@@ -13,13 +13,13 @@ export type Ceiling = (backend: BackendProtocol, runtime?: BackendRuntime) => Ba
 export interface RunTree {
   /** The names of the agents from the outermost one's child down to this one; `[]` for the outermost. */
   readonly agentPath: readonly string[];
-  /** What this run may not exceed, as the agents around it have said. */
+  /** Permissions this run may not exceed, set by the agents around it. */
   readonly ceiling?: Ceiling;
-  /** What the runs inside may not exceed; absent: the same. */
+  /** Permissions the runs inside may not exceed; absent: the same. */
   readonly ceilingInside?: Ceiling;
-  /** What the whole tree may use and has used; only `budget/` looks inside. */
+  /** Budget and usage of the whole tree; only `budget/` looks inside. */
   readonly ledger?: unknown;
-  /** Who watches the runs of the tree; only the loop knows how: `loop/task/observed.ts`. */
+  /** Observer of the runs of the tree; only the loop knows its form: `loop/task/observed.ts`. */
   readonly observer?: unknown;
   /** The agent is a fork of the one that started it. */
   readonly isFork?: boolean;

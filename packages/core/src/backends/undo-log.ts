@@ -6,7 +6,7 @@ import type { BackendRuntime } from "./backend.ts";
 type Content = string | Uint8Array | undefined;
 
 export interface UndoEntry {
-  /** Which tree of files the path is in, e.g. `disk:/home/me/project`. */
+  /** The tree of files that the path is in, e.g. `disk:/home/me/project`. */
   readonly place: string;
   readonly path: string;
   /** `undefined` if there was no file. */
@@ -20,7 +20,7 @@ export interface UndoLog {
   record(entry: UndoEntry): Promise<void>;
 }
 
-/** What a saver offers that keeps such entries with its threads. */
+/** Interface of a saver that keeps such entries with its threads. */
 export interface UndoSaver {
   /** `config` is that of the task: it names the thread and carries the claim on it. */
   recordImage(config: TaskConfig, image: UndoEntry & { readonly checkpointId: string }): Promise<void>;

@@ -14,7 +14,7 @@ import { agentUsages, usageOfReply } from "./usage.ts";
 /** The channel in which a thread remembers what its run has used. */
 export const USED = "_budget";
 
-/** What is known of a call before it is made. */
+/** Facts about a call that are known before it is made. */
 export interface CallFacts {
   /** The model, as its provider calls it. */
   readonly model: string;
@@ -29,7 +29,7 @@ export function ledgerOf(config: unknown): Ledger | undefined {
   return ledger instanceof Ledger ? ledger : undefined;
 }
 
-/** What the thread of a task says its run has used. */
+/** Usage of a run, as stored with the thread of a task. */
 export function storedUsage(config: TaskConfig): StoredUsage | undefined {
   return readChannel(config, USED) as StoredUsage | undefined;
 }
@@ -101,7 +101,7 @@ function unknownPrice(model: string): DeepwrightError {
   );
 }
 
-/** What a run used, in words for programs. */
+/** Usage of a run, for programs. */
 export function runUsage(ledger: Ledger): RunUsage {
   return { ...ledger.used, seconds: ledger.seconds, agents: agentUsages(ledger.agents) };
 }

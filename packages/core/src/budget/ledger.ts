@@ -1,10 +1,10 @@
 /**
- * What the runs of a tree may use, reserve and have used.
+ * Budget, reservations and usage of the runs of a tree.
  *
- * Every run has a ledger; that of a run inside another charges those above it, too. Before a model is asked, what
- * the call will need is reserved in each of them, and afterwards what it used replaces that. A call that
- * would fit if only the calls in flight stay below what they reserved waits for them: none is refused too early, and
- * many at once use no more than one at a time would.
+ * Every run has a ledger; the ledger of an inner run also charges the ledgers above it. Before a model call, its
+ * expected need is reserved in each of them; afterwards the real usage replaces the reservation. A call waits if it
+ * would fit once the calls in flight use less than they reserved. So none is refused too early, and parallel calls
+ * use no more than sequential ones would.
  */
 import { TOOLS_NODE } from "../loop/contract/loop.ts";
 import type { Usage } from "../loop/messages/run-usage.ts";
@@ -12,7 +12,7 @@ import type { Limits } from "./limits.ts";
 import { type ModelPrice, type ModelPrices, priceOf } from "./prices.ts";
 import { addByAgent, addUsage, NO_USAGE, totalOf, type UsageByAgent } from "./usage.ts";
 
-/** What a call is expected to use. */
+/** Expected usage of a call. */
 export interface Need {
   readonly inputTokens: number;
   readonly tokens: number;
@@ -26,7 +26,7 @@ export interface Refusal {
   readonly limit: LimitName;
   readonly used: number;
   readonly allowed: number;
-  /** What the refused call would have needed at least; undefined where that is one, or no question. */
+  /** Least need of the refused call; undefined where it is one, or does not apply. */
   readonly needed?: number;
   /** The agent whose budget it is. */
   readonly owner: readonly string[];
@@ -38,7 +38,7 @@ export interface Hold {
   settle(usage: Usage): void;
 }
 
-/** What is kept with a thread: how much of the budget its run has used. */
+/** Usage that is stored with a thread: how much of the budget its run has used. */
 export interface StoredUsage {
   readonly agents: UsageByAgent;
   readonly seconds: number;
@@ -55,7 +55,7 @@ export interface LedgerOptions {
 export class Ledger {
   readonly agentPath: readonly string[];
   readonly parent: Ledger | undefined;
-  /** Of the outermost run: a model without a price that was asked although the cost is limited. */
+  /** Outermost run only: a model without a price that was called although the cost is limited. */
   unpricedModel: string | undefined;
   readonly #limits: Limits | undefined;
   readonly #namespace: string;
@@ -69,12 +69,12 @@ export class Ledger {
   #reservedCost = 0;
   #refused: LimitName | undefined;
   #adopted = false;
-  /** What runs inside used, by the task they run in, until that task ends. */
+  /** Usage of inner runs by the task they run in, until that task ends. */
   readonly #inside = new Map<string, UsageByAgent>();
   /** Used by this agent itself, and not yet handed to the thread. */
   #own: UsageByAgent = {};
   #waiting: (() => void)[] = [];
-  /** Of the outermost run: the ledgers of the runs inside it, by namespace. */
+  /** Outermost run only: the ledgers of the inner runs, by namespace. */
   readonly #inner = new Map<string, Ledger>();
 
   constructor({ parent, limits, agentPath, namespace }: LedgerOptions) {
@@ -141,7 +141,7 @@ export class Ledger {
     return undefined;
   }
 
-  /** What the thread is to remember since this was last taken: used by this agent itself. */
+  /** Usage of this agent itself that the thread has to store, since the last call. */
   takeOwn(): StoredUsage | undefined {
     const agents = this.#own;
     this.#own = {};

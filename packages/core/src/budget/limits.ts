@@ -1,4 +1,4 @@
-/** What a run may use at most, as a caller states it. */
+/** Limits of a run, as a caller states them. */
 import { checkNames } from "../check-options.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";

@@ -1,4 +1,7 @@
-/** What models cost: list prices as data, in dollars for a million tokens. Prices change; what a caller states counts first. */
+/**
+ * List prices of models as data, in dollars for a million tokens. Prices change; prices stated by the caller come
+ * first.
+ */
 import { ownValue } from "../text/own-value.ts";
 
 /** Dollars for a million tokens. */
@@ -79,7 +82,7 @@ export const MODEL_PRICES: ModelPrices = {
   "glm-4.5-air": price(0.2, 1.1, 0.03),
 };
 
-/** What one request used, as far as its price depends on it. `input` has all of it, cached or not. */
+/** Usage of one request, as far as its price depends on it. `input` includes cached tokens. */
 export interface PricedTokens {
   readonly input: number;
   readonly output: number;
@@ -100,7 +103,7 @@ export function costOf(tokens: PricedTokens, price: ModelPrice): number {
   return sum / 1_000_000;
 }
 
-/** What may follow the name of a model without making it another one: a date, a version, a place. */
+/** Suffixes that do not make the name of a model another model: a date, a version, a region. */
 const SAME_MODEL = /^(?:[-@:](?:\d{3,}|latest|preview|v\d|thinking).*|\[1m\])?$/;
 
 /**

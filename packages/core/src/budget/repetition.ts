@@ -17,7 +17,7 @@ export interface Repetition {
   readonly period: number;
   /** How many whole rounds stand at the end of the thread. */
   readonly rounds: number;
-  /** What is called in a round; empty for words alone. */
+  /** Tools called in a round; empty for text alone. */
   readonly tools: readonly string[];
 }
 
@@ -117,7 +117,7 @@ function factsOf(message: BaseMessage): MessageFacts {
 
 interface Signature {
   readonly results: number;
-  /** What was called or said. */
+  /** Calls or text of the round. */
   readonly calls: string;
   /** The same with what came back; hashed when it matters, since results may be long. */
   whole?: string;

@@ -1,4 +1,4 @@
-/** What model calls used, as their providers reported it: counted, added up, told apart by agent. */
+/** Usage of model calls as their providers reported it: counted, added up, separated by agent. */
 import type { AIMessage } from "@langchain/core/messages";
 import type { AgentUsage, Usage } from "../loop/messages/run-usage.ts";
 import { estimateTokens } from "../tokens.ts";
@@ -41,8 +41,8 @@ export function agentUsages(agents: UsageByAgent): AgentUsage[] {
 }
 
 /**
- * What one reply used. `inputEstimate` stands for what a provider that reports nothing has read: a call is never
- * free only because nobody counted.
+ * Usage of one reply. `inputEstimate` replaces the input of a provider that reports nothing: a call is never free
+ * only because nobody counted.
  */
 export function usageOfReply(reply: AIMessage, price: ModelPrice | undefined, inputEstimate: number): Usage {
   const counted = reported(reply) ?? estimated(reply, inputEstimate);

@@ -60,14 +60,14 @@ export interface ConsolidationReport {
   readonly answer: string;
   /** How the run ended by itself. */
   readonly outcome: Outcome | undefined;
-  /** What broke it off. */
+  /** The error that ended it. */
   readonly error: unknown;
 }
 
-/** What stays the same between runs. Paths are canonical. */
+/** Settings that stay the same between runs. Paths are canonical. */
 export interface Consolidation {
   readonly agent: Pick<DeepAgent, "stream">;
-  /** What the agent changed, as its backend says. */
+  /** Paths that the agent changed, as its backend reports. */
   readonly written: WrittenPaths;
   readonly conversations: ConversationSource;
   readonly memory: readonly string[];
@@ -109,7 +109,7 @@ export function busy(): DeepwrightError {
   });
 }
 
-/** What one run works with. */
+/** Values that one run works with. */
 interface Run extends Consolidation {
   readonly options: ConsolidateOptions;
   readonly signal: AbortSignal | undefined;

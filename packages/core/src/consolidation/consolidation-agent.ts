@@ -26,7 +26,7 @@ import { CONSOLIDATION_PROMPT } from "./words.ts";
 /** null means absent. */
 export interface ConsolidationAgentOptions {
   readonly model?: CreateDeepAgentParams["model"];
-  /** What is reviewed, and no more than that: the scope is the source's. */
+  /** Conversations to review, and no others: the source sets the scope. */
   readonly conversations: ConversationSource;
   /** The memory files, e.g. `["/AGENTS.md"]`. The agent can read and change these alone. */
   readonly memory: readonly string[];

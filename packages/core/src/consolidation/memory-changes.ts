@@ -1,4 +1,4 @@
-/** What a run did to memory files, and whether it took too much away. Pure. */
+/** Changes of a run to memory files, and whether it removed too much. Pure. */
 import { countLines, lineChanges } from "./unified-diff.ts";
 
 /** Contents by path; undefined: there is no such file. */
@@ -14,14 +14,14 @@ export interface MemoryFileChange {
   readonly added: readonly string[];
   /** Why the file was to be put back; absent: the change stands. */
   readonly refused?: string;
-  /** Of a refused change: whether the file is as it was. False where somebody else wrote to it meanwhile. */
+  /** Refused change only: whether the file is as it was. False if somebody else wrote to it meanwhile. */
   readonly putBack?: boolean;
 }
 
 /** So few lines may all be reworded: a share of them says little. */
 const FEW_LINES = 3;
 
-/** Those that differ, in the order of `before`. `maxRemoved` is a share of a file's lines, 0 to 1. */
+/** Files that differ, in the order of `before`. `maxRemoved` is a share of a file's lines, 0 to 1. */
 export function memoryChanges(
   before: MemoryTexts,
   after: MemoryTexts,

@@ -1,6 +1,6 @@
 /**
- * What consolidation keeps beside the memory files: how far it has looked, the files as they were while it
- * works, and a diff of every run that changed them.
+ * Records of consolidation beside the memory files: how far it has looked, the files as they were while it works, and
+ * a diff of every run that changed them.
  */
 import { errorCode } from "../backends/adapt/adapt-errors.ts";
 import { readRawFile } from "../backends/adapt/raw-file.ts";
@@ -13,7 +13,7 @@ import type { MemoryFileChange, MemoryTexts } from "./memory-changes.ts";
 export interface MemoryRecord {
   /** Threads that did not go on after this moment have been reviewed. */
   readonly until?: string;
-  /** Of the threads that went on shortly before it: when, by id. */
+  /** Threads that continued shortly before it: when, by id. */
   readonly reviewed?: Readonly<Record<string, string>>;
   /** A run that has begun and not ended: it works, or it was killed. */
   readonly pending?: {

@@ -1,4 +1,4 @@
-/** Which conversations a run has to review. */
+/** Conversations that a run has to review. */
 import type { ConversationFacts, ConversationSource } from "./conversations.ts";
 import { type MemoryRecord, OVERLAP_MS } from "./memory-record.ts";
 
@@ -11,7 +11,7 @@ export interface NewConversations {
   readonly remaining: number;
 }
 
-/** Those that went on since the last run that was done, and after `since`. */
+/** Conversations that continued since the last finished run, and after `since`. */
 export async function newConversations(
   run: {
     readonly conversations: ConversationSource;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countLines, lineChanges } from "./unified-diff.ts";
 
-/** What a patch makes of a text. */
+/** Applies a patch to a text. */
 function applied(before: string, patch: string): string {
   const old = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   let [result, place] = ["", 0];

@@ -4,14 +4,14 @@ import { MARKS } from "../loop/messages/messages.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of the same class, with every other field as it is, also fields we do not know. */
+/** A copy of the same class, with all other fields unchanged, also fields we do not know. */
 export function copyMessage<Message extends BaseMessage>(message: Message, changes: Fields): Message {
   const fields = Object.getOwnPropertyDescriptors(message);
   const copy = Object.create(Object.getPrototypeOf(message), fields) as Message;
   return Object.assign(copy, changes, { lc_kwargs: { ...message.lc_kwargs, ...changes } });
 }
 
-/** What stages remember in a message. */
+/** Marks that stages keep in a message. */
 export function marksOf(message: BaseMessage): Fields | undefined {
   const marks = message.additional_kwargs?.[MARKS];
   return typeof marks === "object" && marks !== null ? (marks as Fields) : undefined;

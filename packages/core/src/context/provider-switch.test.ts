@@ -112,7 +112,7 @@ describe("a thread whose replies were streamed as events", () => {
   });
 });
 
-/** Of the model, in the pieces that they came in. */
+/** Words of the model, in the pieces they arrived in. */
 function wordsIn(request: number): string {
   const turns = server.requests[request]?.turns.filter(({ role }) => role === "assistant") ?? [];
   const blocks = turns.flatMap((turn) => turn.blocks).filter(({ kind }) => kind === "text");

@@ -76,7 +76,7 @@ const person = (content: unknown = "Go.") => new HumanMessage({ content: content
 interface Bad {
   readonly what: string;
   readonly messages: readonly BaseMessage[];
-  /** What the provider says; absent: it does not mind. */
+  /** Answer of the provider; absent: it accepts the request. */
   readonly says: Partial<Record<Api, RegExp>>;
 }
 

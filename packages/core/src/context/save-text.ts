@@ -17,7 +17,7 @@ export type SavedText =
 
 export interface TextFile {
   readonly area: Area;
-  /** Of what it is the text; any characters. */
+  /** Id of the text's owner; any characters. */
   readonly id: string;
 }
 

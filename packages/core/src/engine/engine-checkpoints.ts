@@ -32,7 +32,7 @@ interface EngineRun {
   readonly checkpoint: { id: string };
   readonly checkpointerPromises: Set<Promise<unknown>>;
   _checkpointerPutAfterPrevious(put: Put): void;
-  /** Whoever ends the run waits for what is tracked, and throws the first failure. */
+  /** The end of the run waits for tracked promises, and throws the first failure. */
   _trackCheckpointerPromise(stored: Promise<unknown>): void;
 }
 
@@ -87,7 +87,9 @@ function growingSaver(saver: BaseCheckpointSaver, update: RunnableConfig = {}): 
   });
 }
 
-/** Of a run that goes on from the newest checkpoint, the engine tells it with the first one it stores. */
+/**
+ * For a run that continues from the newest checkpoint, the engine names the head with the first checkpoint it stores.
+ */
 async function headBefore(
   saver: BaseCheckpointSaver,
   { configurable }: RunnableConfig,
@@ -138,7 +140,7 @@ function holdFailures(run: EngineRun): Failures {
   return failures;
 }
 
-/** What is done behind it would not be stored either. */
+/** Ends the run: later work would not be stored either. */
 function endAtFailure(run: EngineRun, failures: Failures): void {
   const put = run._checkpointerPutAfterPrevious.bind(run);
   run._checkpointerPutAfterPrevious = (given) => {

@@ -124,7 +124,7 @@ export function isResumed(config: TaskConfig): boolean {
   return config.configurable?.[RESUMING] === true;
 }
 
-/** What `getCurrentTaskInput()` answers inside this task. */
+/** Sets the answer of `getCurrentTaskInput()` inside this task. */
 export function setTaskInput(config: TaskConfig, input: unknown): void {
   (internal(config, SCRATCHPAD) as { currentTaskInput: unknown }).currentTaskInput = input;
 }
@@ -175,7 +175,7 @@ export interface PendingWritesReader {
   >;
 }
 
-/** What the tasks of an interrupted superstep had left behind when the run stopped. */
+/** Writes that the tasks of an interrupted superstep had left when the run stopped. */
 export interface UnfinishedStep {
   /** Pending interrupts, in no particular order. */
   readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[];
@@ -224,7 +224,7 @@ export function isSeenInside(config: { configurable?: Record<string, unknown> })
   return config.configurable?.[STREAM] !== undefined;
 }
 
-/** What a graph that is run here without a config takes over: that of the task around it, if there is one. */
+/** The config of the task around a graph that is run here without a config, if there is one. */
 export function ambientConfigurable(): Record<string, unknown> | undefined {
   const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as TaskConfig | undefined;
   return isNested(config) ? config?.configurable : undefined;

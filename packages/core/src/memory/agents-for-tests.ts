@@ -38,7 +38,7 @@ export function promptOf(call: RecordedCall | undefined): string {
   return call?.messages[0]?.text ?? "";
 }
 
-/** What stands behind the last message of a request as a reminder. */
+/** Reminders after the last message of a request. */
 export function remindersIn(call: RecordedCall | undefined): string[] {
   return (call?.messages ?? [])
     .filter((message: BaseMessage) => message.id?.startsWith("reminder-"))

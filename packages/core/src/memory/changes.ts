@@ -1,4 +1,4 @@
-/** What the model is told when a memory file is not as it was shown. */
+/** Text for the model when a memory file is not as it was shown. */
 import { lineDifference } from "../text/line-difference.ts";
 import { delimited, harmless, named } from "./delimit.ts";
 import { isMissing, isSame, type MemoryFile, shownText } from "./memory-file.ts";

@@ -74,7 +74,7 @@ export function withStandIns(text: string): string {
   return done === 0 ? text : parts.join("") + text.slice(done);
 }
 
-/** What stands for a comment in a text that has no business there, and what belongs in its place. */
+/** Comment-like text that does not belong there, and its replacement. */
 export interface Repair {
   readonly standIn: string;
   /** `""` where the comment is still there. */

@@ -27,7 +27,7 @@ export interface MemoryFile {
   readonly untrusted?: boolean;
 }
 
-/** What a backend gave: all of the text or its beginning, a problem, or neither when nothing is there. */
+/** Answer of a backend: all of the text or its beginning, a problem, or neither when nothing is there. */
 export interface ReadFile {
   readonly path: string;
   readonly text?: string;
@@ -58,7 +58,7 @@ export function knownComments(file: MemoryFile): readonly string[] {
   return file.comments ?? commentsIn(file.text ?? "").map(({ text }) => text);
 }
 
-/** What has to be remembered of a file whose text nobody needs again. */
+/** Facts to remember about a file whose text is not needed again. */
 export function withoutText({ text, goesOn, ...file }: MemoryFile): MemoryFile {
   const comments = commentsIn(text ?? "").map((comment) => comment.text);
   return comments.length === 0 ? file : { ...file, comments };

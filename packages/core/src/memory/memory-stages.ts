@@ -46,7 +46,7 @@ export interface MemoryKeys {
 export interface MemoryStagesOptions {
   readonly keys: MemoryKeys;
   readonly sources: readonly string[];
-  /** Those of them the model is told not to change. */
+  /** Files that the model must not change. */
   readonly readOnly: readonly string[];
   readonly backend: BackendSource | undefined;
   /** Whether rules of the directories the agent works in are looked for. */
@@ -261,7 +261,7 @@ function newDirectories(
   return directoriesOf(turn.done, base).filter((one) => !empty.has(one) && !told.has(one));
 }
 
-/** What was told is in the state, once it is stored; only what was not is remembered here. */
+/** Stored announcements are in the state; only the others are remembered here. */
 function noteEmpty(
   looked: LookedAt,
   thread: Messages,

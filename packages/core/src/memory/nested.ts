@@ -6,18 +6,18 @@ import { canonicalPath, isWithin, parentPath } from "../paths.ts";
 import { readPages } from "./load.ts";
 import type { ReadFile } from "./memory-file.ts";
 
-/** Of one directory the first that is there counts. */
+/** The first existing file of a directory counts. */
 export const RULE_FILES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"] as const;
 
-/** Whose argument is a file in the directory, and whose is the directory. */
+/** Tools whose argument is a file in the directory, and tools whose argument is the directory. */
 const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "delete"]);
 const DIRECTORY_TOOLS = new Set(["ls", "glob", "grep"]);
 /** Code of others: what it says is no rule here. */
 const FOREIGN = new Set(["node_modules", "site-packages", ".git", ".deepwright"]);
-/** What the harness puts aside: results of tools, not rules. */
+/** Directories of the harness: results of tools, not rules. */
 const ASIDE = ["/large_tool_results", "/conversation_history"];
 
-/** What happened since the model last spoke. */
+/** Events since the model's last reply. */
 export interface LastTurn {
   /** Somebody else spoke, or nobody yet: a run begins. */
   readonly isStart: boolean;

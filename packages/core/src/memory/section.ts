@@ -66,7 +66,7 @@ function fileBlocks(
   });
 }
 
-/** What stands outside the tags is ours. */
+/** Text outside the tags is ours. */
 export function fileBlock(file: MemoryFile, shown: Shown, visible: ReadonlySet<string>): string {
   const block = delimited(file.untrusted ? "untrusted_file" : "memory_file", file.path, shown.text);
   return shown.lines === undefined ? block : `${block}\n${cutWords(file.path, shown.lines, visible)}`;

@@ -37,7 +37,7 @@ export interface LoadedMemory {
 /** In the state: files the model was told about since then, by path, as they were. */
 export type AnnouncedMemory = Readonly<Record<string, MemoryFile>>;
 
-/** What was told about one file. */
+/** Announcement about one file. */
 export interface Announcement {
   readonly file: MemoryFile;
   readonly words: string;
@@ -172,8 +172,8 @@ export function announcementWords(announcements: readonly Announcement[], sectio
 }
 
 /**
- * What a refreshed prompt says: the sources, and of the rules that were told in messages now gone the ones
- * told last. The others are told again when the agent comes to their directories again.
+ * A refreshed prompt: the sources, and the newest of the rules whose messages are gone. The other rules are announced
+ * again when the agent returns to their directories.
  */
 export function refreshed(now: readonly MemoryFile[], { totalLimit }: SectionOptions): readonly MemoryFile[] {
   let left = Math.min(8_000, totalLimit / 4);
@@ -187,7 +187,7 @@ export function refreshed(now: readonly MemoryFile[], { totalLimit }: SectionOpt
   return [...now.filter(({ nested }) => !nested), ...kept.toReversed()];
 }
 
-/** Of nested files the text is not kept: there may be many, and they rarely change. */
+/** Text of nested files is not kept: there may be many, and they rarely change. */
 export function announcedFiles(announcements: readonly Announcement[]): AnnouncedMemory {
   return Object.fromEntries(
     announcements.map(({ file }) => [file.path, file.nested ? withoutText(file) : file] as const),

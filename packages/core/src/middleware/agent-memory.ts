@@ -6,7 +6,7 @@ import { ConfigurationError } from "../errors.ts";
 import type { WithStages } from "../loop/contract/stages.ts";
 import { memoryMiddleware } from "./memory.ts";
 
-/** What of the settings is asked for. */
+/** Settings that are asked for. */
 export interface AgentMemorySettings {
   getUserAgentMdPath(agentName: string): string;
   /** null outside a project. */

@@ -79,7 +79,7 @@ export function asyncDelegation(
   }) as AsyncSubAgentMiddleware;
 }
 
-/** Who cannot see them all is not told of any. */
+/** Agents that lack one of these tools get no section about them. */
 const SPOKEN_OF = [START_TOOL, CHECK_TOOL, LIST_TOOL];
 
 interface Runtime {

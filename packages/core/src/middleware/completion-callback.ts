@@ -14,7 +14,7 @@ import { type CompletionTarget, leadingTo, tellCompletion } from "../subagents/a
 export interface CompletionCallbackOptions {
   /** The graph or assistant of the thread to tell. */
   readonly callbackGraphId: string;
-  /** Of the server that thread is on; absent: this deployment, through its mailbox. */
+  /** Address of the server that the thread is on; absent: this deployment, through its mailbox. */
   readonly url?: string | null;
   readonly headers?: Readonly<Record<string, string>> | null;
   /** Whether the server may be in a private network; default false. Loopback always may. */

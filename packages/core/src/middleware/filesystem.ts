@@ -67,8 +67,8 @@ export interface FilesystemMiddlewareOptions {
   /** Seconds the model may ask of execute at most; default 3600. */
   readonly maxExecuteTimeout?: number | null;
   /**
-   * What may be read and written, beside what the agent's own permissions say. Rules of mode `interrupt` ask nobody
-   * here: give them to the agent.
+   * Paths that may be read and written, in addition to the agent's own permissions. Rules of mode `interrupt` ask
+   * nobody here: give them to the agent.
    */
   readonly permissions?: PermissionList | null;
   /** Directories the tools may touch; default: all. */

@@ -11,7 +11,7 @@ export interface AgentDefaults {
   readonly backend?: BackendProtocol | BackendFactory;
   readonly permissions?: Rules | undefined;
   readonly untrusted?: UntrustedSources | undefined;
-  /** What its subagents take over, and which it was given. */
+  /** Defaults of its subagents, and the subagents it was given. */
   readonly children?: ChildDefaults | undefined;
   readonly delegation?: AgentDelegation | undefined;
 }

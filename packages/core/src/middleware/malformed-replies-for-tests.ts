@@ -60,7 +60,7 @@ const rows = (list: readonly Row[], base: ProviderAnswer = SAID): readonly Malfo
 const whole = (pieces: Pieces): string => pieces.join("");
 const half = (pieces: Pieces): string => whole(pieces).slice(0, whole(pieces).length >> 1);
 
-/** What no client can read, whoever sent it. */
+/** Replies that no client can read, whoever sent them. */
 const ANYWHERE: readonly Malformed[] = rows([
   ["nothing at all", "again", () => ""],
   ["a page", "again", () => PAGE, { contentType: "text/html" }],

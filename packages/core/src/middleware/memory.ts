@@ -91,7 +91,7 @@ function untrustedMemory(untrusted: NonNullable<UntrustedSources["memory"]>): Is
     paths.some((one) => one === path || (nested === true && isWithin(path, parentPath(one))));
 }
 
-/** Of a window, unless the user has said how much. */
+/** Share of a window, unless the user set an amount. */
 const WINDOW_SHARE = 0.2;
 const CHARACTERS_PER_TOKEN = 4;
 

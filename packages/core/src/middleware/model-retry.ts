@@ -29,7 +29,7 @@ export interface ModelRetryMiddlewareOptions {
 
 export type ModelRetryMiddleware = AgentMiddleware & WithStages;
 
-/** What is wrong with the request, the key or the name of the model is said at once. */
+/** Errors of the request, the key or the name of the model are thrown at once. */
 export function createModelRetryMiddleware(given?: ModelRetryMiddlewareOptions | null): ModelRetryMiddleware {
   const options = given ?? {};
   checkOptions(options);

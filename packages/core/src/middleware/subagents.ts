@@ -54,7 +54,7 @@ export function buildTeams(loop: Loop, why: string): void {
   }
 }
 
-/** What it calls is seen only in one of ours. */
+/** Calls of a compiled graph are visible only if it is one of ours. */
 function refuseCompiled({ name, runnable }: CompiledSubAgent, why: string): void {
   if (runnable instanceof AgentGraph) {
     requireApprovals(runnable.loop.tools, runnable.loop.approvals, why);

@@ -34,19 +34,19 @@ export interface TruncateArgsSettings {
   readonly keep?: ContextSize | null;
   /** Characters an argument may have; default 2000. */
   readonly maxLength?: number | null;
-  /** What stands for the rest of an argument. */
+  /** Text in place of the rest of an argument. */
   readonly truncationText?: string | null;
 }
 
 /** null means absent. */
 export interface SummarizationMiddlewareOptions {
-  /** Who sums up; default: the model of the request. */
+  /** Model that summarizes; default: the model of the request. */
   readonly model?: string | BaseLanguageModel | null;
   /** Where the record of what was removed is kept; default: the agent's, or else the state of the thread. */
   readonly backend?: BackendSource | null;
   /** Any of several; default 85 % of the window. */
   readonly trigger?: ContextSizes | null;
-  /** What of the newest part stays; default 10 % of the window. */
+  /** Amount of the newest part that stays; default 10 % of the window. */
   readonly keep?: ContextSize | null;
   /** Replaces our words; the conversation goes where `{messages}` stands, or else behind them. */
   readonly summaryPrompt?: string | null;
@@ -124,7 +124,7 @@ export interface SummarizationDefaults {
   };
 }
 
-/** What is done for a model when nothing else is asked for. */
+/** Defaults for a model when nothing else is set. */
 export function computeSummarizationDefaults(resolvedModel: ChatModel): SummarizationDefaults {
   if (typeof resolvedModel !== "object" || resolvedModel === null)
     throw new ConfigurationError(

@@ -15,7 +15,7 @@ export interface TelemetryMiddlewareOptions {
   readonly tracerProvider?: TracerProvider | null;
   /** Whether spans have messages, arguments, results and the words of errors, without secrets; default false. */
   readonly captureContent?: boolean | null;
-  /** What of a text may be shown, after secrets were struck out; one that throws hides the text. */
+  /** Redacts a text after secrets were removed; a function that throws hides the text. */
   readonly redact?: Redact | null;
   /** Said in every span. */
   readonly attributes?: Attributes | null;

@@ -1,4 +1,4 @@
-/** Which addresses belong to the public Internet. */
+/** Tells whether an address belongs to the public Internet. */
 import ipaddr from "ipaddr.js";
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");

@@ -1,4 +1,4 @@
-/** Which addresses of others this server calls. What is dialled is what was checked. */
+/** Decides which foreign addresses this server calls. The checked address is the one that is dialled. */
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
@@ -35,7 +35,7 @@ function isAllowed(address: string, allowPrivate: boolean): boolean {
 
 const CREDENTIALS = credentialAddresses();
 
-/** Of AWS, Google, Azure and others; of Alibaba; of Oracle; of AWS and Google over IPv6. */
+/** Metadata addresses of AWS, Google, Azure and others; of Alibaba; of Oracle; of AWS and Google over IPv6. */
 function credentialAddresses(): BlockList {
   const list = new BlockList();
   for (const [address, bits] of [

@@ -11,7 +11,7 @@ import { checkedAddress, checkedLookup } from "./checked-address.ts";
 export interface GuardedFetchOptions {
   /** Whether addresses of this machine and of private networks may be called, link-local ones aside. */
   readonly allowPrivate: boolean;
-  /** Of an answer; of a stream of events, of each event. */
+  /** Limit of an answer; in a stream of events, of each event. */
   readonly maxBytes: number;
 }
 

@@ -11,7 +11,7 @@ export function permissionsOption({ permissions }: { readonly permissions?: unkn
   return rules;
 }
 
-/** Who asks a person where a rule says so. `backend` as it was given to the agent. */
+/** Gates that ask a person where a rule says so. `backend` as it was given to the agent. */
 export function gatesFor(backend: unknown, rules: Rules): readonly PermissionGate[] {
   const gate = permissionGate((backend ?? undefined) as BackendSource | undefined, rules);
   return gate === undefined ? [] : [gate];

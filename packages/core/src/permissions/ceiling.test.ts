@@ -23,7 +23,7 @@ const PROBES: readonly [string, FilesystemOperation][] = ["/a/b/c", "/a/x", "/b/
   [path, "write"] as const,
 ]) as never;
 
-/** What each level of a chain of agents, each started by a tool of the one above, is answered. */
+/** Answers to each level of a chain of agents, each started by a tool of the one above. */
 async function answersByLevel(levels: readonly Level[], passesConfig = true): Promise<string[][]> {
   const answers: string[][] = [];
   const build = (depth: number): ReturnType<typeof createDeepAgent> => {
@@ -61,7 +61,7 @@ async function answersByLevel(levels: readonly Level[], passesConfig = true): Pr
   return answers;
 }
 
-/** What a chain should answer: own rules, and the ceilings of those above. */
+/** Expected answers of a chain: own rules, and the ceilings above. */
 function expectedByLevel(levels: readonly Level[]): string[][] {
   return levels.map(({ permissions }, depth) =>
     PROBES.map(([path, operation]) => {

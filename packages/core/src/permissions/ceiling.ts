@@ -1,4 +1,4 @@
-/** What no run inside an agent's runs may exceed, whatever its own permissions say. */
+/** Permissions that no run inside an agent's runs may exceed, whatever its own permissions say. */
 import type { Ceiling } from "../backends/run-tree.ts";
 import { ConfigurationError } from "../errors.ts";
 import { GuardedBackend } from "./guard.ts";

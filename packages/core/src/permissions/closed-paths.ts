@@ -10,8 +10,8 @@ export interface UnkeptRule {
 }
 
 /**
- * What is closed so that no command does what the rules forbid. Only what lies below `base` can be closed: a file, or a
- * directory with all that is in it. `reaches` says which patterns are about files that commands can reach.
+ * Paths that are closed so that no command does what the rules forbid. Only a path below `base` can be closed: a
+ * file, or a directory with all its content. `reaches` says which patterns are about files that commands can reach.
  */
 export function closedPaths(
   rules: Rules,

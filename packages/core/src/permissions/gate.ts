@@ -18,7 +18,7 @@ const OPERATIONS: Readonly<Record<string, FilesystemOperation>> = {
   delete: "write",
 };
 
-/** Of these an absent path means where relative paths lie. */
+/** Searches: an absent path means the directory of relative paths. */
 const SEARCHES: ReadonlySet<string> = new Set(["ls", "glob", "grep"]);
 
 interface Scene {
@@ -26,7 +26,7 @@ interface Scene {
   readonly runtime?: unknown;
 }
 
-/** What the loop asks before it runs a call. */
+/** Questions of the loop before it runs a call. */
 export interface PermissionGate {
   watches(tool: string): boolean;
   asks(call: ToolCall, scene: Scene): Promise<{ readonly description: string } | undefined>;

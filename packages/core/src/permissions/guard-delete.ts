@@ -46,7 +46,7 @@ function isNoDirectory(code: string): boolean {
   return code === "NOT_A_DIRECTORY" || code === "FILE_NOT_FOUND";
 }
 
-/** Of a link only the link goes. */
+/** Deleting a link removes only the link. */
 async function isOwnDirectory(
   inner: BackendProtocol,
   path: string,

@@ -26,7 +26,7 @@ export interface SearchTarget {
 
 /** A directory under rules. */
 class Opened {
-  /** Of the directory that was searched last. */
+  /** Judge of the directory that was searched last. */
   view: DirectoryJudge;
   /** With a check by which `view` follows a link that leads elsewhere by now. */
   readonly options: OperationOptions;
@@ -43,7 +43,7 @@ class Opened {
     });
   }
 
-  /** What lies below and is where its name says is left out of the result by that name. */
+  /** Entries below that are where their name says are left out of the result by that name. */
   #refusalAt(real: string, asked: string): FileError | undefined {
     if (asked !== this.path && real === this.view.realOf(asked)) return undefined;
     const view = this.view.at(asked, real);
@@ -98,7 +98,7 @@ export interface GrepQuery {
   readonly maxCount: number | null | undefined;
 }
 
-/** What is left out must not use up the number that was asked for: then more is asked for. */
+/** Hidden matches must not use up the requested number: then more are requested. */
 export async function grepAllowed(query: GrepQuery, target: SearchTarget): Promise<GrepResult> {
   const { inner, judge, path, options } = target;
   const { pattern, glob, maxCount } = query;
@@ -167,7 +167,7 @@ function waitingFile(path: string): SkippedFile {
   return { path, code: "APPROVAL_REQUIRED" };
 }
 
-/** What could not be read is not named where its name may not be. */
+/** Files that could not be read are named only if their names may be seen. */
 function skippedOf(
   skipped: readonly SkippedFile[] | undefined,
   view: DirectoryJudge,

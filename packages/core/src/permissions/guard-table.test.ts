@@ -9,7 +9,7 @@ const A = "allow";
 const D = "deny";
 const Q = "ask";
 
-/** What each list of rules says about each file, written down by hand. */
+/** Decisions of each list of rules about each file, written by hand. */
 const TABLE: readonly {
   readonly name: string;
   readonly rules: readonly FilesystemPermission[];

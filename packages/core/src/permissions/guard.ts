@@ -79,7 +79,7 @@ function withExecute({ problem }: UnkeptRule) {
   return ["PERMISSIONS_WITH_EXECUTE", problem, { hint }] as const;
 }
 
-/** What is closed for each command so that none goes around the rules, or why one would; undefined: a run will tell. */
+/** Paths closed for each command so that none goes around the rules, or why one would; undefined: known in a run. */
 function holdCommands(backend: BackendProtocol, rules: Rules): ClosedPaths | UnkeptRule | undefined {
   if (!isSandboxProtocol(backend) || backend.enforcesPermissions === true) return NOTHING;
   const reach = commandReachOf(backend);
@@ -162,7 +162,7 @@ export class GuardedBackend extends ForwardingBackend implements OfThread, WithC
     return (this.#inner as OfThread).isOfThread === true;
   }
 
-  /** What a factory makes is known only now. */
+  /** The backend of a factory is known only now. */
   withRuntime(runtime: BackendRuntime): BackendProtocol | Promise<BackendProtocol> {
     const wrap = (inner: BackendProtocol): BackendProtocol => {
       const held = holdCommands(inner, this.#rules) ?? COMMANDS;

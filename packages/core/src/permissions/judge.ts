@@ -1,4 +1,4 @@
-/** What rules say about a call on a backend: links followed, approvals and the harness's own files known. */
+/** Decisions of the rules about a call on a backend: links followed, approvals and the harness's own files known. */
 import { approvedPaths } from "../backends/approved-call.ts";
 import type { BackendProtocol, BackendRuntime, FileError, OperationOptions } from "../backends/backend.ts";
 import { areaOf, areasDirectory, isOwnRecord, isPutAside, type OfThread } from "../backends/harness-areas.ts";
@@ -71,7 +71,7 @@ export class Judge {
     return refuses(this.#rules, operation);
   }
 
-  /** Of a canonical path, by its name and by the one that links lead to. */
+  /** Mode of a canonical path, by its name and by the path that links lead to. */
   async mode(
     operation: FilesystemOperation,
     path: string,
@@ -129,7 +129,7 @@ export class Judge {
     return operation === "read" && this.#isOwn(path, rule) ? "allow" : rule.mode;
   }
 
-  /** What the harness put aside for this thread can be read, unless the rule is about just that. */
+  /** Files that the harness stored for this thread can be read, unless the rule is about exactly them. */
   #isOwn(path: string, rule: Rule): boolean {
     const area = areaOf(this.#backend, path);
     if (area === undefined) return this.#isRecordElsewhere(path, rule);

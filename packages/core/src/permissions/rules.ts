@@ -131,7 +131,7 @@ export function refuses(rules: Rules, operation: FilesystemOperation): boolean {
   return rules.some((rule) => rule.mode !== "allow" && rule.operations.has(operation));
 }
 
-/** What the rules say about a path, and which of them says it. The path is taken from the root. */
+/** Decision of the rules about a path, and the rule that decides. The path is taken from the root. */
 export function explainPermission(
   permissions: PermissionList | Rules | null | undefined,
   path: string,

@@ -1,4 +1,4 @@
-/** What in a list of rules is legal and yet hardly meant. Pure. */
+/** Finds rules that are legal but hardly intended. Pure. */
 import { warnOnConsole } from "../console-line.ts";
 import { showPath } from "../paths.ts";
 import type { PathPattern } from "./patterns.ts";

@@ -1,4 +1,4 @@
-/** What we have to say about families of models, whoever serves them. Everything registered is laid over it. */
+/** Built-in profiles for families of models, whoever serves them. Registered profiles are merged over them. */
 import { once } from "../once.ts";
 import { createHarnessProfile } from "./create.ts";
 import type { HarnessProfile } from "./types.ts";

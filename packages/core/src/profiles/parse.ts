@@ -69,7 +69,7 @@ export function initOptionsOf(profile: unknown): Readonly<Record<string, unknown
 
 const INIT_NAMES = new Set(["initOptions", "initKwargs", "init_kwargs"]);
 
-/** What `parseHarnessProfileConfig` reads; fields the profile does not have are left out. */
+/** The form that `parseHarnessProfileConfig` reads; fields the profile does not have are left out. */
 export function serializeProfile(profile: HarnessProfile): HarnessProfileConfigData {
   if (typeof profile.extraMiddleware === "function" || extraMiddlewareOf(profile).length > 0)
     throw invalidProfile(

@@ -8,7 +8,7 @@ export function registerProviderProfile(key: string, profile: ProviderProfile): 
   addProviderOptions(key, initOptionsOf(profile));
 }
 
-/** What a model of this name is made with. */
+/** Options that a model of this name is made with. */
 export function getProviderProfile(spec: string): {
   readonly initOptions: Readonly<Record<string, unknown>>;
 } {

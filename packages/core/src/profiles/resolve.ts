@@ -1,4 +1,4 @@
-/** Which profile an agent gets: ours for the family of its model, its provider's, its model's, its own. */
+/** Chooses the profile of an agent: ours for the family of its model, its provider's, its model's, its own. */
 import type { AgentMiddleware } from "langchain";
 import { keyText, modelKeyOf } from "../loop/providers/model-key.ts";
 import { builtInProfile } from "./built-in.ts";
@@ -12,7 +12,9 @@ export type ProfileOption = false | HarnessProfile | HarnessProfileOptions;
 
 export interface ResolvedProfile {
   readonly profile: HarnessProfile;
-  /** What it was made of, the widest first: `built-in claude`, `anthropic`, `anthropic:claude-sonnet-4-6`, `agent`. */
+  /**
+   * Keys of its sources, the widest first: `built-in claude`, `anthropic`, `anthropic:claude-sonnet-4-6`, `agent`.
+   */
   readonly keys: readonly string[];
 }
 

@@ -1,11 +1,11 @@
-/** What a profile says about a model: how an agent on it is put together, and how the model is made. */
+/** Profiles of a model: how an agent on it is built, and how the model is made. */
 import type { AgentMiddleware } from "langchain";
 
 /** The subagent every agent has unless told otherwise. Absent: as it is without a profile. */
 export interface GeneralPurposeSubagentConfig {
   readonly enabled?: boolean;
   readonly name?: string;
-  /** What the model reads when it chooses whom to give a task. */
+  /** Text that the model reads when it chooses a subagent. */
   readonly description?: string;
   readonly systemPrompt?: string;
 }
@@ -48,7 +48,7 @@ export interface ProviderProfile {
   readonly init_kwargs?: Readonly<Record<string, unknown>> | null;
 }
 
-/** What no profile takes away: files and subagents, and what its user holds the agent to. */
+/** Middleware that no profile removes: files, subagents, and limits that the user set. */
 export const REQUIRED_MIDDLEWARE_NAMES: ReadonlySet<string> = new Set([
   "FilesystemMiddleware",
   "SubAgentMiddleware",

@@ -1,8 +1,8 @@
 /**
- * What was read of SKILL.md files, for all agents of this process: a file that did not change is not read again.
+ * Heads of SKILL.md files, cached for all agents of this process: a file that did not change is not read again.
  *
- * Only for backends whose files are the same in every run. What lies in the state of a thread, or in a store by
- * the user of the run, is read in each: there one path with one date may be two files.
+ * Only for backends whose files are the same in every run. Files in the state of a thread, or in a store by the user
+ * of the run, are read in each run: there one path with one date may be two files.
  */
 
 import type { BackendProtocol } from "../backends/backend.ts";

@@ -13,7 +13,7 @@ const SMALL_BYTES = 128 * 1024;
 const PAGE_LINES = 100;
 const AT_ONCE = 16;
 
-/** What one file says, or why that is not known. Neither depends on where the file is. */
+/** Content of one file, or why it is not known. Neither depends on where the file is. */
 export type Head =
   | Fields
   | { readonly code: SkillWarningCode; readonly reason: string }

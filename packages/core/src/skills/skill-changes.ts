@@ -1,4 +1,4 @@
-/** What is different between two catalogs, in words for the model. */
+/** Differences between two catalogs, in words for the model. */
 import type { Catalog } from "./load-skills.ts";
 import type { SkillMetadata } from "./skill-metadata.ts";
 import { line, shown } from "./skills-section.ts";

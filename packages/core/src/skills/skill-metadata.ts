@@ -1,4 +1,4 @@
-/** What the front matter of a skill says, checked against the Agent Skills format. */
+/** Front matter of a skill, checked against the Agent Skills format. */
 import { showPath } from "../paths.ts";
 import type { FieldMap, FieldValue } from "./front-matter.ts";
 
@@ -13,7 +13,7 @@ export interface SkillMetadata {
   /** Lower-case letters, digits and hyphens, and the name of the directory; another one is warned about. */
   name: string;
   description: string;
-  /** Of its SKILL.md, in the backend. */
+  /** Path of its SKILL.md, in the backend. */
   path: string;
   license?: string | null;
   compatibility?: string | null;
@@ -40,7 +40,7 @@ export type SkillWarningCode =
 /** Something about a source or a skill that its author should know. */
 export interface SkillWarning {
   readonly code: SkillWarningCode;
-  /** Of the source or of the SKILL.md. */
+  /** Path of the source or of the SKILL.md. */
   readonly path: string;
   readonly message: string;
 }

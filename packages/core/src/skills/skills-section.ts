@@ -1,4 +1,4 @@
-/** What the system prompt says about skills: a list that fits a budget, however many there are. */
+/** The prompt section about skills: a list that fits a budget, however many there are. */
 import { showPath } from "../paths.ts";
 import { estimateTokens } from "../tokens.ts";
 import { SKILL_FILE } from "./find-skills.ts";
@@ -121,7 +121,7 @@ function listed({ groups }: Catalog, listTokens: number): Listed {
   return { lines: filled.flatMap((group) => groupLines(group, fitting)), left: 0 };
 }
 
-/** Of a list that is too long only the beginning is counted. */
+/** Only the beginning of a list that is too long is counted. */
 function fits(entries: readonly Entry[], room: number, tokensOf: (entry: Entry) => number): boolean {
   let tokens = 0;
   for (const entry of entries) {

@@ -34,7 +34,7 @@ interface Found {
   readonly data: Catalog;
 }
 
-/** What one run was told. */
+/** Skills that one run was shown. */
 interface RunSkills {
   readonly listed: Promise<Found>;
   /** With the changes that were told since. */
@@ -78,7 +78,7 @@ class AgentSkills {
     }
   }
 
-  /** What the user allows, or no more than a tenth of the window. */
+  /** The user's limit, or a tenth of the window at most. */
   async #listTokens(task: StageTask): Promise<number> {
     const { listTokens } = this.#options;
     if (listTokens !== undefined) return listTokens;
@@ -145,7 +145,7 @@ class AgentSkills {
     return catalog;
   }
 
-  /** What the call did is done: that skills cannot be looked at just now does not undo it. */
+  /** A failure to read skills does not undo the finished call. */
   async #loadAgain(task: StageTask, before: Promise<Found>): Promise<Found> {
     const known = await before;
     try {

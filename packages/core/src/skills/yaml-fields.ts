@@ -32,7 +32,7 @@ export async function readFields(text: string): Promise<Fields> {
   return result;
 }
 
-/** Those that needed the parser, which takes a hundred times as long. */
+/** Front matter that needed the parser, which takes a hundred times as long. */
 const parsed = new Map<string, Fields>();
 const MAX_REMEMBERED = 1000;
 const MAX_REMEMBERED_LENGTH = 8192;

@@ -1,4 +1,4 @@
-/** What only the caller can mend is told to the caller, however deep in a tree of agents it shows. */
+/** Errors that only the caller can fix reach the caller, however deep in a tree of agents they occur. */
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { createDeepAgent } from "../agent.ts";

@@ -1,4 +1,4 @@
-/** What a child did to the files it was given, and how that gets back beside what others do at the same time. */
+/** A child's changes to its files, and their merge with changes that others make at the same time. */
 import type { AnyFileData, FilesUpdate } from "../backends/backend.ts";
 import type { FilesState } from "../backends/state/files-value.ts";
 import type { TaskFiles } from "../backends/state/pending-files.ts";
@@ -27,7 +27,7 @@ export interface FilesBack {
 export interface ChildFiles {
   /** The files now, with what other calls of the turn have done in the meantime. */
   readonly now: TaskFiles;
-  /** What the child began with; undefined when it began in an earlier run. */
+  /** Files at the child's start; undefined when it began in an earlier run. */
   readonly start: FilesState | undefined;
   readonly end: FilesState;
   readonly callId: string;

@@ -1,4 +1,4 @@
-/** Which state a child gets and what of it comes back. */
+/** State that a child gets, and the part of it that comes back. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseChannel } from "@langchain/langgraph";
 import { buildState } from "../loop/contract/channels.ts";
@@ -9,11 +9,11 @@ import { sameValue } from "./same-value.ts";
 import { updateFor } from "./state-update.ts";
 import { keyTaken } from "./words.ts";
 
-/** What belongs to one conversation or one run. */
+/** Keys that belong to one conversation or one run. */
 const OWN = new Set(["messages", "todos", "structuredResponse", "outcome", "jumpTo", "lg_tool_call"]);
-/** What was used and seen so far is counted for the agent, not once more for its fork. */
+/** Usage and repetitions so far count for the agent, not again for its fork. */
 const COUNTED = new Set(["_budget", "_loop"]);
-/** What middleware of ours keeps in public keys. */
+/** Public keys that our own middleware uses. */
 const OF_MIDDLEWARE = new Set(["skillsMetadata", "memoryContents", "asyncTasks"]);
 
 /** The loop a child is called from; empty in one that is not ours. */
@@ -40,7 +40,7 @@ export function stateOfLoop(loop: Loop, stateSchema: unknown): ParentState {
   };
 }
 
-/** Of a loop that is not ours nothing is known but the state: two values of a key in one turn might end the run. */
+/** Only the state is known of a foreign loop: two values of a key in one turn might end the run. */
 export const stateOfAnyLoop: ParentState = {
   sharedKeys: (state) => Object.keys(state).filter((key) => isShared(key) && key !== "files"),
   forkedKeys: () => [],

@@ -1,4 +1,4 @@
-/** What the children of an agent take over from it. */
+/** Defaults that the children of an agent inherit. */
 import type { SystemMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../backends/resolve.ts";
 import type { InterruptOn } from "../loop/approval-rules/approval-policy.ts";
@@ -45,7 +45,7 @@ export interface GeneralPurposeOptions {
   readonly systemPrompt?: string | undefined;
 }
 
-/** What an agent was given for delegating, besides what its children take over. */
+/** Delegation options of an agent, besides the defaults of its children. */
 export interface AgentDelegation {
   readonly subagents?: readonly LocalSubAgent[] | undefined;
   readonly generalPurpose?: GeneralPurposeOptions | undefined;

@@ -143,7 +143,7 @@ function configFor({ name }: LocalSubAgent, { config }: TaskCall, isFork: boolea
   };
 }
 
-/** What a child writes to the stream of its parent is for those who asked for children. */
+/** Stream writes of a child are for readers who asked for subgraphs. */
 function unheard(): void {}
 
 const NO_FILES: FilesBack = { update: {}, paths: [], notes: [] };

@@ -1,4 +1,4 @@
-/** What a subagent takes over from its agent and what not. */
+/** Inheritance of subagents from their agent. */
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a child has to say in the end, whatever kind of runnable it is. */
+/** The final words of a child, for any kind of runnable. */
 
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import { isRecord } from "../check-options.ts";

@@ -9,7 +9,7 @@ import { linkedSignal } from "../loop/task/linked-signal.ts";
 import { observedRun } from "../loop/task/run-observer.ts";
 import type { StateValues } from "./child-state.ts";
 
-/** Whatever can be run; what can be streamed tells its state after each step. */
+/** Anything that can be run; a runnable that streams reports its state after each step. */
 export interface ChildRunnable {
   invoke(input: any, options?: any): Promise<any>;
   stream?(input: any, options?: any): any;

@@ -1,4 +1,4 @@
-/** What a subagent is given as, and what is wrong with one that cannot be used. */
+/** Forms of a subagent, and checks of subagents that cannot be used. */
 import { SystemMessage } from "@langchain/core/messages";
 import { type Budget, limitsOf } from "../budget/limits.ts";
 import { checkNames } from "../check-options.ts";
@@ -32,7 +32,7 @@ export interface SubAgent {
   readonly responseFormat?: unknown;
   /** Given, they replace the agent's. */
   readonly permissions?: PermissionList | null;
-  /** What one of its tasks may use, with what runs inside it; the budgets around it hold too. */
+  /** Limits of one task with all runs inside it; the budgets around it apply too. */
   readonly budget?: Budget | null;
   /** Keys of the state that may come back, `files` among them; absent: all that the child changed. */
   readonly returns?: readonly string[] | null;
@@ -57,11 +57,11 @@ export interface AsyncSubAgent {
   readonly name: string;
   /** By this the model chooses. */
   readonly description: string;
-  /** Of a registered agent of this process, or the graph or assistant on the server. */
+  /** Id of a registered agent of this process, or of the graph or assistant on the server. */
   readonly graphId: string;
-  /** Of the server; absent: this process. */
+  /** Address of the server; absent: this process. */
   readonly url?: string | null;
-  /** Of every request to the server. */
+  /** Headers of every request to the server. */
   readonly headers?: Readonly<Record<string, string>> | null;
   /** Whether the server may be in a private network; default false. Loopback always may. */
   readonly allowPrivate?: boolean | null;
@@ -147,7 +147,7 @@ function checkDeclared(subAgent: SubAgent): void {
       if (given != null) throw invalid(`The subagent '${name}' is a fork and has the ${key} of the agent`);
 }
 
-/** What a child that is built later would stumble over. */
+/** Checks parts that would fail when the child is built later. */
 function checkParts({
   name,
   model,

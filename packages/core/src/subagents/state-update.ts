@@ -1,9 +1,9 @@
 /**
- * What a child made of a value, as an update for the reducer of its parent.
+ * Turns a child's value into an update for the reducer of its parent.
  *
- * A child hands back a whole value, but reducers take what is new: given the whole list, one that appends
- * would have everything twice, and of two children that each add an entry to a map the later would undo the
- * other's. So the smallest update is looked for that makes the parent's value into the child's.
+ * A child hands back a whole value, but reducers take only the new part. Given the whole list, a reducer that appends
+ * would have everything twice; of two children that each add an entry to a map, the later would undo the other. So
+ * the smallest update is searched that turns the parent's value into the child's.
  */
 import type { BaseChannel } from "@langchain/langgraph";
 import { onTheSide } from "../channel-values.ts";

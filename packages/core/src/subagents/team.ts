@@ -23,7 +23,7 @@ export type BuildChild = (
 export interface TeamOptions {
   readonly members: readonly LocalSubAgent[];
   readonly build: BuildChild;
-  /** What all of them are given may ask a person. */
+  /** Shared parts of all subagents may ask a person. */
   readonly mayAsk?: boolean | undefined;
 }
 

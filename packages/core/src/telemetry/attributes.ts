@@ -1,4 +1,4 @@
-/** What spans say, by the semantic conventions for generative AI. Nothing here is content. */
+/** Attributes of spans by the semantic conventions for generative AI. No content. */
 import type { AIMessage } from "@langchain/core/messages";
 import type { Attributes } from "@opentelemetry/api";
 import { usageOfReply } from "../budget/usage.ts";
@@ -74,7 +74,7 @@ export function replyAttributes(reply: AIMessage): Attributes {
   });
 }
 
-/** What a provider does not report is not estimated here. */
+/** Usage that a provider does not report is not estimated here. */
 function usageAttributes(reply: AIMessage): Readonly<Record<string, unknown>> {
   if (reply.usage_metadata == null) return {};
   const usage = usageOfReply(reply, undefined, 0);

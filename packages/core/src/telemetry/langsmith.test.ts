@@ -61,7 +61,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** What was posted of each run, its later news laid over the first. */
+/** Posted runs, with later updates merged over the first. */
 function runs(): Run[] {
   const all = new Map<string, Run>();
   for (const { path, body } of received.filter((one) => one.path.startsWith("/runs"))) {

@@ -1,4 +1,4 @@
-/** What may be said in a span: keys of the environment and of the models asked are struck out of every text. */
+/** Redaction of spans: keys of the environment and of the models are removed from every text. */
 import { secretsIn, withoutSecrets } from "../secrets.ts";
 
 export type Redact = (text: string) => string;
@@ -24,7 +24,7 @@ export class Redaction {
   /** Without secrets; for what is no content. */
   readonly withoutKeys: Redact = (text) => withoutSecrets(text, this.#secrets);
 
-  /** What people, models and tools said: the user's rules hold for it, too. A rule that fails hides the text. */
+  /** Words of people, models and tools: the user's rules apply too. A rule that fails hides the text. */
   readonly content: Redact = (text) => {
     let clean = this.withoutKeys(text);
     for (const redact of this.#own) clean = kept(redact, clean);

@@ -1,4 +1,4 @@
-/** What single spans say, and how they end. */
+/** Content and end of single spans. */
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { context, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";

@@ -203,7 +203,7 @@ export class Telemetry implements RunObserver {
     return new Telemetry(this.#settings, this.#redaction, marked);
   }
 
-  /** What is active, if it comes from here: the user may have begun spans meanwhile. Else, the position itself. */
+  /** The active span, if it is one of ours: the user may have begun spans meanwhile. Else the position itself. */
   #parent(): Context {
     const active = context.active();
     const here = this.#position;

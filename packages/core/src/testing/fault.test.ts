@@ -9,7 +9,7 @@ import { callTool, type ScriptedCall, say, type Turn } from "./turn.ts";
 
 const hello = [new HumanMessage("Hello.")];
 
-/** What arrived of a stream, and the error it ended with. */
+/** Parts of a stream that arrived, and the error it ended with. */
 async function drain(
   model: Pick<BaseChatModel, "stream">,
   signal?: AbortSignal,

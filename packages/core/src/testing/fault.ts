@@ -2,7 +2,7 @@
 import { ContextOverflowError, stampRetryable } from "@langchain/core/errors";
 import { asTurn, type Reply, type ScriptedTurn } from "./turn.ts";
 
-/** What a provider's SDK throws for an HTTP error, with the fields retry logic looks at. */
+/** An HTTP error as a provider's SDK throws it, with the fields that retry logic looks at. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly status: number | undefined;
@@ -11,7 +11,7 @@ export class ProviderError extends Error {
   readonly code: string | undefined;
   /** LangChain's own code, where its provider packages give one. */
   readonly lc_error_code: string | undefined;
-  /** What the `retry-after` header asks for, in milliseconds. */
+  /** Wait that the `retry-after` header asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, fields: ProviderErrorFields = {}) {

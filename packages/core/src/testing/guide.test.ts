@@ -7,7 +7,7 @@ const guide = readFileSync(new URL("../../../../docs/testing.md", import.meta.ur
 const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code as string);
 const [imports = "", ...examples] = blocks;
 
-/** What the guide's import lines bring in, by name. */
+/** Names that the guide's import lines bring in. */
 async function importedNames(): Promise<Map<string, unknown>> {
   const names = new Map<string, unknown>();
   for (const [, list = "", specifier = ""] of imports.matchAll(/import \{ (.*?) \} from "(.*?)";/g)) {

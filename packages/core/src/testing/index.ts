@@ -1,4 +1,4 @@
-/** What `deepwright/testing` offers: a model without a provider, and a checker of requests. */
+/** Entry of `deepwright/testing`: a model without a provider, and a checker of requests. */
 
 export type { BackendCase, BackendSuiteOptions, OpenBackend } from "./backend-suite/backend-case.ts";
 export { BACKEND_SUITE_SIZE, backendSuite } from "./backend-suite/backend-suite.ts";

@@ -10,7 +10,7 @@ import { applyRules, PROVIDERS, type Provider, type Violation } from "./request-
 export type { Provider, Violation } from "./request-rules.ts";
 
 export interface CheckOptions {
-  /** Whose rules to apply beside the common ones. Default: all. */
+  /** Providers whose rules apply beside the common ones. Default: all. */
   readonly providers?: readonly Provider[];
   /** Also require that every message has an id (see `checkIds`). Default false. */
   readonly ids?: boolean;

@@ -27,7 +27,7 @@ export interface AnyRequest {
 
 /** One tool, the system prompt or one message of a request. */
 export interface RequestPart {
-  /** Such as "tool 3 (grep)", "system", "message 12 (tool)"; counted from 0. */
+  /** A name like "tool 3 (grep)", "system", "message 12 (tool)"; counted from 0. */
   readonly name: string;
   readonly text: string;
 }
@@ -209,7 +209,7 @@ function messageText(message: unknown): string {
   return text;
 }
 
-/** What of a message every provider is sent. */
+/** Part of a message that every provider is sent. */
 function wireForm(message: BaseMessage): object {
   const { type, content } = message;
   if (ToolMessage.isInstance(message)) return { type, tool_call_id: message.tool_call_id, content };

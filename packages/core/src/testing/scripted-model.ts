@@ -43,11 +43,11 @@ export interface ScriptedCallOptions extends BaseChatModelCallOptions {
 export interface RecordedCall {
   readonly messages: readonly BaseMessage[];
   readonly tools: readonly BindToolsInput[];
-  /** What LangChain passed and whatever was bound, such as `tool_choice` or `response_format`. */
+  /** Options of LangChain and bound ones, such as `tool_choice` or `response_format`. */
   readonly options: Readonly<Partial<ScriptedCallOptions>> & { readonly [option: string]: unknown };
 }
 
-/** What a reactive script decides by. */
+/** Input of a reactive script. */
 export interface ScriptedRequest extends RecordedCall {
   /** How many turns were taken before this one. */
   readonly turn: number;
@@ -81,7 +81,7 @@ export interface ScriptedModelOptions extends BaseChatModelParams {
   readonly profile?: ModelProfile;
   /** The name in `response_metadata`. Default "scripted". */
   readonly modelName?: string;
-  /** What `getName()` answers, for middleware that looks at it. Default "ScriptedModel". */
+  /** Answer of `getName()`, for middleware that looks at it. Default "ScriptedModel". */
   readonly name?: string;
 }
 
@@ -98,7 +98,7 @@ export class ScriptedModel extends BaseChatModel<ScriptedCallOptions> {
   readonly calls: RecordedCall[] = [];
   /** Every `bindTools` so far; empty with `record: false`. */
   readonly bindings: { readonly tools: readonly BindToolsInput[]; readonly options: object }[] = [];
-  /** What the checker found, also when something caught the error it was thrown as. */
+  /** Violations that the checker found, also when something caught the error it was thrown as. */
   readonly violations: Violation[] = [];
   /** How many requests came, recorded or not. One that was aborted before it was made does not count. */
   callCount = 0;

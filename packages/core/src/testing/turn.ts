@@ -1,4 +1,4 @@
-/** What a scripted model can be told to say, and how that becomes one reply. */
+/** Turns of a scripted model, and how one becomes a reply. */
 import { AIMessage, type ContentBlock, type UsageMetadata } from "@langchain/core/messages";
 
 /** A tool call of a scripted turn. */
@@ -21,7 +21,7 @@ export interface ScriptedTurn {
   readonly toolCalls?: readonly ScriptedCall[];
   /** `"tool_calls"` when there are calls, else `"stop"`, unless `responseMetadata` has a reason of its own. */
   readonly finishReason?: string;
-  /** What is absent is estimated. */
+  /** Absent numbers are estimated. */
   readonly usage?: Partial<UsageMetadata>;
   readonly responseMetadata?: Readonly<Record<string, unknown>>;
   readonly additionalKwargs?: Readonly<Record<string, unknown>>;

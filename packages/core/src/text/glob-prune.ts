@@ -1,4 +1,4 @@
-/** Which directories a glob can find something in. */
+/** Directories in which a glob can find something. */
 import { expandBraces } from "./glob-braces.ts";
 import { compileName, type NameMatcher } from "./glob-name.ts";
 

@@ -1,14 +1,14 @@
 /**
- * What `.gitignore` files keep out of a search, the same on every backend.
+ * Files that `.gitignore` keeps out of a search, the same on every backend.
  *
- * Every `.gitignore` from the root of the backend down to the entry counts, the nearest one first, and in a
- * file the last line that fits. An entry is judged by itself: that a directory above it is ignored is for
- * the walk to know, which does not enter one, except where it was told to start in it. `.git` is always
- * ignored. Excludes of the machine or of `.git/info`, and `.ignore` files, are not read.
+ * Every `.gitignore` from the root of the backend down to the entry counts, the nearest one first, and in a file the
+ * last matching line. An entry is judged by itself: the walk knows whether a directory above is ignored, and does not
+ * enter one unless it starts there. `.git` is always ignored. Excludes of the machine or of `.git/info`, and
+ * `.ignore` files, are not read.
  *
- * The shape of a line (negation, anchors, `**`, directories only) is judged here, because the library
- * inherits from parent directories, which a search that starts inside an ignored one must not. A single
- * name with brackets, escapes or several wildcards is left to the library.
+ * The shape of a line (negation, anchors, `**`, directories only) is judged here, because the library inherits from
+ * parent directories, which a search that starts inside an ignored one must not. A single name with brackets, escapes
+ * or several wildcards is left to the library.
  */
 import ignore from "ignore";
 import type { NameMatcher } from "./glob-name.ts";
@@ -34,9 +34,9 @@ interface Rule {
   readonly index: number;
   readonly negative: boolean;
   readonly directoryOnly: boolean;
-  /** Of the name of the entry; absent: any. */
+  /** Matcher for the name of the entry; absent: any. */
   readonly name?: NameMatcher;
-  /** Of the whole path, where the line has a slash before its end. */
+  /** Matchers for the whole path, where the line has a slash before its end. */
   readonly levels?: readonly Level[];
 }
 

@@ -1,4 +1,4 @@
-/** What kind of content a file holds: by its bytes where they tell, else by its name. */
+/** Content type of a file: by its bytes where they tell, else by its name. */
 
 export const PLAIN_TEXT = "text/plain";
 export const UNKNOWN_BINARY = "application/octet-stream";

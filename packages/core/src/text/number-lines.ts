@@ -11,7 +11,7 @@ export const GUTTER = "│";
 export const MAX_LINE_CHARACTERS = 2000;
 /** The same where somebody goes on in a line: the rest of it is what they want. */
 export const MAX_REST_CHARACTERS = 20_000;
-/** What a number, the bar and a remark take at most. */
+/** Width of a number, the bar and a remark, at most. */
 const ROW_EXTRA = 120;
 /** However small the room is, a line gets on by this much. */
 const LEAST_CHARACTERS = 100;

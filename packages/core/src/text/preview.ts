@@ -12,7 +12,7 @@ const MAX_HEAD_LINES = 40;
 const MAX_TAIL_LINES = 20;
 /** The part of the characters that the beginning gets. */
 const HEAD_SHARE = 2 / 3;
-/** What remarks and the ends of lines may take beyond the characters asked for. */
+/** Characters for remarks and line ends beyond the requested number. */
 export const MAX_REMARKS_CHARACTERS = 500;
 
 /** About `maxCharacters`, never more than `MAX_REMARKS_CHARACTERS` over it; a text that fits comes back whole. */

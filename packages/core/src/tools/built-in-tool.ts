@@ -8,7 +8,7 @@ import type { z } from "zod";
 import type { BackendRuntime } from "../backends/backend.ts";
 import { type ToolEffect, withEffect } from "./tool-effect.ts";
 
-/** What a loop hands a tool besides its arguments; all of it may be missing when one is called by hand. */
+/** Values that a loop hands a tool besides its arguments; all of them may be missing in a call by hand. */
 export interface ToolCallRuntime extends RunnableConfig {
   readonly config?: RunnableConfig;
   readonly state?: Record<string, unknown>;
@@ -40,7 +40,7 @@ export function builtInTool<Schema extends z.ZodType>(
   return withEffect(tool, effect);
 }
 
-/** What the tool starts is part of its run for those who listen. */
+/** Work that the tool starts is part of its run for listeners. */
 function heardAs(manager: CallbackManagerForToolRun | undefined, runtime: ToolCallRuntime): ToolCallRuntime {
   const child = manager?.getChild();
   return child === undefined || child.handlers.length === 0 ? runtime : { ...runtime, callbacks: child };

@@ -37,7 +37,7 @@ export interface FileToolOptions {
   readonly overwrite?: boolean;
 }
 
-/** What the behaviour of a file tool works with. */
+/** Values that the behaviour of a file tool works with. */
 export interface FileCall {
   readonly backend: BackendProtocol;
   readonly signal: AbortSignal | undefined;
@@ -101,7 +101,7 @@ function answer(name: string, runtime: ToolCallRuntime, given: FileAnswer): unkn
   return filesUpdate ? new Command({ update: { files: filesUpdate, messages: [message] } }) : message;
 }
 
-/** Who tried a path outside is told where the files are. */
+/** An error about a path outside names the directory of the files. */
 function withWorkingDirectory(given: FileAnswer, { workingDirectory = "/" }: BackendProtocol): FileAnswer {
   if (typeof given === "string" || !("error" in given) || given.code !== "OUTSIDE_ROOT") return given;
   if (workingDirectory === "/") return given;
@@ -135,7 +135,7 @@ function asGiven(canonical: string, given: string | undefined, backend: BackendP
   return { path: isRelative ? canonical.slice(1) || "." : canonical };
 }
 
-/** These say what they are without a prefix; programs compare the beginning of the text. */
+/** Errors whose text needs no prefix; programs compare the beginning of the text. */
 const WHOLE_SENTENCES = new Set<string>(["FILE_EXISTS", "INVALID_PATH", "PERMISSION_DENIED"]);
 
 /** Backends written for other harnesses give no code: then the words tell. */

@@ -45,7 +45,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-/** What cannot be read is left as it is, for the schema to complain about. */
+/** Text that is not a number stays as it is, for the schema to reject. */
 function numberIn(value: unknown): unknown {
   if (typeof value !== "string" || value.trim() === "") return value;
   const number = Number(value);

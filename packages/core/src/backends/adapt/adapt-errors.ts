@@ -1,4 +1,4 @@
-/** What the error texts of older backends mean. */
+/** Maps error texts of older backends to codes. */
 import type { FileError, FileErrorCode } from "../backend.ts";
 
 /** The first that fits decides. */

@@ -1,4 +1,4 @@
-/** What is left of a glob below a directory that it does not begin at. */
+/** Rest of a glob below a directory where it does not begin. */
 import { expandBraces } from "../../text/glob-braces.ts";
 import { compileName } from "../../text/glob-name.ts";
 

@@ -36,7 +36,7 @@ import { globMounts, grepMounts, leadsToMount, lsMounts } from "./composite-sear
 
 export class MountedBackends extends ForwardingBackend {
   static readonly [GIVES_OUR_RESULTS] = true;
-  /** Those of the default when it can run commands, else `""` and nothing. */
+  /** Id and commands of the default backend when it can run commands, else `""` and nothing. */
   readonly id: string;
   readonly enforcesPermissions?: true;
   readonly closesPaths?: true;
@@ -219,7 +219,7 @@ function cannotWrite(path: string): FileError {
   return { error: `Cannot write to ${path} because it is a directory`, code: "IS_DIRECTORY" };
 }
 
-/** What is mounted stays mounted: neither a mount point nor a directory that holds one can go. */
+/** Mounted paths stay mounted: neither a mount point nor a directory that holds one can be deleted. */
 function whyNotDeleted(mounts: readonly Mount[], path: string): FileError {
   if (path === "/") return { error: "Cannot delete the root directory", code: "INVALID_ARGUMENT" };
   const [below] = mountsBelow(mounts, path);

@@ -8,7 +8,7 @@ import { openCheckInside } from "../open-check.ts";
 export interface Mount {
   /** Canonical. */
   readonly prefix: string;
-  /** What `prefix` is called inside: `/`, unless the backend keeps whole paths. */
+  /** The name of `prefix` inside the mount: `/`, unless the backend keeps whole paths. */
   readonly root: string;
   readonly backend: BackendProtocol;
 }
@@ -60,7 +60,7 @@ export function innerOptions<Options extends OperationOptions>(
   return openCheckInside(options, (path) => outerPath(mount, path));
 }
 
-/** These quote text of the caller, which may look like a path. */
+/** Errors that quote text of the caller, which may look like a path. */
 const WITHOUT_PATHS: readonly (FileErrorCode | undefined)[] = [
   "STRING_NOT_FOUND",
   "STRING_NOT_UNIQUE",

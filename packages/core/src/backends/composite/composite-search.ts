@@ -111,7 +111,7 @@ export async function grepMounts(
     : { matches, ...flags };
 }
 
-/** What a mount hides must not use up the cap: the backend is asked on until more than it can be seen. */
+/** Matches hidden by a mount must not use up the cap, so the backend is asked again until enough are visible. */
 async function grepPart(
   mounts: readonly Mount[],
   { mount, path, glob }: Part,

@@ -67,7 +67,7 @@ export function resolveMounts(
     : placed(routes, all as Made[]);
 }
 
-/** What goes wrong with one mount concerns only those who use it. */
+/** A failure of one mount concerns only calls that use it. */
 function mountOrFailure(source: BackendSource, runtime: BackendRuntime): Awaitable<Made> {
   try {
     const made = attempt(source, runtime);

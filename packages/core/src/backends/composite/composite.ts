@@ -26,13 +26,13 @@ const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"
  */
 export class CompositeBackend extends ForwardingBackend {
   static readonly [GIVES_OUR_RESULTS] = true;
-  /** That of the default where it can run commands, else `""`. */
+  /** Id of the default backend if it can run commands, else `""`. */
   readonly id: string = "";
   /** Present when the default is known to run commands; one that a factory makes is known in a task only. */
   readonly execute?: MountedBackends["execute"];
-  /** That of the default, where it is known. */
+  /** Working directory of the default backend, if known. */
   readonly workingDirectory?: string;
-  /** Of the default, where it is known: commands see its files alone. */
+  /** Command note of the default backend, if known: commands see its files alone. */
   readonly commandNote?: string;
   /** Whether the default holds its commands to the permissions of the agent. */
   readonly enforcesPermissions?: true;

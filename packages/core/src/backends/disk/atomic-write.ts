@@ -34,7 +34,7 @@ const readLater = promisify(read);
 
 /** Up to this size the thread is not worth leaving. */
 const AT_ONCE_BYTES = 16 * 1024 * 1024;
-/** What is handed over in one piece beyond that. */
+/** Larger contents are written in pieces of this size. */
 const PIECE_BYTES = 16 * 1024 * 1024;
 const NEW_FILE_MODE = 0o644;
 /** Without the bits that lend a program its owner's rights: other content has not earned them. */
@@ -67,7 +67,7 @@ export async function createFile(
   }
 }
 
-/** What disks without hard links answer. */
+/** Error codes of disks without hard links. */
 const LINKS_UNSUPPORTED = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV", "EACCES"]);
 
 /** Exclusive too, but the file is there while it is being written. */
@@ -216,7 +216,7 @@ export interface ReadOptions {
   readonly from?: number;
   /** Bytes at most. */
   readonly limit?: number;
-  /** What to read into, if it is large enough. */
+  /** Buffer to read into, if it is large enough. */
   readonly into?: Buffer | undefined;
 }
 

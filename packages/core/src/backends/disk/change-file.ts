@@ -18,7 +18,7 @@ export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 const LARGE_TEXT = 512 * 1024;
 /** Characters encoded at once. */
 const PIECE_CHARACTERS = 256 * 1024;
-/** Of one character in UTF-8, at most. */
+/** Bytes of one UTF-16 code unit in UTF-8, at most. */
 const BYTES_PER_CHARACTER = 3;
 
 /** An append looks at this much of a file to learn its encoding. */
@@ -212,7 +212,7 @@ async function record(
   else await noteLarge(request, { path });
 }
 
-/** What cannot be put back is at least named. */
+/** Names a file that is too large to be put back. */
 export async function noteLarge(request: ChangeRequest, { path }: Pick<LockedEntry, "path">): Promise<void> {
   await request.record?.({ path, before: undefined, after: undefined, isTooLarge: true });
 }

@@ -51,7 +51,7 @@ export async function listChildFiles(
 type Seen = SeenFile | "unclear" | undefined;
 
 class Search {
-  /** Of these it is known whether they have the file. */
+  /** Children that are known to have, or not to have, the file. */
   readonly children: Child[] = [];
   readonly #request: ChildFilesRequest;
   readonly #prefix: string;

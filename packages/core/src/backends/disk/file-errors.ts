@@ -1,4 +1,4 @@
-/** What the operating system says about a file, in the words and codes of a backend. */
+/** Errors of the operating system in the words and codes of a backend. */
 import type { BigIntStats, Stats } from "node:fs";
 import { DeepwrightError } from "../../errors.ts";
 import { showPath } from "../../paths.ts";

@@ -69,7 +69,7 @@ const running = new AsyncLocalStorage<{ readonly backend: object; readonly runti
 const HARNESS_AREAS = ["/.deepwright", "/large_tool_results", "/conversation_history"];
 
 interface ChangingCall {
-  /** That was given. */
+  /** The path as it was given. */
   readonly path: string;
   readonly byHarness: boolean;
 }

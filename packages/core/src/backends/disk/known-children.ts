@@ -1,8 +1,8 @@
 /**
- * What was found in the directories of a directory, so that looking again costs one `lstat` for each of them.
+ * Entries found in the directories of a directory, so that looking again costs one `lstat` for each of them.
  *
- * A directory whose own dates did not change has the entries it had. What lies in these may have changed without
- * that, so each is looked at; by path, since nothing is read: wherever a path leads, only a stamp is compared.
+ * A directory whose own dates did not change has the entries it had. Their contents may have changed without that, so
+ * each is looked at. It is looked at by path, since nothing is read: wherever a path leads, only a stamp is compared.
  */
 import { lstatSync, type Stats } from "node:fs";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
@@ -31,7 +31,7 @@ export interface SeenFile {
 interface Known {
   readonly stamp: string;
   readonly hostPaths: readonly string[];
-  /** Of the files, in the same order. */
+  /** Marks of the files, in the same order. */
   readonly marks: readonly (Mark | undefined)[];
   readonly result: ChildFiles;
 }
@@ -88,7 +88,7 @@ export class KnownChildren {
   }
 }
 
-/** What tells a content of a file from its others, and from other files. */
+/** A stamp that tells one content of a file from other contents and other files. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }

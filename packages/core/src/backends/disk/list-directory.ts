@@ -1,4 +1,4 @@
-/** What lies directly in a directory on disk, as `ls` shows it. */
+/** Entries directly in a directory on disk, as `ls` shows them. */
 
 import { type Dirent, lstatSync, type Stats } from "node:fs";
 import { canonicalPath, showPath } from "../../paths.ts";

@@ -35,7 +35,7 @@ export const MAX_BINARY_BYTES = 20 * 1024 * 1024;
 const COUNTED_BYTES = 1_000_000;
 const FIRST_CHUNK = 64 * 1024;
 const CHUNK = 1024 * 1024;
-/** What is decoded before others get their turn. */
+/** Characters decoded before other work gets its turn. */
 const DECODED_AT_ONCE = 512 * 1024;
 
 /** `path` is the virtual one. The caller has opened `fd` and closes it. */

@@ -17,7 +17,7 @@ export async function withSpareBuffer<Result>(
   }
 }
 
-/** Whoever comes next while it is in use makes another one. */
+/** A second caller, while the buffer is in use, makes another one. */
 function takeSpare(size: number): Buffer | undefined {
   const known = spare?.deref();
   if (known === undefined || known.length < size) return undefined;

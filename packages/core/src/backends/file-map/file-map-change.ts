@@ -1,4 +1,4 @@
-/** What a write, edit, delete or upload would change in a map of files: decided here, stored elsewhere. */
+/** Changes that a write, edit, delete or upload would make in a map of files: decided here, stored elsewhere. */
 import { parentPath } from "../../paths.ts";
 import { replaceText } from "../../text/edit.ts";
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";

@@ -21,8 +21,8 @@ import type {
 import { type FileMap, fileInfo, firstAtOrAfter, isText, storedContent } from "./file-map.ts";
 
 /**
- * What lies directly in a directory; directories have a trailing slash. One that nothing lies in cannot
- * be told from one that does not exist: both are empty.
+ * Entries directly in a directory; directories have a trailing slash. An empty directory cannot be told from one that
+ * does not exist: both are empty.
  */
 export function listFrom(files: FileMap, path: string): LsResult {
   if (files.get(path) !== undefined) return notADirectory(path);
@@ -132,7 +132,7 @@ function pathsOutsideRepositories(paths: readonly string[]): readonly string[] {
   return found;
 }
 
-/** Those of the paths, which are sorted unless `start` is `/`, that begin with `start`, which ends with a slash. */
+/** Paths that begin with `start`, which ends with a slash. `paths` are sorted unless `start` is `/`. */
 function under(paths: readonly string[], start: string): readonly string[] {
   if (start === "/") return paths;
   const end = `${start.slice(0, -1)}${AFTER_SLASH}`;
@@ -150,7 +150,7 @@ function ignoreFilesIn(paths: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
-/** Which directories of a map are ignored. Directories are named without a slash at their end: `""` is the root. */
+/** Ignored directories of a map. Directories are named without a slash at their end: `""` is the root. */
 class IgnoredDirectories {
   readonly #files: FileMap;
   readonly #ignoreFiles: ReadonlySet<string>;

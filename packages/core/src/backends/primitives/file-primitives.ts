@@ -42,6 +42,6 @@ export interface FilePrimitives {
    * condition does not hold; a place that cannot check and put in one step loses edits of two processes.
    */
   put(path: string, bytes: Uint8Array, options: PutOptions): Awaitable<boolean | FileError>;
-  /** What is not there is no failure. Absent: files cannot be deleted. */
+  /** A missing file is no failure. Absent: files cannot be deleted. */
   remove?(path: string, options: OperationOptions): Awaitable<unknown>;
 }

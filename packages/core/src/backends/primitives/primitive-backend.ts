@@ -208,7 +208,7 @@ async function change(
   };
 }
 
-/** What may stand in the way of a new file. */
+/** Entries that may stand in the way of a new file. */
 async function surroundings(
   primitives: FilePrimitives,
   target: string,

@@ -11,7 +11,7 @@ export interface PrimitiveListing {
   readonly skipped: readonly SkippedFile[];
 }
 
-/** What was fetched: files, and directories of which only that they are there is known. */
+/** Fetched files, and directories that are only known to exist. */
 export class FetchedFiles implements FileMap {
   readonly #files = new Map<string, FileData>();
   readonly #directories: string[] = [];
@@ -69,7 +69,7 @@ export async function eachOf<Value, Result>(
   return results;
 }
 
-/** Those of `paths` that are there, in any order. */
+/** Files of `paths` that exist, in any order. */
 export async function fetchAll(
   primitives: FilePrimitives,
   paths: readonly string[],

@@ -13,7 +13,7 @@ export interface Entry {
   readonly modified: string;
 }
 
-/** What a walk found. */
+/** Entries found by a walk. */
 export interface Tree {
   readonly files: Entry[];
   /** Whether `files` are only those that hold the text looked for. */

@@ -46,7 +46,7 @@ export interface LocalSandboxOptions extends BaseSandboxOptions {
   readonly unprivileged?: boolean;
 }
 
-/** What GNU coreutils installs, as far as anything here could want it. */
+/** Programs of GNU coreutils that a script could use. */
 const CORE_UTILITIES = (
   "[ b2sum base32 base64 basename cat chmod chown cksum comm cp csplit cut date dd df dirname du echo env expand " +
   "expr factor false fmt fold head id install join link ln ls md5sum mkdir mkfifo mknod mktemp mv nl nproc od paste " +
@@ -72,7 +72,7 @@ export class LocalSandbox extends BaseSandbox {
   /** Every call, in order. */
   readonly calls: ("execute" | "upload" | "download")[] = [];
   readonly commands: string[] = [];
-  /** What each download was asked for. */
+  /** Paths that each download asked for. */
   readonly downloaded: (readonly string[])[] = [];
   readonly #place: string;
   readonly #maxOutput: number;

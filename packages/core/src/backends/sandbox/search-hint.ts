@@ -1,11 +1,11 @@
-/** What a sandbox is told to look for: enough to find every file that may hold a pattern, in any encoding. */
+/** Search text for a sandbox: enough to find every file that may hold a pattern, in any encoding. */
 import type { Encoding } from "../disk/encoding/detect-encoding.ts";
 import { encodeText } from "../disk/encoding/text-codec.ts";
 
 /** Characters of the pattern that count. */
 const MAX_CHARACTERS = 64;
 
-/** Those in which a character outside ASCII has bytes of its own. UTF-16 is known by its mark. */
+/** Encodings in which a character outside ASCII has bytes of its own. UTF-16 is known by its mark. */
 const ENCODINGS =
   "utf-8 windows-1252 gb18030 big5 shift_jis euc-jp euc-kr windows-1251 koi8-r iso-8859-7".split(
     " ",

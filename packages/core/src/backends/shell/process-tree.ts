@@ -5,7 +5,7 @@ const CALL_VARIABLE = "DEEPWRIGHT_CALL";
 const CALL_IDS = new RegExp(`(?:^|\\0)${CALL_VARIABLE}=([^\\0]*)`);
 
 export interface CommandProcess {
-  /** Of the shell, or of the program before it: the leader of its group. */
+  /** Process id of the shell, or of the program before it: the leader of its group. */
   readonly pid: number;
   /** In the mark of every process of the command. */
   readonly callId: string;
@@ -59,7 +59,7 @@ interface Found {
   readonly unclear: boolean;
 }
 
-/** Those of the command that are alive, the shell itself aside. */
+/** Live processes of the command, without the shell itself. */
 function find({ pid: shell, callId, isAlone }: CommandProcess): Found {
   if (process.platform !== "linux" || isAlone) return { alive: [], unclear: false };
   const parents = new Map<number, number>();

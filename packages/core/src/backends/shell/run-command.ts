@@ -52,9 +52,9 @@ export interface CommandLaunch {
   /** An absolute path. */
   readonly program: string;
   readonly args: readonly string[];
-  /** What it gets as 3, 4, … and nobody else, undefined for nothing; they stay the caller's to close. */
+  /** Descriptors that only this program gets, as 3, 4, …; undefined for none. The caller closes them. */
   readonly descriptors?: readonly (number | undefined)[];
-  /** What it reads from, the caller's to close too; absent: the machine's empty device. */
+  /** Descriptor for standard input, closed by the caller; absent: the machine's empty device. */
   readonly input?: number;
   /** On whose behalf it is started; only root can name somebody else. */
   readonly uid?: number;
@@ -63,7 +63,7 @@ export interface CommandLaunch {
   readonly onStart?: (pid: number) => void;
 }
 
-/** What Linux takes as one argument of a program. */
+/** The longest single argument of a program on Linux. */
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 /** Milliseconds between the request to end and the kill. */
 const GRACE = 500;

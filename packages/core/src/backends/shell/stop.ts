@@ -1,4 +1,4 @@
-/** What may end a command from outside: its time, or an abort. */
+/** Reasons that end a command from outside: its time limit, or an abort. */
 import { after } from "../../duration.ts";
 
 export interface Stop {

@@ -29,7 +29,7 @@ export interface TaskFiles {
   record(): FilesState;
   /** Whether a later call has changed the file: what this task makes of it would be lost. */
   isTaken(path: string): boolean;
-  /** What the file was at the start of the superstep and what its tasks have made of it; undefined: not there. */
+  /** The file at the start of the superstep, and the versions its tasks have made; undefined: not there. */
   versions(path: string): readonly (AnyFileData | undefined)[];
   /** Sends the changes to the channel; returns why not when a later call has changed one of the files. */
   commit(update: FilesUpdate): FileError | undefined;
@@ -154,7 +154,7 @@ class PendingFiles {
     return undefined;
   }
 
-  /** What a finished task of an earlier run wrote; where it comes in the order is not known. */
+  /** Takes in the writes of a finished task of an earlier run, whose place in the order is not known. */
   restore(update: FilesStateUpdate): void {
     const task = { id: "", attempt: 0, order: undefined };
     for (const [path, data] of Object.entries(update)) this.#add(path, { task, data });

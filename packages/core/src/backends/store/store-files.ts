@@ -16,7 +16,7 @@ export interface ListedItem {
   readonly value?: unknown;
 }
 
-/** What a store may offer beyond LangGraph's interface. A missing method means that it cannot. */
+/** Abilities of a store beyond LangGraph's interface. A missing method means that the store lacks the ability. */
 export interface FileStoreAbilities {
   /** Keys of exactly this namespace that begin with `prefix`, after `after`, in the order of code points. */
   listItems?(
@@ -88,7 +88,7 @@ export class StoreFiles {
     return this.#found(await this.#store.get(this.#namespace, path));
   }
 
-  /** Those that are there. What is no file is an error, or is added to `skipped` where that is given. */
+  /** Files that exist. An entry that is not a file is an error, or is added to `skipped` if that is given. */
   async getAll(paths: readonly string[], skipped?: SkippedFile[]): Promise<Map<string, FoundFile>> {
     const all = new Map<string, FoundFile>();
     for (let start = 0; start < paths.length; start += GET_BATCH) {

@@ -1,9 +1,9 @@
-/** Which part of a store the files of a run live in. */
+/** The part of a store where the files of a run live. */
 import type { BaseStore } from "@langchain/langgraph";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 import type { BackendRuntime, ServerInfo } from "../backend.ts";
 
-/** What a namespace can be made from. */
+/** Values that a namespace can be made from. */
 export interface StoreBackendContext<State = any> {
   readonly state: State;
   readonly store: BaseStore | undefined;

@@ -1,4 +1,4 @@
-/** What was fetched from a store, as the map of files that the common operations work on. */
+/** Items fetched from a store, as the map of files that the common operations work on. */
 import type { AnyFileData, FileData, FilesUpdate } from "../backend.ts";
 import type { FileMap } from "../file-map/file-map.ts";
 import type { FoundFile, ListedFile } from "./store-files.ts";
@@ -26,7 +26,7 @@ export function foundMap(found: ReadonlyMap<string, FoundFile>, ...directories: 
 
 export const emptyMap: FileMap = foundMap(new Map());
 
-/** Of files without data only the place is known: they look empty here. */
+/** Files without data are known by path only: they look empty here. */
 export function listedMap(
   listed: readonly ListedFile[],
   more: ReadonlyMap<string, FoundFile> = new Map(),

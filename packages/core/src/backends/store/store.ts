@@ -61,8 +61,8 @@ const ATTEMPTS = 20;
 const OPTION_NAMES = ["store", "namespace", "fileFormat"];
 
 /**
- * Of N creators of one file in one process exactly one succeeds, and edits of one file all land. With a
- * store that has `putIf` this holds across processes too; with others the last of two processes wins.
+ * Exactly one of N creators of a file in one process succeeds, and all edits of one file land. With a store that has
+ * `putIf` this holds across processes too; with others the last of two processes wins.
  */
 export class StoreBackend implements BackendProtocol {
   static readonly [GIVES_OUR_RESULTS] = true;
@@ -291,7 +291,7 @@ function withParents(path: string): string[] {
   return paths;
 }
 
-/** What a store throws for reasons that whoever chose the path can understand. */
+/** Errors of a store that the caller of a path can understand. */
 function expectedFailure(error: unknown, path: string): FileError | undefined {
   if (error instanceof NotAFileError) return { error: error.message, code: "UNAVAILABLE" };
   if (!(error instanceof DeepwrightError)) return undefined;

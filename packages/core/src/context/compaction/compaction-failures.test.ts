@@ -1,4 +1,4 @@
-/** What happens to a compaction, and what a compaction does, when something else fails. */
+/** Failures around a compaction, and of the compaction itself. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

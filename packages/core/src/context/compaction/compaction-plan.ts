@@ -1,4 +1,4 @@
-/** What is to be removed from view, and what of the rest must be shown shorter. Decides; does nothing. */
+/** Plans which messages leave the view and which of the rest are shown shorter. Decides; does nothing. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { RequestView } from "../../loop/contract/stages.ts";
 import { type Messages, positionOfId } from "../../loop/messages/messages.ts";
@@ -19,26 +19,26 @@ export interface PlanRequest {
   readonly state: Compaction;
   readonly budget: Budget;
   readonly limit: ArgumentLimit;
-  /** What system prompt and tools take. */
+  /** Tokens of system prompt and tools. */
   readonly fixed: number;
-  /** What the request is to take at most afterwards. */
+  /** Tokens the request may take afterwards. */
   readonly goal: number;
   /** Something is to be removed even where all of it might be kept. */
   readonly isForced: boolean;
 }
 
 export interface Plan {
-  /** What is removed, as the model saw it. */
+  /** Removed messages, as the model saw them. */
   readonly removed: Messages;
   /** How many messages of the thread that are; the others are notes. */
   readonly removedFromThread: number;
   /** The newest words of a person in what is removed, as they are in the thread. */
   readonly request: BaseMessage | undefined;
-  /** What the newest words of a person may take where they are no longer in what stays. */
+  /** Tokens for the newest request of a person if it is not among the kept messages. */
   readonly requestTokens: number;
   /** Whether words of a person are in what stays. */
   readonly keepsRequest: boolean;
-  /** What stays, before it is shown shorter. */
+  /** Kept messages, before they are shown shorter. */
   readonly kept: Messages;
   /** Tokens of what stays, as it will be shown. */
   readonly keptTokens: number;
@@ -82,7 +82,7 @@ export function planCompaction(request: PlanRequest): Plan | undefined {
   };
 }
 
-/** What is shown may be shorter. */
+/** The message of the thread; the shown one may be shorter. */
 function threadMessage({ view }: PlanRequest, shown: BaseMessage | undefined): BaseMessage | undefined {
   if (shown?.id === undefined) return shown;
   return view.valid[positionOfId(view.valid, shown.id)] ?? shown;
@@ -167,7 +167,7 @@ interface ClipRequest {
   readonly step: Step;
   readonly newest: BaseMessage | undefined;
   readonly model: ChatModel;
-  /** What is clipped already: it never grows again. */
+  /** Clips that exist already: they never grow again. */
   readonly known: Readonly<Record<string, Clip>>;
 }
 

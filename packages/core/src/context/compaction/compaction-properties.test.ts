@@ -1,4 +1,4 @@
-/** Whatever is in a history, what leaves for the model is valid and fits. */
+/** Requests are valid and fit the window, for any history. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What a person asked last is told beside every summary, and truly. */
+/** The newest request of a person stands beside every summary, unchanged. */
 import { describe, expect, it } from "vitest";
 import { MapBackend } from "../../backends/file-map/map-backend.ts";
 import { callTool, type ScriptedModel, say } from "../../testing/index.ts";

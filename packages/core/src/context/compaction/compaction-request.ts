@@ -18,19 +18,19 @@ export interface KeptRequest {
 }
 
 export interface RequestSize {
-  /** Of the thread; absent: there are no newer words than the known ones. */
+  /** Message of the thread; absent: there is no newer request than the known one. */
   readonly message: BaseMessage | undefined;
   readonly known: KeptRequest | undefined;
   readonly model: ChatModel;
   readonly budget: Budget;
-  /** What is left of a request beside all else. */
+  /** Tokens left beside everything else. */
   readonly spare: number;
 }
 
 /** Words that are shown already are not cut again for a little less room: they would change at every summary. */
 const TOLERANCE = 1.5;
 
-/** What is set aside for the words, as the model counts. */
+/** Tokens reserved for the request, as the model counts. */
 export function requestTokens({ message, known, model, budget, spare }: RequestSize): number {
   const { pin, request } = budget;
   if (message === undefined) {

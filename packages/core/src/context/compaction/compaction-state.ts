@@ -1,8 +1,8 @@
 /**
- * What a model sees of a thread that was compacted.
+ * The model's view of a compacted thread.
  *
- * The thread itself keeps every message. What stands for the removed part, and where the rest begins, is kept
- * beside it by ids of messages, so that forks, edits and time travel find what belongs to them.
+ * The thread itself keeps every message. The summary of the removed part, and where the rest begins, are kept beside
+ * it by ids of messages, so that forks, edits and time travel find what belongs to them.
  */
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { COMPACTION } from "../../backends/harness-areas.ts";
@@ -27,7 +27,7 @@ export interface Compaction {
   readonly summary?: string;
   /** The part of it that a model wrote. */
   readonly notes?: string;
-  /** What a person asked last, where that is no longer seen. */
+  /** The newest request of a person, if it is no longer in view. */
   readonly request?: KeptRequest;
   /** Arguments of calls are shortened up to this message. */
   readonly shortenedThrough?: string;
@@ -107,7 +107,7 @@ function summaryMessage({ summary = "", count, first }: Compaction): HumanMessag
   return message;
 }
 
-/** What is before `shortenedThrough` without its long arguments, and what is clipped as it was decided. */
+/** Messages before `shortenedThrough` lose their long arguments; clips are applied as decided. */
 function presented(
   messages: Messages,
   thread: Messages,

@@ -21,7 +21,7 @@ import { pinnedState, summaryWords } from "./summary-message.ts";
 import { textOf } from "./transcript.ts";
 
 export interface CompactionSettings {
-  /** Who sums up; absent: the model of the request. */
+  /** Model that summarizes; absent: the model of the request. */
   readonly model: ModelSource | undefined;
   /** Where the record is kept; absent: the state of the thread. */
   readonly backend: BackendSource | undefined;
@@ -150,7 +150,7 @@ function fittingWords(
   }
 }
 
-/** What a person asked last, where it is no longer to be seen. */
+/** The newest request of a person, if it is no longer in view. */
 function requestFor({ plan, state, view }: Compacting, record: string | undefined): KeptRequest | undefined {
   if (plan.keepsRequest) return undefined;
   const { request, requestTokens: tokens } = plan;

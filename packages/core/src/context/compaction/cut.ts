@@ -7,12 +7,12 @@ export interface Piece {
 }
 
 export interface CutGoal {
-  /** What the kept messages should take. */
+  /** Tokens that the kept messages should take. */
   readonly keepTokens: number;
   readonly keepMessages: number;
-  /** What they may take if that keeps the newest words of a person; never more messages, though. */
+  /** Tokens they may take if that keeps the newest request of a person; never more messages, though. */
   readonly reach: number;
-  /** What they may take at most. */
+  /** Tokens they may take at most. */
   readonly room: number;
 }
 

@@ -115,7 +115,7 @@ function isStored(written: WriteResult, task: StageTask): boolean {
 
 const MARK = "<!-- archived ";
 
-/** What of the messages is not in the file yet. */
+/** Messages that are not in the file yet. */
 async function unwritten(
   backend: BackendProtocol,
   path: string,

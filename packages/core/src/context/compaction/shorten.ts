@@ -11,7 +11,7 @@ import { copyMessage } from "../message-copy.ts";
 export interface ArgumentLimit {
   /** Characters an argument may have. */
   readonly maxLength: number;
-  /** What stands for the rest; default: words that say how much was left out. */
+  /** Text in the place of the rest; default: says how much was left out. */
   readonly truncationText?: string;
 }
 

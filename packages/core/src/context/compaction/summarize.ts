@@ -25,7 +25,7 @@ import { isContextOverflow, statedWindow } from "./overflow.ts";
 import { clipText } from "./shorten.ts";
 import { messageText } from "./transcript.ts";
 
-/** What the runs of the summariser are marked with, for those who watch a stream. */
+/** Metadata mark of the summarizer's runs, for readers of a stream. */
 export const SUMMARY_SOURCE = "summarization";
 
 export const SUMMARY_PROMPT = `You keep the notes of an assistant that works for a user with tools. The oldest part of their conversation is about to be removed from its view; your notes will stand in its place.
@@ -48,7 +48,7 @@ export interface SummaryRequest {
   readonly model: ChatModel;
   /** With `{messages}` where the conversation goes, or else it goes behind the words. */
   readonly prompt: string | undefined;
-  /** What stood for the conversation before these messages. */
+  /** Summary of the conversation before these messages. */
   readonly earlier: string;
   readonly messages: Messages;
   /** Tokens the summary may have. */
@@ -108,7 +108,7 @@ export function clipToTokens(
 }
 
 const ASSUMED_SUMMARISER_WINDOW = ASSUMED_WINDOW / 2;
-/** Of the window: the rest is for prompt, notes, the reply, and for what an estimate may be wrong by. */
+/** Share of the window; the rest is for the prompt, notes, the reply, and the error of the estimate. */
 const CHUNK_SHARE = 0.75;
 const SMALLEST_CHUNK = 256;
 
@@ -140,7 +140,7 @@ interface Chunk {
   readonly first: number;
 }
 
-/** Of results longer than this many chunks only head and tail are read. */
+/** Only head and tail are read of results longer than this many chunks. */
 const RESULT_CHUNKS = 2;
 /** A text is parted rather than leave more than this of a chunk empty. */
 const MOST_EMPTY = 0.1;

@@ -4,7 +4,7 @@ import { ownValue } from "../../text/own-value.ts";
 import type { KeptRequest } from "./compaction-request.ts";
 import { clipToTokens } from "./summarize.ts";
 
-/** Of the removed messages. */
+/** File with the removed messages. */
 export interface KeptRecord {
   /** Where it is; undefined: it could not be kept. */
   readonly path: string | undefined;
@@ -41,7 +41,7 @@ function requestWords({ text, path, isShortened = false }: KeptRequest, canRead:
   return `The user's latest request${how}:\n<request>\n${inert(text)}\n</request>`;
 }
 
-/** What somebody wrote must not look like our frame around it. */
+/** Escapes text that looks like our frame around it. */
 function inert(text: string): string {
   return text.replace(/<(?=\s*\/?\s*(?:summary|request|system))/gi, () => "&lt;");
 }
@@ -61,11 +61,11 @@ interface Pin {
   readonly key: string;
   /** Empty: nothing to tell. */
   words(value: unknown): string;
-  /** What has all of it, in the record or in what the model still sees. */
+  /** Where all of it is: in the record, or in what the model still sees. */
   readonly place: string;
 }
 
-/** What of the state is told beside the notes. */
+/** Parts of the state that stand beside the notes. */
 const PINS: readonly Pin[] = [{ key: "todos", words: todoWords, place: "your last write_todos call" }];
 
 /** Each part of at most so many tokens; one that is cut says so. */

@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langch
 import { isReasoning } from "../../loop/messages/request.ts";
 import { isMedia, mediaWords } from "./shorten.ts";
 
-/** What a message says, without reasoning; media by reference. */
+/** Text of a message, without reasoning; media by reference. */
 export function textOf(message: BaseMessage): string {
   const { content } = message;
   if (typeof content === "string") return content;

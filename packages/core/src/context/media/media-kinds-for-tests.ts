@@ -4,7 +4,7 @@ import { crc32, deflateSync } from "node:zlib";
 export interface FileOfKind {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** What a careless tool says it is. */
+  /** Type that a careless tool claims. */
   readonly mimeType: string;
 }
 

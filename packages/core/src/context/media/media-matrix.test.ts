@@ -120,8 +120,8 @@ function shown(media: readonly SeenMedia[]): string[] {
 }
 
 /**
- * What the saver holds of the thread, as one text. The input of a run is noted by the engine before anything of
- * ours sees it; that note is no part of the thread.
+ * Content of the saver for the thread, as one text. The engine notes the input of a run before any of our code sees
+ * it; that note is not part of the thread.
  */
 function stored(saver: MemorySaver): string {
   const texts: string[] = [];

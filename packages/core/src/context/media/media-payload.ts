@@ -5,7 +5,7 @@ import { bytesOfBlock } from "../../text/media.ts";
 export interface MediaPayload {
   /** Base64, or the bytes. */
   readonly data: string | Uint8Array;
-  /** What the block says it is. */
+  /** Type that the block claims. */
   readonly mimeType: string | undefined;
   readonly filename: string | undefined;
   /** The block without its data; absent for the standard form. */

@@ -11,7 +11,10 @@ export interface LongArgument {
   readonly text: string;
 }
 
-/** Which argument is in which file. Known by its text: ids of calls change on the way, and people edit arguments. */
+/**
+ * Maps arguments to files. An argument is known by its text: ids of calls change on the way, and people edit
+ * arguments.
+ */
 export interface ArgumentMark {
   readonly name: string;
   readonly characters: number;

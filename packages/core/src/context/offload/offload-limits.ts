@@ -41,7 +41,7 @@ export class OffloadLimits {
   }
 }
 
-/** What the user asked for is not second-guessed. */
+/** A limit that the user set is never lowered. */
 function smaller(given: number | null | undefined, standard: number, share: number): number | undefined {
   return given === null ? undefined : Math.floor(given ?? Math.min(standard, share));
 }

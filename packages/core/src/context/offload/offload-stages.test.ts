@@ -14,7 +14,7 @@ const TEXT = manyLines(10_000);
 const hi = { messages: [{ role: "user", content: "go" }] };
 const config = { configurable: { thread_id: "t" } };
 
-/** What the second request says the first call's content was. */
+/** Content of the first call, as the second request shows it. */
 function contentSent(model: ScriptedModel): string {
   const sent = model.calls[1]?.messages.find((message) => AIMessage.isInstance(message));
   return String(sent?.tool_calls?.[0]?.args.content ?? "");

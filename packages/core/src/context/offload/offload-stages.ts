@@ -33,10 +33,10 @@ export interface OffloadOptions {
   readonly tools: ReadonlySet<string>;
 }
 
-/** What a message remembers of its text. */
+/** Facts that a message keeps about its text. */
 interface TextMark {
   readonly path: string;
-  /** Of the text; a message that has another one was changed. */
+  /** Length of the text; another length means that the message was changed. */
   readonly characters: number;
   readonly limit: number;
   readonly canRead: boolean;
@@ -53,7 +53,7 @@ export function createOffloadStages(options: OffloadOptions): Stages {
 
 /** Its pages are never larger than the limit; were they moved, reading them back would never end. */
 const PAGED = "read_file";
-/** What they list can be asked for again in smaller parts: files of it would be found by the next search. */
+/** Tools whose results can be asked for again in smaller parts: a file of them would be found by the next search. */
 const REPEATABLE = new Set(["ls", "glob", "grep"]);
 
 async function takeResult(

@@ -1,4 +1,4 @@
-/** What the model is shown in the place of a text that is too long. */
+/** Text that the model sees in the place of a text that is too long. */
 import { showPath } from "../../paths.ts";
 import { countLines } from "../../text/lines.ts";
 import { previewText } from "../../text/preview.ts";

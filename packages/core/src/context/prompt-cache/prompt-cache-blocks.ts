@@ -95,7 +95,7 @@ function isEmptyText(block: ContentBlock): boolean {
   return block.type === "text" && String(block.text ?? "").trim() === "";
 }
 
-/** What LangChain's client for Anthropic says about tools. */
+/** Facts about tools in LangChain's client for Anthropic. */
 interface AnthropicClient {
   formatStructuredToolToAnthropic?(tools: readonly unknown[]): readonly object[] | undefined;
 }

@@ -1,7 +1,7 @@
 /** OpenAI's caches are filled by themselves; a key brings the requests of a thread to the same one. */
 import type { ChatModel } from "../../loop/providers/model-source.ts";
 
-/** What of LangChain's client for OpenAI tells where requests go. */
+/** Fields of LangChain's client for OpenAI that tell where requests go. */
 interface OpenAiClient {
   readonly promptCacheKey?: unknown;
   readonly clientConfig?: { readonly baseURL?: unknown };

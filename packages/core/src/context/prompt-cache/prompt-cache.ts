@@ -1,4 +1,4 @@
-/** What a request carries so that its provider keeps the beginning of it for the next one. */
+/** Fields of a request that make its provider keep the beginning for the next one. */
 import type { TaskConfig } from "../../engine/engine.ts";
 import type { Outgoing } from "../../loop/contract/stages.ts";
 import { type ChatModel, innermostModel } from "../../loop/providers/model-source.ts";

@@ -104,7 +104,7 @@ export interface BudgetRequest {
   readonly triggers: readonly Size[];
   readonly keep: Size | undefined;
   readonly window: number | undefined;
-  /** What system prompt and tools take. */
+  /** Tokens of system prompt and tools. */
   readonly fixed: number;
 }
 
@@ -112,15 +112,15 @@ export interface BudgetRequest {
 export interface Budget {
   /** A request of this size is compacted. */
   readonly threshold: number;
-  /** What the messages of a request may take below the threshold. */
+  /** Tokens that the messages of a request may take below the threshold. */
   readonly usable: number;
-  /** What a summary may take. */
+  /** Tokens of a summary, at most. */
   readonly summary: number;
-  /** What each part of the state may take that is told beside the summary. */
+  /** Tokens of each part of the state beside the summary, at most. */
   readonly pin: number;
-  /** What the newest words of a person may take beside the summary, where there is room for them. */
+  /** Tokens of the newest request of a person beside the summary, if there is room. */
   readonly request: number;
-  /** What the newest messages may take. */
+  /** Tokens of the newest messages, at most. */
   readonly keepTokens: number;
   readonly keepMessages: number;
 }
@@ -145,7 +145,7 @@ export function budgetFor({ triggers, keep, window, fixed }: BudgetRequest): Bud
   };
 }
 
-/** What a summary message may take in all, with so many tokens of a request. */
+/** Tokens of a whole summary message, with this many tokens of a request. */
 export function summaryAllowance({ summary, pin }: Budget, request: number = pin): number {
   return summary + pin + request + OVERHEAD;
 }

@@ -10,7 +10,7 @@
 import { TALLY_KINDS, type Tally } from "./token-tally.ts";
 
 type Kind = (typeof TALLY_KINDS)[number];
-/** What is thought of a ratio before anything was reported: its mean, and how far off that may be. */
+/** Assumption about a ratio before anything was reported: its mean and deviation. */
 type Prior = Readonly<Record<Kind, readonly [mean: number, deviation: number]>>;
 
 /** Vocabularies differ most in scripts other than Latin, and hardly ever need fewer tokens than ours. */
@@ -32,7 +32,7 @@ const UNKNOWN_VOCABULARY: Prior = {
   frame: [1, 0.6],
 };
 
-/** Of models whose vocabulary is the one that our count follows. */
+/** Models with the vocabulary that our count follows. */
 const SAME_VOCABULARY: Prior = {
   word: [1, 0.04],
   mark: [1, 0.04],

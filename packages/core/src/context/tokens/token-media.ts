@@ -1,7 +1,7 @@
 /**
- * What pictures, sounds, films and documents cost, about: providers bill them by size, never by their base64.
+ * Approximate cost of pictures, sounds, films and documents: providers bill them by size, never by their base64.
  *
- * Providers differ in this by far more than their vocabularies do; the calibration of a model learns the rest.
+ * Providers differ in this far more than in their vocabularies; the calibration of a model learns the rest.
  */
 import { isMediaBlock, type MediaMetadata } from "../../loop/request/request-media-block.ts";
 import { decodeBase64, decodedLength } from "../../text/base64.ts";
@@ -21,7 +21,7 @@ const BYTES_PER_WAVE_TOKEN = 5500;
 const BYTES_PER_AUDIO_TOKEN = 500;
 const BYTES_PER_VIDEO_TOKEN = 800;
 const BYTES_PER_TEXT_TOKEN = 3.5;
-/** Of media whose size is not known. */
+/** Media of unknown size. */
 const USUAL = { audio: 2000, video: 10_000, file: 3 * TOKENS_PER_PAGE } as const;
 /** Enough of a picture to find its size in, in characters of base64; a multiple of four. */
 const HEAD = 32_768;

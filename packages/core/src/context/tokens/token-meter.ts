@@ -23,7 +23,7 @@ export interface Countable {
   readonly model: ChatModel;
 }
 
-/** What a provider counted for a request. */
+/** A provider's own count for a request. */
 interface Anchor {
   readonly calibration: Calibration;
   readonly tokens: number;
@@ -46,7 +46,9 @@ export function requestTokens({ system, tools, messages, model }: Countable): nu
   return calibration.leaningUp(expectation(fixed, (position) => sums[position], messages, calibration));
 }
 
-/** Of one message, wherever it stands. The sum of the parts is never under the whole, where both are estimates. */
+/**
+ * Tokens of one message, wherever it stands. The sum of the parts is never under the whole, where both are estimates.
+ */
 export function messageTokens(message: BaseMessage, model: ChatModel): number {
   const calibration = calibrationOf(model);
   return calibration.leaningUp(calibration.expect(messageTally(message)));
@@ -92,7 +94,7 @@ function wholeTally(fixed: Tally, sumAt: SumAt, messages: readonly BaseMessage[]
   return sum === undefined ? fixed.slice() : addTally(fixed.slice(), sum);
 }
 
-/** What came behind the place, and by how much what stands before it differs from what was sent. */
+/** Messages after the anchor, and how much the part before it differs from the request that was sent. */
 function since(
   { place: { anchor, isReply }, position }: FoundPlace,
   fixed: Tally,

@@ -50,7 +50,7 @@ export class CountedThread {
     this.model = model ?? newModel();
   }
 
-  /** What the next request has, as we count and as the provider does. */
+  /** Size of the next request, by our count and by the provider's. */
   count(): { readonly ours: number; readonly theirs: number } {
     const { system, tools, messages, model } = this;
     return { ours: requestTokens({ system, tools, messages, model }), theirs: this.exact() };

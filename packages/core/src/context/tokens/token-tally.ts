@@ -1,5 +1,5 @@
 /**
- * What messages and tools are made of, in tokens of each kind, before a model's calibration.
+ * Content of messages and tools in tokens of each kind, before a model's calibration.
  *
  * A tally is kept with its message, and made anew when the message was edited in place.
  */

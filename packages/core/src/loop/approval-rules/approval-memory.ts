@@ -22,7 +22,7 @@ export const APPROVAL_PLAN = "__deepwright_approval_plan";
 
 /** One remembered approval. */
 export interface RememberedApproval {
-  /** What `revokeApproval` takes. */
+  /** Id for `revokeApproval`. */
   readonly id: string;
   readonly tool: string;
   /** The tool and its arguments, for people; long ones are cut. */
@@ -31,11 +31,11 @@ export interface RememberedApproval {
   readonly agentPath?: readonly string[];
   /** ISO 8601. */
   readonly approvedAt: string;
-  /** Who gave it, where a server tells its users apart: it holds for nobody else. */
+  /** User who gave it, where a server separates its users: it counts for nobody else. */
   readonly identity?: string;
 }
 
-/** What a thread remembers. */
+/** Approvals that a thread remembers. */
 export interface ThreadApprovals {
   readonly remembered: readonly RememberedApproval[];
   /** Ids of calls a person rejected or answered. */
@@ -93,7 +93,7 @@ export function rememberedCall(
 
 const SHARED = "__deepwright_approvals";
 
-/** What the runs inside a call know of the thread they belong to, and what they add to it. */
+/** Approvals that the runs inside a call share with their thread. */
 interface SharedApprovals {
   readonly remembered: readonly RememberedApproval[];
   readonly added: Map<string, RememberedApproval>;
@@ -105,7 +105,9 @@ function sharedWith(config: TaskConfig): SharedApprovals | undefined {
   return config.configurable?.[SHARED] as SharedApprovals | undefined;
 }
 
-/** What this thread remembers, that of the runs around included. They learn what this one knows and they do not. */
+/**
+ * Approvals remembered for this thread, including those of enclosing runs. Enclosing runs learn the ones they lack.
+ */
 export function threadApprovals(config: TaskConfig): ThreadApprovals {
   const own = (readChannel(config, APPROVALS) as ThreadApprovals | undefined) ?? NONE;
   const shared = sharedWith(config);
@@ -226,7 +228,7 @@ function label(name: string): string {
 
 const PAGE = 100;
 
-/** What lies in a project; with `identity` what this user gave, else what anybody did. */
+/** Approvals of a project; with `identity` those of this user, else all. */
 async function approvalsIn(store: BaseStore, project: string, identity?: string): Promise<Item[]> {
   const found: Item[] = [];
   const place = approvalNamespace(project, identity);

@@ -1,4 +1,4 @@
-/** Which calls a person must decide about, and what a decision may look like. Pure: no graph here. */
+/** Decides which calls need a person, and which decisions are valid. Pure: no graph here. */
 import type { ToolCall } from "@langchain/core/messages";
 import { ConfigurationError } from "../../errors.ts";
 import type { InputFile } from "./call-inputs.ts";
@@ -19,7 +19,7 @@ export type Decision =
   | { readonly type: "reject"; readonly message?: string; readonly unattended?: true }
   | { readonly type: "respond"; readonly message: string };
 
-/** What `when` looks at; the arguments as the tool's schema reads them, absolute paths of file tools canonical. */
+/** Input of `when`; the arguments as the tool's schema reads them, absolute paths of file tools canonical. */
 export interface WhenRequest {
   readonly toolCall: { readonly id?: string; readonly name: string; readonly args: Record<string, any> };
   readonly tool: unknown;
@@ -34,7 +34,7 @@ export interface InterruptOnConfig {
   /** Absent: all calls of the tool are asked about. */
   readonly when?: WhenPredicate;
   readonly allowedDecisions?: readonly DecisionType[];
-  /** What the person reads; a function gets the call, the state and the runtime. */
+  /** Text for the person; a function gets the call, the state and the runtime. */
   readonly description?: string | ((call: any, state: any, runtime: any) => string | Promise<string>);
   /** Another name of `description`. */
   readonly actionDescription?: string;
@@ -58,7 +58,7 @@ export interface ActionRequest {
   readonly description: string;
 }
 
-/** What a person is asked: one batch a turn. `error` says what was wrong with the last answer. */
+/** Request to a person: one batch a turn. `error` says what was wrong with the last answer. */
 export interface ApprovalRequest {
   readonly actionRequests: readonly ActionRequest[];
   readonly reviewConfigs: readonly {
@@ -190,7 +190,7 @@ export interface GateReason {
   readonly allowedDecisions?: readonly DecisionType[];
 }
 
-/** What descriptions, predicates and gates may look at beside the call. */
+/** Context for descriptions, predicates and gates, beside the call. */
 export interface ApprovalScene {
   readonly state?: unknown;
   readonly runtime?: unknown;
@@ -237,7 +237,7 @@ export function approvalRequest(
 
 type Read = { readonly decisions: readonly Decision[] } | { readonly problem: string };
 
-/** What stands in the way of a decision that is well formed; undefined: nothing. */
+/** Reasons against a well-formed decision; undefined: none. */
 export interface DecisionChecks {
   /** The call has the edited arguments. */
   edited(call: ToolCall): string | undefined | Promise<string | undefined>;

@@ -1,4 +1,4 @@
-/** What a call is, exactly: the agent that makes it, the tool and the arguments, whatever the order of their keys. */
+/** The exact identity of a call: agent, tool and arguments, whatever the order of their keys. */
 
 import type { ToolCall } from "@langchain/core/messages";
 import { sha256 } from "@langchain/core/utils/hash";

@@ -97,7 +97,7 @@ export function memoryShape(
   return withInputs(shapeAt(shape, loop.approvals?.get(name)?.rememberedFor), inputs);
 }
 
-/** What an approval of this call would be about; nothing where no gate knows. */
+/** Paths that an approval of this call would cover; none if no gate knows. */
 export async function pathsOfCall(
   loop: Loop,
   call: ToolCall,

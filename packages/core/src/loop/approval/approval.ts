@@ -38,7 +38,7 @@ import { type CallPacket, type CallPass, isWatched, routeToTools, sendCall } fro
 type Turn = NonNullable<ReturnType<typeof lastTurn>>;
 type Answer = NonNullable<CallPacket["answer"]>;
 
-/** What is to happen with the calls of a turn; data, because it may have to wait in a checkpoint. */
+/** Plan for the calls of a turn; data, because it may have to wait in a checkpoint. */
 interface Plan {
   /** The calls that go on as they are, in call order. */
   readonly settled: readonly CallPacket[];

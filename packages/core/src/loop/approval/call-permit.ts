@@ -30,7 +30,7 @@ export interface PermitRequest {
   /** The call as the model made it. */
   readonly call: ToolCall;
   readonly pass?: CallPass | undefined;
-  /** What the middleware wants to run. */
+  /** Call that the middleware wants to run. */
   readonly toolCall: ToolCall;
   readonly tool: AnyTool;
 }

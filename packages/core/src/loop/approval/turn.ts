@@ -1,4 +1,4 @@
-/** What follows a model's reply: tools, a person, another turn, or the end. */
+/** Decides the step after a model's reply: tools, a person, another turn, or the end. */
 import type { AIMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
 import { TASKS, type Write } from "../../engine/engine.ts";
@@ -10,7 +10,7 @@ import { outcomeOf } from "../messages/outcome.ts";
 import { problemOf } from "../messages/reply.ts";
 import { mayAsk } from "./approval-need.ts";
 
-/** What a tool task is told: which call, never the call itself; and the answer if it must not run. */
+/** Input of a tool task: the id of the call, never the call itself; and the answer if it must not run. */
 export interface CallPacket {
   readonly id: string;
   readonly index: number;

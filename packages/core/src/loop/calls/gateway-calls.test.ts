@@ -8,7 +8,7 @@ import { callTool, fault, type Reply, type ScriptedCall, say } from "../../testi
 import { anyTool, ask, onThread, outline, resultsOf, scripted } from "../fixtures/agents.ts";
 import { type Expected, type FaultRow, proveRow, WAYS } from "../fixtures/fault-row.ts";
 
-/** Which tools ran, with what. */
+/** Tools that ran, with their arguments. */
 const ran: unknown[] = [];
 beforeEach(() => {
   ran.length = 0;

@@ -12,7 +12,7 @@ const never = (): Promise<never> => new Promise(() => {});
 const aborted = (signal: AbortSignal): Promise<unknown> =>
   new Promise((done) => signal.addEventListener("abort", done));
 
-/** What the process complained about: too many listeners, or a failure nobody read. */
+/** Complaints of the process: too many listeners, or a failure nobody read. */
 const complaints: unknown[] = [];
 const complain = (complaint: unknown): void => {
   complaints.push(complaint);

@@ -1,4 +1,4 @@
-/** What wrapToolCall may do to a call: still one result, or an error the caller sees and a sound thread. */
+/** Effects of wrapToolCall on a call: still one result, or an error the caller sees and a sound thread. */
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createMiddleware } from "langchain";

@@ -107,7 +107,7 @@ const answer = (id: string, content = "mine", more: object = {}): ToolMessage =>
   new ToolMessage({ content, tool_call_id: id, ...more });
 const command = (...messages: unknown[]): Command => new Command({ update: { messages } });
 
-/** What the tool returned, and what the model must read. */
+/** Values that the tool returned, and the text the model must read. */
 const RETURNED: readonly (readonly [string, Body, RegExp])[] = [
   ["undefined", () => undefined, /^$/],
   ["null", () => null, /^null$/],

@@ -53,7 +53,7 @@ interface ToolRequest {
 
 type Handler = (request: ToolRequest) => Promise<GateResult>;
 
-/** What the tool itself threw, as opposed to the middleware around it. */
+/** Errors thrown by the tool itself, not by the middleware around it. */
 class ToolFailures {
   private readonly thrown: { readonly error: unknown; readonly tool: ToolLike; readonly args: unknown }[] =
     [];
@@ -108,8 +108,8 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
 }
 
 /**
- * What a tool changed while it ran. It reaches the state together with the result and not at all when
- * the run stops here; after the call is over nothing is taken any more.
+ * State changes of a tool while it runs. They reach the state together with the result, and not at all when the run
+ * stops here. Changes after the end of the call are dropped.
  */
 class HeldWrites {
   private readonly writes: Write[] = [];

@@ -74,7 +74,7 @@ interface Field {
 
 export interface StateShape {
   readonly channels: Readonly<Record<string, BaseChannel>>;
-  /** What a caller may pass in and `updateState` may set. Keys beginning with `_` are private. */
+  /** Keys that a caller may pass in and `updateState` may set. Keys beginning with `_` are private. */
   readonly inputKeys: readonly string[];
   readonly outputKeys: readonly string[];
   /** Keys a tool may write only once per turn: they have no reducer. */

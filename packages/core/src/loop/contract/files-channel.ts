@@ -32,7 +32,7 @@ export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
     return forSavers(super.checkpoint());
   }
 
-  /** What replaces all files is merged into nothing first: a new record, of checked files. */
+  /** A replacement of all files is merged into nothing first: a new record, of checked files. */
   override update(values: unknown[]): boolean {
     const handed = handedDown(values[0]);
     if (handed !== undefined) {

@@ -1,4 +1,4 @@
-/** What one agent is made of: everything its nodes need, decided once when the agent is built. */
+/** The parts of one agent: everything its nodes need, decided once when the agent is built. */
 import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool } from "@langchain/core/tools";
 import { END } from "@langchain/langgraph";
@@ -39,20 +39,20 @@ export interface Loop {
     visible: ReadonlySet<string>,
     spoken?: readonly string[],
   ) => SystemMessage | undefined;
-  /** What our own middleware does inside the loop, in the order of the stack. */
+  /** Stages of our own middleware, in the order of the stack. */
   readonly stages: readonly Stages[];
-  /** Those of them that stand around the asking of the model, innermost first. */
+  /** Stages around the model call, innermost first. */
   readonly callStages: readonly Stages[];
-  /** Those of them that have something to say about how a run ended. */
+  /** Stages that can change how a run ended. */
   readonly outcomeStages: readonly Stages[];
   readonly tools: readonly AnyTool[];
-  /** What those went through, and what tools of the middleware go through in each request. */
+  /** The shape applied to these tools, and to tools of middleware in each request. */
   readonly toolShape: ToolShape;
   readonly profileKeys: readonly string[];
   /** The tools we can run, by name. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
   readonly middleware: readonly AgentMiddleware[];
-  /** Those with wrapModelCall and wrapToolCall, outermost first. */
+  /** Middleware with wrapModelCall and wrapToolCall, outermost first. */
   readonly modelWrappers: readonly AgentMiddleware[];
   readonly toolWrappers: readonly AgentMiddleware[];
   readonly hooks: Readonly<Record<HookPhase, readonly HookGroup[]>>;

@@ -23,7 +23,7 @@ type Awaitable<T> = T | Promise<T>;
 export interface StageTask {
   readonly config: TaskConfig;
   readonly signal: AbortSignal | undefined;
-  /** What backends are promised. */
+  /** Runtime that backends are promised. */
   readonly runtime: BackendRuntime;
   /** The agent's model; undefined where a loop does not say. */
   model(): Awaitable<ChatModel | undefined>;
@@ -52,7 +52,7 @@ export interface RequestView {
   render(messages: Messages): Messages;
 }
 
-/** What leaves for the provider. `messages` begins with the system message, if there is one. */
+/** Request to the provider. `messages` begins with the system message, if there is one. */
 export interface Outgoing {
   readonly model: ChatModel;
   readonly messages: readonly BaseMessage[];
@@ -84,9 +84,9 @@ export interface TreeConfig {
 
 /** All members are optional; of several middlewares they run in the order of the stack. */
 export interface Stages {
-  /** What a run hands down to the runs inside it, as it begins; `config` is what it was started with. */
+  /** Values that a run hands down to inner runs as it begins; `config` is the one it was started with. */
   tree?(tree: RunTree, config: TreeConfig): Partial<RunTree> | undefined;
-  /** Who listens to all that happens in a run and in the runs inside it; `tree` is that of the run. */
+  /** Callback handler for a run and its inner runs; `tree` belongs to the run. */
   listener?(tree: RunTree): BaseCallbackHandler | undefined;
   /** A turn begins: its request is not yet built. The place to remind the model, or to end the run. */
   turn?(thread: Messages, task: StageTask): Awaitable<void>;

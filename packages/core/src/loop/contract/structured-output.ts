@@ -200,7 +200,7 @@ function parseText(message: AIMessage, parse: (value: unknown) => Parsed): Parse
   }
 }
 
-/** What binding to the model needs for this strategy. */
+/** Options that this strategy needs when the model is bound. */
 export function bindingOptions(
   strategy: ResolvedStrategy,
   settings: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** Which tools of an agent no model shall see, and other words for those it does. */
+/** Tools of an agent that are hidden from models, and other descriptions for the visible ones. */
 import type { AnyTool } from "../providers/any-tool.ts";
 
 export interface ToolShape {

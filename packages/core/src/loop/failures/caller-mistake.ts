@@ -1,4 +1,7 @@
-/** What only the caller can mend ends the run, wherever in the tree it shows: a model could do nothing with it. */
+/**
+ * Errors that only the caller can fix end the run, wherever in the tree they occur: a model could do nothing with
+ * them.
+ */
 import { ConfigurationError, DeepwrightError, type ErrorCode } from "../../errors.ts";
 
 const CODES: ReadonlySet<string> = new Set<ErrorCode>(["CHECKPOINTER_REQUIRED", "PRICE_UNKNOWN"]);

@@ -1,4 +1,4 @@
-/** What the model is told when a call fails: the reason, without stacks or paths of the host. */
+/** Text for the model when a call fails: the reason, without stacks or paths of the host. */
 import { ToolInputParsingException } from "@langchain/core/tools";
 import { Validator } from "@langchain/core/utils/json_schema";
 import { isInteropZodSchema } from "@langchain/core/utils/types";

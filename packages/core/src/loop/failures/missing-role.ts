@@ -30,7 +30,7 @@ export function withRole<Message extends BaseMessage>(message: Message): Message
   return lacksRole(message) ? assistantMessage(message) : message;
 }
 
-/** Whoever answers a request is the assistant, whatever the client calls the reply. */
+/** The answer to a request is an assistant message, whatever the client calls it. */
 export function asReply(reply: BaseMessage): AIMessage {
   return isBaseMessage(reply) && !AIMessage.isInstance(reply)
     ? assistantMessage(reply)

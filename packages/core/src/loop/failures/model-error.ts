@@ -16,7 +16,7 @@ export interface ModelErrorFacts {
 /** The thread is as it was before the call: continuing it repeats this call and nothing else. */
 export class ModelError extends DeepwrightError implements JudgedError {
   readonly failure: ModelFailure;
-  /** Which model, as its client names itself. */
+  /** Model, as its client names itself. */
   readonly model: string;
   readonly attempts: number;
   /** The HTTP status, if an answer came. */

@@ -11,7 +11,7 @@ import { retryAfterIn } from "./retry-after.ts";
 export type FailureKind =
   /** Too many requests; asking later helps. */
   | "rate"
-  /** What was paid for is used up; asking in a minute does not help. */
+  /** The paid quota is used up; a retry in a minute does not help. */
   | "quota"
   /** The provider fails or is overloaded. */
   | "server"
@@ -32,7 +32,7 @@ export type FailureKind =
 
 export interface ModelFailure {
   readonly kind: FailureKind;
-  /** Of the provider's answer, if one came. */
+  /** Status of the provider's answer, if one came. */
   readonly status?: number;
   /** Milliseconds after which the provider wants to be asked again. */
   readonly retryAfter?: number;

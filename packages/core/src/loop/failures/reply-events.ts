@@ -1,4 +1,4 @@
-/** What the events of a streamed reply must be, by API. An event of an unknown kind is the client's to pass over. */
+/** Schemas for the events of a streamed reply, by API. Unknown kinds of events are left to the client. */
 import { z } from "zod";
 import { StreamedError, UnreadableReply } from "./unreadable-reply.ts";
 
@@ -94,7 +94,7 @@ const chatChunk = z
   .object({ choices: z.array(chatChoice) })
   .or(z.object({ choices: missing.optional(), usage: any }));
 
-/** Whoever answers is the assistant: servers leave the role out, and the client then loses the calls. */
+/** The reply is the assistant's: servers leave the role out, and the client then loses the calls. */
 export function chatCheck(): EventCheck {
   let isEnded = false;
   return {

@@ -44,7 +44,7 @@ export interface LoopSpec {
   readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
   readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
   readonly toolShape?: ToolShape | undefined;
-  /** Of the profiles that shaped the agent, for descriptions. */
+  /** Keys of the profiles that shaped the agent, for descriptions. */
   readonly profileKeys?: readonly string[] | undefined;
 }
 
@@ -176,7 +176,7 @@ function collectTools(
   return [...own.sort(byName), ...builtIn];
 }
 
-/** Those of the provider, which need not have a name, come last. */
+/** Tools of the provider, which may have no name, come last. */
 function byName(one: AnyTool, other: AnyTool): number {
   const [first, second] = [one, other].map((tool) => (tool as { name?: string }).name ?? "\uffff");
   return (first as string) < (second as string) ? -1 : first === second ? 0 : 1;

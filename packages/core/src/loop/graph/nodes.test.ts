@@ -25,7 +25,7 @@ const hooked = createMiddleware({
 interface Row {
   readonly name: string;
   readonly options?: AgentOptions;
-  /** What is written first, in the name of the input. */
+  /** Writes before the run, in the name of the input. */
   readonly given?: readonly unknown[];
   readonly asNode: string;
   readonly messages: readonly unknown[];

@@ -1,4 +1,4 @@
-/** What a turn costs: two supersteps, and nothing for messages and files that did not change. */
+/** Cost of a turn: two supersteps, and nothing for messages and files that did not change. */
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createMiddleware } from "langchain";
@@ -12,7 +12,7 @@ const TURNS = sized(500, 2_000);
 
 const look = anyTool("look", () => "seen");
 
-/** Which nodes ran in each superstep of a run, after the one that takes the input. */
+/** Nodes that ran in each superstep of a run, after the one that takes the input. */
 async function steps(agent: ReturnType<typeof createDeepAgent>): Promise<string[][]> {
   const byStep = new Map<number, string[]>();
   for await (const event of await agent.stream(ask(), { streamMode: "debug" })) {

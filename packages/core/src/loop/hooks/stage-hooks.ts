@@ -141,7 +141,7 @@ class HookTask implements StageTask {
     this.written[REMINDERS] = [...remindersIn(this.written[REMINDERS]), reminder];
   }
 
-  /** Those of the thread and of this task. */
+  /** Reminders of the thread and of this task. */
   reminders(): readonly Reminder[] {
     return [...remindersIn(this.#state[REMINDERS]), ...remindersIn(this.written[REMINDERS])];
   }
@@ -183,7 +183,7 @@ async function callModel(
 
 const modelNamed = namedModels();
 
-/** What `sent` is in the end is known once it was asked. */
+/** The final `sent` is known once the model was asked. */
 interface Asked {
   readonly next: Ask;
   readonly for: (model: ChatModel | string) => Promise<Outgoing>;
@@ -317,7 +317,7 @@ async function callTool(
   return new Command({ ...given, update: { ...update, ...task.written, messages } } as never);
 }
 
-/** What came in since the model spoke last. */
+/** Takes the messages that came in since the model's last reply. */
 async function takeInput(
   take: NonNullable<Stages["input"]>,
   state: State,

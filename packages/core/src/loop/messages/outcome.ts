@@ -11,10 +11,10 @@ export interface Outcome {
   readonly detail?: string;
   /** The agent that was stopped: names from the outermost one's child down, `[]` for the outermost itself. */
   readonly agentPath?: readonly string[];
-  /** Of the limit that stopped the run: tokens, dollars, model calls, seconds, or repetitions. */
+  /** Amount at the limit that stopped the run: tokens, dollars, model calls, seconds, or repetitions. */
   readonly used?: number;
   readonly allowed?: number;
-  /** What the run used with all the runs inside it; for agents with a budget. */
+  /** Usage of the run with all inner runs; for agents with a budget. */
   readonly usage?: RunUsage;
 }
 

@@ -77,7 +77,7 @@ function isChunk(reply: AIMessage | AIMessageChunk): reply is AIMessageChunk {
 }
 
 const UNNAMED = "unnamed_tool";
-/** What every provider takes as the id of a call. */
+/** Ids of calls that every provider accepts. */
 const CALL_ID = /^[A-Za-z0-9_-]{1,40}$/;
 
 type Draft = Omit<Call, "id"> & { readonly id: string | undefined };

@@ -1,10 +1,9 @@
 /**
- * What leaves for a provider is valid, whatever happened to the thread.
+ * Makes every request to a provider valid, whatever happened to the thread.
  *
- * Each tool call has exactly one result, standing directly behind the call in call order; results
- * without a call are left out; an assistant message without words and calls is left out; a message
- * without a role is the assistant's. Only messages that were not checked before are looked at: finished
- * turns of a thread are never read twice.
+ * Each tool call has exactly one result, directly after the call and in call order. Results without a call, and
+ * assistant messages without text and calls, are left out. A message without a role is the assistant's. Only messages
+ * that were not checked before are looked at: finished turns of a thread are never read twice.
  */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { lacksRole, withRole } from "../failures/missing-role.ts";

@@ -1,4 +1,4 @@
-/** What model calls used. Numbers are as providers reported them, and each call is counted once. */
+/** Usage of model calls. Numbers are as providers reported them, and each call is counted once. */
 export interface Usage {
   /** Model calls that were answered. */
   readonly calls: number;
@@ -24,7 +24,7 @@ export interface AgentUsage extends Usage {
   readonly agentPath: readonly string[];
 }
 
-/** What a run used with all the runs inside it. */
+/** Usage of a run with all inner runs. */
 export interface RunUsage extends Usage {
   readonly seconds: number;
   readonly agents: readonly AgentUsage[];

@@ -1,4 +1,4 @@
-/** What a caller's messages say about files of the harness is not believed. */
+/** Claims about files of the harness in a caller's messages are not believed. */
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, MemorySaver, Overwrite } from "@langchain/langgraph";

@@ -1,6 +1,6 @@
 /**
- * Whom a thread was answered by, where that was not the agent's own model: room is measured for the one that will most
- * likely be asked again.
+ * The model that answered last in a thread, if it is not the agent's own: room is measured for the model that will
+ * most likely be asked again.
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import type { Loop } from "../contract/loop.ts";

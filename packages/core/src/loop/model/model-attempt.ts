@@ -15,7 +15,7 @@ export class ModelSilentError extends Error {
   override readonly name = "TimeoutError";
 }
 
-/** What comes after the end is dropped. The client is told to stop; one that does not listen is not waited for. */
+/** Chunks after the end are dropped. The client gets an abort; a client that ignores it is not waited for. */
 export async function askOnce(
   outgoing: Outgoing,
   next: Ask,

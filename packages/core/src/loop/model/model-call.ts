@@ -43,7 +43,7 @@ interface ModelRequest {
 }
 
 export interface ModelReply {
-  /** What stages have written; to be stored whatever came of the call. */
+  /** Writes of stages, stored whatever became of the call. */
   readonly task: LoopTask;
   /** The request is to be built anew once that is stored; there is no message then. */
   readonly again?: boolean;
@@ -61,14 +61,14 @@ interface Call {
   readonly loop: Loop;
   readonly config: TaskConfig;
   readonly task: LoopTask;
-  /** What the request was made from, whatever middleware makes of it. */
+  /** Source of the request, whatever middleware makes of it. */
   readonly view: RequestView;
   /** The messages the middleware was given. */
   readonly listed: Messages;
   readonly initial: ModelRequest;
-  /** What the sections of the prompt say that are known in a run only. */
+  /** Prompt sections that are known only in a run. */
   readonly spoken: readonly string[];
-  /** Who was asked last: a middleware may choose another model. */
+  /** The model that was asked last: a middleware may choose another one. */
   asked: ChatModel | undefined;
   message: AIMessage | undefined;
   readonly commands: Command[];
@@ -302,7 +302,7 @@ async function prepare(call: Call, request: ModelRequest): Promise<Outgoing> {
   });
 }
 
-/** What is excluded stays so, whoever offers it. */
+/** Excluded tools stay excluded, whoever offers them. */
 function withShapedTools(loop: Loop, request: ModelRequest): ModelRequest {
   if (sameItems(request.tools, loop.tools)) return request;
   const tools = shapedTools(request.tools, loop.toolShape);

@@ -6,7 +6,7 @@
 import { after } from "../../duration.ts";
 import type { ModelPool } from "../providers/model-source.ts";
 
-/** What ends by itself: by instance of a model, or by the string it was made from. */
+/** Pauses that end by themselves: by instance of a model, or by the string it was made from. */
 export class Pauses {
   /** Until when, by `performance.now`: nobody sets that clock. */
   readonly #ofInstances = new WeakMap<object, number>();

@@ -35,7 +35,7 @@ const PASSING: ReadonlySet<FailureKind> = new Set(["rate", "server", "network", 
 /** Not ours to name: others know what to do about them. */
 const UNTOUCHED: ReadonlySet<FailureKind> = new Set(["overflow", "aborted", "unknown"]);
 
-/** Of the whole process. */
+/** Pauses of the whole process. */
 const pauses = new Pauses();
 
 export async function askWithRetries(
@@ -83,7 +83,7 @@ function backoff(attempt: number, { firstWait, maxWait, jitter }: RetryPolicy): 
 
 const LONGEST_SPREAD = 5000;
 
-/** What everyone was told to wait, and a little more, for each another little. */
+/** The common wait plus a random part, different for each caller. */
 function spread(wait: number, { jitter }: RetryPolicy): number {
   return jitter ? wait + Math.random() * Math.min(wait / 2, LONGEST_SPREAD) : wait;
 }

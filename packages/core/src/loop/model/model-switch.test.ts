@@ -1,4 +1,4 @@
-/** Which model answers is decided while the agent runs. */
+/** The answering model is chosen while the agent runs. */
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createMiddleware, initChatModel } from "langchain";

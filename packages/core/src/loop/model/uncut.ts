@@ -18,7 +18,7 @@ const CUT_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_STREAM_
 const CUT_WORDS =
   /premature close|socket hang up|^terminated$|other side closed|stream (was )?(cut|ended|closed) /i;
 
-/** Who watches over the attempt (`watch`) also asks again. */
+/** The watcher of the attempt (`watch`) also asks again. */
 export async function invokeUncut(
   model: BoundModel,
   messages: BaseMessage[],

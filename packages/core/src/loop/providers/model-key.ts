@@ -31,7 +31,7 @@ export function keyText({ provider, model }: ModelKey): string {
   return model === "" ? provider : `${provider}:${model}`;
 }
 
-/** Of a `provider:model` string, of a bare model name whose maker is known, or of a chat model. */
+/** Key of a `provider:model` string, of a bare model name with a known maker, or of a chat model. */
 export function modelKeyOf(model: unknown): ModelKey {
   if (typeof model !== "string") return keyOfInstance(model);
   if (model.includes(":")) return parseModelKey(model);
@@ -75,7 +75,7 @@ function innermost(model: KnownModel): KnownModel {
   return model.bound === undefined ? model : innermost(model.bound);
 }
 
-/** What `initChatModel` made says it in its settings, a provider's own class in what it tells traces. */
+/** Models of `initChatModel` have the key in their settings, a provider's own class in its trace parameters. */
 function readKey(model: KnownModel): ModelKey {
   const { _defaultConfig: settings } = model;
   const told = settings === undefined ? tracedNames(model) : {};

@@ -47,7 +47,7 @@ function instanceSource(model: BaseChatModel): ModelSource {
 /** By instance: what a model that was made from a string was called there. */
 const names = new WeakMap<object, string>();
 
-/** What shares one limit at the provider, as far as we know: models made from one string, or one instance. */
+/** Models that share one limit at the provider, as far as we know: made from one string, or one instance. */
 export type ModelPool = string | ChatModel;
 
 export function poolOf(model: ChatModel): ModelPool {
@@ -130,7 +130,7 @@ async function loadModel(name: string): Promise<ChatModel> {
 
 type Configurable = BaseChatModel & {
   _getModelInstance?: (run: RunConfig) => Promise<BaseChatModel>;
-  /** Which of its options a run may set, and how their names begin there. */
+  /** Options that a run may set, and the prefix of their names. */
   readonly _configurableFields?: readonly string[] | "any";
   readonly _configPrefix?: string;
 };
@@ -141,7 +141,7 @@ export function instanceOf(model: BaseChatModel, run?: RunConfig): ChatModel | P
   return configurable._getModelInstance?.(settingsOf(configurable, run)) ?? model;
 }
 
-/** What the run sets of it, and nothing else: a model is kept for each set of values. */
+/** Settings of the run for the model, and nothing else: one model is kept for each set of values. */
 function settingsOf(
   { _configurableFields: fields, _configPrefix: prefix = "" }: Configurable,
   run?: RunConfig,

@@ -8,7 +8,7 @@ import { decodedLength } from "../../text/base64.ts";
 
 export const REFERENCE = "backend:";
 
-/** What is known about the bytes without fetching them. */
+/** Facts about the bytes that are known without fetching them. */
 export interface MediaMetadata {
   readonly filename?: string;
   /** Bytes. */

@@ -2,10 +2,10 @@
 import type { BaseMessage, ContentBlock } from "@langchain/core/messages";
 
 export interface RenderedMessage {
-  /** What was rendered: a message may be edited in place. */
+  /** Content that was rendered: a message may be edited in place. */
   readonly source: BaseMessage["content"];
   readonly message: BaseMessage;
-  /** What stands behind the results of the turn. */
+  /** Blocks after the results of the turn. */
   readonly behind: readonly ContentBlock[];
   /** Characters of media that were fetched for it. */
   readonly weight: number;
@@ -16,7 +16,7 @@ const DEFAULT_CAPACITY = 64 * 1024 * 1024;
 
 export class RenderedMessages {
   readonly #kept = new WeakMap<BaseMessage, Map<string, RenderedMessage>>();
-  /** Those that weigh something, the one that was used last at the end. */
+  /** Messages with weight, the most recently used one last. */
   readonly #heavy = new Map<RenderedMessage, () => void>();
   readonly #capacity: number;
   #weight = 0;

@@ -1,4 +1,4 @@
-/** What a model takes of pictures, sounds, films and PDFs, and where in a request. */
+/** Pictures, sounds, films and PDFs that a model accepts, and where in a request. */
 
 import { ownValue } from "../../text/own-value.ts";
 import { type ChatModel, innermostModel } from "../providers/model-source.ts";

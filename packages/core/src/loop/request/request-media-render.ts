@@ -93,7 +93,7 @@ function words(block: MediaBlock, why: string, isLasting = true): RenderedMedium
   return { block: mediaWords(block, why), weight: 0, isLasting };
 }
 
-/** What only we need to know does not leave. The block itself where nothing is to be taken from it. */
+/** Our private fields do not leave. Returns the block itself if nothing is removed. */
 function standard(block: MediaBlock, data: unknown): ContentBlock {
   if (data === undefined || (block.data === data && typeof data === "string" && !needsChange(block)))
     return block as unknown as ContentBlock;

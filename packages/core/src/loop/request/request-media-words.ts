@@ -1,4 +1,4 @@
-/** What stands in a request in place of media that cannot be sent. */
+/** Text in place of media that cannot be sent. */
 import type { ContentBlock } from "@langchain/core/messages";
 import { showPath } from "../../paths.ts";
 import { isMediaReference, type MediaBlock, mediaSize, REFERENCE } from "./request-media-block.ts";

@@ -1,4 +1,4 @@
-/** Whose form an assistant message has, and whose form a model reads. */
+/** The provider whose form an assistant message has, and the one whose form a model reads. */
 import type { AIMessage } from "@langchain/core/messages";
 import { ownValue } from "../../text/own-value.ts";
 import type { ChatModel } from "../providers/model-source.ts";
@@ -19,8 +19,8 @@ export interface Target {
 }
 
 /**
- * Who reads what is not plain; undefined stands for a provider nobody here knows. Names that are not listed are
- * those of such providers.
+ * Readers of content that is not plain; undefined stands for an unknown provider. Names that are not listed belong to
+ * such providers.
  */
 const READERS: Readonly<Record<Origin, readonly (string | undefined)[]>> = {
   anthropic: ["anthropic"],
@@ -73,7 +73,7 @@ function usesResponses(model: ChatModel, names: string, options: Readonly<Record
 
 const knownNames = new WeakMap<ChatModel, string>();
 
-/** Of its class and of all that class extends, so that a model made from a known one is known. */
+/** Names of its class and of all base classes, so that a model made from a known one is known. */
 function namesOf(model: ChatModel): string {
   const known = knownNames.get(model);
   if (known !== undefined) return known;
@@ -99,7 +99,7 @@ function innermost(model: ChatModel, outer: Inner["bound"]): Inner {
   return bound === undefined ? { model, bound: outer } : innermost(bound, { ...config, ...kwargs, ...outer });
 }
 
-/** What a provider's client leaves in `additional_kwargs` and nobody else does. */
+/** Keys that only one provider's client leaves in `additional_kwargs`. */
 const KEYS: readonly (readonly [key: string, origin: Origin])[] = [
   ["__gemini_function_call_thought_signatures__", "google-genai"],
   ["__openai_function_call_ids__", "openai-responses"],
@@ -130,7 +130,7 @@ const KINDS: Readonly<Record<string, Origin>> = {
 /** Kinds of content that every client reads, in a message of any role or where its model can. */
 const PLAIN = new Set(["text", "image", "image_url", "audio", "video", "file", "media", "text-plain"]);
 
-/** What the message says of itself comes first; then what only one provider writes. */
+/** The message's own statement comes first; then keys that only one provider writes. */
 export function originOf(message: AIMessage): Origin {
   const metadata = (message.response_metadata ?? {}) as Record<string, unknown>;
   const { model_provider: provider, output_version: version } = metadata;

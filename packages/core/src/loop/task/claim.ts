@@ -5,7 +5,7 @@ import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 
 /** The option `threadClaim`. */
 export interface ThreadClaimOptions {
-  /** What a run does while another holds its thread: wait in line, or fail with THREAD_BUSY. */
+  /** Behaviour while another run holds the thread: wait in line, or fail with THREAD_BUSY. */
   readonly mode: "queue" | "refuse";
   /** Seconds after which the claim of a dead process is void; that of a living one is renewed. */
   readonly ttl?: number;
@@ -98,7 +98,7 @@ export async function checkClaim(config: TaskConfig): Promise<void> {
     }
 }
 
-/** What middleware made of a failed check, or of the stop that followed, does not count. */
+/** Results that middleware made of a failed check, or of the stop after it, do not count. */
 export function throwIfClaimLost(config: TaskConfig): void {
   for (const claim of claimsIn(config.configurable)) {
     const loss = lossOf(claim);

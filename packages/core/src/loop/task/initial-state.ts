@@ -30,7 +30,7 @@ export function withInitialState<Config extends { readonly configurable?: Record
   return { ...config, configurable: { ...config.configurable, [HANDED]: new InitialState(loop, values) } };
 }
 
-/** What the first node of the run writes: whole values, which no reducer adds to anything. */
+/** Writes of the run's first node: whole values that no reducer adds to anything. */
 export function initialStateWrites(loop: Loop, config: TaskConfig): Write[] {
   const handed = config.configurable?.[HANDED] as InitialState | undefined;
   if (handed?.loop !== loop) return [];

@@ -40,7 +40,7 @@ export interface RunObserver {
   ): AsyncGenerator<Chunk>;
   /** One attempt. */
   ask(asked: ObservedAsk, config: TaskConfig, ask: () => Promise<AIMessage>): Promise<AIMessage>;
-  /** What is thrown here may still become a result: `execute` is the call without the words for its failures. */
+  /** Errors thrown here may still become a result: `execute` is the call without the text for its failures. */
   call<Result extends BaseMessage | Command>(
     call: ObservedCall,
     config: TaskConfig,

@@ -1,4 +1,4 @@
-/** What a run hands down to the runs inside it. */
+/** Values that a run hands down to inner runs. */
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { CallbackManager, Callbacks } from "@langchain/core/callbacks/manager";
 import { treeOf, withTree } from "../../backends/run-tree.ts";

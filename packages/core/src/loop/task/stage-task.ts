@@ -9,11 +9,11 @@ import type { ChatModel } from "../providers/model-source.ts";
 import { runtimeFor } from "./runtime.ts";
 import { updateWrites } from "./updates.ts";
 
-/** What stages of one task have written, until the task writes it. */
+/** Writes of the stages of one task, until the task writes them. */
 export class LoopTask implements StageTask {
   readonly #written = new Map<string, unknown>();
   readonly #reminders: Reminder[] = [];
-  /** Those of the thread that are left, if not all are. */
+  /** Reminders of the thread that are left, if not all are. */
   #kept: readonly Reminder[] | undefined;
   #ended: Outcome | undefined;
   readonly #loop: Loop;
@@ -76,7 +76,7 @@ export class LoopTask implements StageTask {
     return this.#ended;
   }
 
-  /** Those of the thread and of this task. */
+  /** Reminders of the thread and of this task. */
   reminders(): readonly Reminder[] {
     const known = this.#kept ?? remindersIn(this.read(REMINDERS));
     return this.#reminders.length === 0 ? known : [...known, ...this.#reminders];

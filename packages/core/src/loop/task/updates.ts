@@ -70,7 +70,7 @@ export function unknownTarget(loop: Loop, command: Command): string | undefined 
   return names.find((name) => name !== END && !hasNode(loop, name));
 }
 
-/** Of any copy of LangGraph, which knows commands by a field. Plain data with that field is data. */
+/** A command of any copy of LangGraph, known by a field. Plain data with that field is data. */
 export function isAnyCommand(value: unknown): value is Command {
   return isCommand(value) && Object.getPrototypeOf(value) !== Object.prototype;
 }

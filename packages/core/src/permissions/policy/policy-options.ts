@@ -17,7 +17,7 @@ export type PolicyOperation =
 
 export interface AuditEvent {
   readonly operation: PolicyOperation;
-  /** Of `execute` the command. */
+  /** The path; for `execute`, the command. */
   readonly path: string;
   /** `refused` by this policy, `failed` in the backend, or `done`. */
   readonly outcome: "done" | "refused" | "failed";

@@ -50,7 +50,7 @@ export interface ListSkillsOptions {
   onWarning?: ((warning: SkillWarning) => void) | null;
 }
 
-/** Of two skills with one name that of the project counts. A directory that does not exist has none. */
+/** The project's skill wins over another with the same name. A directory that does not exist has none. */
 export function listSkills(options: ListSkillsOptions): LoaderSkillMetadata[] {
   checkOptions(options);
   const { userSkillsDir, projectSkillsDir, onWarning } = options;

@@ -6,7 +6,7 @@ export interface ServedRun {
   readonly threadId: string;
   readonly runId: string;
   status: string;
-  /** What came with the request that began it. */
+  /** Body of the request that began it. */
   readonly body: Record<string, any>;
   readonly headers: Record<string, unknown>;
 }
@@ -19,7 +19,7 @@ export interface AgentServer {
   /** The run is over, and these are the last words of its thread. */
   finish(run: ServedRun, text: string): void;
   fail(run: ServedRun, message: string): void;
-  /** What threads are said to be besides their runs, as `{"open_tasks": 1}`, by thread. */
+  /** Facts about threads besides their runs, as `{"open_tasks": 1}`, by thread. */
   readonly notes: Map<string, object>;
   /** Answers every request from now on; undefined: as before. */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;

@@ -1,4 +1,4 @@
-/** What is wrong with an async subagent that cannot be used, and who runs the tasks of one that can. */
+/** Checks async subagents, and finds the transport that runs their tasks. */
 import { checkNames } from "../../check-options.ts";
 import { ConfigurationError } from "../../errors.ts";
 import type { AsyncSubAgent } from "../spec.ts";

@@ -1,4 +1,4 @@
-/** What an agent remembers of a task it has given to an async subagent, and the channel it stands in. */
+/** The record of a task given to an async subagent, and its channel. */
 
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";

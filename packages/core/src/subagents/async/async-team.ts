@@ -25,7 +25,7 @@ import {
   updated,
 } from "./words.ts";
 
-/** What the call of a tool knows of its run. */
+/** Facts about its run that a tool call has. */
 export interface TeamCall {
   readonly config: {
     readonly configurable?: Record<string, unknown>;
@@ -140,7 +140,7 @@ export class AsyncTeam {
     return { text: listed(shown, wanted), ...(changed.length > 0 && { tasks: update }) };
   }
 
-  /** Who does the tasks of this subagent elsewhere; undefined: there is none of the name, or it is one without a url. */
+  /** Transport to the server of this subagent; undefined: there is no such subagent, or it has no url. */
   remote(name: string): AsyncTransport | undefined {
     const member = this.#members.get(name);
     return member?.subAgent.url == null ? undefined : member.transport;
@@ -155,7 +155,7 @@ export class AsyncTeam {
     backgroundTasks().open.watch(owner, task, transport, mailboxOf(configurable));
   }
 
-  /** What nobody would hear of is not left at work. */
+  /** A task whose end nobody would hear of is cancelled. */
   async #given(task: AsyncTask, transport: AsyncTransport, call: TeamCall): Promise<void> {
     try {
       await this.watch(task, call.config.configurable);
@@ -190,8 +190,8 @@ export class AsyncTeam {
   }
 
   /**
-   * That of the host, for an agent without a url, if it has one. Tasks under a ceiling stay in this process: what it
-   * forbids is a function, and no host could keep it.
+   * The host's transport for an agent without a url, if there is a host. Tasks under a ceiling stay in this process:
+   * a ceiling is a function, and no host could enforce it.
    */
   #transport(name: string, { config }: Pick<TeamCall, "config">): AsyncTransport | undefined {
     const member = this.#members.get(name);
@@ -216,7 +216,7 @@ function seen(task: AsyncTask, { status }: AsyncReport, told = false): AsyncTask
   return { ...task, status, checkedAt: now(), ...(isNews && { reportedRunId: task.runId }) };
 }
 
-/** Of a task that was cancelled; who did it may be gone, or not know of it any more. */
+/** Last words of a cancelled task; its server may be gone, or may not know it any more. */
 async function whatWasSaid(task: AsyncTask, transport: AsyncTransport, call: TeamCall): Promise<AsyncReport> {
   const report = await transport.check(runOf(task), callFor(call)).catch((error) => {
     if (call.config.signal?.aborted) throw error;

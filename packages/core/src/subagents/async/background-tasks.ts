@@ -44,7 +44,7 @@ interface Task {
 export class BackgroundTasks {
   /** Where the ends of tasks are kept for threads whose runs were not given a mailbox of their own. */
   readonly mailbox: MemoryMailbox = createMemoryMailbox();
-  /** What the threads of this process wait for, wherever it runs. */
+  /** Tasks that the threads of this process wait for, wherever they run. */
   readonly open: OpenTasks = new OpenTasks();
   readonly #tasks = new Map<string, Task>();
   readonly #turns = new Turns(MOST_AT_ONCE);
@@ -124,7 +124,7 @@ export class BackgroundTasks {
     return run.stop.signal.aborted ? undefined : run.report;
   }
 
-  /** What the thread of a task holds, as its saver has it; undefined: nothing. */
+  /** State of a task's thread, as its saver has it; undefined: nothing. */
   async stored(load: GraphLoader, threadId: string): Promise<StoredThread | undefined> {
     const graph = (await load()) as BackgroundGraph & { getState?(config: object): Promise<StoredThread> };
     const configurable = this.#stored(graph, { thread_id: threadId });
@@ -287,7 +287,7 @@ async function settledSoon(done: Promise<void>): Promise<boolean> {
   return isDone;
 }
 
-/** What a background run takes over of a run's configurable: the caller's own keys, and the ceiling of its permissions. */
+/** Configurable keys that a background run inherits: the caller's own, and the ceiling of its permissions. */
 export function handedOn(config: { configurable?: Record<string, unknown> }): Record<string, unknown> {
   const entries = Object.entries(config.configurable ?? {}).filter(([key]) => !isOfTheRun(key));
   const tree = treeOf(config);

@@ -34,7 +34,7 @@ export function registerGraph(id: string, graph: GraphSource): () => void {
   };
 }
 
-/** Those of an agent come before those of the process. */
+/** Graphs of an agent come before those of the process. */
 export function findGraph(id: string, own: GraphSources): GraphSource | undefined {
   return Object.hasOwn(own, id) ? own[id] : registry().get(id);
 }

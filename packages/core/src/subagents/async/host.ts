@@ -1,4 +1,4 @@
-/** What a server that runs agents gives to their runs for background tasks. */
+/** Services for background tasks that a server gives to the runs of its agents. */
 import type { AsyncTask } from "./async-task.ts";
 import { backgroundTasks } from "./background-tasks.ts";
 import type { Mailbox } from "./mailbox.ts";

@@ -1,4 +1,4 @@
-/** Which tasks the threads of this process have started and not seen the end of; told to them through a mailbox. */
+/** Tasks that threads of this process have started and not seen the end of; their ends arrive through a mailbox. */
 import { outsideTasks } from "../../engine/engine.ts";
 import type { AsyncTask } from "./async-task.ts";
 import type { Mailbox, MailboxMessage } from "./mailbox.ts";

@@ -1,4 +1,4 @@
-/** What servers of the Agent Protocol say, taken out of their answers. */
+/** Readers for answers of Agent Protocol servers. */
 import type { AsyncTaskStatus } from "./async-task.ts";
 import { failed } from "./server-requests.ts";
 
@@ -36,7 +36,7 @@ export function resultIn(state: ThreadState | undefined): string {
   return values?.structuredResponse != null ? JSON.stringify(values.structuredResponse) : wordsIn(state);
 }
 
-/** What the agent said last since it was last told something; "" for nothing. */
+/** Last words of the agent since its last input; "" for nothing. */
 export function lastWordsIn(state: ThreadState | undefined): string {
   const messages = messagesIn(state);
   const order = messages.findLastIndex(({ type, role }) => type === "human" || role === "user");

@@ -46,7 +46,7 @@ async function threadAt(
   }
 }
 
-/** Of the newest run: one that waited for a person is answered by another. */
+/** Status of the newest run: the answer to a run that waited for a person is another run. */
 async function lastStatus(
   server: Server,
   path: string,

@@ -4,7 +4,7 @@ import { headerSecrets, holdSecrets, withoutSecrets } from "../../secrets.ts";
 
 /** Seconds for one request with its answer. */
 const TIMEOUT = 30;
-/** Of an answer, unpacked. */
+/** Largest answer, unpacked. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 export interface ServerRequest {
@@ -81,7 +81,7 @@ async function boundedText(response: Response): Promise<string> {
 
 const DETAIL_LENGTH = 300;
 
-/** What servers of the Agent Protocol say in an error. */
+/** Error text of Agent Protocol servers. */
 function detailIn(text: string): string {
   try {
     const { detail, message, error } = JSON.parse(text) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Which addresses an async subagent may have. The developer gives them; the model never does. */
+/** Addresses that an async subagent may have. The developer gives them; the model never does. */
 import { ConfigurationError } from "../../errors.ts";
 
 /**

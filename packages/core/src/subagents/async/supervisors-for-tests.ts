@@ -14,7 +14,7 @@ export function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** What people and mail have said in a request, in order. */
+/** Words of people and mail in a request, in order. */
 export function said({ messages }: { readonly messages: readonly unknown[] }): string[] {
   return messages.filter((message) => HumanMessage.isInstance(message)).map(({ text }) => text);
 }

@@ -75,7 +75,7 @@ function isNews(task: AsyncTask | undefined, message: MailboxMessage): boolean {
   return task?.runId === message.runId && !isReported(task, message);
 }
 
-/** Of a task that waited for a person when the thread was told of it, there is more to tell. */
+/** A task that waited for a person when it was reported has more to report. */
 function isReported(task: AsyncTask | undefined, { runId, status }: MailboxMessage): boolean {
   return task?.reportedRunId === runId && (isOver(task.status) || task.status === status);
 }

@@ -1,15 +1,17 @@
 /** The contract between an agent that has tasks done in the background and whoever runs them. */
 import type { AsyncTaskStatus } from "./async-task.ts";
 
-/** What a transport is told of the run a tool is called in. */
+/** Facts about the run of a tool call that a transport gets. */
 export interface AsyncCall {
   /** The thread of the agent; undefined when it has none. */
   readonly ownerThreadId?: string | undefined;
-  /** Of the model's call; the same when it is made again because the process ended before it was stored. */
+  /** Id of the model's call; the same when the call is repeated because the process ended before it was stored. */
   readonly callId?: string | undefined;
   /** Ends the call, never the task. */
   readonly signal?: AbortSignal | undefined;
-  /** What tasks of this process take over: the run's context and store, and the caller's own configurable keys. */
+  /**
+   * Values that tasks of this process inherit: the run's context and store, and the caller's own configurable keys.
+   */
   readonly context?: unknown;
   readonly store?: unknown;
   readonly configurable?: Readonly<Record<string, unknown>> | undefined;
@@ -31,8 +33,8 @@ export interface AsyncReport {
 }
 
 /**
- * What cannot be done is thrown as a DeepwrightError with the code `ASYNC_TASK_FAILED`; the model is told its message.
- * No method waits for the work itself, but `join`.
+ * Failures are thrown as a DeepwrightError with the code `ASYNC_TASK_FAILED`; the model reads its message. No method
+ * waits for the work itself, except `join`.
  */
 export interface AsyncTransport {
   /** Resolves when the task will be worked on, whatever becomes of the caller. The same call again is the same task, where that can be told. */

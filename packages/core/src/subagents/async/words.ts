@@ -86,7 +86,7 @@ export function agentGone({ agentName, taskId }: AsyncTask, names: readonly stri
 export const ONLY_OUTERMOST =
   "Error: You work on a task of another agent, and what you start would have nobody to come back to. Do the work yourself, or report what should be started.";
 
-/** What the thread is told when a task is over; nothing of it is the subagent's own. */
+/** Text for the thread when a task is over; no part of it comes from the subagent. */
 export function endWords(agentName: string, taskId: string, status: AsyncTaskStatus): string {
   const who = agentName === "" ? taskId : `${taskId} ('${agentName}')`;
   return `[Background task ${who} ${ENDS[status] ?? "has ended"}. \`${CHECK_TOOL}\` tells more.]`;

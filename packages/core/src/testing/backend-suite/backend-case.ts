@@ -1,4 +1,4 @@
-/** What a case of the backend suite is, and what it gets to work with. */
+/** A case of the backend suite, and its context. */
 
 import { readRawFile } from "../../backends/adapt/raw-file.ts";
 import type { BackendProtocol, FileInfo } from "../../backends/backend.ts";
@@ -17,7 +17,7 @@ export interface OpenBackend {
   put?(path: string, bytes: Uint8Array): Promise<void> | void;
   /** The bytes as they are stored. Absent: `downloadFiles`, else `readRaw`. */
   bytes?(path: string): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  /** What no message may hold, such as the directory of the host behind the root. */
+  /** Text that no message may hold, such as the directory of the host behind the root. */
   readonly hidden?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface BackendSuiteOptions extends RandomOptions {
 /** Milliseconds a hostile pattern may take on a busy machine. A search that tries every combination takes far longer. */
 export const COSTLY_LIMIT_MS = 60_000;
 
-/** What a case cannot do without; one whose needs are not met is left out. */
+/** Abilities that a case requires; without them it is left out. */
 export type Need = "append" | "delete" | "upload" | "download" | "bytes" | "encodings" | "ignore files";
 
 export interface BackendCase {

@@ -1,4 +1,4 @@
-/** What a case of the sandbox suite is, and what it gets to work with. */
+/** A case of the sandbox suite, and its context. */
 import type { ExecuteOptions, ExecuteResponse, SandboxBackendProtocol } from "../../backends/backend.ts";
 import { storedContent } from "../../backends/file-map/file-map.ts";
 import { ensure, same, show, succeeded } from "../suite/suite-check.ts";

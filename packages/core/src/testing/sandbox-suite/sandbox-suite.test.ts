@@ -9,7 +9,7 @@ import { SANDBOX_SUITE_SIZE, sandboxSuite } from "./sandbox-suite.ts";
 
 type Execute = (command: string, options?: ExecuteOptions) => Promise<ExecuteResponse>;
 
-/** What a sandbox does wrong: with commands, or with files. */
+/** A fault of a sandbox: with commands, or with files. */
 type Fault = (execute: Execute) => Execute;
 type FileFault = (sandbox: FaultySandbox) => void;
 

@@ -46,7 +46,7 @@ export async function refused(
   return settled as FileError;
 }
 
-/** What `action` threw; the result of one that did not throw is a failure. */
+/** Error that `action` threw; an action that does not throw is a failure. */
 export async function thrown(action: () => unknown, what = "operation"): Promise<unknown> {
   let result: unknown;
   try {

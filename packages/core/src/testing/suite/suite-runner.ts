@@ -1,4 +1,4 @@
-/** What a conformance suite needs of a test framework, so that it brings none along. */
+/** Functions of a test framework that a conformance suite needs, so that it depends on none. */
 
 /**
  * `describe` and `test` of vitest or jest fit as they are; for `node:test` see `docs/write-a-backend.md`.

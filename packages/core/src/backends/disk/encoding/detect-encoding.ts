@@ -1,9 +1,9 @@
 /**
- * Which encoding the text of a file has, and whether it is text at all.
+ * The encoding of a file, and whether it is text at all.
  *
- * Both are functions of the file alone, never of the page somebody reads: the head tells text from
- * binary, and the bytes from the first one outside ASCII tell the encoding. So all who look at a file, a page
- * or the whole of it, come to the same answer.
+ * Both depend on the file alone, never on the page somebody reads: the head tells text from binary, and the bytes
+ * from the first one outside ASCII tell the encoding. So every reader of a file, of a page or of the whole, gets the
+ * same answer.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { createRequire } from "node:module";
@@ -83,7 +83,7 @@ const EAST_ASIAN: Readonly<Record<string, Encoding>> = {
   "EUC-JP": "euc-jp",
   "EUC-KR": "euc-kr",
 };
-/** Of alphabets that have nearly all their letters outside ASCII. */
+/** Alphabets with nearly all their letters outside ASCII. */
 const OTHER_ALPHABETS: Readonly<Record<string, Encoding>> = {
   "windows-1251": "windows-1251",
   "KOI8-R": "koi8-r",

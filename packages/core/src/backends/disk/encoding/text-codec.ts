@@ -206,7 +206,7 @@ function utf16(isBigEndian: boolean): Codec {
   };
 }
 
-/** What 0x80 to 0x9F stand for; the five that stand for nothing keep their number, as browsers have it. */
+/** Characters 0x80 to 0x9F; the five unassigned bytes keep their number, as in browsers. */
 const WINDOWS_1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 const FROM_WINDOWS = new Map(
   Array.from(WINDOWS_1252, (character, index) => [character, String.fromCharCode(0x80 + index)]),

@@ -1,4 +1,4 @@
-/** What links in the place of control files, at the top of a root, lead to: that steers other programs as well. */
+/** Targets of links that stand in the place of control files at the top of a root: they steer other programs too. */
 import { isWithin } from "../../../paths.ts";
 import { FileFailure, systemCode } from "../file-errors.ts";
 import type { ContainedRoot } from "./contained-root.ts";

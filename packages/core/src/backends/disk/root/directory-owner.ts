@@ -1,4 +1,4 @@
-/** What root makes in somebody's directory is theirs, as if they had made it. */
+/** Files that root makes in somebody's directory belong to the owner of the directory. */
 import { statSync } from "node:fs";
 import type { OpenDirectory } from "./open-directory.ts";
 

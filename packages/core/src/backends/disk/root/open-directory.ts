@@ -185,7 +185,7 @@ export class OpenDirectory {
     }
   }
 
-  /** What lies in it, in no order. A name that is not UTF-8 has U+FFFD in it; see `rawEntries`. */
+  /** The entries, in no order. A name that is not UTF-8 has U+FFFD in it; see `rawEntries`. */
   entries(): Dirent[] {
     return this.#checked(() => readdirSync(this.at || "/", { withFileTypes: true }));
   }

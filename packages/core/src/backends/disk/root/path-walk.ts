@@ -26,7 +26,7 @@ export interface ResolvedPath {
   readonly name: string;
   /** The canonical virtual path after links; that of the link where it was kept. */
   readonly path: string;
-  /** Of what is there; never a link unless it was kept. Undefined: nothing is there. */
+  /** Stats of the entry; never of a link unless it was kept. Undefined: nothing is there. */
   readonly stats: Stats | undefined;
 }
 
@@ -211,7 +211,7 @@ export class PathWalk {
     }
   }
 
-  /** What an absolute target is from the root on; the walk then stands at the root. */
+  /** An absolute target as seen from the root; the walk then stands at the root. */
   #insideRoot(target: string): string[] {
     const names = namesOf(target);
     const root = [this.#namesOfRoot(), namesOf(this.#root.hostPath)].find((candidate) =>

@@ -20,7 +20,7 @@ const FIRST_READ = 64 * 1024;
 const MAX_SCANNED_BYTES = 256 * 1024 * 1024;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
-/** What the codec shows for bytes astray, and how that begins in UTF-8. */
+/** Characters that the codec shows for invalid bytes, and how they begin in UTF-8. */
 const ASTRAY = /[\u{10fe00}-\u{10feff}]/u;
 const ASTRAY_IN_UTF8 = Buffer.from([0xf4, 0x8f]);
 

@@ -52,7 +52,7 @@ const content = fc.oneof(
   { weight: 1, arbitrary: text.map((words) => `\0${words}`) },
   { weight: 1, arbitrary: text.map((words) => `\uFEFF${words}`) },
 );
-/** What only a disk can hold. */
+/** Contents that only a disk can hold. */
 const rawContent = fc.oneof(
   text.map((words) => Buffer.from(words, "latin1")),
   text.map((words) => Buffer.from(`\uFEFF${words}`, "utf16le")),

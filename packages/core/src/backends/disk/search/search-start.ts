@@ -1,4 +1,4 @@
-/** What is to be searched on disk, where that begins, and the ignore rules that hold there. */
+/** The start of a search on disk, and the ignore rules that apply there. */
 import { parentPath } from "../../../paths.ts";
 import { type IgnoreRules, IgnoreScope } from "../../../text/ignore-rules.ts";
 import type { FileError } from "../../backend.ts";
@@ -75,7 +75,7 @@ function rulesAbove(root: ContainedRoot, path: string): AboveRules[] {
   return found;
 }
 
-/** What a walk from there needs to know. */
+/** Facts that a walk from there needs. */
 export function startScope(
   request: SearchRequest,
   start: SearchStart,

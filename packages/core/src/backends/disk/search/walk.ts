@@ -34,7 +34,7 @@ export interface WalkOptions {
   readonly directory: OpenDirectory;
   /** Its path without links, for ignore rules; with a slash at its end, as are all directories here. */
   readonly realPath: string;
-  /** What the paths of what is found begin with. */
+  /** Prefix of the paths that are found. */
   readonly path: string;
   /** The rules from above. */
   readonly scope: IgnoreScope;
