@@ -47,7 +47,7 @@ export interface BuildAgentOptions {
   readonly tools?: CreateDeepAgentParams["tools"];
   /** In the place of the words about the mode and the workspace. */
   readonly systemPrompt?: string | null;
-  /** Of the model; absent: the default model of the harness. */
+  /** Settings of the model; absent: the default model of the harness. */
   readonly settings?: LlmSettings | null;
   /** A model that exists already, in the place of `settings`. */
   readonly model?: BaseChatModel | null;
@@ -70,13 +70,13 @@ export interface BuildAgentOptions {
   readonly maxSteps?: number | null;
   /** Seconds a command may take. Default 60. */
   readonly commandTimeout?: number | null;
-  /** Of a command. Default 50,000. */
+  /** Limit for the output of a command. Default 50,000. */
   readonly maxOutputBytes?: number | null;
   /** Default: `skills` in DEEPWRIGHT_HOME, else in `~/.deepwright`. Skills of the workspace count more. */
   readonly globalSkillsDir?: string | null;
 }
 
-/** Who built it closes it: that ends its commands and sandboxes. Safe twice. */
+/** The builder closes it: that ends its commands and sandboxes. Closing twice is safe. */
 export type AppAgent = DeepAgent & {
   readonly threadId: string | undefined;
   close(): Promise<void>;
@@ -149,7 +149,7 @@ export function streamEvents(
 export interface AgentState {
   /** `messages`, `todos` and what else the agent keeps; empty for a thread that has not begun. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What a person is asked; answered with `resumeAgentInput`. */
+  /** Questions to a person; answered with `resumeAgentInput`. */
   readonly interrupts: readonly Interrupt[];
   /** Steps that are still to be done; empty when the last run came to its end. */
   readonly next: readonly string[];

@@ -10,7 +10,7 @@ import { z } from "zod";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Of a plain server that answers as it is told; closed when the test is over. */
+/** Starts a plain server with scripted answers; it is closed at the end of the test. */
 export async function listening(
   answer: Answer,
   port = 0,
@@ -27,7 +27,7 @@ export async function listening(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, close };
 }
 
-/** Of the older kind: events on one address, messages to another. */
+/** A server of the older kind: events on one address, messages to another. */
 export async function sseTools() {
   const open = new Map<string, SSEServerTransport>();
   return listening(async (request, response) => {

@@ -7,9 +7,9 @@ import { z } from "zod";
 import type { Catalogue, Snapshot } from "./tools/catalogue.ts";
 import { createSearchTool, SEARCH_TOOL, STATE_KEY } from "./tools/search-tool.ts";
 
-/** Of a thread. The key is private: a subagent has its own. */
+/** State of a thread. The key is private: a subagent has its own. */
 interface McpState {
-  /** What its last run began with. */
+  /** Version at the start of its last run. */
   readonly version?: string;
   /** Names of tools that were found, in the order they were. */
   readonly loaded: readonly string[];

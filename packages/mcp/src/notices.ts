@@ -1,4 +1,4 @@
-/** What whoever opened the servers should know of and need not act on. */
+/** Facts for the opener of the servers that need no action. */
 
 /** Stable words a program may switch on. */
 export type McpNoticeCode =
@@ -15,7 +15,7 @@ export type McpNoticeCode =
   | "TOOL_REFUSED"
   /** A tool has other words or another schema than when it was agreed to: it is left out. */
   | "TOOL_CHANGED"
-  /** What was remembered between runs cannot be read or kept; it goes on without. */
+  /** The cache between runs cannot be read or written; the work continues without it. */
   | "CACHE_FAILED";
 
 export interface McpNotice {

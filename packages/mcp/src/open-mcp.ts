@@ -22,7 +22,7 @@ import type { ToolChange } from "./trust/approved-tools.ts";
 import { changeWords, type FileChange, type NamedFile } from "./trust/named-files.ts";
 import { definitionHash } from "./trust/trust-store.ts";
 
-/** What a person is asked about a server of a project. Nothing of it has run. */
+/** Question to a person about a server of a project. Nothing of it has run. */
 export interface TrustRequest {
   readonly name: string;
   /** The real path of the project. */
@@ -35,7 +35,7 @@ export interface TrustRequest {
   readonly files: readonly NamedFile[];
   /** Files that are not as they were when this definition was agreed to before; empty where it never was. */
   readonly changed: readonly FileChange[];
-  /** Of the definition and of the files. */
+  /** Hash of the definition and of the files. */
   readonly hash: string;
 }
 

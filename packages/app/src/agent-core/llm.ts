@@ -12,10 +12,10 @@ export interface LlmSettings {
   readonly model: string;
   /** Absent: the provider's own variable of the environment. */
   readonly apiKey?: string | null;
-  /** Of a server that speaks the provider's protocol; absent: the provider's. */
+  /** Address of a server that speaks the provider's protocol; absent: the provider's own. */
   readonly baseUrl?: string | null;
   readonly temperature?: number | null;
-  /** Of one reply. */
+  /** Limit of one reply. */
   readonly maxTokens?: number | null;
 }
 
@@ -23,7 +23,7 @@ const NAMES: readonly (keyof LlmSettings)[] = [
   ...(["provider", "model", "apiKey", "baseUrl", "temperature", "maxTokens"] as const),
 ];
 
-/** What is registered for the model by `registerProviderProfile` holds too; the settings count more. */
+/** Options registered by `registerProviderProfile` apply too; the settings win. */
 export async function buildLlm(settings: LlmSettings): Promise<BaseChatModel> {
   const { provider, model } = checked(settings);
   const name = `${provider}:${model}`;

@@ -1,4 +1,4 @@
-/** What the agent of an app is told of its mode and its workspace. */
+/** Prompt of an app's agent about its mode and its workspace. */
 import { basename } from "node:path";
 import { ConfigurationError } from "deepwright";
 

@@ -8,7 +8,7 @@ import { chosenSearch, webSearchTool } from "./web-search.ts";
 const KEY = "tvly-key-for-tests";
 let baseUrl: string;
 let close: () => void;
-/** What the next request gets; the request's body is put here. */
+/** Answer to the next request; its body is stored here. */
 let answer: (response: ServerResponse) => void;
 const asked: { path: string | undefined; key: string | undefined; body: any }[] = [];
 

@@ -4,7 +4,7 @@ import { ConfigurationError } from "deepwright";
 import { z } from "zod";
 import { tavilySearch } from "./tavily.ts";
 
-/** What it gives is shown to the model: text as it is, anything else as JSON. */
+/** The result is shown to the model: text as it is, anything else as JSON. */
 export type WebSearch = (
   query: string,
   options: { readonly maxResults: number; readonly signal?: AbortSignal },
@@ -15,7 +15,7 @@ export interface SearchSettings {
   readonly provider: "tavily";
   /** Absent: TAVILY_API_KEY; without a key there is no search. */
   readonly apiKey?: string | null;
-  /** Of a server that answers as the provider does. */
+  /** Address of a server that answers as the provider does. */
   readonly baseUrl?: string | null;
 }
 

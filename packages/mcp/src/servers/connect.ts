@@ -37,10 +37,10 @@ export interface ConnectRequest {
   readonly onClose: (complaint: string) => void;
 }
 
-/** What the server answers to a call at most. */
+/** Largest answer of the server to a call. */
 const MOST_ANSWER = 16 * 1024 * 1024;
 
-/** What a server says of its own answers binds itself; a pattern in it would be a program that runs here. */
+/** A server's schema for its own answers binds only itself; a pattern in it would be a program that runs here. */
 const TAKES_ALL = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,

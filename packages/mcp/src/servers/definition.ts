@@ -18,9 +18,9 @@ const common = {
     .min(1_000, "is in milliseconds, and at least 1000")
     .max(86_400_000, "is in milliseconds, and at most a day")
     .optional(),
-  /** Of its tools only these, by the names the server gives them. */
+  /** Only these of its tools, by the server's own names. */
   allowedTools: names.optional(),
-  /** Of its tools all but these. */
+  /** All of its tools except these. */
   deniedTools: names.optional(),
 };
 

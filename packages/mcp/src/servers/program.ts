@@ -1,4 +1,4 @@
-/** Which program a definition means. It is found here, once, so that what runs is what was shown. */
+/** Finds the program of a definition, once, so that the shown program is the one that runs. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { visibleLine } from "deepwright/console-line";

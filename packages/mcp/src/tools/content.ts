@@ -1,4 +1,4 @@
-/** What a tool of a server answers, as models are shown it: texts, and media in LangChain's standard form. */
+/** Answers of a server's tool in the form that models are shown: texts, and media in LangChain's standard form. */
 
 type Block = Readonly<Record<string, unknown>>;
 

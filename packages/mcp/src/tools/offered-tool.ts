@@ -13,7 +13,7 @@ export interface ToolDescription {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
-/** What the server claims of its tool; nobody has checked it. */
+/** Claims of the server about its tool; nobody has checked them. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean | undefined;
   readonly destructiveHint?: boolean | undefined;
@@ -22,9 +22,9 @@ export interface ToolAnnotations {
 }
 
 export interface OfferedTool extends ToolDescription {
-  /** What the model calls it. */
+  /** Name for the model. */
   readonly name: string;
-  /** What the server calls it. */
+  /** Name on the server. */
   readonly original: string;
   readonly server: string;
 }
@@ -35,7 +35,7 @@ export function saysItReads({ annotations }: ToolDescription): boolean {
 
 const MOST_DESCRIPTION = 4_096;
 const MOST_SCHEMA_BYTES = 64 * 1024;
-/** Of a schema with all that it refers to put in its place. */
+/** Largest schema with all its references resolved. */
 const MOST_SCHEMA_PARTS = 5_000;
 const MOST_DEPTH = 32;
 

@@ -1,4 +1,4 @@
-/** What a model is told of tools that are not in its window, and how it finds one. Pure. */
+/** Index and search over tools that are not in the model's window. Pure. */
 import { estimateTokens } from "deepwright";
 import { visibleLine } from "deepwright/console-line";
 
@@ -8,7 +8,7 @@ export interface IndexedTool {
   readonly short: string;
   readonly server: string;
   readonly description: string;
-  /** Of its arguments. */
+  /** Names of its arguments. */
   readonly parameters: readonly string[];
 }
 

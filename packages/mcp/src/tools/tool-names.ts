@@ -1,4 +1,4 @@
-/** What a tool of a server is called here: never like a tool of ours, and in the letters every provider takes. */
+/** Names of a server's tools here: never like a tool of ours, and in letters that every provider takes. */
 import { createHash } from "node:crypto";
 
 /** Providers take letters, digits, `_` and `-`, and at most so many of them. */
@@ -15,7 +15,7 @@ export function toolNameFor(server: string, tool: string): string {
   return `${letters}_${digest}`;
 }
 
-/** What all of them begin with: for rules about all tools of all servers, or of one. */
+/** Common prefix of the names: for rules about all tools of all servers, or of one. */
 export function toolPrefix(server?: string): string {
   if (server === undefined) return PREFIX;
   return `${PREFIX}${server.replace(/[^A-Za-z0-9_-]+/g, "_")}__`;

@@ -1,4 +1,4 @@
-/** What clients can ask about an agent: the shapes of its state and the drawing of its graph. */
+/** Facts that clients can ask about an agent: the schemas of its state and the drawing of its graph. */
 import { getJsonSchemaFromSchema } from "@langchain/langgraph";
 import type { AnyGraph } from "./bind-agent.ts";
 

@@ -11,7 +11,7 @@ export interface Probe {
 }
 
 const EVERY_MS = 200;
-/** Who answers later is taken for dead, however busy the machine is. */
+/** A server that answers later counts as dead, however busy the machine is. */
 const LONGEST_MS = 120_000;
 
 export function probe(baseUrl: string, token: string): Probe {

@@ -13,9 +13,9 @@ export interface Noted {
   readonly method: Method;
   readonly answer: {
     readonly value?: unknown;
-    /** Of a stream. */
+    /** Events of a stream. */
     readonly events?: NotedEvents;
-    /** Of a request that was refused. */
+    /** Status of a refused request. */
     readonly status?: number;
   };
 }
@@ -24,7 +24,7 @@ export type NotedEvents = readonly { readonly event: string; readonly data: unkn
 
 type CallName = Method | `${Method} (${string})`;
 
-/** Of a run or a thread. */
+/** Status of a run or a thread. */
 type Status = string | undefined;
 
 export interface Talk {
@@ -32,7 +32,7 @@ export interface Talk {
   call(name: CallName, ...args: readonly unknown[]): Promise<any>;
   /** A stream that has no end by itself, until so many runs have ended in it. Resolves when the server sends it. */
   follow(name: CallName, runs: number, ...args: readonly unknown[]): Promise<Followed>;
-  /** What our own server must have answered; nobody else is asked. */
+  /** Expected answers of our own server; other servers are not asked. */
   here(claim: () => void): void;
   /** Waits for a status, by calls that are not noted. A server that has none, or never comes there, ends the scenario. */
   until(status: (client: Client) => Promise<Status>, isReached: (status: string) => boolean): Promise<void>;

@@ -50,7 +50,9 @@ export interface AppOptions extends PlaceOptions {
   readonly agents: Readonly<Record<string, AgentSource>>;
   /** Whether all agents are made at the start, which fails for one that is not configured rightly. Default false; `serve`: true. */
   readonly loadAgents?: boolean;
-  /** Who asks. Default: whoever has the `token`, as the one owner `local`, which nobody else may be. */
+  /**
+   * Identifies the caller. Default: the holder of the `token`, as the one owner `local`, which nobody else may be.
+   */
   readonly authenticate?: Authenticate;
   /** Default: a new one, `app.token`. */
   readonly token?: string;
@@ -82,7 +84,7 @@ export interface AppOptions extends PlaceOptions {
 export interface ServerApp {
   /** Requests in, answers out: for a port, for tests, for clients in the same process. */
   readonly fetch: (request: Request, env?: unknown) => Promise<Response>;
-  /** What clients must send, unless `authenticate` was given. */
+  /** Token that clients must send, unless `authenticate` was given. */
   readonly token: string | undefined;
   readonly agents: AgentRegistry;
   readonly runs: RunService;

@@ -1,4 +1,4 @@
-/** Who asks: the token of the server, or whatever the embedder's `authenticate` says. */
+/** Identifies the caller: by the token of the server, or by the embedder's `authenticate`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ConfigurationError } from "deepwright";
 import { LOCAL_OWNER } from "../runs/tenants.ts";
@@ -74,7 +74,7 @@ export async function callerOf(authenticate: Authenticate, request: Request): Pr
 
 const MOST_USER = 16 * 1024;
 
-/** What is stored with a run that this caller begins. Throws for what cannot be: that is the embedder's to mend. */
+/** Facts stored with a run of this caller. Throws for values that cannot be stored: the embedder has to fix that. */
 export function userOf({ identity: _, ...fields }: Caller): Readonly<Record<string, unknown>> | undefined {
   if (Object.keys(fields).length === 0) return undefined;
   let json: string;

@@ -1,4 +1,4 @@
-/** What is no request at all: broken lines, headers beyond Node's limit, a request that never ends. */
+/** Input that is no request at all: broken lines, headers beyond Node's limit, a request that never ends. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 

@@ -1,4 +1,4 @@
-/** What one search may cost, whatever is asked for. */
+/** Bounded cost of one search, whatever is asked for. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { startServer, type TestServer } from "../server-for-tests.ts";

@@ -8,7 +8,7 @@ import {
 } from "@deepwright/protocol";
 
 export interface StreamedEvent extends WireEvent {
-  /** Of a large event, whose `data` are empty: read when the reader has taken what comes before. */
+  /** Large event only, whose `data` is empty: read when the reader has taken the part before. */
   readonly pieces?: (() => AsyncIterable<string>) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What every request passes before any route: the doors, the caller, how often the caller asks. */
+/** Checks before any route: host and origin, the caller, the caller's rate. */
 import type { MiddlewareHandler } from "hono";
 import type { Environment } from "./app-routes.ts";
 import { type Authenticate, callerOf } from "./authenticate.ts";
@@ -46,7 +46,7 @@ async function allowedCaller({ authenticate, requests }: GuardOptions, request: 
   return caller;
 }
 
-/** What the answer says to browsers; headers a route has set stay. */
+/** Security headers for browsers; headers that a route has set stay. */
 export function safeHeaders(response: Response, origin: string | undefined): Response {
   for (const [name, value] of Object.entries(HEADERS))
     if (!response.headers.has(name)) response.headers.set(name, value);

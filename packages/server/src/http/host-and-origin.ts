@@ -1,8 +1,8 @@
 /**
- * Which names the server answers to, and which pages may talk to it.
+ * Names that the server answers to, and pages that may talk to it.
  *
- * A page elsewhere that has its own name point to this machine sends that name as Host; a page that calls this
- * machine directly sends its own Origin. Both are refused before anything else is looked at.
+ * A page elsewhere that points its own name at this machine sends that name as Host; a page that calls this machine
+ * directly sends its own Origin. Both are refused before anything else is looked at.
  */
 import { invalid, Problem } from "./problems.ts";
 

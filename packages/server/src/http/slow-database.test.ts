@@ -1,4 +1,4 @@
-/** What clients see of a database that is slow, locked or away. */
+/** Behaviour for clients when the database is slow, locked or away. */
 
 import { join } from "node:path";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";

@@ -14,7 +14,7 @@ const danger = tool((given) => String(ran.push(given)), {
   description: "Needs approval.",
   schema: z.object({ command: z.string() }),
 });
-/** What models were last asked: who speaks, and what. */
+/** The last request to the models: roles and texts. */
 let asked: string[] = [];
 const model = () =>
   scriptedModel(

@@ -15,7 +15,7 @@ export interface PlaceOptions {
   readonly records?: ServerRecords;
   /** Threads. Of `@deepwright/checkpoint`, since others cannot copy, claim and compare them. */
   readonly saver?: SharedSaver;
-  /** What agents and clients keep beyond threads. Default: in the database; null: none. */
+  /** Store of agents and clients beyond threads. Default: in the database; null: none. */
   readonly store?: BaseStore | null;
 }
 
@@ -27,7 +27,7 @@ export interface Places {
   readonly postgres: string | undefined;
   /** Seconds. */
   readonly databaseTimeout: number;
-  /** What was opened here. Safe twice. */
+  /** Closes what was opened here. Safe twice. */
   close(): Promise<void>;
 }
 

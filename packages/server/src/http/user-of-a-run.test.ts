@@ -1,4 +1,4 @@
-/** What `authenticate` says of a caller, as agents see it. */
+/** Facts from `authenticate` about a caller, as agents see them. */
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";

@@ -13,9 +13,9 @@ export interface AgentTools {
   /** Names of agents, as they are now. */
   readonly names: () => readonly string[];
   readonly runs: Pick<RunService, "start" | "stream" | "wait" | "cancel">;
-  /** Whose the threads and runs are. */
+  /** Owner of the threads and runs. */
   readonly owner: string;
-  /** What else is known of who asks: `serverInfo.user` of the runs. */
+  /** Other facts about the caller: `serverInfo.user` of the runs. */
   readonly user?: Readonly<Record<string, unknown>> | undefined;
   /** Called before a run begins; a throw refuses it. */
   readonly admit?: () => void;

@@ -1,4 +1,4 @@
-/** What a client of the protocol is told of a run. Pure. */
+/** Words about a run for a client of the protocol. Pure. */
 import { visibleLine } from "deepwright/console-line";
 
 export interface RunAnswer {
@@ -48,7 +48,9 @@ function textOf(content: unknown): string {
 
 const MOST_WORDS = 200;
 
-/** Of the JSON of an update: which tools are called, or which node has ended; undefined where that tells nobody anything. */
+/**
+ * Words for the JSON of an update: the called tools, or the node that has ended; undefined if it says nothing useful.
+ */
 export function stepWords(json: string): string | undefined {
   const update = JSON.parse(json) as Record<string, { messages?: readonly Message[] } | null>;
   for (const part of Object.values(update ?? {})) {

@@ -21,7 +21,7 @@ interface Line {
 export class Appender {
   readonly #store: Store;
   #lines = new Map<string, Line>();
-  /** Of each run, its last append that is under way. */
+  /** Last append of each run that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
   #running: Promise<void> | undefined;
 

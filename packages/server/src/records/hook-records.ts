@@ -1,4 +1,4 @@
-/** What is kept of webhooks. */
+/** Records of webhooks. */
 import type { Owner } from "./records.ts";
 
 /** The address of a client that is told of the end of a run. */
@@ -19,7 +19,7 @@ export interface DueHook extends HookRecord {
   readonly body: string;
 }
 
-/** Whose hooks are left alone for now: they have had their share. */
+/** Owners whose hooks are left alone for now: they have had their share. */
 export interface PassedOver {
   readonly owners: readonly Owner[];
   readonly urls: readonly string[];

@@ -11,7 +11,7 @@ const LONGEST_CALL = 7_000;
 const PAUSE_MS = 10;
 const LAST_CALLS_MS = 500;
 
-/** Who are called are told which runs have news, not what: a call that gets lost only costs time. */
+/** Notifications name the runs with news, not the news: a lost one only costs time. */
 export class PostgresNews {
   readonly #sql: Sql;
   readonly #url: string;
@@ -44,7 +44,7 @@ export class PostgresNews {
     if (runIds.length > 0 && !this.#closed) this.#calling ??= this.#call();
   }
 
-  /** What is still to be called out has a moment; a database that is away is not waited for. */
+  /** Pending notifications get a moment; a database that is away is not waited for. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#stop?.();
@@ -85,5 +85,5 @@ export class PostgresNews {
   }
 }
 
-/** Those who watch find out when they look. */
+/** Watchers find out when they look. */
 function lost(): void {}

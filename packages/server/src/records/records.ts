@@ -1,13 +1,13 @@
 /**
- * What the server remembers beside the threads' own state: assistants, threads, runs and their events, crons.
+ * Records of the server beside the threads' own state: assistants, threads, runs and their events, crons.
  *
  * Every method that a client can cause takes the owner and sees nothing of others: a foreign id is an id that is not
- * there. Methods without an owner are for the server's own work, after it has looked an id up with its owner.
- * One implementation over SQL serves SQLite (one machine) and Postgres (many): see `open-records.ts`.
+ * there. Methods without an owner are for the server's own work, after it has looked an id up with its owner. One
+ * implementation over SQL serves SQLite (one machine) and Postgres (many): see `open-records.ts`.
  *
  * Dates that clients see come from the clock of the caller and order nothing: runs of a thread follow each other by
- * `sequence`. `notBefore` is measured by the clock of the database, which is one for all workers, and claims by one
- * that nobody sets.
+ * `sequence`. `notBefore` is measured by the clock of the database, which is one for all workers, and claims by a
+ * monotonic clock.
  */
 
 import type {
@@ -30,7 +30,7 @@ import type { ByteLimit, Page, RunPage } from "./tables/conditions.ts";
 
 export type { BackgroundRecords, DueHook, HookRecord, HookRecords, PassedOver, TaskRecord, TaskStatus };
 
-/** Who something belongs to: what `authenticate` said, or `local`. */
+/** Owner of a record: the identity from `authenticate`, or `local`. */
 export type Owner = string;
 
 /** The owner of the server's own assistants, which everyone sees and nobody else may change. No client has this name. */
@@ -47,7 +47,7 @@ export type ThreadRecord = Omit<Thread, "error"> & {
 /** A thread without what may be large. */
 export type ThreadHead = Omit<ThreadRecord, "values" | "interrupts" | "config" | "error">;
 
-/** Which thread: ids are used again, incarnations never. */
+/** Identifies a thread: ids are used again, incarnations never. */
 export type ThreadPlace = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
 
 /** A thread that is being removed. */
@@ -57,9 +57,9 @@ export type RunUser = Readonly<Record<string, unknown>>;
 
 export interface RunRecord extends Run {
   readonly owner: Owner;
-  /** What was asked for, checked. */
+  /** The checked request. */
   readonly request: CreateRun;
-  /** What `authenticate` said of who asked, beside the identity. Absent: nothing, or nobody asked. */
+  /** Facts from `authenticate` about the caller, beside the identity. Absent: none, or nobody asked. */
   readonly user?: RunUser;
   /** Grows within the thread: runs that wait are begun in this order. */
   readonly sequence: number;
@@ -102,7 +102,7 @@ export interface NewRun {
   readonly strategy: MultitaskStrategy;
   /** A second request with the same key of the same owner is answered with the first run; other words under it are refused. */
   readonly idempotencyKey?: string;
-  /** Of the words of the request. */
+  /** Hash of the request. */
   readonly requestHash?: string;
   /** Milliseconds since 1970 before which it does not begin, and is in nobody's way. */
   readonly notBefore?: number;
@@ -110,7 +110,7 @@ export interface NewRun {
   readonly endOfDisplaced?: readonly NewEvent[];
 }
 
-/** What tells that a run was asked for before. */
+/** Key that tells whether a run was asked for before. */
 export type RunKey = Pick<NewRun, "owner" | "idempotencyKey" | "requestHash">;
 
 export type StartedRun =
@@ -145,21 +145,21 @@ export interface RunEnd {
   readonly error?: RunRecord["error"];
   /** How the agent ended it. Absent: it failed, waits, or its agent tells none. */
   readonly outcome?: AgentOutcome;
-  /** What the thread is when nothing more is to do; until then it is `busy`. */
+  /** Status of the thread when nothing more is to do; until then it is `busy`. */
   readonly threadStatus: ThreadStatus;
-  /** What listings show of the thread from now on; what is absent stays as it was. */
+  /** Values that listings show of the thread from now on; an absent value stays as it was. */
   readonly values?: ThreadRecord["values"];
   readonly interrupts?: ThreadRecord["interrupts"];
   /** How a task has gone that ends with this run. Default: as the run. */
   readonly task?: TaskStatus;
-  /** Who is to be told of it, and what: JSON text. */
+  /** Address to notify, and the body: JSON text. */
   readonly webhook?: { readonly url: string; readonly body: string };
 }
 
 export interface RunRecords {
   /** One transaction: idempotency, the strategy, the order on the thread. */
   start(run: NewRun): Promise<StartedRun>;
-  /** What `start` would say of the key: `known` or `key-reused`. Undefined: it is new. */
+  /** Answer that `start` would give for the key: `known` or `key-reused`. Undefined: it is new. */
   keyed(key: RunKey): Promise<StartedRun | undefined>;
   /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
   withdraw(owner: Owner, runId: string): Promise<boolean>;
@@ -175,7 +175,7 @@ export interface RunRecords {
     after: number,
     query?: { readonly open?: boolean },
   ): Promise<RunRecord | undefined>;
-  /** Those of all threads that have not ended, also those that may not begin yet, oldest first. */
+  /** Runs of all threads that have not ended, also those that may not begin yet, oldest first. */
   open(owner: Owner, query: RunPage): Promise<RunHead[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
   /**
@@ -199,8 +199,9 @@ export interface RunRecords {
   /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
   keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
   /**
-   * Of a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
-   * many attempts, this one among them, began there without getting further; undefined: another worker has the run.
+   * Records a run that is begun again: where its thread stood before the first attempt, and where it stands now.
+   * Returns how many attempts, including this one, began there without progress; undefined: another worker has the
+   * run.
    */
   noteStall(
     claim: RunClaim,
@@ -251,7 +252,7 @@ export interface AssistantRecords {
   ): Promise<Assistant | "exists">;
   /** Makes an earlier version the current one; the next change gets a new number all the same. */
   setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
-  /** Those of the server itself, one for each agent, belong to everyone. */
+  /** Assistants of the server itself, one for each agent, belong to everyone. */
   get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
   search(owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]>;
   count(owner: Owner, query: Pick<SearchAssistants, "graph_id" | "name" | "metadata">): Promise<number>;
@@ -320,11 +321,11 @@ export interface CronRecords {
   count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata">): Promise<number>;
   delete(owner: Owner, cronId: string): Promise<boolean>;
   /**
-   * Those that are due, each given to one caller only: their next date is set in the same transaction (null: never
-   * again). They are returned as they were, so `next_run_date` is the date they are due for.
+   * Due crons, each given to one caller only: their next date is set in the same transaction (null: never again).
+   * They are returned as they were, so `next_run_date` is the date they are due for.
    *
-   * A caller that dies before it started the run has lost that date. Whoever must not lose one reads `due`, starts the
-   * run under an idempotency key made of cron and date, and then calls `advance`.
+   * A caller that dies before it started the run has lost that date. To lose none, read `due`, start the run under an
+   * idempotency key made of cron and date, and then call `advance`.
    */
   takeDue(nowMs: number, next: (cron: Cron) => string | null): Promise<readonly DueCron[]>;
   /** The oldest dates first. */

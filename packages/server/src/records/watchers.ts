@@ -1,4 +1,4 @@
-/** Who waits for news of which run in this process. */
+/** Watchers of runs in this process. */
 import { after } from "deepwright/duration";
 
 /** Asks how far runs are; those that are not there are left out. */

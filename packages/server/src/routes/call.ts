@@ -1,4 +1,4 @@
-/** What a route is called with, and what it may answer: typed by its row in the protocol's table. */
+/** Input and answer of a route: typed by its row in the protocol's table. */
 import type { RouteName, RouteOf } from "@deepwright/protocol";
 import type { z } from "zod";
 import type { Caller } from "../http/authenticate.ts";
@@ -17,7 +17,7 @@ type Body<Row> = Row extends { readonly bodyOptional: true }
 export interface Call<Name extends RouteName = RouteName> {
   readonly request: Request;
   readonly caller: Caller;
-  /** Of everything this call makes and sees. */
+  /** Owner of everything this call makes and sees. */
   readonly owner: string;
   readonly parameters: Part<RouteOf<Name>, "parameters">;
   readonly query: Part<RouteOf<Name>, "query">;
@@ -29,7 +29,7 @@ export interface Call<Name extends RouteName = RouteName> {
   readonly cut: (() => void) | undefined;
 }
 
-/** What has no schema of its own to be, and what a schema says; `undefined` is 204. */
+/** Answer without a schema, or by its schema; `undefined` is 204. */
 type Answer<Name extends RouteName> =
   | Response
   | HeldAnswer

@@ -5,7 +5,7 @@
 import { invalid } from "../http/problems.ts";
 import { hasCalls } from "../runs/input/message-calls.ts";
 
-/** Who gives instructions or results: nobody a client may speak for. */
+/** Roles of instructions and results: no client may speak for them. */
 const FOREIGN = /^(?:system|developer|tool|function)(?:Message)?(?:Chunk)?$/i;
 const SPEAKING = /^(?:ai|assistant|human|user)(?:Message)?(?:Chunk)?$/i;
 const REMOVAL = /^remove(?:Message)?$/i;
@@ -38,7 +38,7 @@ function isForeignTuple(value: unknown): boolean {
   return FOREIGN.test(value[0]) || (SPEAKING.test(value[0]) && hasCalls(value[1]));
 }
 
-/** What takes a message out of a list of them. */
+/** A value that removes a message from a list. */
 function isRemoval(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { role, type, id } = value as Record<string, unknown>;

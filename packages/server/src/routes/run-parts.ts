@@ -1,4 +1,4 @@
-/** What the routes of runs share: beginning one, watching one, waiting for one. */
+/** Parts shared by the routes of runs: beginning one, watching one, waiting for one. */
 import {
   type CreateRun,
   formatEventId,
@@ -151,7 +151,7 @@ async function* wireEvents(
       yield { id: formatEventId({ sequence }), event, data, pieces };
 }
 
-/** What `Last-Event-ID` says; 400 for what no stream of ours has sent. */
+/** Number in `Last-Event-ID`; 400 for values that no stream of ours has sent. */
 export function lastEvent({ headers }: Request) {
   const given = headers.get(HEADER.lastEventId);
   if (given === null || given === "") return { sequence: 0 };

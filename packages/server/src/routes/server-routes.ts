@@ -1,4 +1,4 @@
-/** What the server says about itself. */
+/** Facts about the server itself. */
 import { type OpenApiDocument, openApiDocument } from "@deepwright/protocol";
 import type { Handlers } from "./call.ts";
 

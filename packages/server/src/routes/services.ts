@@ -1,4 +1,4 @@
-/** What routes work with. */
+/** Services that routes work with. */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseStore } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";

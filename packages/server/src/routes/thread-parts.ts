@@ -1,4 +1,4 @@
-/** What the routes of a thread share: the thread itself, its agent, its state as clients see it. */
+/** Parts shared by the routes of a thread: the thread itself, its agent, its state as clients see it. */
 import { READ_LIMIT_KEY, type ReadLimit, type ThreadClaim } from "@deepwright/checkpoint";
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
@@ -99,7 +99,7 @@ export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadStat
     : stateOf(snapshot, isPublic);
 }
 
-/** Of a graph inside, whose own schema is not at hand: private keys begin with a line. */
+/** Keys of an inner graph, whose own schema is not at hand: private keys begin with an underscore. */
 const isPublicInside: IsPublic = (key) => !key.startsWith("_");
 
 type IsPublic = (key: string) => boolean;
@@ -130,7 +130,7 @@ export function interruptsOf(state: ThreadState): Record<string, Interrupt[]> {
   return Object.fromEntries(waiting.map(({ id, interrupts }) => [id, interrupts]));
 }
 
-/** Of a state, or of what a node wrote; anything else has no keys to hide. */
+/** Public part of a state or of a node's write; other values have no keys to hide. */
 function publicPart(value: unknown, isPublic: IsPublic): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
@@ -153,8 +153,8 @@ function wordsOf(error: unknown): string {
 }
 
 /**
- * What `read` finds belongs to the thread that was asked for: meanwhile it may have been deleted, and its id given to
- * somebody else.
+ * The result of `read` belongs to the requested thread: meanwhile the thread may have been deleted, and its id given
+ * to somebody else.
  */
 export async function readingThread<T>(
   services: Services,

@@ -157,7 +157,7 @@ async function noteState(services: Services, graph: AnyGraph, thread: ThreadHead
   return state;
 }
 
-/** What the graph takes as input by its own schema. */
+/** Input keys of the graph by its own schema. */
 function inputKeysOf(graph: AnyGraph): string[] {
   const { builder, channels } = graph as unknown as {
     readonly builder?: { readonly _inputDefinition?: object };

@@ -16,7 +16,7 @@ export interface ThreadReader {
 export interface ThreadPlace {
   /** The sequence of the last run that is of no interest any more. */
   readonly behind: number;
-  /** Of the first run behind it, the number of the last event the reader has. */
+  /** Number of the last event that the reader has of the first run behind it. */
   readonly after: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the server has beyond LangGraph's: messages to a run at work, answers by id, files, idempotency. */
+/** Abilities beyond LangGraph's server: messages to a run at work, answers by id, files, idempotency. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What ends by itself: runs that take too long, threads whose time is over. */
+/** Ends by time: runs that take too long, threads whose time is over. */
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";

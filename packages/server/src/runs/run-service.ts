@@ -51,7 +51,7 @@ export interface RunServiceOptions {
   /** Seconds the events of an ended run are kept. Default a day. */
   readonly eventsKept?: number;
   readonly webhooks?: WebhookOptions;
-  /** What its secret variables hold is in no event. Default `process.env`. */
+  /** Variables of the environment whose secret values are removed from events. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly wireJson?: WireJson;
   /** Hears why runs failed, and of failures that concern none. Default: stderr, without secrets. */
@@ -60,13 +60,13 @@ export interface RunServiceOptions {
 
 export interface StartRun {
   readonly owner: Owner;
-  /** What is known of who asks, beside the identity: `serverInfo.user` of the run. */
+  /** Facts about the caller, beside the identity: `serverInfo.user` of the run. */
   readonly user?: RunUser | undefined;
   /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
   readonly threadId?: string;
   readonly request: CreateRun;
   readonly idempotencyKey?: string;
-  /** What must be the same when the key comes again. Default: the thread and the request. */
+  /** Value that must be the same when the key comes again. Default: the thread and the request. */
   readonly keyStandsFor?: unknown;
   /** Refuses the run by throwing; not asked when the key is known. */
   readonly check?: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** What a caller of the services is told; routes turn it into a status by its code. */
+/** Error for a caller of the services; routes turn it into a status by its code. */
 import { PROBLEM_STATUS, type ProblemCode } from "@deepwright/protocol";
 
 export class ServiceError extends Error {

@@ -106,7 +106,7 @@ export async function eventsOf({ runs }: Pick<Site, "runs">, runId: string, afte
 
 export const namesOf = (events: readonly RunEvent[]): string[] => events.map(({ event }) => event);
 
-/** What a thread's messages say, as listings show them. */
+/** Texts of a thread's messages, as listings show them. */
 export async function textsOf({ records }: Pick<Site, "records">, threadId: string): Promise<string[]> {
   const thread = await records.threads.get(OWNER, threadId);
   const { messages = [] } = (thread?.values ?? {}) as { messages?: { content: unknown }[] };

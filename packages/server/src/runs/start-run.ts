@@ -226,7 +226,7 @@ async function takeBack(
   worker.active(run_id)?.cancel("interrupt");
 }
 
-/** What is stored of the request: what becomes of the thread is settled here. */
+/** The stored request, with the decision about the thread. */
 function settled({ threadId, request }: StartRun): CreateRun {
   const { on_completion, ...rest } = request;
   return threadId === undefined ? { ...rest, on_completion: on_completion ?? "delete" } : rest;

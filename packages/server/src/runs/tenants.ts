@@ -1,4 +1,4 @@
-/** Whose is what where agents keep it, on a server that tells its callers apart. */
+/** Ownership of what agents store, on a server that separates its callers. */
 import type { Assistant } from "@deepwright/protocol";
 import { assistantIdOf, nameId } from "../agents/default-assistant.ts";
 import type { Owner } from "../records/records.ts";
@@ -23,8 +23,8 @@ function escaped(sign: string): string {
 }
 
 /**
- * What an agent is told of whose run it is, for what it keeps: whichever process executes the run. Callers choose the
- * ids of their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
+ * Owner facts for an agent's storage, the same in every process that executes the run. Callers choose the ids of
+ * their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
  */
 export function placeOf(
   owner: Owner,

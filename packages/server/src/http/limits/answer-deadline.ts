@@ -3,7 +3,7 @@ import type { RouteName } from "@deepwright/protocol";
 import { after } from "deepwright/duration";
 import { Problem } from "../problems.ts";
 
-/** These wait for runs to end, or do much at once. */
+/** Routes that wait for runs to end, or do much at once. */
 const PATIENT: ReadonlySet<string> = new Set<RouteName>([
   "runs.cancel",
   "runs.delete",
@@ -11,14 +11,14 @@ const PATIENT: ReadonlySet<string> = new Set<RouteName>([
   "threads.prune",
   "assistants.delete",
 ]);
-/** These need no database. */
+/** Routes that need no database. */
 const SIMPLE: ReadonlySet<string> = new Set<RouteName>(["server.ok", "server.info"]);
 /** Answers nobody waits for any more that may be under way. */
 const MOST_LATE = 16;
 
 /**
- * What is late is not stopped, for the database may have it already: the client must ask again under the same key. While
- * too much of it is under way nothing is begun, or those who ask again would only make the line longer.
+ * Late work is not stopped, for the database may have it already: the client must ask again under the same key. While
+ * too much late work is under way nothing new is begun, or repeated requests would only make the line longer.
  */
 export class TimeLimit {
   readonly #limitMs: number;

@@ -1,4 +1,4 @@
-/** What one caller may use of the server. */
+/** Limits of one caller on the server. */
 
 import type { BodyLimits } from "../read-json.ts";
 import type { CostlyLimits } from "./costly-requests.ts";

@@ -27,7 +27,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
     expect(await records().background.follow(order(by, taskId))).toBe(true);
     return taskId;
   }
-  /** Those of the thread that are due; others are given back. */
+  /** Due tasks of the thread; others are given back. */
   async function taken(by: RunClaim, home: ServerRecords = records(), leaseMs = TTL) {
     const all = await home.background.take(1_000, leaseMs);
     return all.filter(({ parentThreadId }) => parentThreadId === by.run.thread_id);

@@ -1,4 +1,4 @@
-/** What tests of the records put in. */
+/** Facts that tests of the records store. */
 import { randomUUID } from "node:crypto";
 import type { Assistant, Cron } from "@deepwright/protocol";
 import type { NewRun, RunClaim, ServerRecords, ThreadRecord } from "../records.ts";

@@ -1,4 +1,4 @@
-/** What any database must do as the home of the records. */
+/** Suite for any database that stores the records. */
 import { describe } from "vitest";
 import type { ServerRecords } from "../records.ts";
 import { backgroundSuite } from "./background-suite-for-tests.ts";

@@ -1,4 +1,4 @@
-/** What threads have at work in the background, as rows where the database lives. */
+/** Background work of threads as rows, run where the database is. */
 import type { Completion, RemoteTask, TaskStatus } from "../background-records.ts";
 import type { Owner, RunRecord } from "../records.ts";
 import { callbackOf, noteAttempt, noteCompletion, takeCompletions } from "./completions.ts";

@@ -1,4 +1,4 @@
-/** Who executes a run: one worker at a time, in the order of the thread, under a fence that only grows. */
+/** Claims of runs: one worker at a time, in the order of the thread, under a fence that only grows. */
 import { isProcessGone } from "deepwright/process-identity";
 import type { NewEvent, RunClaim, RunRecord } from "../records.ts";
 import { noteCompletion } from "./completions.ts";
@@ -16,7 +16,7 @@ import {
 } from "./run-row.ts";
 import { endTask, lockParent } from "./task-ends.ts";
 
-/** Which run, and under which fence. */
+/** A run and the fence of its claim. */
 export interface ClaimKey {
   readonly runId: string;
   readonly threadId: string;

@@ -1,4 +1,4 @@
-/** Whom agents tell of the end of their task (`createCompletionCallbackMiddleware`), as rows where the database lives. */
+/** Addresses for the end of a task (`createCompletionCallbackMiddleware`) as rows, run where the database is. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { Completion } from "../background-records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";

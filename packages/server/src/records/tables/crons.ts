@@ -98,7 +98,7 @@ export function cronRows(database: Database) {
         }));
       }),
 
-    /** Which of the steps were made, by this call alone. */
+    /** Steps that were made by this call alone. */
     advance: (steps: readonly CronStep[], token: string): Promise<boolean[]> =>
       write(async (session) => {
         const made: boolean[] = [];

@@ -13,7 +13,7 @@ const NO_LIMIT = 2 ** 31 - 1;
 /** Runs whose events go in one transaction. */
 const SWEPT_TOGETHER = 100;
 
-/** What one run has to say, under its fence; `batch` is of this call, so that repeating it adds nothing. */
+/** Events of one run under its fence; `batch` belongs to this call, so that repeating it adds nothing. */
 export interface Append {
   readonly runId: string;
   readonly fence: number;
@@ -98,7 +98,7 @@ async function appendAll(
   )[];
 }
 
-/** Of appends whose answer got lost, the number of the last event. */
+/** Number of the last event of appends whose answer got lost. */
 async function stored(
   database: Database,
   session: SqlSession,

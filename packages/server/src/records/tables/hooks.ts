@@ -1,4 +1,4 @@
-/** What is to be told to addresses of clients, as rows where the database lives. */
+/** Webhook calls as rows, run where the database is. */
 
 import type { DueHook, HookRecord, PassedOver } from "../hook-records.ts";
 import type { Owner, RunRecord } from "../records.ts";

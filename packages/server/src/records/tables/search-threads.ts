@@ -36,7 +36,7 @@ export async function findHead(
   return head;
 }
 
-/** Which threads first, then the threads: what is left out of a page is not read, and nothing is worked out for it. */
+/** Finds the ids of the threads first, then reads the threads: rows outside the page are not read or computed. */
 export async function searchThreads(
   database: Database,
   session: SqlSession,
@@ -60,7 +60,7 @@ const LARGE = { state_values: "values", interrupts: "interrupts", config: "confi
 
 type Columns = Partial<typeof LARGE>;
 
-/** What neither `select` nor a path of `extract` names is not read. */
+/** Columns that neither `select` nor a path of `extract` names are not read. */
 function columnsFor({ select, extract }: SearchThreads): Columns {
   if (!select || select.length === 0) return LARGE;
   const named = new Set<string>([...select, ...Object.values(extract ?? {}).map(firstStep)]);

@@ -42,7 +42,7 @@ export async function startRun(
   return { kind: "created", run: created, displaced };
 }
 
-/** What its key says; undefined for one that is not kept. */
+/** Run of a known key; undefined for a key that is not kept. */
 export async function knownRun(
   database: Database,
   session: SqlSession,
@@ -76,7 +76,7 @@ async function keepKey(session: SqlSession, run: NewRun, now: number): Promise<v
   );
 }
 
-/** Those at work and those that could begin. */
+/** Runs at work and runs that could begin. */
 async function openRuns(database: Database, session: SqlSession, threadId: string): Promise<StoredRun[]> {
   const rows = await session.all(
     `SELECT ${runColumns(database)} FROM dw_srv_runs

@@ -1,4 +1,4 @@
-/** What begins by itself after a run that failed or was ended, and what does not. */
+/** Runs that begin by themselves after a failed or cancelled run, and runs that do not. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";

@@ -1,4 +1,4 @@
-/** What follows the end of a run: it is told, it is tidied up, and mail it did not read begins another. */
+/** Work after the end of a run: notify, clean up, and begin another run for mail that was not read. */
 
 import type { RunClaim, ServerRecords } from "../../records/records.ts";
 import { callbackOf } from "../../records/tables/completions.ts";

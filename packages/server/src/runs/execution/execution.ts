@@ -1,4 +1,4 @@
-/** What is done for one claimed run, from its first event to its last. */
+/** Executes one claimed run, from its first event to its last. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Assistant, RunStatus, ThreadStatus } from "@deepwright/protocol";
 import {

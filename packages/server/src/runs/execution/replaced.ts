@@ -1,4 +1,4 @@
-/** Which run took the thread of another. */
+/** Finds the run that took the thread of another. */
 import type { RunRecord, ServerRecords } from "../../records/records.ts";
 
 /** Runs behind it that are looked at. */

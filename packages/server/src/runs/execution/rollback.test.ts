@@ -55,7 +55,7 @@ async function givenBack({ before = true, ...more }: { before?: boolean } & Site
   return { run, api, other };
 }
 
-/** What the thread holds, whatever listings show of it. */
+/** Stored texts of the thread, whatever listings show of it. */
 async function storedTexts({ registry }: Pick<Site, "registry">): Promise<string[]> {
   const agent = await registry.load("agent");
   const { values } = await agent.getState({ configurable: { thread_id: "t1" } });

@@ -23,7 +23,7 @@ export interface Worker {
   start(): Promise<void>;
   /** The run, while this process is at work on it. */
   active(runId: string): ActiveRun | undefined;
-  /** Those of a thread at work here: at most one. */
+  /** Runs of a thread at work here: at most one. */
   activeOn(threadId: string): ActiveRun | undefined;
   /** How many runs are at work. */
   readonly size: number;

@@ -1,8 +1,8 @@
-/** What a message of a client may hold: text, or blocks of kinds that are known, each with what its kind needs. */
+/** Allowed content of a client's message: text, or blocks of known kinds, each with the fields its kind needs. */
 import { isRecord } from "deepwright/check-options";
 import { ServiceError } from "../service-error.ts";
 
-/** Whom a client may speak for: people, and the assistant where it is quoted. */
+/** Speakers that a client may write for: people, and the assistant where it is quoted. */
 export type Speaker = "human" | "ai";
 
 const TEXTS = ["text", "text-plain", "input_text"];
@@ -11,7 +11,7 @@ const MEDIA = [
   ...["image_url", "video_url", "audio_url", "input_image", "input_audio", "input_file"],
 ];
 
-/** What people say and show; what models have said and thought. */
+/** Blocks of people; blocks of models. */
 const KINDS: Readonly<Record<Speaker, ReadonlySet<string>>> = {
   human: new Set([...TEXTS, ...MEDIA]),
   ai: new Set([...TEXTS, ...MEDIA, "output_text", "refusal", "reasoning", "thinking", "redacted_thinking"]),
@@ -22,7 +22,7 @@ const CARRIERS = [
   ...["text", "data", "url", "id", "fileId", "file_id", "fileUri", "source", "content"],
   ...["image_url", "video_url", "audio_url", "input_audio", "file", "file_data", "file_url"],
 ];
-/** What else providers' packages read as text without looking. */
+/** Other fields that providers' packages read as text without checking. */
 const TEXT_FIELDS = ["text", "url", "id", "fileId", "file_id", "mimeType", "mime_type", "source_type"];
 
 /** Throws INVALID_REQUEST: with other content, or with none, no later run of the thread could ask its model. */

@@ -1,4 +1,4 @@
-/** What a request becomes for the agent: its input and the config of its run. */
+/** Turns a request into the agent's input and the config of its run. */
 
 import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
 import { Command, type RunControl } from "@langchain/langgraph";
@@ -126,7 +126,7 @@ function clientMetadata(assistant: Assistant, { metadata }: CreateRun): Record<s
   return said;
 }
 
-/** What the request says counts over what the assistant was given. */
+/** Context of the request wins over context of the assistant. */
 function contextOf(assistant: Assistant, { context }: CreateRun): unknown {
   if (!isRecord(context)) return context ?? (isEmpty(assistant.context) ? undefined : assistant.context);
   return isRecord(assistant.context) ? { ...assistant.context, ...context } : context;

@@ -16,13 +16,13 @@ import { hasUnheardEnd } from "../tasks/task-news.ts";
 import { MAIL_KINDS, MAIL_RUN } from "./steering.ts";
 
 export interface NewMail {
-  /** Of the message; one that is known is not delivered again. Absent: a new one. */
+  /** Id of the message; a known one is not delivered again. Absent: a new one. */
   readonly id?: string | undefined;
   /** Text or content blocks. */
   readonly content: unknown;
-  /** Who answers when the thread is at rest. Absent: the assistant of its last run. */
+  /** Assistant that answers when the thread is at rest. Absent: the assistant of its last run. */
   readonly assistantId?: string | undefined;
-  /** What is known of who sends it. Absent: as of the last run. */
+  /** Facts about the sender. Absent: as of the last run. */
   readonly user?: RunUser | undefined;
 }
 
@@ -194,7 +194,7 @@ async function beginFor(
   }
 }
 
-/** Whoever is at work on the thread reads it; else a run is begun. */
+/** The run at work on the thread reads it; else a run is begun. */
 async function tell(parts: MailboxParts, address: Address): Promise<RunRecord | undefined> {
   parts.worker.activeOn(address.threadId)?.look();
   const open = await openRun(parts, address);

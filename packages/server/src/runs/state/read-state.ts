@@ -4,8 +4,8 @@ import type { AnyGraph } from "../../agents/bind-agent.ts";
 import { isOutage } from "../execution/run-error.ts";
 
 /**
- * What was written since the newest checkpoint counts as far as the agent takes it. A node or a tool may have written
- * what a reducer refuses: then the state is the one of that checkpoint, with what waits for an answer.
+ * Writes since the newest checkpoint count as far as the agent accepts them. A node or a tool may have written a
+ * value that a reducer refuses: then the state is the one of that checkpoint, with the pending interrupts.
  */
 export async function readState(
   agent: AnyGraph,

@@ -14,7 +14,7 @@ import { createDueWork, type DueWork, pauseAfter } from "../upkeep/due-work.ts";
 export interface CompletionParts {
   readonly records: ServerRecords;
   readonly registry: AgentRegistry;
-  /** Of threads of this server. */
+  /** Mailboxes of this server's threads. */
   readonly mailboxOf: (owner: Owner) => Mailbox;
   readonly onError: (error: unknown) => void;
 }

@@ -42,7 +42,7 @@ export interface TaskHostParts {
   readonly follower: Pick<DueWork, "kick">;
 }
 
-/** What the runs of tasks take over of the run that gives them. */
+/** Values that the runs of tasks inherit from the run that gives them. */
 export interface HandedOn {
   readonly configurable: Record<string, unknown>;
   readonly context: unknown;
@@ -164,7 +164,7 @@ function taskTransport(parts: TransportParts): AsyncTransport {
 interface Order {
   readonly text: string;
   readonly call: AsyncCall;
-  /** Of a task that is known. */
+  /** Thread of a known task. */
   readonly threadId?: string;
 }
 

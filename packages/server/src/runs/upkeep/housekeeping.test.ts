@@ -1,4 +1,4 @@
-/** What any worker does from time to time, when some of it fails. */
+/** Periodic work of any worker, when some of it fails. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";

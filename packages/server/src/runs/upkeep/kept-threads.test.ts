@@ -1,4 +1,4 @@
-/** Which threads go by themselves. */
+/** Threads that expire by themselves. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";

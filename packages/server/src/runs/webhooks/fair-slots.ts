@@ -1,6 +1,6 @@
 /**
- * Who may be called at the same time, so that no owner and no address has all the places: each may have as many as are
- * still free, so one alone has half of them, and there is always room for whoever comes next.
+ * Slots for simultaneous calls, so that no owner and no address has all of them: each may have as many as are still
+ * free, so one alone has half of them, and there is always room for the next.
  */
 import type { DueHook, PassedOver } from "../../records/hook-records.ts";
 

@@ -1,4 +1,4 @@
-/** Who is called when a run has ended, and who never is. */
+/** Calls of webhooks after a run, and addresses that are never called. */
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { callTool, say } from "deepwright/testing";

@@ -1,4 +1,4 @@
-/** What comes out of a graph's stream as events of the protocol, mode by mode. */
+/** Turns a graph's stream into events of the protocol, mode by mode. */
 
 import { formatEventName, type StreamMode } from "@deepwright/protocol";
 import { isRecord } from "deepwright/check-options";
@@ -11,7 +11,7 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** Of mode `events`. */
+/** Event of mode `events`. */
 export interface EngineEvent {
   readonly event: string;
   readonly run_id: string;
@@ -65,7 +65,7 @@ export function streamShape(
   };
 }
 
-/** What the engine says when it halts before a node, which is no interrupt of anybody's. */
+/** The engine's halt before a node, which is no interrupt of an agent. */
 function isHalt(payload: unknown): boolean {
   const keys = typeof payload === "object" && payload !== null ? Object.keys(payload) : [];
   if (keys.length !== 1 || keys[0] !== "__interrupt__") return false;
@@ -166,7 +166,7 @@ function taskData(payload: Record<string, unknown>, isPublic: IsPublic): object 
   };
 }
 
-/** Of a state or an update; updates are also told as pairs. */
+/** Public part of a state or an update; updates also come as pairs. */
 function publicOf(value: unknown, isPublic: IsPublic): unknown {
   if (Array.isArray(value))
     return value.filter((pair) => !Array.isArray(pair) || typeof pair[0] !== "string" || isPublic(pair[0]));

@@ -1,4 +1,4 @@
-/** What readers see of a run, mode by mode. */
+/** Events of a run for readers, mode by mode. */
 
 import { eventData, parseEventName, type StreamMode } from "@deepwright/protocol";
 import { ToolMessage } from "@langchain/core/messages";

@@ -1,4 +1,4 @@
-/** Whatever a graph emits as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
+/** Output of a graph as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
 import { DeepwrightError } from "deepwright";
 import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
 import { errorText } from "./wire-error.ts";
