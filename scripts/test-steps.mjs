@@ -25,6 +25,7 @@ export async function runSteps(form, paths) {
   const filters = form === "quick" ? nearestTests(paths) : paths;
   if (form === "quick" || paths.length === 0) {
     step("lint and layers", bin("biome"), ["check", "."]);
+    step("comments", process.execPath, ["scripts/comment-words.mjs"]);
     step("types", bin("tsc"), ["-p", "tsconfig.json"]);
   }
   let counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 };
