@@ -10,6 +10,7 @@ import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import type { WebTools } from "../web/web-tools.ts";
 import type { AgentAdditions } from "./agent-additions.ts";
 import { ASKED, type Asked, askedTools, type KnownTool, mayAsk } from "./asked-tools.ts";
 import type { RunnableAgent } from "./run-agent.ts";
@@ -34,6 +35,7 @@ export interface AgentParts {
   readonly mcp: Mcp | undefined;
   readonly settings: RunSettings;
   readonly additions: AgentAdditions;
+  readonly web: WebTools;
 }
 
 export interface MadeAgent {
@@ -52,6 +54,7 @@ export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
     set.mode === "auto" && commands !== undefined && commands.kind !== "none" && judge === undefined;
   const gate = {
     ...(commands && !isOpen && { [EXECUTE]: commandGate(commands, { directory, place, judge }) }),
+    ...parts.web.interruptOn,
     ...mcp?.interruptOn,
   };
   const settings = { ...settingsOf(library, parts), interruptOn: gate };
@@ -107,6 +110,7 @@ function settingsOf(library: Library, parts: AgentParts) {
     backend: workplace.backend,
     ...knowledge,
     ...additions.options,
+    tools: parts.web.tools,
     middleware: [...middleware, ...additions.middleware, boundSandbox(sandbox)],
     systemPrompt: promptOf(parts, (commands !== undefined || mcp !== undefined) && !options.yes),
     checkpointer: thread.saver,

@@ -4,7 +4,7 @@ import { CommandError, usageError } from "../command-error.ts";
 import { type Commands, closeCommands } from "../commands/commands.ts";
 import type { NoCommands } from "../commands/open-commands.ts";
 import { isCloud, sandboxWithSettings } from "../commands/sandbox-kind.ts";
-import { sandboxFlags, sandboxOfRun, type ThreadSandbox } from "../commands/thread-sandbox.ts";
+import { placeOf, sandboxFlags, sandboxOfRun, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
@@ -17,6 +17,7 @@ import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { type DirectoryTrust, trustLine } from "../trust/directory-trust.ts";
 import type { UserCommand } from "../user-files/user-commands.ts";
+import { openWebTools } from "../web/web-tools.ts";
 import { directoryWarning, realDirectory } from "./directory.ts";
 import { type Kept, keptWith } from "./kept-with-thread.ts";
 import { type Knowledge, knowledgeLine } from "./knowledge.ts";
@@ -159,7 +160,9 @@ async function prepare(run: Run, directory: string, task: Task | undefined): Pro
   const { asked } = kept;
   const additions = agentAdditions(library, set, { agents: own.agents, models, mcp });
   const asks = set.settings.mode === "ask" && asked.kept === undefined ? "changes" : undefined;
+  const web = await openWebTools(sandbox.hosts, placeOf(sandbox), process.env);
   const parts = {
+    web,
     ...{ options: { ...options, ask: options.ask ?? asks }, console, choice, model, workplace, thread },
     ...{ asked, sandbox, commands, mcp, settings: set, additions },
   };

@@ -25,6 +25,7 @@ import type { Settings } from "../settings/schema.ts";
 import type { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { trustLine } from "../trust/directory-trust.ts";
+import { openWebTools } from "../web/web-tools.ts";
 
 export interface OwnAgent {
   readonly agent: object;
@@ -75,8 +76,10 @@ export async function openOwnAgent(
   for (const line of lines) if (line) console.line(line);
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const additions = agentAdditions(library, set, { agents: own.agents, models, mcp });
+  const web = await openWebTools(sandbox.hosts, placeOf(sandbox), process.env);
   const agent = library.createDeepAgent({
     model,
+    tools: web.tools,
     backend: workplace.backend,
     ...known,
     ...additions.options,
@@ -86,7 +89,7 @@ export async function openOwnAgent(
         .filter(Boolean)
         .join(" "),
     },
-    interruptOn: { ...questions(sandbox, commands, set.judge), ...mcp?.interruptOn },
+    interruptOn: { ...questions(sandbox, commands, set.judge), ...web.interruptOn, ...mcp?.interruptOn },
     ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
   } as never);
   const close = async (): Promise<void> => {

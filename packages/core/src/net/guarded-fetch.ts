@@ -17,6 +17,18 @@ export interface GuardedFetchOptions {
 
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+/** A redirect is the caller's to follow, or not. */
+export class RedirectError extends Error {
+  /** As the server wrote it; it may be relative. */
+  readonly location: string | undefined;
+
+  constructor(status: number, location: string | undefined) {
+    super(`The server answered with a redirect (${status}), which is not followed.`);
+    this.name = "RedirectError";
+    this.location = location;
+  }
+}
+
 /** Rejects for an address that is refused, a redirect, a packed answer; a body that is too long fails while it is read. */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (given, init = {}) => {
@@ -26,7 +38,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const { statusCode = 0, headers } = response;
     if (statusCode >= 300 && statusCode < 400 && statusCode !== 304) {
       response.destroy();
-      throw new Error(`The server answered with a redirect (${statusCode}), which is not followed.`);
+      throw new RedirectError(statusCode, headers.location);
     }
     const packed = headers["content-encoding"];
     if (packed !== undefined && packed !== "identity") {
