@@ -23,7 +23,7 @@ interface Desk {
   /** `deepwright run …` without a terminal. */
   headless(args: readonly string[], env?: Record<string, string>): Promise<BinaryResult>;
   attended(args: readonly string[], env?: Record<string, string>): Terminal;
-  /** What the model was told last. */
+  /** The last message the model received. */
   told(): string;
   files(): Promise<string[]>;
 }

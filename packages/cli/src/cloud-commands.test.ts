@@ -63,7 +63,7 @@ const CLOUDS: Readonly<Record<string, () => Promise<Cloud>>> = {
   },
 };
 
-/** What the model reads of a command that wrote and read a file. */
+/** The output of a command that wrote and read a file, as the model reads it. */
 const MADE = "Linux made\\n";
 
 async function opened(name: string): Promise<Cloud> {

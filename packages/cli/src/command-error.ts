@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 /** A failure the person at the terminal can do something about: shown as words, without a stack. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  /** What to do about it, one sentence. */
+  /** Advice for the user, one sentence. */
   readonly hint: string | undefined;
 
   constructor(message: string, details: { exitCode?: ExitCode; hint?: string; cause?: unknown } = {}) {

@@ -61,7 +61,7 @@ function taskWords(argv: readonly string[]): string {
   return /["$`\\!\p{Cc}]/u.test(words) || words.length > MAX_TASK_SHOWN ? '"…"' : `"${safeText(words)}"`;
 }
 
-/** The handlers, each of which tells `note` its exit code. */
+/** Wraps the handlers so that each passes its exit code to `note`. */
 function noting(handlers: Partial<Handlers>, note: (code: ExitCode) => void): Handlers {
   const noted = Object.entries(handlers).map(([name, handle]) => [
     name,
@@ -155,7 +155,7 @@ function addRun(program: Command, handler: Handlers["run"]): void {
     .addHelpText("after", `\n${EXAMPLES}\n\n${EXIT_CODES}`);
 }
 
-/** Of an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 function collected(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,4 +1,4 @@
-/** What the process tells its caller; documented in docs/cli.md. */
+/** Exit codes of the process; documented in docs/cli.md. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -21,7 +21,7 @@ function edits(path: string, old: string, now: string): Answer {
   return calls("edit_file", { file_path: path, old_string: old, new_string: now });
 }
 
-/** What the model was told, one text for each of its turns. */
+/** A result with the texts the model received, one per turn. */
 interface Told extends BinaryResult {
   readonly told: readonly string[];
 }

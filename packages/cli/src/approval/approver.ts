@@ -1,4 +1,4 @@
-/** Who answers when a call needs approval: a person, an option of the command, or nobody. */
+/** Answers calls that need approval: by a person, by an option of the command, or by denying them. */
 import type { Hooks } from "../hooks/hooks.ts";
 import type { Person } from "../terminal/confirm.ts";
 import type { Console } from "../terminal/console.ts";
@@ -102,7 +102,7 @@ export class Approver {
 
 const WAITS: Reply = { kind: "waits", left: false };
 
-/** What the model reads. */
+/** Text for the model. */
 const NOBODY =
   "do not try to reach the same in another way. Go on without it, and say in your answer what was not done.";
 

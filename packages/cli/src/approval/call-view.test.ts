@@ -13,7 +13,7 @@ function shown(tool: string, args: Record<string, unknown>, full = false): reado
   return callLines(call(tool, args), { ...OPTIONS, full });
 }
 
-/** What no line may hold, whatever the model gave. */
+/** Characters that no line may contain. */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 describe("a call as a person sees it (HI-08)", () => {

@@ -6,7 +6,7 @@ import { revealedJson, revealedLine } from "../terminal/revealed-text.ts";
 
 export type Edited = { readonly args: Record<string, unknown> } | { readonly problem: string };
 
-/** What fits on a line one can still edit. */
+/** The longest text that can still be edited on one line. */
 const MOST_INLINE = 2_000;
 
 export async function editedArguments(

@@ -1,4 +1,4 @@
-/** What a thread waits for a person to say, as the library hands it on. */
+/** Questions for a person, read from the interrupts of a thread. */
 import { isRecord } from "deepwright/check-options";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
@@ -19,7 +19,7 @@ export interface Question {
   readonly agentPath: readonly string[];
   /** Empty where a tool asks something of its own. */
   readonly calls: readonly CallQuestion[];
-  /** What was wrong with the last answer. */
+  /** The problem with the last answer. */
   readonly problem: string | undefined;
   /** As it came. */
   readonly value: unknown;

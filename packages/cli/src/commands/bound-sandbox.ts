@@ -1,6 +1,6 @@
 /**
- * Keeps the sandbox of a thread in its state, and runs no call that was made for another: whoever answers a question
- * may be another process, elsewhere, than the one that asked.
+ * Stores the sandbox of a thread in its state, and runs no call that was made for another. The process that answers a
+ * question may run elsewhere than the one that asked.
  */
 import { ToolMessage } from "@langchain/core/messages";
 import { Annotation } from "@langchain/langgraph";
@@ -11,7 +11,7 @@ interface CallRequest {
   readonly state: Readonly<Record<string, unknown>>;
 }
 
-/** Whoever begins the run puts the sandbox into its input. */
+/** The caller puts the sandbox into the input of a run. */
 export function boundSandbox(sandbox: ThreadSandbox) {
   return {
     name: "ThreadSandboxMiddleware",
@@ -43,6 +43,6 @@ function boundCalls(key: string, sandbox: ThreadSandbox) {
   };
 }
 
-/** What the model reads. */
+/** Text for the model. */
 const ELSEWHERE =
   "Error: The call did not run. It was made, and perhaps approved, for another sandbox or directory than this run has. Say so in your answer; with a new message work can go on here.";

@@ -1,4 +1,4 @@
-/** Which commands a person is asked about. */
+/** Decides which commands need a person's approval. */
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { CommandRules } from "@deepwright/sandboxes/command-rules";
@@ -53,7 +53,7 @@ async function openLooking(): Promise<Looking> {
   return { rules: lookingRules(), showsUnnamed };
 }
 
-/** Of two directories `diff` shows the files that both have. */
+/** False for directories: `diff` of two directories shows the files that both have. */
 async function areFiles(words: readonly string[], directory: string): Promise<boolean> {
   const isCount = (i: number): boolean => /^-\w*U$/.test(words[i - 1] ?? "");
   const operands = words.filter((word, i) => !word.startsWith("-") && !isCount(i));

@@ -1,4 +1,4 @@
-/** What commands did to the directory of a run, as far as it can be told. */
+/** Finds files that commands changed in the directory of a run, by file times. */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import { count } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";

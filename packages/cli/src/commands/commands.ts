@@ -8,7 +8,7 @@ export interface Commands {
   execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse>;
   /** How commands see the files, for the model. */
   readonly note: string;
-  /** What a command can do, for the person who is asked about one. */
+  /** Describes what a command can do, for the approval question. */
   readonly reach: string;
   /** In one line, what a run begins with. */
   readonly line: string;

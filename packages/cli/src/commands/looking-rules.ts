@@ -1,8 +1,8 @@
 /**
- * Which commands only look, and show nothing of files made to hold keys unless they name one.
+ * Rules for commands that only read, and show no content of key files unless they name one.
  *
- * Of git's history that is what names commits and files. A change, or an object named by its hash, may be of any file, and the
- * addresses of remotes may have keys in them: whoever wants to see these is asked.
+ * From git's history, these commands show names of commits and files. A change, or an object named by its hash, may belong to
+ * any file, and addresses of remotes may contain keys. Commands that show those need approval.
  */
 import {
   type AllowRule,
@@ -102,7 +102,7 @@ export function showsUnnamed(words: readonly string[]): boolean {
   return act === "diff" ? !isNaming : showsMore(rest, isNaming);
 }
 
-/** What a name other than these stands for cannot be told by its text: a hash may be that of a file. */
+/** True for object names with an unknown target: a hash may belong to a file. */
 function showsMore(words: readonly string[], isNaming: boolean): boolean {
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   const objects = words.slice(0, end).filter((word) => !word.startsWith("-"));

@@ -26,7 +26,7 @@ export interface NoCommands {
   readonly why: string;
 }
 
-/** Where the default cannot be had the run goes on without commands; what was asked for must be there. */
+/** Without the default sandbox the run continues without commands; a sandbox named by an option must open. */
 export async function openCommands(request: CommandsRequest): Promise<Commands | NoCommands | undefined> {
   if (request.kind === "off") return undefined;
   try {

@@ -15,7 +15,7 @@ export interface SandboxOptions {
   readonly kind: SandboxKind;
   /** The person named it: where it cannot be had the run does not begin. */
   readonly isAskedFor: boolean;
-  /** Of `docker:IMAGE`; absent: the provider's own. */
+  /** The image of `docker:IMAGE`; absent: the provider's default. */
   readonly image?: string | undefined;
   /** Hosts that commands may reach; empty: none. */
   readonly hosts: readonly string[];

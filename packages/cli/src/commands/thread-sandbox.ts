@@ -1,6 +1,6 @@
 /**
- * The sandbox of a thread. It is kept with the thread, and what is under way there goes on in it alone: a person
- * approves a command for the place they were told it runs in.
+ * The sandbox of a thread, stored with the thread. Pending calls continue only in the same sandbox: a person approves a
+ * command for the place shown in the question.
  */
 
 import { isRecord } from "deepwright/check-options";
@@ -73,7 +73,7 @@ export function sandboxOfRun(
   );
 }
 
-/** Of a thread that another program began, or an older version. */
+/** For threads that another program or an older version started. */
 function unknownSandbox(): CommandError {
   return usageError(
     "Calls of this thread wait for approval, and it is not known for which sandbox.",
@@ -95,7 +95,7 @@ function checkGiven(given: SandboxOptions, kept: ThreadSandbox): void {
     );
 }
 
-/** What the command line says for it. */
+/** The options that select this sandbox. */
 export function sandboxFlags({ kind, image, hosts }: SandboxOptions): string {
   const name = image === undefined ? kind : quoted(`${kind}:${image}`);
   return [`--sandbox ${name}`, ...hosts.map((host) => `--allow-host ${quoted(host)}`)].join(" ");

@@ -64,7 +64,7 @@ function hasDefinitions(directory: string, home: string): boolean {
   return existsSync(join(directory, ".mcp.json")) || existsSync(join(home, "mcp.json"));
 }
 
-/** Such a server is a program, or an address that is told things; the directory may be anybody's. */
+/** Servers run programs or receive data, and anybody may have written the directory's `.mcp.json`. */
 function refuseUntrusted(known: readonly KnownServer[]): void {
   const refused = known.filter(({ trusted, definition }) => !trusted && !definition.disabled);
   const names = refused.map(({ name }) => safeLine(name, 80));
@@ -83,7 +83,7 @@ async function agreed(asked: TrustRequest, console: Console): Promise<boolean> {
   return confirmed("Use it, now and from now on?", process);
 }
 
-/** What comes back is good news. */
+/** Notices that are not warnings. */
 const GOOD: ReadonlySet<string> = new Set(["RECONNECTED"]);
 
 function say({ code, server, message: said }: McpNotice, console: Console, isQuiet: boolean): void {

@@ -21,7 +21,7 @@ import type { RawMemoryOptions } from "./memory-command-line.ts";
 import { MEMORY_FILE, type MemoryFiles, openMemoryFiles } from "./memory-files.ts";
 import { codeOf, fileLines, reportJson, reviewedLine, statusWords } from "./memory-lines.ts";
 
-/** What the steps of one consolidation share. */
+/** Data shared by the steps of one consolidation. */
 interface Review {
   readonly options: RunOptions;
   /** Seconds. */

@@ -1,4 +1,4 @@
-/** What is said about a consolidation, to people and to programs. */
+/** The report of a consolidation, as text and as JSON. */
 import type { ConsolidationReport } from "deepwright";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { endWords, exitCodeOf, type RunEnd } from "../run/output/run-end.ts";
@@ -44,7 +44,7 @@ export function codeOf(report: ConsolidationReport): ExitCode {
   return code === EXIT.done && report.status === "incomplete" ? EXIT.failed : code;
 }
 
-/** Which threads were looked for. */
+/** The threads that were searched for. */
 export interface Scope {
   readonly directory: string;
   readonly allThreads: boolean;

@@ -1,10 +1,10 @@
-/** Which model a run uses, and the words that say why. */
+/** The model of a run, and the text that says why it was chosen. */
 
 /** A provider the CLI ships and can build itself. */
 export type ShippedProvider = "anthropic" | "openai" | "google" | "ollama";
 
 interface Reasoned {
-  /** Ends the line that tells the user, e.g. `ANTHROPIC_API_KEY is set`. */
+  /** The reason at the end of the line for the user, e.g. `ANTHROPIC_API_KEY is set`. */
   readonly reason: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the offline model does with conversations to review: it lists them, and changes nothing. */
+/** The offline model lists the conversations to review, and changes nothing. */
 import { count } from "../terminal/amounts.ts";
 import type { PlannedTurn } from "./planned-turn.ts";
 import { type Progress, successes, wasTried } from "./progress.ts";

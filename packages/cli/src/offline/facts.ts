@@ -1,4 +1,4 @@
-/** What the routine found out, gathered from the answers of the tools. */
+/** Facts about the workspace, collected from tool results. */
 import { type Progress, successes } from "./progress.ts";
 import { isEntryPoint } from "./relevance.ts";
 import { type FoundLine, foundLines, listedPaths, pageText, totalLines } from "./tool-output.ts";
@@ -8,7 +8,7 @@ export interface Facts {
   readonly files: readonly string[];
   /** Files per extension, the most frequent first. */
   readonly kinds: readonly (readonly [kind: string, amount: number])[];
-  /** Of the files looked at, the longest first. */
+  /** The files that were read, longest first. */
   readonly longest: readonly { readonly path: string; readonly lines: number }[];
   readonly entryPoints: readonly string[];
   /** Lines that say TODO or FIXME. */
@@ -16,7 +16,7 @@ export interface Facts {
   /** Headings of the README, with their `#`. */
   readonly headings: readonly string[];
   readonly read: readonly string[];
-  /** What a subagent answered; empty when none was asked. */
+  /** The answer of the subagent; empty if none ran. */
   readonly secondLook: string;
 }
 
@@ -85,7 +85,7 @@ function entryPointsOf(files: readonly string[], pages: readonly Page[]): readon
   return [...declared.map((path) => `${path} (package.json)`), ...others].slice(0, 12);
 }
 
-/** What a package.json names as its entries; nothing when it does not parse. */
+/** The entry points of a package.json; empty if it does not parse. */
 function declaredIn(text: string): readonly string[] {
   try {
     const { main, module, bin } = JSON.parse(text) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** What the offline model says in one turn. */
+/** One turn of the offline model. */
 
 export interface PlannedCall {
   readonly name: string;

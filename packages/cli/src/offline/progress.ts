@@ -1,10 +1,10 @@
-/** What the offline model has done so far for the task at hand, read off the messages. */
+/** The offline model's progress on the current task, read from the messages. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 
 export interface DoneCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the tool answered; empty when nothing came back. */
+  /** The tool's result; empty if there is none. */
   readonly result: string;
   readonly failed: boolean;
 }
@@ -37,7 +37,7 @@ function isError(result: ToolMessage | undefined): boolean {
   return result === undefined || result.status === "error" || /^Error\b/.test(result.text);
 }
 
-/** Those calls of `name` that worked. */
+/** The successful calls of `name`. */
 export function successes({ calls }: Progress, name: string): readonly DoneCall[] {
   return calls.filter((call) => call.name === name && !call.failed);
 }

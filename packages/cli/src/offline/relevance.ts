@@ -1,4 +1,4 @@
-/** Which files of a workspace are worth reading for a task, told by their names alone. */
+/** Selects the files worth reading for a task, by their names alone. */
 import { isSecretPath } from "../run/secret-names.ts";
 
 const ALWAYS: readonly RegExp[] = [

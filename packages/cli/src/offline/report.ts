@@ -1,4 +1,4 @@
-/** What the offline model writes: a report of what it found, and its last word. */
+/** The report and the final answer of the offline model. */
 import { count } from "../terminal/amounts.ts";
 import type { Facts } from "./facts.ts";
 

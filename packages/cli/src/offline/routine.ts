@@ -15,7 +15,7 @@ interface Step {
   readonly todo: string;
   /** It is left out when none of these is offered. */
   readonly tools: readonly string[];
-  /** What is still to be called; nothing when the step is over or there is nothing to do. */
+  /** The remaining calls; empty when the step is done. */
   readonly calls: (progress: Progress) => readonly PlannedCall[];
 }
 

@@ -1,4 +1,4 @@
-/** Which tools a person is asked about. A thread keeps it, so that it cannot be lost by going on. */
+/** The tools that need approval (`--ask`). The thread stores them, so that its next runs ask too. */
 import type { ToolEffect } from "deepwright";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -12,9 +12,9 @@ export interface KnownTool {
   readonly effect: ToolEffect;
 }
 
-/** What a thread brings along. */
+/** The stored `--ask` of a thread. */
 export interface Asked {
-  /** Of its last run; undefined when it never was said. */
+  /** From the last run; undefined if `--ask` was never given. */
   readonly kept: readonly string[] | undefined;
   /** Tools that wait for approval. */
   readonly waiting: readonly string[];

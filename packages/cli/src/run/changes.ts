@@ -1,4 +1,4 @@
-/** What a run did to files, in the form that is told at its end. */
+/** File changes of a run, as reported at its end. */
 
 export interface Change {
   /** As the agent sees it. */

@@ -1,4 +1,4 @@
-/** What a thread has kept for its next run. */
+/** Settings that a thread stores for its next run. */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import { questionsOf, toolsOf } from "../approval/question.ts";
 import { keptSandbox, SANDBOX, SANDBOX_OF_SERVER, type ThreadSandbox } from "../commands/thread-sandbox.ts";

@@ -1,8 +1,8 @@
 /**
- * What an agent is told beside its task: AGENTS.md and skills, of the directory it works in and of the user.
+ * Memory and skills of an agent: AGENTS.md and skills of its directory and of the user.
  *
- * Those of the user are mounted, read-only, file by file or directory by directory: nothing else of the place
- * they are in, threads above all, is within reach.
+ * The user's files are mounted read-only, file by file or directory by directory. Nothing else in their directory is
+ * reachable, threads in particular.
  */
 import { readFile, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
@@ -15,11 +15,11 @@ export interface Knowledge {
   /** Paths as the agent sees them; later ones count more. */
   readonly memory: readonly string[];
   readonly skills: readonly string[];
-  /** Of `memory`: what the agent cannot change. */
+  /** Paths of `memory` that the agent cannot change. */
   readonly readOnly: readonly string[];
-  /** What is to be mounted beside the directory. */
+  /** Backends to mount beside the directory. */
   readonly mounts: Readonly<Record<string, BackendProtocol>>;
-  /** What was there and could not be used. */
+  /** Files that were found and could not be used. */
   readonly warnings: readonly string[];
 }
 

@@ -40,11 +40,11 @@ export interface AgentParts {
 
 export interface MadeAgent {
   readonly agent: RunnableAgent;
-  /** What is to be kept with the thread, by the keys of its state. */
+  /** Values to store with the thread, by state key. */
   readonly keeps: Record<string, unknown>;
 }
 
-/** A name that --ask gives must be that of a tool: a slip would leave it unguarded. */
+/** Names in --ask must be tools: a typo would leave a tool without a question. */
 export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
   const { options, commands, mcp, sandbox } = parts;
   const place = placeOf(sandbox);
@@ -147,7 +147,7 @@ const ALL_COMMANDS = "Every command needs approval.";
 export const SOME_COMMANDS =
   "A command that only looks, such as `ls`, `cat` or `git log`, runs at once if it stands alone, without pipes, redirects, variables or wildcards; every other command needs approval.";
 
-/** In the place of the built-in ones: they know what cannot be changed, and whom to warn. */
+/** Replaces the built-in middleware: it knows the read-only files and prints warnings. */
 export function knowledgeOptions(
   library: Library,
   { console, workplace }: Pick<AgentParts, "console" | "workplace">,

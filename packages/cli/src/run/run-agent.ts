@@ -7,7 +7,7 @@ import type { StreamPart } from "./stream-part.ts";
 /** The slice of an agent that a run needs. */
 export interface RunnableAgent {
   stream(input: never, options: never): Promise<AsyncIterable<StreamPart>>;
-  /** Of an agent with a checkpointer. Tasks are also those that are done, as long as their step is not. */
+  /** For agents with a checkpointer. Tasks include finished ones while their step is unfinished. */
   getState?(config: never): Promise<AgentState>;
 }
 
@@ -16,21 +16,21 @@ export interface AgentState {
   readonly values: { readonly messages?: readonly unknown[] };
 }
 
-/** What a message of a person is to the agent. */
+/** The agent input for a person's message. */
 export function taskInput(text: string): { readonly messages: readonly object[] } {
   return { messages: [{ role: "user", content: text }] };
 }
 
 export interface AgentRun {
   readonly agent: RunnableAgent;
-  /** What the agent is given; null: the run of the thread that was broken off goes on. */
+  /** The agent's input; null resumes the interrupted run of the thread. */
   readonly input: unknown;
   readonly stop: Stop;
   /** Sees every part as it comes. */
   readonly onPart: (part: StreamPart) => void;
   /** Laid over the configuration of the run. */
   readonly config?: Record<string, unknown>;
-  /** Of the streams before this one; absent: a new one. */
+  /** The ledger of earlier streams; absent: a new one. */
   readonly ledger?: Ledger;
 }
 

@@ -1,4 +1,4 @@
-/** What a run wrote: told by the images that its steps left of the files they changed. */
+/** The files a run changed, read from the before-images of its steps. */
 import type { SharedSaver, StoredImage } from "@deepwright/checkpoint";
 import { DeepwrightError } from "deepwright/errors";
 import type { UndoTree } from "deepwright/node";
@@ -6,13 +6,13 @@ import { type Change, type Changes, changesOf } from "./changes.ts";
 
 type Content = string | Uint8Array | undefined;
 
-/** The images of a thread up to a number, that of its newest one when a run begins, are those of earlier runs. */
+/** The number of the newest image when a run begins; images up to it belong to earlier runs. */
 export async function imagesBefore(saver: SharedSaver, threadId: string): Promise<number> {
   const { listImages } = await import("@deepwright/checkpoint");
   return (await listImages(saver, threadId)).at(-1)?.sequence ?? 0;
 }
 
-/** The same for a run that was broken off and goes on: it began with the thread's last input. */
+/** The same for a resumed run, which began with the thread's last input. */
 export async function imagesBeforeInput(saver: SharedSaver, threadId: string): Promise<number> {
   const { listImages, openThreads } = await import("@deepwright/checkpoint");
   const images = await listImages(saver, threadId);
@@ -24,8 +24,8 @@ export async function imagesBeforeInput(saver: SharedSaver, threadId: string): P
 }
 
 /**
- * What images after number `since` tell of the tree `place`. An image is kept before its file is changed: what is
- * still as it was, because that failed or was changed back, is left out.
+ * Changes of the tree `place` according to images after number `since`. An image is stored before its file changes.
+ * Files that are unchanged, because the change failed or was undone, are left out.
  */
 export async function changesSince(
   saver: SharedSaver,
@@ -52,7 +52,7 @@ export async function changesSince(
   return changesOf(changes);
 }
 
-/** What cannot be read is not as it was. */
+/** Unreadable content counts as changed. */
 async function isStill(disk: UndoTree, path: string, before: Content): Promise<boolean> {
   try {
     const now = await disk.read(path);
@@ -78,7 +78,7 @@ function kindOf(before: Content, after: Content): Change["kind"] | undefined {
   return before === undefined ? "created" : after === undefined ? "deleted" : "changed";
 }
 
-/** What is text comes as text, so that a text never equals bytes. */
+/** Text is compared as text, so a text never equals bytes. */
 function isSame(one: Content, other: Content): boolean {
   if (!(one instanceof Uint8Array && other instanceof Uint8Array)) return one === other;
   return Buffer.compare(one, other) === 0;

@@ -121,7 +121,7 @@ function approverFor(
 
 interface Prepared {
   readonly agent: RunnableAgent;
-  /** What is to be kept with the thread, by the keys of its state. */
+  /** Values to store with the thread, by state key. */
   readonly keeps: Record<string, unknown>;
   readonly workplace: Workplace;
   readonly thread: RunThread;
@@ -281,7 +281,7 @@ function sayChoice({ options, console }: Run, choice: ModelChoice): void {
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
 }
 
-/** What the agent gets to work with. */
+/** Prints the model, directory and tools of the run. */
 async function saySituation(
   { options, console, sandbox }: Run,
   task: Task | undefined,

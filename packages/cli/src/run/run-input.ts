@@ -1,4 +1,4 @@
-/** What a run begins with: a task, answers to what the thread waits for, or a run that was broken off. */
+/** The input of a run: a task, answers to pending questions, or an interrupted run. */
 import { usageError } from "../command-error.ts";
 import { type AgentState, type RunnableAgent, taskInput } from "./run-agent.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -8,7 +8,7 @@ export interface RunInput {
   readonly input: unknown;
   /** Questions the thread waits with; there is no input then. */
   readonly open: readonly unknown[];
-  /** What is to be said about it. */
+  /** A note to print. */
   readonly note?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a run may use at most: the options of the command line, read. */
+/** Limits of a run, parsed from the options. */
 import type { ModelPrices } from "deepwright";
 import { usageError } from "../command-error.ts";
 import type { ModelChoice } from "../model/choice.ts";

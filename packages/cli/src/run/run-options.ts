@@ -10,7 +10,7 @@ export interface RawRunOptions extends RawLimits, RawSandboxOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly in?: string;
-  /** Of older versions. */
+  /** An option of older versions. */
   readonly out?: string | true;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -47,7 +47,7 @@ export interface RunOptions {
   /** Seconds for the whole run. */
   readonly timeout: number | undefined;
   readonly detail: Detail;
-  /** The thread to go on with, or the beginning of its id; undefined: a new one. */
+  /** The thread to continue, or the beginning of its id; undefined: a new one. */
   readonly thread: string | undefined;
   /** Nothing is kept. */
   readonly ephemeral: boolean;

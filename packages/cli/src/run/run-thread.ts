@@ -1,4 +1,4 @@
-/** The thread a run belongs to: a new one, or one that goes on. */
+/** The thread of a run: a new one or an existing one. */
 import { randomUUID } from "node:crypto";
 import type { SharedSaver } from "@deepwright/checkpoint";
 import { CommandError, usageError } from "../command-error.ts";
@@ -24,7 +24,7 @@ export interface ThreadBefore {
   readonly directory: string | undefined;
 }
 
-/** `onWait` is told when a dead run's claim must run out first. The caller closes the saver. */
+/** `onWait` is called when the claim of a dead run must expire first. The caller closes the saver. */
 export async function openRunThread(
   options: Pick<RunOptions, "db" | "thread" | "ephemeral" | "dryRun">,
   environment: NodeJS.ProcessEnv,

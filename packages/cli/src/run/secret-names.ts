@@ -19,7 +19,7 @@ const SECRET_PLACES: readonly RegExp[] = [
   /(^|\/)\.git\/(modules\/.+\/)?objects\//i,
 ];
 
-/** Whether the file at a path is made to hold keys, told by its name. */
+/** Whether the file at a path is made to hold keys, judged by its name. */
 export function isSecretPath(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (SECRET_PLACES.some((pattern) => pattern.test(path))) return true;

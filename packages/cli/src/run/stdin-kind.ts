@@ -1,4 +1,4 @@
-/** What stdin is. */
+/** Detects the kind of stdin. */
 import { fstatSync } from "node:fs";
 
 /** A pipe, a file or a socket (what Node gives its children); not a keyboard, /dev/null or nothing at all. */

@@ -17,7 +17,7 @@ export function depthOf({ ns }: StreamPart): number {
 
 /** The run a part is from, as one text: the same for all parts of one subagent's run, empty for the main agent. */
 export function runOf({ type, ns }: StreamPart): string {
-  // The place of a message is that of the task that said it.
+  // A message has the namespace of its task.
   return (type === "messages" ? ns.slice(0, -1) : ns).join("|");
 }
 

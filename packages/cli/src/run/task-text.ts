@@ -16,7 +16,7 @@ export interface TaskSource {
 
 export interface Task {
   readonly text: string;
-  /** What there is to say about stdin; absent when it had no part in a typed task. */
+  /** A note about stdin; absent if stdin was not used for a typed task. */
   readonly note?: { readonly words: string; readonly isWarning: boolean };
 }
 

@@ -35,7 +35,7 @@ export interface Workplace {
 
 export interface WorkOutcome {
   readonly changes: Changes;
-  /** Of a dry run: what would have been written. */
+  /** Changes that a dry run did not write. */
   readonly preview: readonly FileChange[] | undefined;
   /** Absent: no command ran in the directory. */
   readonly commands?: CommandWork | undefined;
@@ -132,7 +132,7 @@ async function previewOf({ disk, approve, controlPaths }: DirectoryFiles): Promi
   return { place: new PolicyBackend(preview, { check }), outcome: () => previewed(preview.changes()) };
 }
 
-/** What a preview would let through and the disk would not. */
+/** Operations that a preview allows and the disk refuses. */
 const CHANGING: ReadonlySet<string> = new Set(["write", "append", "edit", "delete", "upload"]);
 
 async function previewed(files: readonly PreviewChange[]): Promise<WorkOutcome> {

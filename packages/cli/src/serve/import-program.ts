@@ -39,7 +39,7 @@ async function readyForTypes(path: string): Promise<void> {
   }
 }
 
-/** What `node --import tsx` loads: from then on all modules are read by it. */
+/** The module that `node --import tsx` loads; it reads all later modules. */
 function tsxFor(path: string): string | undefined {
   for (const from of [pathToFileURL(path), import.meta.url]) {
     try {

@@ -1,4 +1,4 @@
-/** The agent that is served where nobody gives another: that of `deepwright run`, in the current directory. */
+/** The agent that is served without a file: the one of `deepwright run`, in the current directory. */
 import type { Mcp } from "@deepwright/mcp";
 import type { InterruptOnConfig } from "deepwright";
 import { isAttended } from "../approval/approver.ts";
@@ -101,7 +101,7 @@ export async function openOwnAgent(
   return { agent, close };
 }
 
-/** What is approved for longer holds in this directory alone. */
+/** Remembered approvals hold in this directory only. */
 function questions(
   sandbox: ThreadSandbox,
   commands: Commands | undefined,

@@ -42,7 +42,7 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
   return EXIT.done;
 }
 
-/** What the command line says; what it leaves out is the file's. */
+/** Options from the command line; the file provides the others. */
 function givenOptions(raw: RawServeOptions): Partial<ServeOptions> {
   const { port, host, role, db, allowOrigin, allowHostName, openHealth } = raw;
   return {
@@ -56,7 +56,7 @@ function givenOptions(raw: RawServeOptions): Partial<ServeOptions> {
   };
 }
 
-/** What ends with the process. */
+/** A database that ends with the process. */
 const IN_MEMORY = ":memory:";
 
 function portOf(text: string): number {
@@ -97,7 +97,7 @@ export async function whatToServe(
   return { options, directory: await realDirectory(dirname(resolve(named))), close: async () => {} };
 }
 
-/** Such a file is a program, and the directory may be anybody's: it is not run because it lies there. */
+/** A config file is a program, and anybody may have written it: it runs only after a yes. */
 async function agreedConfig(): Promise<string | undefined> {
   const name = await findConfig(".");
   if (name === undefined) return undefined;
@@ -110,7 +110,7 @@ async function agreedConfig(): Promise<string | undefined> {
   throw new CommandError("Nothing is served.");
 }
 
-/** Of the 30 seconds a stop may take, what is left for closing. */
+/** A stop takes at most 30 seconds: first draining, then closing. */
 const CLOSING_MS = 5_000;
 const DRAIN_MS = 25_000;
 
@@ -126,7 +126,7 @@ export function withPlaces(options: ServeOptions, directory: string): ServeOptio
   };
 }
 
-/** One for each project: a server must not go on with runs that an agent of the same name began in another. */
+/** One database per project: a server must not continue runs of an equally named agent in another. */
 function ownDatabase(home: string, directory: string): string {
   const key = createHash("sha256").update(directory).digest("hex").slice(0, 16);
   return join(home, "servers", `${safeName(basename(directory))}-${key}.db`);
@@ -180,7 +180,7 @@ function firstSignal(): Promise<"SIGINT" | "SIGTERM"> {
   });
 }
 
-/** What does not end in time is left to the end of the process: the next start goes on with it. */
+/** Unfinished work ends with the process; the next start continues it. */
 async function settledWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((done) => {

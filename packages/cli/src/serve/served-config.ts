@@ -1,4 +1,4 @@
-/** What a file says is to be served. */
+/** Reads a config file for `deepwright serve`. */
 
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { importProgram } from "./import-program.ts";
 
 export interface ServedConfig {
   readonly options: ServeOptions;
-  /** What the file says and nobody here heeds. */
+  /** Settings in the file that are not used. */
   readonly warnings: readonly string[];
 }
 
@@ -90,7 +90,7 @@ function checkSource(source: unknown, agent: string, file: string): asserts sour
   throw usageError(`The agent '${safeLine(agent, 100)}' of ${file} is not an agent or a function.`);
 }
 
-/** Of a langgraph.json, what is for building images and other runtimes. */
+/** Keys of a langgraph.json for image builds and other runtimes. */
 const FOR_OTHERS: ReadonlySet<string> = new Set([
   "$schema",
   "graphs",

@@ -10,8 +10,8 @@ const LOOK_MS = 1_000;
 const MARGIN_MS = 100;
 
 /**
- * Resolves when nobody holds the thread. A process of this machine that was killed holds it until its
- * claim runs out: `onWait` is told for how many milliseconds.
+ * Resolves when nobody holds the thread. A killed process of this machine holds it until its claim expires:
+ * `onWait` gets the milliseconds.
  */
 export async function afterOtherRun(
   { storage }: SharedSaver,

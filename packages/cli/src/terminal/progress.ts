@@ -1,4 +1,4 @@
-/** A line that changes in place while something long goes on; nothing where stderr is no terminal. */
+/** A line that changes in place during long work; nothing if stderr is not a terminal. */
 import type { Output } from "./console.ts";
 import { safeLine } from "./safe-text.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SafeStream, safeJson, safeLine, safeText } from "./safe-text.ts";
 
-/** What a terminal could be told to do, or be fooled with (SECURITY TI-01). */
+/** Texts that could control or mislead a terminal (TI-01). */
 const ATTACKS: readonly (readonly [name: string, text: string, shown: string])[] = [
   ["clear the screen", "\x1b[2J", "\\x1b[2J"],
   ["set the title", "\x1b]0;owned\x07", "\\x1b]0;owned\\x07"],

@@ -46,7 +46,7 @@ export class SafeStream {
     return safeText(this.held === "" ? text : text.slice(0, -1));
   }
 
-  /** What was held back, if anything. */
+  /** The text held back so far. */
   end(): string {
     const rest = safeText(this.held);
     this.held = "";

@@ -1,4 +1,4 @@
-/** What in a text a person should be warned of before agreeing to it. */
+/** Warnings about a text that a person is asked to approve. */
 import { domainToUnicode } from "node:url";
 import { count, grouped } from "./amounts.ts";
 import { escaped, GAP, GAP_LINES } from "./revealed-text.ts";
@@ -44,7 +44,7 @@ function hiddenCharacters(text: string): readonly string[] {
   });
 }
 
-/** Text that goes on where nobody looks any more. */
+/** Text after a long gap, where a reader may overlook it. */
 function gaps(text: string): readonly string[] {
   const blanks = text.match(new RegExp(`\\S[ \\t]{${GAP},}(?=\\S)`));
   const lines = text.match(new RegExp(`\\S[ \\t]*\\n(?:[ \\t]*\\n){${GAP_LINES},}(?=[ \\t]*\\S)`));
@@ -65,7 +65,7 @@ function endings(text: string): readonly string[] {
 }
 
 const MOST_NAMED = 5;
-/** What stands behind `https://`. */
+/** The host part of a URL. */
 const ADDRESS = /:\/\/([^\s/?#"'<>`\\]+)/gu;
 
 /** Hosts that are not spelt in plain letters, and addresses that begin with another host than theirs. */

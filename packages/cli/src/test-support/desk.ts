@@ -17,7 +17,7 @@ export interface Desk {
   readonly env: Record<string, string>;
   headless(args: readonly string[], env?: Record<string, string>): Promise<BinaryResult>;
   attended(args: readonly string[]): Terminal;
-  /** What the model was told last. */
+  /** The last message the model received. */
   told(): string;
   files(): Promise<string[]>;
 }

@@ -35,7 +35,7 @@ export interface ProviderServer {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** Those that asked a model. */
+  /** Requests that called a model. */
   asked(): readonly SeenRequest[];
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export interface BinaryResult {
 export interface RunningBinary {
   readonly child: ChildProcess;
   readonly result: Promise<BinaryResult>;
-  /** What came on stdout so far. */
+  /** The stdout so far. */
   stdout(): string;
   /** Resolves when stdout and stderr together hold `text`. */
   shows(text: string): Promise<void>;

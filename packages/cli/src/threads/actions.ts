@@ -1,4 +1,4 @@
-/** What `deepwright threads` does. Each action prints its result and returns. */
+/** The actions of `deepwright threads`. Each prints its result and returns. */
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RewindResult, ThreadFacts } from "@deepwright/checkpoint";

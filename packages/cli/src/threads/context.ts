@@ -1,4 +1,4 @@
-/** What the actions on threads share. */
+/** Data shared by the actions on threads. */
 import type { SharedSaver, Threads } from "@deepwright/checkpoint";
 import { withoutSecrets } from "deepwright/secrets";
 import { CommandError, usageError } from "../command-error.ts";
@@ -10,7 +10,7 @@ import { Console } from "../terminal/console.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { RawThreadsOptions } from "./threads-command-line.ts";
 
-/** What a command has around it; that of the process, but in tests. */
+/** The environment of a command: the process, except in tests. */
 export interface Surroundings {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;

@@ -158,7 +158,7 @@ const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
 
 const MOST_LISTED = 50;
 
-/** What a rewind does to files, and what it leaves as it is. */
+/** Describes restored files, conflicts and files that a rewind does not cover. */
 export function rewindLines({ notCovered, ...result }: RewindResult): string[] {
   const [restored, conflicts] = [realFiles(result.restored), realFiles(result.conflicts)];
   const none = restored.length + conflicts.length === 0 ? ["  no file changes"] : [];

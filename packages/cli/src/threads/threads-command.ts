@@ -36,7 +36,7 @@ export async function threadsCommand(
   };
   listen("SIGINT", EXIT.interrupted);
   listen("SIGTERM", EXIT.terminated);
-  // A reader that left is told nothing more; what was asked for is still done.
+  // A reader that has gone gets no more output; the requested work is still done.
   process.stdout.on("error", () => {
     code = EXIT.failed;
   });
@@ -44,7 +44,7 @@ export async function threadsCommand(
   return code;
 }
 
-/** Throws a CommandError for what a person can mend. */
+/** Throws a CommandError for problems that a person can fix. */
 export async function act(
   action: ThreadsAction,
   words: readonly string[],

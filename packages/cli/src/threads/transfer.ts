@@ -37,11 +37,11 @@ async function closeQuietly(handle: FileHandle): Promise<void> {
   await handle.close().catch(() => {});
 }
 
-/** Waits for whoever reads; ends early when nobody does any more. */
+/** Waits for the reader; ends early when the reader has gone. */
 export async function printLines(stdout: NodeJS.WriteStream, lines: AsyncIterable<string>): Promise<void> {
   await pour(lines, async (text) => {
     if (stdout.destroyed || stdout.write(text)) return;
-    // An error is the reader leaving; whoever listens to stdout notes it.
+    // An error means that the reader has gone; the listener of stdout records it.
     await Promise.race([once(stdout, "drain"), once(stdout, "close")]).catch(() => {});
   });
 }
@@ -75,7 +75,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array | string>): Asyn
   if (last !== "") yield last;
 }
 
-/** The same lines, each told of; throws once the signal is aborted. */
+/** The same lines, each reported; throws once the signal is aborted. */
 export async function* watched(
   lines: AsyncIterable<string>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** What a project's settings would run or allow, in lines for the person who is asked to trust them. */
+/** Lines about the programs and permissions in a project's settings, for the trust question. */
 import { splitByPower } from "../settings/powers.ts";
 import { parseSettings } from "../settings/settings-file.ts";
 import { revealedLine } from "../terminal/revealed-text.ts";

@@ -21,7 +21,7 @@ export interface ContinuableRun {
   readonly sandbox: SandboxOptions | undefined;
 }
 
-/** Undefined where there is nothing to go on with. `open` counts the questions the thread waits with. */
+/** Undefined if there is nothing to continue. `open` counts the pending questions of the thread. */
 export function continueHint(
   end: RunEnd,
   open: number,

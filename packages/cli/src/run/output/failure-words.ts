@@ -1,4 +1,4 @@
-/** What went wrong with a run, for the person at the terminal: the reason, what to do, and no secrets. */
+/** Error messages of a run for the person at the terminal: the reason and a hint, without secrets. */
 import { withoutSecrets } from "deepwright/secrets";
 import { CommandError } from "../../command-error.ts";
 import type { ModelChoice } from "../../model/choice.ts";
@@ -17,10 +17,10 @@ export function failureWords(
   return hint === undefined ? message : `${message.replace(/[.\s]*$/, ".")} ${hint}`;
 }
 
-/** What to do about another run on the thread. */
+/** Hint for a thread that another run uses. */
 export const BUSY_HINT = "Wait for it to end, or start a new thread by leaving out --thread.";
 
-/** What the library advises is for programs; this is for the person at the terminal. */
+/** Hints for the person at the terminal; the library's own hints are for programs. */
 const LIBRARY_HINTS: ReadonlyMap<unknown, string> = new Map(
   Object.entries({
     THREAD_BUSY: BUSY_HINT,

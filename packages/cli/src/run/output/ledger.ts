@@ -11,7 +11,7 @@ export interface Usage {
 export interface Outcome {
   readonly kind: string;
   readonly detail?: string;
-  /** Of the limit that was reached. */
+  /** Usage under the limit that was reached. */
   readonly used?: number;
   readonly allowed?: number;
 }

@@ -31,7 +31,7 @@ export class ProgressView {
   /** Whether results need a name to be told apart. */
   private several = false;
   private shownTodos = "";
-  /** What the runs of subagents are called, by run; those of one name are numbered. */
+  /** Display names of subagent runs, by run; equal names are numbered. */
   private readonly names = new Map<string, string>();
 
   constructor(console: Console, detail: Detail) {
@@ -127,10 +127,10 @@ export class ProgressView {
   }
 }
 
-/** Whose line it is. */
+/** The agent that a line belongs to. */
 interface Place {
   readonly depth: number;
-  /** Of a subagent, once it is known. */
+  /** The subagent's name, once it is known. */
   readonly name: string | undefined;
 }
 

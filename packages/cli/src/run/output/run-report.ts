@@ -1,4 +1,4 @@
-/** What a run says at its end, to people and to programs. */
+/** The report at the end of a run, as text and as JSON. */
 import type { Mcp } from "@deepwright/mcp";
 import type { DeniedCall } from "../../approval/approver.ts";
 import { commandWorkLines } from "../../commands/command-work.ts";
@@ -21,7 +21,7 @@ import { plainJson } from "./plain-json.ts";
 import { endWords, exitCodeOf, figures } from "./run-end.ts";
 import { changeLines, notWrittenLines, previewLines, writtenLine } from "./workspace-lines.ts";
 
-/** What the steps of one run share. */
+/** Data shared by the steps of one run. */
 export interface Run {
   readonly options: RunOptions;
   readonly console: Console;
@@ -32,7 +32,7 @@ export interface Run {
   thread: RunThread | undefined;
   /** Where it works, as soon as that is known. */
   sandbox: ThreadSandbox | undefined;
-  /** What runs its commands, as soon as it is being opened. */
+  /** Runs its commands; set when opening begins. */
   commands: Promise<Commands | undefined> | undefined;
   /** Its MCP servers, as soon as they are being opened. */
   mcp: Promise<Mcp | undefined> | undefined;
@@ -72,7 +72,7 @@ async function workOf({ thread, console }: Run, workplace: Workplace, since: num
     return await workplace.outcome(thread.saver, thread.id, since);
   } catch (error) {
     const words = safeLine(failureWords(error, undefined, process.env), 500);
-    console.line(console.colours.red(`Which files were changed is not known: ${words}`));
+    console.line(console.colours.red(`The changed files are not known: ${words}`));
     return none;
   }
 }

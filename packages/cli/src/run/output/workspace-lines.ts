@@ -1,4 +1,4 @@
-/** What is said about files: where the agent works, what changed there, what was not written. */
+/** Lines about files: the directory, its changes, and files that were not written. */
 import type { FileChange } from "@deepwright/checkpoint";
 import { count } from "../../terminal/amounts.ts";
 import type { Colours } from "../../terminal/console.ts";
