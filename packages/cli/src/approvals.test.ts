@@ -93,7 +93,7 @@ describe("where nobody is, calls that need approval are denied at once (HI-10)",
     const result = await headless(["Work", "--ask", "write_fil"]);
     expect([result.code, result.stderr]).toEqual([
       2,
-      expect.stringContaining("'write_fil', which is no tool"),
+      expect.stringContaining("'write_fil', which is not a tool"),
     ]);
   });
 });
@@ -126,7 +126,7 @@ describe("a thread that waits", () => {
     expect((await headless(["--thread", id, "More", "--wait"])).code).toBe(4);
     const other = await headless(["--thread", id, "Something else"]);
     expect([other.code, await files()]).toEqual([0, []]);
-    expect(other.stderr).toContain("What waited for approval is cancelled by the new task.");
+    expect(other.stderr).toContain("The new task cancels the calls that waited for approval.");
   });
 
   it("with --json the question is a part, and the run ends waiting", async () => {

@@ -105,7 +105,7 @@ it("what was approved there does not run on this machine", async () => {
   const elsewhere = await headless(["--thread", id, "--approve", "--sandbox", "os"], env);
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     2,
-    expect.stringContaining("This thread works with --sandbox e2b, and what is open there is not done"),
+    expect.stringContaining("This thread works with --sandbox e2b, and its open calls do not run"),
   ]);
   expect((await headless(["--thread", id, "--approve"], env)).code).toBe(0);
   expect([told(), await files(), running()]).toEqual([expect.stringContaining(MADE), ["precious.txt"], 1]);

@@ -76,13 +76,13 @@ function noting(handlers: Partial<Handlers>, note: (code: ExitCode) => void): Ha
 
 function createProgram(handlers: Handlers): Command {
   const program = new Command("deepwright")
-    .description("A deep agent at your terminal: it plans, works with files and reports.")
+    .description("A deep agent in your terminal: it plans, works with files and reports.")
     .version(versionText(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show this help")
     .configureOutput({
       outputError: (text, write) => write(`deepwright: ${safeText(text.replace(/^error: /, ""))}`),
     })
-    .showHelpAfterError("Run with --help to see how it is used.")
+    .showHelpAfterError("Run with --help to see the usage.")
     .exitOverride();
   addRun(program, handlers.run);
   addThreads(program, handlers.threads);
@@ -103,7 +103,7 @@ function addRun(program: Command, handler: Handlers["run"]): void {
     .description("run an agent on a task")
     .argument(
       "[task...]",
-      "what to do; - reads it from stdin, as does a pipe without a task; with one, stdin is added",
+      "the task; - or a pipe without a task reads it from stdin; with a task, stdin is added to it",
     )
     .option(
       "-m, --model <provider:model>",
@@ -111,18 +111,21 @@ function addRun(program: Command, handler: Handlers["run"]): void {
     )
     .option("--base-url <url>", "a server to use instead of the provider's own")
     .option("--in <dir>", "the directory to work in (default: the current one)")
-    .option("--dry-run", "only show what would be changed: nothing is written")
+    .option("--dry-run", "show changes as diffs and write nothing")
     .addOption(new Option("--out [dir]").hideHelp())
-    .option("--json", "print the stream as JSON, one part a line")
+    .option("--json", "print the stream as JSON, one part per line")
     .option("--system <text>", "instructions for the agent, before its own")
     .option("--timeout <seconds>", "stop the whole run after this time")
-    .option("--max-steps <number>", "stop after so many model calls, those of subagents included")
-    .option("--max-cost <dollars>", "stop before this is used up")
-    .option("--max-tokens <number>", "stop before so many tokens in and out are used")
-    .option("--max-seconds <seconds>", "stop after so much time at work; waiting for a person does not count")
+    .option("--max-steps <number>", "stop after this many model calls, subagents included")
+    .option("--max-cost <dollars>", "stop before the cost exceeds this amount")
+    .option("--max-tokens <number>", "stop before this many tokens, in and out, are used")
+    .option(
+      "--max-seconds <seconds>",
+      "stop after this much working time; waiting for a person does not count",
+    )
     .option(
       "--ask <tools>",
-      "ask before these tools run: names with commas, changes, all or none; a thread keeps it",
+      "ask before these tools run: names with commas, changes, all or none; the thread remembers it",
     )
     .option(
       "--sandbox <kind>",
@@ -133,22 +136,19 @@ function addRun(program: Command, handler: Handlers["run"]): void {
       "let commands in the os sandbox reach this host; may be repeated",
       collected,
     )
-    .option("--yes", "approve every call that would be asked about, commands included")
-    .option("--wait", "ask nobody: leave the thread waiting for approval, and end with 4")
-    .option("--approve", "approve what the thread waits for (with --thread)")
-    .option("--reject <reason>", "reject what the thread waits for (with --thread)")
+    .option("--yes", "approve every call without asking, commands included")
+    .option("--wait", "do not ask: leave the thread waiting for approval, and exit with 4")
+    .option("--approve", "approve the waiting calls of the thread (with --thread)")
+    .option("--reject <reason>", "reject the waiting calls of the thread (with --thread)")
     .option("-q, --quiet", "show only the answer, warnings and errors")
     .option("-v, --verbose", "show tool calls and results in full")
-    .option(
-      "--thread <id>",
-      "go on with a thread (or the beginning of its id); without a task: with a broken run",
-    )
+    .option("--thread <id>", "continue a thread (id or its beginning); without a task: resume its last run")
     .option("--no-memory", "do not read AGENTS.md")
     .option("--no-skills", "do not look for skills")
     .option("--trust", "follow AGENTS.md and skills of the directory in this run, as they are now")
     .option("--no-mcp", "do not use MCP servers")
-    .option("--ephemeral", "keep nothing: the thread ends with the run")
-    .option("--db <path|url>", "keep threads in this SQLite file or Postgres database")
+    .option("--ephemeral", "store nothing: the thread ends with the run")
+    .option("--db <path|url>", "store threads in this SQLite file or Postgres database")
     .action(async (words: string[], options: RawRunOptions) => {
       await handler(words, options);
     })
@@ -172,7 +172,7 @@ const EXAMPLES = `Examples:
 
 const EXIT_CODES = `Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 a limit was reached,
-  4 approval is missing: the thread waits for it, or calls were denied for want of a person,
+  4 approval is missing: the thread waits for it, or calls were denied because nobody was there,
   130 interrupted, 143 terminated
 
 Model: --model, DEEPWRIGHT_MODEL, --base-url or DEEPWRIGHT_BASE_URL, then the first key found

@@ -30,11 +30,11 @@ describe("commands run in a sandbox", () => {
     const command = "id -un; env; cat /etc/shadow /root/x; touch /x ../x; echo hi > made.txt";
     const { attended, told, files, cwd } = await desk([runs(command)], { "a.txt": "a" });
     const terminal = attended(["Work"]);
-    await terminal.shows("It runs in a sandbox: it can change this directory alone, and reaches no network.");
+    await terminal.shows("It runs in a sandbox: it can change only this directory, and reaches no network.");
     await terminal.answer(MENU, "y\r");
     expect(await terminal.ended).toBe(0);
     expect(terminal.screen()).toContain(
-      "Commands: in a sandbox (they change this directory alone; no network)",
+      "Commands: in a sandbox (they change only this directory and reach no network)",
     );
     expect(terminal.screen()).toContain("1 command ran; 1 other file changed since");
     expect([await files(), await readFile(join(cwd, "made.txt"), "utf8")]).toEqual([
@@ -309,7 +309,7 @@ describe("--sandbox none", () => {
     expect(await terminal.ended).toBe(0);
     expect([told().includes(`${cwd}\\n[Succeeded`), await files()]).toEqual([true, ["made.txt"]]);
     expect(terminal.screen()).toContain(
-      "1 command ran; 1 other file changed since, what was deleted not counted:\n  ~ /made.txt\n",
+      "1 command ran; 1 other file changed since (deletions are not counted):\n  ~ /made.txt\n",
     );
   });
 
@@ -333,7 +333,7 @@ describe("a thread keeps its sandbox", () => {
     );
     const approve = ["--thread", id, "--approve"];
     const refused = await headless(approve);
-    const words = `Go on with --in ${join(cwd, "one")};`;
+    const words = `Continue with --in ${join(cwd, "one")},`;
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(words)]);
     expect((await headless([...approve, "--in", "one"])).code).toBe(0);
     expect([await files(), await readdir(join(cwd, "one"))]).toEqual([["one"], ["a.txt", "b.txt"]]);
@@ -347,7 +347,7 @@ describe("a thread keeps its sandbox", () => {
     expect(await terminal.ended).toBe(0);
     const id = threadOf(terminal.screen());
     const again = ["Again", "--thread", id];
-    expect((await headless(again)).stderr).toContain("Add --sandbox none; or give a task with another");
+    expect((await headless(again)).stderr).toContain("Add --sandbox none, or give a task with another");
     expect((await headless([...again, "--sandbox", "none"])).code).toBe(0);
     expect(await readFile(join(cwd, "made.txt"), "utf8")).toBe("once\nonce\n");
     expect((await headless([...again, "--sandbox", "os"])).code).toBe(4);

@@ -158,7 +158,7 @@ describe("a run works in the directory itself", () => {
     const cwd = await directoryWith({});
     const atHome = await run(cwd, [], ["--quiet"], { HOME: cwd });
     expect(atHome.stderr).toBe(
-      "Warning: this is your home directory: all that is in it is within the agent's reach.\n",
+      "Warning: this is your home directory: the agent can reach everything in it.\n",
     );
     const atRoot = await run(cwd, [], ["--in", "/"]);
     expect(atRoot.stderr).toContain("Warning: this is the root directory of the machine: ");
@@ -171,13 +171,15 @@ describe("a run works in the directory itself", () => {
     const id = /^thread: (\S+)$/m.exec(first.stderr)?.[1] ?? "none";
     const [one, two] = [join(cwd, "one"), join(cwd, "two")];
     const second = await run(cwd, [writes("/d", "d")], ["--in", "two", "--thread", id]);
-    expect(second.stderr).toContain(`Warning: the thread worked in ${one} until now; it goes on in ${two}\n`);
+    expect(second.stderr).toContain(
+      `Warning: the thread worked in ${one} until now; it continues in ${two}\n`,
+    );
     expect(second.stderr).toContain(`Changes:\n  + /d\nWrote 1 file in ${two}\n`);
 
     const rewind = ["rewind", id, "-1"];
     const nowhere = await threadsIn(homeOf(cwd), [...rewind, "--dry-run"]);
     expect(nowhere.stdout).toContain(
-      `  no file changes\nNot put back:\n  ? /c in ${one}: Its directory was not named as one to restore.\n`,
+      `  no file changes\nNot restored:\n  ? /c in ${one}: Its directory was not named as one to restore.\n`,
     );
     expect(nowhere.stdout).toContain("For files in another directory: --in DIR\n");
     const done = await runBinary(["threads", ...rewind, "--in", "two", "--yes"], { cwd });

@@ -34,7 +34,7 @@ describe("limits of a run", () => {
     expect(stopped.stderr).toContain(
       "✘ stopped at the budget: The budget of 2 model calls is used up: 2 model calls used.",
     );
-    expect(stopped.stderr).toContain(`Go on with: deepwright run --thread ${id} --max-steps 4\n`);
+    expect(stopped.stderr).toContain(`Continue with: deepwright run --thread ${id} --max-steps 4\n`);
     const same = await run(["--thread", id, "--max-steps", "2"]);
     expect([same.code, same.stdout]).toEqual([3, ""]);
     const more = await run(["--thread", id, "--max-steps", "4"]);

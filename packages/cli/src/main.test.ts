@@ -79,11 +79,7 @@ describe("help, version and usage", () => {
     ["a provider nobody knows", ["run", "x", "--model", "foo:bar"], "unknown provider: 'foo'"],
     ["a directory that is not there", ["run", "x", "--in", "nowhere"], "There is no directory 'nowhere'"],
     ["a file to work in", ["run", "x", "--in", "file.txt"], "--in must be a directory, but 'file.txt' is"],
-    [
-      "the --out of older versions",
-      ["run", "x", "--out", "o"],
-      "There is no --out any more: changes are made in",
-    ],
+    ["the --out of older versions", ["run", "x", "--out", "o"], "--out was removed: changes are made in"],
     ["the same without its value", ["run", "x", "--out"], "With --dry-run they are only shown"],
   ])("%s is wrong usage: 2, with a hint, and nothing on stdout", async (_, args, message) => {
     const result = await runBinary(args, { cwd: await directoryWith({ "file.txt": "x" }) });

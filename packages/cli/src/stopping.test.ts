@@ -60,7 +60,7 @@ describe("stopping a run", () => {
   it("--timeout stops it: a limit, 3", async () => {
     const running = await start([SLOW], ["--timeout", "4"], await directoryWith({}));
     const result = await running.result;
-    expect(result.stderr).toContain("stopped: the time given with --timeout is over");
+    expect(result.stderr).toContain("stopped: the time of --timeout is over");
     expect(result.code).toBe(3);
   });
 

@@ -43,7 +43,7 @@ class Interview {
 
   async answer(question: Question): Promise<unknown> {
     if (question.problem !== undefined)
-      this.say(this.asking.console.colours.red(`That was not accepted: ${oneLine(question.problem)}`));
+      this.say(this.asking.console.colours.red(`The answer was not accepted: ${oneLine(question.problem)}`));
     if (question.calls.length === 0) return this.ownQuestion(question);
     const decisions: Decision[] = [];
     for (const [i, call] of question.calls.entries()) decisions.push(await this.decision(question, call, i));
@@ -106,7 +106,7 @@ class Interview {
     const approves = may.has(isEdited(draft) ? "edit" : "approve");
     const keys = [
       approves ? "y yes" : "",
-      may.has("approve") && !isEdited(draft) ? "a always exactly this, in this thread" : "",
+      may.has("approve") && !isEdited(draft) ? "a always exactly this call, in this thread" : "",
       may.has("reject") ? "n no" : "",
       may.has("edit") ? "e edit" : "",
       may.has("respond") ? "r give its result" : "",

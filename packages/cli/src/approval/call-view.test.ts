@@ -152,7 +152,7 @@ describe("a call as a person sees it (HI-08)", () => {
 
   it("a file that steers other programs is named", () => {
     expect(shown("write_file", { file_path: "/.git/hooks/pre-commit", content: "x" }).at(-1)).toBe(
-      "  ! file_path: this file steers other programs",
+      "  ! file_path: this file controls other programs",
     );
   });
 

@@ -79,7 +79,7 @@ function shortened(rows: readonly string[], { full, colours }: ViewOptions): rea
   const hidden = rows.length - HEAD - TAIL;
   return [
     ...rows.slice(0, HEAD),
-    colours.bold(`  … ${grouped(hidden)} rows are not shown: v shows all of it; this is its end: …`),
+    colours.bold(`  … ${grouped(hidden)} rows are not shown: v shows all; this is the end: …`),
     ...rows.slice(-TAIL),
   ];
 }
@@ -120,7 +120,7 @@ function warningsOf({ tool, args }: CallQuestion, { controlPaths = [] }: ViewOpt
     typeof path === "string" &&
     tool !== "read_file" &&
     (isControlPath(path) || controlPaths.includes(path.replace(/^\/+/, "")));
-  return [...odd, ...(steers ? ["file_path: this file steers other programs"] : [])];
+  return [...odd, ...(steers ? ["file_path: this file controls other programs"] : [])];
 }
 
 /** Every text in the arguments with the way to it; names of arguments are texts, too. */

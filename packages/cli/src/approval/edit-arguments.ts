@@ -33,7 +33,7 @@ function parsed(text: string): Edited {
     return isRecord(value) ? { args: value } : { problem: "The arguments must be a JSON object." };
   } catch (error) {
     return {
-      problem: `That is no JSON: ${revealedLine(String((error as Error).message).replaceAll("\n", " "))}`,
+      problem: `That is not JSON: ${revealedLine(String((error as Error).message).replaceAll("\n", " "))}`,
     };
   }
 }

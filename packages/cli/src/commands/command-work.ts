@@ -56,12 +56,13 @@ const MAX_LISTED = 30;
 
 export function commandWorkLines({ count: ran, changed }: CommandWork, colours: Colours): readonly string[] {
   const commands = count(ran, "command");
-  if (changed === undefined) return [`${commands} ran; which files changed meanwhile was not found out`];
-  if (changed.length === 0) return [`${commands} ran; no other file changed since, unless one was deleted`];
+  if (changed === undefined) return [`${commands} ran; the files that changed meanwhile are not known`];
+  if (changed.length === 0)
+    return [`${commands} ran; no other file changed since (deletions are not counted)`];
   const shown = changed.slice(0, MAX_LISTED).map((path) => colours.yellow(`  ~ ${safeLine(path)}`));
   const more = changed.length - shown.length;
   return [
-    `${commands} ran; ${count(changed.length, "other file")} changed since, what was deleted not counted:`,
+    `${commands} ran; ${count(changed.length, "other file")} changed since (deletions are not counted):`,
     ...shown,
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ];

@@ -14,7 +14,7 @@ function notWritable(directory: string, isRootless: boolean): string {
   const [why, what] = isRootless
     ? ["the engine is rootless, and the user it runs as may not", "Give the directory to that user"]
     : statSync(directory).uid === 0
-      ? ["it belongs to root, and nothing runs as root there", "Work in a directory of another user"]
+      ? ["it belongs to root, and commands never run as root there", "Work in a directory of another user"]
       : ["its owner may not", "Change its mode"];
-  return `Commands in the container cannot write to ${directory}: ${why}. ${what}, or leave --sandbox docker out to use the os sandbox.`;
+  return `Commands in the container cannot write to ${directory}: ${why}. ${what}, or omit --sandbox docker to use the os sandbox.`;
 }

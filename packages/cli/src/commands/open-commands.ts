@@ -33,7 +33,7 @@ export async function openCommands(request: CommandsRequest): Promise<Commands |
     return await opened(request);
   } catch (error) {
     if (error instanceof ConfigurationError && request.hosts.length > 0)
-      throw usageError(`--allow-host cannot be used so: ${error.message}`);
+      throw usageError(`--allow-host is not valid: ${error.message}`);
     if (!SandboxError.isInstance(error)) throw error;
     const words =
       request.kind === "docker" ? containerWords(error.message, request.directory) : error.message;
@@ -74,7 +74,7 @@ async function inOs(request: CommandsRequest): Promise<Commands> {
     import("@deepwright/sandboxes"),
     import("@deepwright/sandboxes/os"),
   ]);
-  const network = hosts.length > 0 ? `of the network only ${hosts.join(", ")}` : "no network";
+  const network = hosts.length > 0 ? `only ${hosts.join(", ")}` : "no network";
   const note = `${SAME_DIRECTORY} They can change that directory and /tmp only, and reach ${network}.`;
   const egress = hosts.length > 0 ? { egress: { allow: hosts } } : {};
   const source = createSandbox({
@@ -93,8 +93,8 @@ async function inOs(request: CommandsRequest): Promise<Commands> {
     id: sandbox.id,
     execute: async (command, options) => sandbox.execute(command, options),
     note,
-    reach: `It runs in a sandbox: it can change this directory alone, and reaches ${network}.`,
-    line: `Commands: in a sandbox (they change this directory alone; ${network})`,
+    reach: `It runs in a sandbox: it can change only this directory, and reaches ${network}.`,
+    line: `Commands: in a sandbox (they change only this directory and reach ${network})`,
     backend: source,
     close: () => release(),
   };
@@ -124,7 +124,7 @@ async function inDocker(request: CommandsRequest): Promise<Commands> {
   const from = image === undefined ? "" : ` of ${image}`;
   let isTold = false;
   const onPull = (): void => {
-    if (!isTold) onWait("The image is being pulled; this may take minutes.");
+    if (!isTold) onWait("Pulling the image; this may take minutes.");
     isTold = true;
   };
   const source = createSandbox({
@@ -139,8 +139,8 @@ async function inDocker(request: CommandsRequest): Promise<Commands> {
     kind,
     id: sandbox.id,
     execute: async (command, options) => sandbox.execute(command, options),
-    note: `${SAME_DIRECTORY} They run in a container without network; what they change outside of it ends with the run.`,
-    reach: `It runs in a container${from}: of this machine it can change this directory alone, and reaches no network.`,
+    note: `${SAME_DIRECTORY} They run in a container without network; changes outside that directory end with the run.`,
+    reach: `It runs in a container${from}: on this machine it can change only this directory, and it reaches no network.`,
     line: `Commands: in a container${from}, with this directory as its /workspace (no network)`,
     close: () => release(),
   };
@@ -156,7 +156,7 @@ async function inCloud({ kind, threadId, isKept, signal }: CommandsRequest): Pro
   const source = createSandbox({ provider: kind, ttl: KEPT_SECONDS });
   const { sandbox, release } = await source.lease(threadId, { signal });
   const until = isKept
-    ? "they stay for an hour without use, and --thread goes on with them"
+    ? "they stay for an hour without use, and --thread continues with them"
     : "they end with the run";
   return {
     kind,

@@ -31,7 +31,7 @@ export function sandboxOptions({ sandbox, allowHost = [] }: RawSandboxOptions): 
   const kind = KINDS.find((known) => known === (image === undefined ? (sandbox ?? "os") : "docker"));
   if (kind === undefined)
     throw usageError(
-      `--sandbox is '${safeLine(sandbox ?? "", 60)}', which is none.`,
+      `--sandbox is '${safeLine(sandbox ?? "", 60)}', which is not a sandbox.`,
       `It can be ${KINDS.join(", ")}, or docker:IMAGE.`,
     );
   if (allowHost.length > 0 && kind !== "os")

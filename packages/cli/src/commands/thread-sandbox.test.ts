@@ -39,8 +39,8 @@ describe("the sandbox of a run", () => {
   ])("without a task it is not changed: %s", (_, before, now) => {
     expect(() => sandboxOfRun(given(...now), kept(...before), continueCommand)).toThrow(
       expect.objectContaining({
-        message: `This thread works with ${sandboxFlags(kept(...before))}, and what is open there is not done in another sandbox.`,
-        hint: expect.stringContaining("Leave --sandbox and --allow-host out to go on there"),
+        message: `This thread works with ${sandboxFlags(kept(...before))}, and its open calls do not run in another sandbox.`,
+        hint: expect.stringContaining("Omit --sandbox and --allow-host to continue there"),
         exitCode: 2,
       }),
     );
@@ -50,7 +50,7 @@ describe("the sandbox of a run", () => {
     const elsewhere = { ...continueCommand, directory: "/elsewhere" };
     for (const words of [undefined, "docker", "off"])
       expect(() => sandboxOfRun(given(), kept(words), elsewhere)).toThrow(
-        expect.objectContaining({ hint: expect.stringContaining(`Go on with --in ${HERE};`) }),
+        expect.objectContaining({ hint: expect.stringContaining(`Continue with --in ${HERE},`) }),
       );
     expect(sandboxOfRun(given(), kept("modal"), elsewhere).kind).toBe("modal");
   });
@@ -63,15 +63,13 @@ describe("the sandbox of a run", () => {
 
   it("is none only where that is said", () => {
     for (const now of [continueCommand, withTask])
-      expect(() => sandboxOfRun(given(), kept("none"), now)).toThrow("has to be said each time");
+      expect(() => sandboxOfRun(given(), kept("none"), now)).toThrow("That needs --sandbox none each time");
     expect(sandboxOfRun(given("none"), kept("none"), continueCommand).kind).toBe("none");
     expect(sandboxOfRun(given("os"), kept("none"), withTask).kind).toBe("os");
   });
 
   it("has to be said where calls wait and the thread has kept none", () => {
-    expect(() => sandboxOfRun(given(), undefined, continueCommand)).toThrow(
-      "it is not known for which sandbox",
-    );
+    expect(() => sandboxOfRun(given(), undefined, continueCommand)).toThrow("their sandbox is not known");
     expect(sandboxOfRun(given("os"), undefined, continueCommand)).toEqual(kept("os"));
     for (const now of [withTask, { ...continueCommand, isWaiting: false }])
       expect(sandboxOfRun(given(), undefined, now)).toEqual(kept());

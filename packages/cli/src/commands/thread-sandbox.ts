@@ -64,20 +64,20 @@ export function sandboxOfRun(
   if (hasTask || placeOf(wanted) === placeOf(kept)) return wanted;
   if (placeOf({ ...wanted, directory: kept.directory }) === placeOf(kept))
     throw usageError(
-      `This thread works in ${safeLine(kept.directory)}, and what is open there is not done in ${safeLine(directory)}.`,
-      `Go on with --in ${quoted(kept.directory)}; or give a task, which closes what is open.`,
+      `This thread works in ${safeLine(kept.directory)}, and its open calls do not run in ${safeLine(directory)}.`,
+      `Continue with --in ${quoted(kept.directory)}, or give a task, which cancels the open calls.`,
     );
   throw usageError(
-    `This thread works with ${sandboxFlags(kept)}, and what is open there is not done in another sandbox.`,
-    "Leave --sandbox and --allow-host out to go on there; or give a task with them, which closes what is open.",
+    `This thread works with ${sandboxFlags(kept)}, and its open calls do not run in another sandbox.`,
+    "Omit --sandbox and --allow-host to continue there, or give a task with them, which cancels the open calls.",
   );
 }
 
 /** For threads that another program or an older version started. */
 function unknownSandbox(): CommandError {
   return usageError(
-    "Calls of this thread wait for approval, and it is not known for which sandbox.",
-    "Say it with --sandbox, os being the usual one; or give a task, which closes what is open.",
+    "Calls of this thread wait for approval, but their sandbox is not known.",
+    "Name it with --sandbox (usually os), or give a task, which cancels the open calls.",
   );
 }
 
@@ -85,13 +85,13 @@ function checkGiven(given: SandboxOptions, kept: ThreadSandbox): void {
   if (given.isAskedFor) return;
   if (kept.kind === "none")
     throw usageError(
-      "The commands of this thread run without isolation, which has to be said each time.",
-      "Add --sandbox none; or give a task with another --sandbox.",
+      "The commands of this thread run without isolation. That needs --sandbox none each time.",
+      "Add --sandbox none, or give a task with another --sandbox.",
     );
   if (given.hosts.length > 0 && kept.kind !== "os")
     throw usageError(
       `--allow-host is for commands in the os sandbox; this thread works with ${sandboxFlags(kept)}.`,
-      "With a task, --sandbox os takes it there.",
+      "Give a task with --sandbox os to use that sandbox.",
     );
 }
 

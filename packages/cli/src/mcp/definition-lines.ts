@@ -27,7 +27,7 @@ export function definitionLines(
   return [
     ...facts,
     ...fileLines(files, changed, width),
-    ...(variables.length > 0 ? [`  gets of your environment: ${variables.join(", ")}`] : []),
+    ...(variables.length > 0 ? [`  receives from your environment: ${variables.join(", ")}`] : []),
     ...texts.flatMap(([label, text]) => suspicions(text).map((warning) => `  ! ${label}: ${warning}`)),
   ];
 }

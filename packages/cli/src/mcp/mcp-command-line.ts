@@ -24,7 +24,7 @@ export type McpHandler = (
 export function addMcp(program: Command, handler: McpHandler): void {
   const mcp = program
     .command("mcp")
-    .description("tools of MCP servers, and agents as an MCP server")
+    .description("use tools of MCP servers, or offer agents as an MCP server")
     .addHelpText("after", `\n${HELP}`);
   const add = (action: McpAction, words: string, description: string): Command =>
     mcp
@@ -38,34 +38,34 @@ export function addMcp(program: Command, handler: McpHandler): void {
           .filter((word) => typeof word === "string");
         await handler(action, names, options);
       });
-  const directory = ["--in <dir>", "the directory whose .mcp.json it is (default: the current one)"] as const;
-  add("list", "", "show the servers of this directory and your own, and which may be used")
+  const directory = ["--in <dir>", "the directory with the .mcp.json (default: the current one)"] as const;
+  add("list", "", "list the servers of this directory and your own, and whether they may be used")
     .option(...directory)
-    .option("--tools", "start those that may be used, and show their tools")
+    .option("--tools", "start the allowed servers and show their tools")
     .option("--json", "print the result as JSON");
   add(
     "trust",
     "[name...]",
-    "agree to servers of this directory, exactly as they are defined now, and to tools that changed",
+    "agree to servers of this directory as they are defined now, and to changed tools",
   )
     .option(...directory)
     .option("--yes", "do not ask");
-  add("untrust", "<name...>", "take that back").option(...directory);
+  add("untrust", "<name...>", "revoke the trust in servers").option(...directory);
   add("serve", "[file]", "offer agents as tools, on stdin and stdout")
-    .option("--db <path|url>", "keep threads and runs in this SQLite file or Postgres database")
+    .option("--db <path|url>", "store threads and runs in this SQLite file or Postgres database")
     .option("-m, --model <provider:model>", "the model of the CLI's own agent; chosen as for run")
     .option("--base-url <url>", "a server to use instead of the provider's own");
 }
 
-const HELP = `Your own servers are in mcp.json in DEEPWRIGHT_HOME (default: ~/.deepwright), those of a project in its .mcp.json:
+const HELP = `Your own servers are in mcp.json in DEEPWRIGHT_HOME (default: ~/.deepwright), servers of a project in its .mcp.json:
   { "mcpServers": { "files": { "command": "npx", "args": ["-y", "some-server"] },
                     "docs": { "type": "http", "url": "https://example.com/mcp" } } }
 
-A server of a project is not started before you agreed to it; one that was changed is asked about again. Of two with
-one name your own counts. A tool that its server describes in other words than before is left out until 'mcp trust', which
-shows what changed.
+A server of a project starts only after you agreed to it, and again after each change. If two servers have one name,
+your own is used. If a server changes the description of a tool, the tool is left out until 'mcp trust', which shows
+the change.
 
-'mcp serve' serves what 'serve' would: the agents of a file, else the CLI's own agent. Also at /mcp of 'serve'.
+'mcp serve' offers the agents of 'serve': those of a file, else the CLI's own agent. 'serve' also offers them at /mcp.
 
 Examples:
   deepwright mcp list --tools

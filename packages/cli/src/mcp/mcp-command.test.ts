@@ -70,9 +70,9 @@ test("TR-02 at a terminal the exact words of a server are shown, and a yes holds
   const cwd = await project({ ...notes("a b", "\u001b[2K\u202eok"), env: { TOKEN: secret } });
   const { env } = await model(done, done, done);
   const first = startAtTerminal(["run", "go"], { cwd, env: { ...env, SECRET: "canary" } });
-  await first.shows("Use it, now and from now on? [y/N]");
+  await first.shows("Use it from now on? [y/N]");
   expect(first.screen()).toContain("runs: node server.mjs 'a b' '\\x1b[2K\\u202eok'");
-  expect(first.screen()).toContain("gets of your environment: SECRET");
+  expect(first.screen()).toContain("receives from your environment: SECRET");
   expect(first.screen()).not.toContain("canary");
   first.type("n\r");
   expect(await first.ended).toBe(0);
@@ -216,7 +216,7 @@ test("the script of a trusted server is a control file, and what changed in it i
   }
   const { env } = await model(edit, done, done);
   const attended = startAtTerminal(["run", "go", "--ask", "edit_file"], { cwd, env });
-  await attended.shows("this file steers other programs");
+  await attended.shows("this file controls other programs");
   await attended.answer("decision: ", "y\r");
   expect(await attended.ended).toBe(0);
   expect(await readFile(path, "utf8")).toContain("evil");

@@ -76,7 +76,7 @@ async function list(context: Context): Promise<ExitCode> {
     return EXIT.done;
   }
   if (rows.length === 0) {
-    console.line("There are no MCP servers here. 'deepwright mcp --help' says where they are written down.");
+    console.line("There are no MCP servers here. 'deepwright mcp --help' says where to define them.");
     return EXIT.done;
   }
   const columns = [{ heading: "name" }, { heading: "from" }, { heading: "state" }, { heading: "what" }];
@@ -140,7 +140,7 @@ async function trust(context: Context, words: readonly string[]): Promise<ExitCo
     console.line(console.colours.bold(`The MCP server '${safeLine(name, 80)}' of ${safeLine(directory)}`));
     const asked = { ...server, variables: library.variablesIn(definition) };
     for (const line of definitionLines(asked, console.width)) console.line(line);
-    if (trusted) console.line("It is trusted already.");
+    if (trusted) console.line("It is already trusted.");
     else if (options.yes || (await confirmed("Use it from now on?", process))) {
       await library.trustOf(home)?.add(subject);
       const also =
@@ -180,7 +180,8 @@ async function toolAgreed(
   console.line(console.colours.bold(`The tool ${called} changed since you agreed to it`));
   const view = { width: console.width, colours: console.colours, full: true };
   for (const line of changeLines(before ? toolText(before) : "", toolText(now), view)) console.line(line);
-  if (before === undefined) console.line("  What it was is not known any more: this is all of it.");
+  if (before === undefined)
+    console.line("  The earlier description is not known any more: this is the whole new one.");
   if (!options.yes && !(await confirmed("Use it as it is described now?", process))) return false;
   await library.trustOf(home)?.approveTool({ project: directory, name: server, definition }, name);
   console.line(`${called} is trusted, as it is described now.`);
@@ -188,7 +189,11 @@ async function toolAgreed(
 }
 
 function toolText({ title, description = "", inputSchema, annotations }: ToolChange["now"]): string {
-  const says = [title, description, ...(annotations?.readOnlyHint ? ["It says that it only reads."] : [])];
+  const says = [
+    title,
+    description,
+    ...(annotations?.readOnlyHint ? ["It declares that it only reads."] : []),
+  ];
   return [...says.filter(Boolean), JSON.stringify(inputSchema, undefined, 2)].join("\n");
 }
 
@@ -196,7 +201,7 @@ function named(known: readonly KnownServer[], name: string): KnownServer {
   const found = known.find((server) => server.name === name);
   if (found) return found;
   throw usageError(
-    `.mcp.json of this directory has no server '${safeLine(name, 80)}' that would have to be agreed to.`,
+    `.mcp.json of this directory has no server '${safeLine(name, 80)}' that needs your consent.`,
     known.length > 0 ? `It has ${known.map((one) => safeLine(one.name, 80)).join(", ")}.` : "It has none.",
   );
 }
@@ -208,7 +213,7 @@ async function untrust(
   let code: ExitCode = EXIT.done;
   for (const name of words) {
     const isGone = (await library.trustOf(home)?.remove(directory, name)) === true;
-    console.line(`'${safeLine(name, 80)}' ${isGone ? "is not trusted any more." : "was not trusted here."}`);
+    console.line(`'${safeLine(name, 80)}' ${isGone ? "is no longer trusted." : "was not trusted here."}`);
     if (!isGone) code = EXIT.failed;
   }
   return code;

@@ -72,7 +72,7 @@ function refuseUntrusted(known: readonly KnownServer[]): void {
   const changed = refused.flatMap(({ changed }) => changed.map(({ path }) => safeLine(path, 120)));
   const files = changed.length > 0 ? ` Changed since you agreed: ${[...new Set(changed)].join(", ")}.` : "";
   throw usageError(
-    `.mcp.json names MCP servers that nobody has agreed to as they are now: ${names.join(", ")}.${files}`,
+    `.mcp.json names MCP servers that you have not agreed to as they are now: ${names.join(", ")}.${files}`,
     `Look at them with 'deepwright mcp list', then: deepwright mcp trust ${names.join(" ")}. Without them: --no-mcp.`,
   );
 }
@@ -80,7 +80,7 @@ function refuseUntrusted(known: readonly KnownServer[]): void {
 async function agreed(asked: TrustRequest, console: Console): Promise<boolean> {
   console.line(console.colours.bold(`? The MCP server '${safeLine(asked.name, 80)}' of this directory`));
   for (const line of definitionLines(asked, console.width)) console.line(line);
-  return confirmed("Use it, now and from now on?", process);
+  return confirmed("Use it from now on?", process);
 }
 
 /** Notices that are not warnings. */

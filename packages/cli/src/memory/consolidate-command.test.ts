@@ -66,7 +66,7 @@ describe("deepwright memory consolidate", () => {
     const again = await consolidate(cwd, []);
     expect(again).toMatchObject({ code: 0, told: [] });
     expect(again.stderr).toContain(
-      `✔ nothing new: no threads of ${cwd} since the last time (--all: those of every directory) · `,
+      `✔ nothing new: no threads of ${cwd} since the last time (--all: threads of every directory) · `,
     );
   });
 
@@ -106,7 +106,7 @@ describe("deepwright memory consolidate", () => {
     const result = await consolidate(cwd, [edits(MEMORY.slice(8), "- nothing\n")]);
     expect(result.code).toBe(1);
     expect(result.stderr).toContain(
-      "5 of its 6 lines were removed, which is more than 50 %: it was put back",
+      "5 of its 6 lines were removed, which is more than 50 %: it was restored",
     );
     expect(await memoryOf(cwd)).toBe(MEMORY);
   });
@@ -193,7 +193,7 @@ describe("deepwright memory consolidate", () => {
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       next = await consolidate(cwd, []);
     }
-    const [, diff = ""] = /^An earlier run did not end; what changed since: (.+)$/m.exec(next.stderr) ?? [];
+    const [, diff = ""] = /^An earlier run did not end; changes since then: (.+)$/m.exec(next.stderr) ?? [];
     expect(await readFile(diff, "utf8")).toContain("-- uses tabs\n");
   });
 

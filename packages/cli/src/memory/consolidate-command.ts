@@ -170,7 +170,7 @@ function sayKept(review: Review, report: ConsolidationReport, files: MemoryFiles
   }
   if (recoveredPath !== undefined && files)
     console.line(
-      `An earlier run did not end; what changed since: ${safeLine(files.historyPath(recoveredPath))}`,
+      `An earlier run did not end; changes since then: ${safeLine(files.historyPath(recoveredPath))}`,
     );
   if (diffPath !== undefined && files && options.detail !== "quiet")
     console.line(`Diff: ${safeLine(files.historyPath(diffPath))}`);

@@ -22,17 +22,17 @@ export type MemoryHandler = (options: RawMemoryOptions) => Promise<ExitCode>;
 export function addMemory(program: Command, handler: MemoryHandler): void {
   program
     .command("memory")
-    .description("what agents remember from one thread to the next")
+    .description("manage what agents remember between threads")
     .command("consolidate")
-    .description("review recent threads and bring AGENTS.md of the directory up to date")
-    .option("--since <age>", "leave out threads that are older: 6h, 7d (those reviewed before are, anyway)")
-    .option("--all", "threads of all directories, not only of this one")
-    .option("--in <dir>", "the directory whose AGENTS.md it is (default: the current one)")
+    .description("review recent threads and update AGENTS.md of the directory")
+    .option("--since <age>", "ignore older threads: 6h, 7d (reviewed threads are always ignored)")
+    .option("--all", "review threads of all directories")
+    .option("--in <dir>", "the directory with the AGENTS.md (default: the current one)")
     .option("--db <path|url>", "the SQLite file or Postgres database with the threads")
     .option("-m, --model <provider:model>", "the model; chosen as for run")
     .option("--base-url <url>", "a server to use instead of the provider's own")
     .option("--timeout <seconds>", "stop after this time")
-    .option("--dry-run", "only show what would be changed: nothing is written")
+    .option("--dry-run", "show the changes and write nothing")
     .option("--json", "print the report as JSON")
     .option("-q, --quiet", "show only warnings and errors")
     .option("-v, --verbose", "show tool calls and results in full")
@@ -42,9 +42,9 @@ export function addMemory(program: Command, handler: MemoryHandler): void {
     .addHelpText("after", `\n${HELP}`);
 }
 
-const HELP = `It looks only at threads that went on since the last time, changes AGENTS.md and nothing else, and keeps a
-diff of every change in memory_history in DEEPWRIGHT_HOME (default: ~/.deepwright). A file that lost more than
-half of its lines is put back. Two at once: the second ends.
+const HELP = `It reviews only threads with new messages since the last review, and changes only AGENTS.md. A diff of every change is
+in memory_history in DEEPWRIGHT_HOME (default: ~/.deepwright). A file that lost more than half of its lines is restored.
+If another consolidation is running, the command ends.
 
 Exit codes:
   0 done, or nothing new; 1 failed, or a change was refused; 2 wrong usage; 3 a limit was reached;

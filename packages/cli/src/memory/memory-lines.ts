@@ -9,10 +9,10 @@ import { safeLine } from "../terminal/safe-text.ts";
 const MAX_LISTED = 50;
 const MAX_LINE = 200;
 
-/** `Reviewed 3 threads; 2 more are left for the next time`. The offline model reviews nothing. */
+/** `Reviewed 3 threads; 2 more are left for the next run`. The offline model reviews nothing. */
 export function reviewedLine({ conversations, remaining }: ConsolidationReport, offline: boolean): string {
   if (offline) return `Looked at ${count(conversations.length, "thread")}, none reviewed`;
-  const rest = remaining > 0 ? `; ${count(remaining, "more is", "more are")} left for the next time` : "";
+  const rest = remaining > 0 ? `; ${count(remaining, "more is", "more are")} left for the next run` : "";
   return `Reviewed ${count(conversations.length, "thread")}${rest}`;
 }
 
@@ -30,7 +30,7 @@ export function fileLines(files: ConsolidationReport["files"], colours: Colours)
 
 function refusal(refused: string | undefined, putBack: boolean | undefined, colours: Colours): string[] {
   if (refused === undefined) return [];
-  const what = putBack ? "it was put back" : "it could NOT be put back: somebody else wrote to it";
+  const what = putBack ? "it was restored" : "it could NOT be restored: somebody else wrote to it";
   return [colours.red(`    ${safeLine(refused)}: ${what}`)];
 }
 
@@ -55,7 +55,7 @@ export interface Scope {
 function nothingNewWords({ directory, allThreads, isRecent }: Scope): string {
   const time = isRecent ? "since the last time and within --since" : "since the last time";
   if (allThreads) return `nothing new: no threads ${time}`;
-  return `nothing new: no threads of ${directory} ${time} (--all: those of every directory)`;
+  return `nothing new: no threads of ${directory} ${time} (--all: threads of every directory)`;
 }
 
 /** The words for how it ended; `failure` is what went wrong, in words. */

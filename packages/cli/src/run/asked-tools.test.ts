@@ -37,6 +37,6 @@ describe("which tools are asked about", () => {
   });
 
   it.each(["", "write", "changes,", "Write_file"])("--ask %j is wrong usage", (given) => {
-    expect(() => askedTools(given, NOT_ASKED, KNOWN)).toThrow("which is no tool");
+    expect(() => askedTools(given, NOT_ASKED, KNOWN)).toThrow("which is not a tool");
   });
 });

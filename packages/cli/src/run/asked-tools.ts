@@ -49,7 +49,7 @@ function named(given: string, known: readonly KnownTool[]): readonly string[] {
     if (name === "changes") return known.filter(({ effect }) => effect !== "reads").map((tool) => tool.name);
     if (tools.includes(name)) return [name];
     throw usageError(
-      `--ask names '${safeLine(name, 60)}', which is no tool.`,
+      `--ask names '${safeLine(name, 60)}', which is not a tool.`,
       `The tools are ${tools.join(", ")}; changes, all and none stand for several.`,
     );
   });

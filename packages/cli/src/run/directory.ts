@@ -16,7 +16,7 @@ export async function realDirectory(given: string): Promise<string> {
 
 /** A place where a mistake costs more than a project; undefined for any other. `directory` is a real path. */
 export async function directoryWarning(directory: string): Promise<string | undefined> {
-  const within = "all that is in it is within the agent's reach.";
+  const within = "the agent can reach everything in it.";
   if (directory === parse(directory).root)
     return `Warning: this is the root directory of the machine: ${within}`;
   const home = await realpath(homedir()).catch(() => undefined);

@@ -78,7 +78,7 @@ describe("what an agent is told beside its task", () => {
 
   it("what is there and cannot be read is told", async () => {
     const { warnings } = await found({}, { "AGENTS.md": "x".repeat(2 ** 20 + 1) });
-    expect(warnings).toEqual([expect.stringMatching(/^Not read, as it is too large: .*AGENTS\.md$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^Too large, not read: .*AGENTS\.md$/)]);
     const user = await directoryWith({});
     await mkdir(join(user, "AGENTS.md"));
     const files = new ProjectFiles({ rootDir: user, virtualMode: true });

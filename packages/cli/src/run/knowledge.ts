@@ -86,7 +86,7 @@ async function userKnowledge(home: string, options: KnowledgeOptions): Promise<K
 async function userMemory(path: string): Promise<{ text?: string; warning?: string }> {
   try {
     const bytes = await readFile(path);
-    if (bytes.length > MOST_BYTES) return { warning: `Not read, as it is too large: ${safeLine(path)}` };
+    if (bytes.length > MOST_BYTES) return { warning: `Too large, not read: ${safeLine(path)}` };
     return { text: new TextDecoder().decode(bytes) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -266,7 +266,7 @@ function sayCommands({ options, console, sandbox }: Run, opened: Commands | NoCo
 async function openThread(run: Run): Promise<RunThread> {
   const { options, console, stop } = run;
   const onWait = (milliseconds: number): void =>
-    console.line(`The last run of this thread was killed: its claim runs out in ${seconds(milliseconds)}.`);
+    console.line(`The last run of this thread was killed: its claim expires in ${seconds(milliseconds)}.`);
   run.thread = await openRunThread(options, process.env, onWait, stop.signal);
   return run.thread;
 }
@@ -303,7 +303,7 @@ async function saySituation(
   if (options.json) console.json(plainJson(startPart(directory, knowledge, trust)));
   if (!before) return;
   say(
-    `${threadLine(before)}${task ? "" : open.length > 0 ? "; it waits for approval" : "; its last run goes on"}`,
+    `${threadLine(before)}${task ? "" : open.length > 0 ? "; it waits for approval" : "; its last run continues"}`,
   );
   say(note, true);
   if (cloud === undefined) say(movedLine(before, directory), true);

@@ -22,21 +22,21 @@ export async function runInput(
   const state = thread === undefined ? undefined : await agent.getState?.(config as never);
   const open = openQuestions(state);
   if (answer !== undefined && task !== undefined)
-    throw usageError("A thread is given an answer or a task, not both: a task closes what is open.");
+    throw usageError("Give the thread an answer or a task, not both: a task cancels open questions.");
   if (answer !== undefined && open.length === 0)
-    throw usageError("This thread waits for no answer: it was given, or a new task closed the question.");
+    throw usageError("This thread waits for no answer: it has one, or a new task cancelled the question.");
   if (task !== undefined)
     return {
       input: { ...taskInput(task), ...keeps },
       open: [],
-      ...(open.length > 0 ? { note: "What waited for approval is cancelled by the new task." } : {}),
+      ...(open.length > 0 ? { note: "The new task cancels the calls that waited for approval." } : {}),
     };
   if (open.length > 0) return { input: null, open };
   if (state === undefined || state.tasks.length > 0) return { input: null, open };
   // A run that was stopped at a limit ends behind the results of its last turn.
   if (isCutOff(state)) return { input: { messages: [] }, open };
   throw usageError(
-    "The last run of this thread is finished: there is nothing to go on with.",
+    "The last run of this thread is finished: there is nothing to continue.",
     'Say what to do next: deepwright run --thread ID "task".',
   );
 }

@@ -76,7 +76,7 @@ export interface RunOptions {
 export function runOptions(raw: RawRunOptions): RunOptions {
   if (raw.out !== undefined)
     throw usageError(
-      "There is no --out any more: changes are made in the directory itself.",
+      "--out was removed: changes are made in the directory itself.",
       "With --dry-run they are only shown; --in names another directory.",
     );
   if (raw.quiet && raw.verbose) throw usageError("--quiet and --verbose exclude each other.");
@@ -122,12 +122,12 @@ function checkApproval(raw: RawRunOptions): void {
   exclusive("yes", "wait");
   exclusive("approve", "reject");
   exclusive("yes", "reject");
-  exclusive("wait", "ephemeral", "exclude each other: what is not kept cannot wait");
+  exclusive("wait", "ephemeral", "exclude each other: a thread that is not stored cannot wait");
   if (raw.wait && raw.dryRun)
-    throw usageError("--wait and --dry-run exclude each other: what is not kept cannot wait.");
+    throw usageError("--wait and --dry-run exclude each other: a thread that is not stored cannot wait.");
   if ((raw.approve || raw.reject !== undefined) && raw.thread === undefined)
     throw usageError(
-      "--approve and --reject answer what a thread waits for.",
+      "--approve and --reject answer the questions of a thread.",
       "Name it with --thread. To approve all calls of a new run: --yes.",
     );
 }

@@ -57,8 +57,8 @@ async function openSaver(database: Database, thread: string | undefined): Promis
 function notOpened(database: Database, cause: unknown): unknown {
   const { code, message } = cause as { code?: unknown; message?: string };
   if (code !== "STORAGE_UNAVAILABLE" || database.kind !== "sqlite" || !database.isDefault) return cause;
-  return new CommandError(`Threads cannot be kept: ${message}`, {
-    hint: "Set DEEPWRIGHT_HOME to a directory you can write to, or run with --ephemeral to keep nothing.",
+  return new CommandError(`Threads cannot be stored: ${message}`, {
+    hint: "Set DEEPWRIGHT_HOME to a directory you can write to, or run with --ephemeral to store nothing.",
     cause,
   });
 }

@@ -33,9 +33,12 @@ async function readyForTypes(path: string): Promise<void> {
     await import(pathToFileURL(loader).href);
     isRegistered = true;
   } else if (!(process.features as { typescript?: unknown }).typescript) {
-    throw new CommandError(`${safeLine(basename(path))} is TypeScript, which this Node does not read.`, {
-      hint: "Install tsx beside it: npm install --save-dev tsx",
-    });
+    throw new CommandError(
+      `${safeLine(basename(path))} is TypeScript, which this version of Node cannot read.`,
+      {
+        hint: "Install tsx beside it: npm install --save-dev tsx",
+      },
+    );
   }
 }
 

@@ -23,17 +23,17 @@ export function addServe(program: Command, handler: ServeHandler): void {
   program
     .command("serve")
     .description("serve agents over HTTP")
-    .argument("[file]", "deepwright.config.ts, .js or .mjs, or a langgraph.json; it is run as a program")
-    .option("--port <number>", "the port (default: 2024); 0 for any that is free")
+    .argument("[file]", "deepwright.config.ts, .js or .mjs, or a langgraph.json; it runs as a program")
+    .option("--port <number>", "the port (default: 2024); 0 for any free port")
     .option("--host <address>", "the address to listen on (default: 127.0.0.1); others need authentication")
     .addOption(
-      new Option("--role <role>", "api begins runs, worker executes them (default: both)").choices([
+      new Option("--role <role>", "api accepts runs, worker executes them (default: both)").choices([
         "api",
         "worker",
         "both",
       ]),
     )
-    .option("--db <path|url>", "keep threads and runs in this SQLite file or Postgres database")
+    .option("--db <path|url>", "store threads and runs in this SQLite file or Postgres database")
     .option(
       "--allow-origin <origin>",
       "let pages of this origin use the server; may be repeated",
@@ -41,7 +41,7 @@ export function addServe(program: Command, handler: ServeHandler): void {
     )
     .option(
       "--allow-host-name <name>",
-      "answer to this name too, as behind a proxy; may be repeated",
+      "also answer to this host name, such as behind a proxy; may be repeated",
       (value: string, before: readonly string[] = []) => [...before, value],
     )
     .option("--open-health", "answer /ok without a token, for load balancers")
@@ -54,16 +54,16 @@ export function addServe(program: Command, handler: ServeHandler): void {
     .addHelpText("after", `\n${HELP}`);
 }
 
-const HELP = `Without a file the CLI's own agent is served as 'agent': it works in the current directory, and changes and
-commands wait for approval. A deepwright.config.ts or langgraph.json that is only found there is run after you
-agreed to it at the terminal, and never otherwise: name it.
+const HELP = `Without a file the CLI's own agent is served as 'agent'. It works in the current directory; changes and commands
+wait for approval. A deepwright.config.ts or langgraph.json in the current directory runs only if you name it, or
+agree to it at the terminal.
 
-Every request needs the token: it is shown when it is made, and kept in server-token in DEEPWRIGHT_HOME
-(default: ~/.deepwright). DEEPWRIGHT_SERVER_TOKEN takes its place, and is needed beyond this machine unless the
-file has token or authenticate. Data: --db, the file, DATABASE_URL, else a file for this directory in servers in
+Every request needs the token. It is shown when it is made, and stored in server-token in DEEPWRIGHT_HOME
+(default: ~/.deepwright). DEEPWRIGHT_SERVER_TOKEN replaces it. To listen beyond this machine, set it, or set token or
+authenticate in the file. Data: --db, the file, DATABASE_URL, else a file for this directory in servers in
 DEEPWRIGHT_HOME.
 
-Ctrl-C and SIGTERM let runs come to rest (at most 30 seconds) and end with 0; a second one ends at once.
+Ctrl-C and SIGTERM wait for runs to pause (at most 30 seconds) and exit with 0; a second signal quits at once.
 
 Examples:
   deepwright serve

@@ -58,7 +58,7 @@ async function started(
   });
   await running.shows("Listening on http://127.0.0.1:");
   const url = /Listening on (\S+)\n/.exec(lines)?.[1] as string;
-  return { ...running, url, token: /shown this once: (\S+)/.exec(lines)?.[1], lines: () => lines };
+  return { ...running, url, token: /shown only once: (\S+)/.exec(lines)?.[1], lines: () => lines };
 }
 
 const answerOf = (values: unknown): unknown =>
@@ -291,7 +291,7 @@ test("a second signal ends the process at once", async () => {
   const cwd = await directoryWith({ "sleeper.mjs": SLEEPER });
   const { server } = await atWork(cwd, 600_000);
   server.child.kill("SIGTERM");
-  await server.shows("once more ends it at once");
+  await server.shows("a second signal quits at once");
   server.child.kill("SIGTERM");
   expect((await server.result).code).toBe(143);
 });
@@ -305,7 +305,7 @@ test("a port in use is named, and what to do", async () => {
   const result = await runBinary(["serve", "deepwright.config.ts", "--port", String(port)], { cwd });
   expect(result.code).toBe(1);
   expect(result.stderr).toContain(
-    `Another program listens on port ${port} of 127.0.0.1. Give another with --port`,
+    `Another program listens on port ${port} of 127.0.0.1. Choose another with --port`,
   );
   await expect(stat(join(homeOf(cwd), "server-token"))).rejects.toThrow("ENOENT");
 });

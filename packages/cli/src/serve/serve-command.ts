@@ -32,7 +32,7 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
   announce(server, options, console);
   const signal = await firstSignal();
   console.line(
-    `${signal}: runs come to rest, at most ${limitOf(options) / 1000} s; once more ends it at once.`,
+    `${signal}: waiting for runs to pause, at most ${limitOf(options) / 1000} s; a second signal quits at once.`,
   );
   await settledWithin(
     server.close().finally(() => served.close()),
@@ -62,7 +62,10 @@ const IN_MEMORY = ":memory:";
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usageError(`--port is '${safeLine(text, 60)}', which is no port.`, "Give a number from 0 to 65535.");
+  throw usageError(
+    `--port is '${safeLine(text, 60)}', which is not a port.`,
+    "Give a number from 0 to 65535.",
+  );
 }
 
 function databaseFor(given: string): string {
@@ -91,7 +94,9 @@ export async function whatToServe(
     return { options: { agents: { agent } }, directory, close };
   }
   if (raw.model !== undefined || raw.baseUrl !== undefined)
-    throw usageError("--model and --base-url are for the CLI's own agent: the agents of a file have theirs.");
+    throw usageError(
+      "--model and --base-url are for the CLI's own agent; the agents of a file choose their own model.",
+    );
   const { options, warnings } = await loadConfig(resolve(named));
   for (const line of warnings) console.line(console.colours.yellow(`Warning: ${line}`));
   return { options, directory: await realDirectory(dirname(resolve(named))), close: async () => {} };
@@ -103,10 +108,10 @@ async function agreedConfig(): Promise<string | undefined> {
   if (name === undefined) return undefined;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageError(
-      `${name} was found here. It runs as a program, and only if you want it to.`,
+      `${name} was found here. It runs as a program, and only after you agree.`,
       `Name it: deepwright serve ${name}`,
     );
-  if (await confirmed(`${name} was found here, and runs as a program. Serve it?`, process)) return name;
+  if (await confirmed(`${name} was found here and runs as a program. Serve it?`, process)) return name;
   throw new CommandError("Nothing is served.");
 }
 
@@ -145,11 +150,11 @@ export function startFailure(error: unknown, options: ServeOptions): unknown {
   const words = safeLine(withoutSecrets(message, process.env), 600);
   if (code === "EADDRINUSE")
     return new CommandError(`Another program listens on ${place}.`, {
-      hint: "Give another with --port; 0 takes any that is free.",
+      hint: "Choose another with --port; 0 uses any free port.",
       cause: error,
     });
   if (code === "EACCES" && (error as { syscall?: string }).syscall === "listen")
-    return new CommandError(`You may not listen on ${place}.`, { cause: error });
+    return new CommandError(`No permission to listen on ${place}.`, { cause: error });
   if (name !== "ConfigurationError")
     return new CommandError(`The server cannot start: ${words}`, { cause: error });
   const hint = message.includes("without authentication") ? "Or set DEEPWRIGHT_SERVER_TOKEN." : undefined;
@@ -161,7 +166,7 @@ function announce({ url, token, app }: RunningServer, options: ServeOptions, con
   const place = database === IN_MEMORY ? "in memory only" : databaseName(databaseOf(database, {}));
   console.line(`Agents: ${safeLine(app.agents.names.join(", "), 500)}`);
   console.line(`Data: ${safeLine(place)}${role === "both" ? "" : ` · ${role}`}`);
-  if (token?.created) console.line(`Token, shown this once: ${token.token}`);
+  if (token?.created) console.line(`Token, shown only once: ${token.token}`);
   if (token) console.line(`The token is in ${safeLine(token.path)}`);
   console.line(`Listening on ${url}`);
 }

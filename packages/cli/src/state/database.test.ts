@@ -20,6 +20,6 @@ describe("where threads are kept", () => {
   });
 
   it("another kind of database is wrong usage", () => {
-    expect(() => databaseOf("mysql://host/x", {})).toThrow("A database of the kind 'mysql' is not known.");
+    expect(() => databaseOf("mysql://host/x", {})).toThrow("Unknown kind of database: 'mysql'.");
   });
 });

@@ -23,7 +23,7 @@ export function databaseOf(given: string | undefined, environment: NodeJS.Proces
   if (POSTGRES.test(named)) return { kind: "postgres", url: named };
   if (OTHER_SCHEME.test(named))
     throw usageError(
-      `A database of the kind '${named.split(":")[0]}' is not known.`,
+      `Unknown kind of database: '${named.split(":")[0]}'.`,
       "Give a path to an SQLite file, or postgres://….",
     );
   return { kind: "sqlite", path: resolve(named), isDefault: false };

@@ -23,7 +23,7 @@ export async function afterOtherRun(
   const answer = await storage.claim(threadId, `${hostname()}:${process.pid}:look`, LOOK_MS);
   if (answer.held) return storage.release(threadId, answer.fence);
   if (!isDead(answer.holder))
-    throw new CommandError(`Another run is working on the thread '${threadId}'.`, { hint: waitHint });
+    throw new CommandError(`Another run is using the thread '${threadId}'.`, { hint: waitHint });
   onWait(answer.remainingMs);
   await sleep(answer.remainingMs + MARGIN_MS, undefined, { signal });
 }

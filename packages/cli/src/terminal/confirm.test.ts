@@ -49,7 +49,7 @@ describe("asking a person", () => {
   it("where nobody is, it is wrong usage", async () => {
     await expect(confirmed("Delete?", person(false).person)).rejects.toMatchObject({
       exitCode: 2,
-      hint: "Say so with --yes.",
+      hint: "Confirm with --yes.",
     });
   });
 });

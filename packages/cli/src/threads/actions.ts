@@ -97,7 +97,7 @@ function undoLine(threadId: string, { previousId }: RewindResult, directory: str
   return `Undo: deepwright threads rewind ${idWord(threadId)} ${previousId}${where}`;
 }
 
-/** Files of another directory are put back only where that one is named. */
+/** Files of another directory are restored only if --in names it. */
 function inHint({ notCovered }: RewindResult, directory: string): string[] {
   const isElsewhere = notCovered.some(
     ({ command, place }) => command === undefined && place !== `disk:${directory}`,
@@ -108,7 +108,7 @@ function inHint({ notCovered }: RewindResult, directory: string): string[] {
 /** A run that was killed a moment ago is no reason to refuse. */
 async function free(context: ThreadsContext, threadId: string): Promise<void> {
   const onWait = (milliseconds: number): void =>
-    context.console.line(`The last run was killed: its claim runs out in ${seconds(milliseconds)}.`);
+    context.console.line(`The last run was killed: its claim expires in ${seconds(milliseconds)}.`);
   await afterOtherRun(await context.saver(), threadId, onWait, context.signal, "Wait for it to end.");
 }
 
@@ -147,15 +147,15 @@ export const prune: Action = async (context) => {
   const isPrune = Object.keys(wanted).length > 0;
   if (!isPrune && !erase)
     throw usageError(
-      "There is nothing said to prune.",
+      "Nothing to prune was given.",
       "Give --keep-latest, --older-than, --max-bytes or --erase.",
     );
   const threads = await context.threads();
   const only = thread === undefined ? {} : { threadId: await context.find(thread) };
   const where = thread === undefined ? "all threads" : `the thread ${shortId(only.threadId ?? "")}`;
   const question = isPrune
-    ? `Remove old steps of ${where}? They cannot be rewound to afterwards.`
-    : "Rewrite the file of the database? It takes a while and as much free space as the file has.";
+    ? `Remove old steps of ${where}? You cannot rewind to them afterwards.`
+    : "Rewrite the database file? It takes a while and as much free space as the file has.";
   if (!(await context.allowed(question))) return;
   context.progress.show("Pruning…");
   const result = await threads.prune({ ...wanted, ...only, ...(erase ? { erase } : {}) });
@@ -164,7 +164,7 @@ export const prune: Action = async (context) => {
     ...(isPrune
       ? [`Removed ${count(result.checkpoints, "step")}: ${bytes(result.bytes)} of content freed.`]
       : []),
-    ...(erase ? ["Rewrote the file: nothing of what was deleted is left in it."] : []),
+    ...(erase ? ["Rewrote the file: no deleted data is left in it."] : []),
   ]);
 };
 

@@ -92,10 +92,10 @@ describe("a thread from its first run to its end", () => {
 
     const refused = await threads("rewind", prefix, "0");
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain("Say so with --yes.");
+    expect(refused.stderr).toContain("Confirm with --yes.");
     const dry = await threads("rewind", prefix, "0", "--dry-run", "--in", cwd);
     expect(dry.stdout).toContain(
-      `after step 0:\n  + /b.txt in ${cwd}\n  - /plan.md in ${cwd}\n  ! /a.txt in ${cwd} stays as it is: It was changed since`,
+      `after step 0:\n  + /b.txt in ${cwd}\n  - /plan.md in ${cwd}\n  ! /a.txt in ${cwd} is not changed: It was changed since`,
     );
     const rewound = await run("threads", "rewind", prefix, "0", "--yes");
     expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "b.txt": "same\n" });
@@ -151,16 +151,14 @@ describe("a thread from its first run to its end", () => {
     await killed.result;
     const [thread] = JSON.parse((await threadsIn(homeOf(cwd), ["list", "--json"])).stdout).threads;
     const resumed = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
-    expect(resumed.stderr).toContain("its last run goes on\n");
+    expect(resumed.stderr).toContain("its last run continues\n");
     expect(resumed.stderr).toContain(`Changes:\n  + /b\n  + /c\nWrote 2 files in ${cwd}\n`);
     expect(await filesIn(cwd)).toEqual({ "a.txt": "x", b: "b", c: "c" });
     expect(resumed).toMatchObject({ code: 0, stdout: "Finished.\n" });
     expect(asked()).toHaveLength(4);
     expect(textOf(asked()[2]?.body)).toBe(textOf(asked()[1]?.body));
     const again = await runBinary(["run", "--thread", thread.threadId], { cwd, env });
-    expect(again.stderr).toContain(
-      "The last run of this thread is finished: there is nothing to go on with.",
-    );
+    expect(again.stderr).toContain("The last run of this thread is finished: there is nothing to continue.");
     expect(again.code).toBe(2);
   });
 
@@ -202,7 +200,7 @@ describe("a thread from its first run to its end", () => {
     const second = await runBinary(["run", "--thread", id, "Third"], { cwd, env });
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(
-      `deepwright: Another run is working on the thread '${id}'. Wait for it to end, or start a new thread`,
+      `deepwright: Another run is using the thread '${id}'. Wait for it to end, or start a new thread`,
     );
     const rewind = await threadsIn(homeOf(cwd), ["rewind", id, "0", "--yes", "--in", cwd]);
     expect(rewind.code).toBe(1);

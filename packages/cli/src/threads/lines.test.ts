@@ -77,8 +77,8 @@ describe("what is shown of stored text", () => {
     expect(lines.slice(0, 6)).toEqual([
       "  ~ /a",
       "  + /a in /home/me/project",
-      "  ! /b in /home/me/project stays as it is: It was changed.",
-      "Not put back:",
+      "  ! /b in /home/me/project is not changed: It was changed.",
+      "Not restored:",
       "  ? /c in /other: Not named.",
       "  ? $ make all: Not kept.",
     ]);

@@ -165,7 +165,7 @@ export function rewindLines({ notCovered, ...result }: RewindResult): string[] {
   return [
     ...restored.map(({ path, place, kind }) => `  ${SIGNS[kind]} ${fileText(path, place)}`),
     ...conflicts.map(
-      ({ path, place, reason }) => `  ! ${fileText(path, place)} stays as it is: ${safeLine(reason)}`,
+      ({ path, place, reason }) => `  ! ${fileText(path, place)} is not changed: ${safeLine(reason)}`,
     ),
     ...none,
     ...notCoveredLines(notCovered),
@@ -183,5 +183,5 @@ function notCoveredLines(notCovered: readonly NotCovered[]): string[] {
     return `  ? ${what}: ${safeLine(reason)}`;
   });
   const more = notCovered.length - lines.length;
-  return ["Not put back:", ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])];
+  return ["Not restored:", ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }

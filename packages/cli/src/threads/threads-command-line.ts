@@ -12,7 +12,7 @@ export interface RawThreadsOptions {
   /** True: the current directory. */
   readonly cwd?: string | true;
   readonly to?: string;
-  /** The directory whose files may be put back; absent: the current one. */
+  /** The directory whose files may be restored; absent: the current one. */
   readonly in?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
@@ -47,7 +47,7 @@ export type ThreadsHandler = (
 export function addThreads(program: Command, handler: ThreadsHandler): void {
   const threads = program
     .command("threads")
-    .description("list, inspect, undo, move and remove what runs left")
+    .description("list, inspect, undo, move and remove the threads of runs")
     .addHelpText("after", `\n${HELP}`);
   const add = (action: ThreadsAction, words: string, description: string): Command =>
     threads
@@ -67,45 +67,45 @@ export function addThreads(program: Command, handler: ThreadsHandler): void {
 type Add = (action: ThreadsAction, words: string, description: string) => Command;
 
 function addReading(add: Add): void {
-  add("list", "", "the threads, newest first")
-    .option("-n, --limit <number>", "how many at most (default: 20)")
-    .option("--all", "all of them")
-    .option("--cwd [directory]", "only those of this directory (default: the current one)");
-  add("show", "<thread>", "one thread and its steps");
-  add("diff", "<thread> <step>", "what a step changed in files").option(
+  add("list", "", "list threads, newest first")
+    .option("-n, --limit <number>", "the maximum number (default: 20)")
+    .option("--all", "list all threads")
+    .option("--cwd [directory]", "only threads of this directory (default: the current one)");
+  add("show", "<thread>", "show a thread and its steps");
+  add("diff", "<thread> <step>", "show the file changes of a step").option(
     "--to <step>",
     "compare with this step instead of the one before",
   );
 }
 
 function addChanging(add: Add): void {
-  add("rewind", "<thread> <step>", "put messages and files back to where they stood after a step")
-    .option("--in <dir>", "the directory whose files are put back (default: the current one)")
-    .option("--dry-run", "only say what would change")
+  add("rewind", "<thread> <step>", "restore messages and files as they were after a step")
+    .option("--in <dir>", "the directory whose files are restored (default: the current one)")
+    .option("--dry-run", "show what would change")
     .option("-y, --yes", "do not ask");
   add("rename", "<thread> <title...>", "give a thread a title");
   add("delete", "<thread...>", "remove threads and their content").option("-y, --yes", "do not ask");
   add("prune", "", "remove old steps; the newest state of every thread stays")
-    .option("--keep-latest <number>", "how many of the newest steps stay")
-    .option("--older-than <age>", "steps older than this go: 30d, 12h, 90m")
-    .option("--max-bytes <size>", "the oldest steps go until all content is at most this: 500m, 1g")
-    .option("--thread <thread>", "of this thread only")
-    .option("--erase", "rewrite the file: nothing of what was deleted stays in it")
+    .option("--keep-latest <number>", "keep this many of the newest steps")
+    .option("--older-than <age>", "remove steps older than this: 30d, 12h, 90m")
+    .option("--max-bytes <size>", "remove the oldest steps until all content fits: 500m, 1g")
+    .option("--thread <thread>", "prune only this thread")
+    .option("--erase", "rewrite the file, so that no deleted data stays in it")
     .option("-y, --yes", "do not ask");
 }
 
 function addMoving(add: Add): void {
-  add("copy", "<thread> <new-id>", "a second thread with the same history");
+  add("copy", "<thread> <new-id>", "make a second thread with the same history");
   add("export", "<thread> [file]", "write a thread to a file, or to stdout").option(
     "-f, --force",
-    "replace the file if there is one",
+    "replace an existing file",
   );
   add("import", "<file>", "read a thread from a file, or - for stdin").option(
     "--as <id>",
-    "the id it gets here",
+    "the id for the imported thread",
   );
-  add("backup", "<file>", "a consistent copy of the whole database, while others use it");
-  add("move", "", "copy all threads into another database; those here stay").requiredOption(
+  add("backup", "<file>", "copy the whole database while others use it");
+  add("move", "", "copy all threads into another database; the threads here stay").requiredOption(
     "--to <path|url>",
     "the SQLite file or Postgres database that receives them",
   );

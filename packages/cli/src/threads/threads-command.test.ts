@@ -54,11 +54,7 @@ describe("deepwright threads", () => {
 
   it.each<[string, string[], string]>([
     ["a database that is not there", ["list", "--db", "none.db"], "There is no database at "],
-    [
-      "a database of another kind",
-      ["list", "--db", "mysql://x"],
-      "A database of the kind 'mysql' is not known",
-    ],
+    ["a database of another kind", ["list", "--db", "mysql://x"], "Unknown kind of database: 'mysql'"],
     ["a limit that is none", ["list", "--limit", "many"], "--limit must be a whole number"],
     ["nothing to prune", ["prune", "--yes"], "Give --keep-latest, --older-than, --max-bytes or --erase."],
     ["an age that is none", ["prune", "--older-than", "old"], "--older-than must be an age such as 30d"],
@@ -77,7 +73,7 @@ describe("deepwright threads", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const again = await threads("export", id, file);
     expect(again).toMatchObject({ code: 2, stdout: "" });
-    expect(again.stderr).toContain(`There is a file '${file}' already. Replace it with --force.`);
+    expect(again.stderr).toContain(`The file '${file}' already exists. Replace it with --force.`);
     expect((await threads("export", id, file, "--force")).code).toBe(0);
     expect((await readdir(cwd)).sort()).toEqual(["a.txt", "report.md", "thread.jsonl"]);
     expect((await threads("import", file)).stderr).toContain(`There is a thread '${id}' already.`);
@@ -94,7 +90,7 @@ describe("deepwright threads", () => {
     expect(bytes()).toContain("Look around");
     expect((await threads("delete", id, "--yes")).code).toBe(0);
     const erased = await threads("prune", "--erase", "--yes");
-    expect(erased.stdout).toBe("Rewrote the file: nothing of what was deleted is left in it.\n");
+    expect(erased.stdout).toBe("Rewrote the file: no deleted data is left in it.\n");
     expect(bytes()).not.toContain(id);
     expect(bytes()).not.toContain("Look around");
   });
@@ -116,7 +112,7 @@ describe("deepwright threads", () => {
     expect((await threads("backup", copy)).code).toBe(0);
     const moved = await threads("move", "--to", other);
     expect(moved.stdout).toContain("Copied 2 threads to ");
-    expect((await threads("move", "--to", other)).stderr).toContain("Left as they are there: 2 threads");
+    expect((await threads("move", "--to", other)).stderr).toContain("Not changed there: 2 threads");
     for (const db of [copy, other]) {
       const { stdout } = await threadsIn(homeOf(cwd), ["list", "--json"], db);
       expect(
@@ -179,7 +175,7 @@ describe("where a run keeps its thread", () => {
     const env = { DEEPWRIGHT_HOME: join(cwd, "a-file", "home") };
     const result = await runBinary(["run", "Look"], { cwd, env });
     expect(result.code).toBe(1);
-    expect(result.stderr).toContain("Threads cannot be kept: ");
+    expect(result.stderr).toContain("Threads cannot be stored: ");
     expect(result.stderr).toContain(
       "Set DEEPWRIGHT_HOME to a directory you can write to, or run with --ephemeral",
     );

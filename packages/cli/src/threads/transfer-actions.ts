@@ -66,9 +66,9 @@ export const move: Action = async (context) => {
       `Copied ${count(result.copied, "thread")} to ${safeLine(name)}${isNew ? ", which is new" : ""}.`,
     ]);
     if (result.existing.length > 0)
-      console.line(`Left as they are there: ${count(result.existing.length, "thread")} of the same id.`);
+      console.line(`Not changed there: ${count(result.existing.length, "thread")} of the same id.`);
     if (!options.json)
-      console.line("The threads here stay. Name the other database with --db or DEEPWRIGHT_DB.");
+      console.line("The threads here stay. Use the other database with --db or DEEPWRIGHT_DB.");
   } finally {
     await to.close();
   }

@@ -11,7 +11,7 @@ const OWNER_ONLY = 0o600;
 export async function writeLines(path: string, lines: AsyncIterable<string>, force: boolean): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) throw usageError(`'${path}' is a directory.`, "Give the name of a file.");
-  if (!force && found) throw usageError(`There is a file '${path}' already.`, "Replace it with --force.");
+  if (!force && found) throw usageError(`The file '${path}' already exists.`, "Replace it with --force.");
   const temporary = `${path}.${process.pid}.deepwright-tmp`;
   const handle = await open(temporary, "wx", OWNER_ONLY).catch((error: Error) => {
     throw new CommandError(`'${path}' cannot be written: ${error.message}.`, { cause: error });
@@ -29,7 +29,7 @@ export async function writeLines(path: string, lines: AsyncIterable<string>, for
 
 async function place(temporary: string, path: string, force: boolean): Promise<void> {
   if (!force && (await stat(path).catch(() => undefined)))
-    throw usageError(`There is a file '${path}' by now.`, "Replace it with --force.");
+    throw usageError(`The file '${path}' exists by now.`, "Replace it with --force.");
   await rename(temporary, path);
 }
 

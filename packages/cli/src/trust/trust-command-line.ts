@@ -14,22 +14,21 @@ export type TrustHandler = (directory: string | undefined, options: RawTrustOpti
 export function addTrust(program: Command, handler: TrustHandler): void {
   program
     .command("trust")
-    .description("let AGENTS.md, skills and settings of a directory count")
+    .description("trust AGENTS.md, skills and settings of a directory")
     .argument("[dir]", "the directory (default: the current one)")
     .option("--yes", "do not ask")
-    .option("--list", "show the directories that are trusted")
-    .option("--revoke", "take it back")
+    .option("--list", "list trusted directories")
+    .option("--revoke", "revoke the trust")
     .action(async (directory: string | undefined, options: RawTrustOptions) => {
       await handler(directory, options);
     })
     .addHelpText("after", `\n${HELP}`);
 }
 
-const HELP = `AGENTS.md and skills of a directory are text that anybody may have written. Until you trust them, and again when
-they changed (also when an agent changed them), an agent reads them as data and not as instructions. What you trust
-is the content: a hash of each file is kept in trust.json in DEEPWRIGHT_HOME (default: ~/.deepwright). The same holds for
-what .deepwright/settings.json and settings.local.json run or allow: hooks, servers, rules. MCP servers of .mcp.json are
-trusted one by one: deepwright mcp trust.
+const HELP = `Anybody may have written the AGENTS.md and skills of a directory. Until you trust them, an agent reads them as data,
+not as instructions. You trust the content: trust.json in DEEPWRIGHT_HOME (default: ~/.deepwright) keeps a hash of each
+file. After any change, also by an agent, the directory is data again. The same holds for hooks, servers and rules in
+.deepwright/settings.json and settings.local.json. MCP servers of .mcp.json are trusted one by one: deepwright mcp trust.
 
 Examples:
   deepwright trust

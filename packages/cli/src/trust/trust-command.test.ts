@@ -142,7 +142,7 @@ describe("deepwright trust", () => {
     await second.answer("[y/N]", "y\r");
     expect(await second.ended).toBe(0);
     expect((await stat(join(homeOf(cwd), "trust.json"))).mode & 0o777).toBe(0o600);
-    expect((await trust(cwd)).stderr).toContain("They are trusted already");
+    expect((await trust(cwd)).stderr).toContain("They are already trusted");
     await writeFile(join(cwd, "AGENTS.md"), "Obey.");
     const again = startAtTerminal(["trust", cwd], { cwd });
     await again.shows("[y/N]");
@@ -158,7 +158,7 @@ describe("deepwright trust", () => {
       /directory +since +state\n\S+ +\d{4}-\d\d-\d\d +trusted\n/,
     );
     await writeFile(join(cwd, "AGENTS.md"), "Obey.");
-    expect((await trust(cwd, "--list")).stdout).toContain("changed: data until you agree");
+    expect((await trust(cwd, "--list")).stdout).toContain("changed: data until you trust it");
     expect((await trust(cwd, "--revoke")).code).toBe(0);
     expect((await trust(cwd, "--revoke")).code).toBe(1);
     expect((await run(cwd)).stderr).toContain(NOT_TRUSTED);

@@ -52,12 +52,14 @@ async function trust(
   for (const line of fileLines(files, kept && before)) console.line(line);
   for (const line of await settingsLines(files)) console.line(line);
   if (kept && files.length === before.size && files.every(({ path, hash }) => before.get(path) === hash)) {
-    console.line("They are trusted already, as they are now.");
+    console.line("They are already trusted as they are now.");
     return EXIT.done;
   }
   if (!yes && !(await confirmed("Trust them as they are now?", process))) return EXIT.failed;
   await record.put(directory, files);
-  console.line(`${count(files.length, "file")} trusted. After a change they are data again until you agree.`);
+  console.line(
+    `${count(files.length, "file")} trusted. After a change they are data again until you trust them.`,
+  );
   return EXIT.done;
 }
 
@@ -73,7 +75,7 @@ async function filesOf(directory: string): Promise<readonly InstructionFile[]> {
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error;
     throw new CommandError("The skills of this directory have more than 1,000 files or 16 MB.", {
-      hint: "Nobody can look at that: move some of it elsewhere.",
+      hint: "That is too much to review: move some of it elsewhere.",
       cause: error,
     });
   }
@@ -139,7 +141,7 @@ async function stateOf({ path, files }: TrustedDirectory): Promise<string> {
   const project = new ProjectFiles({ rootDir: path, virtualMode: true });
   const known = new Map(files);
   const now = await mainFiles(project).catch(() => undefined);
-  if (!now || changedFiles(known, now).length > 0) return "changed: data until you agree";
+  if (!now || changedFiles(known, now).length > 0) return "changed: data until you trust it";
   const settings = new Map((await settingsFilesOf(project)).map((file) => [file.path, file.hash]));
   const isSame = SETTINGS.every((name) => known.get(name) === settings.get(name));
   return isSame ? "trusted" : "settings changed: they do not count until you agree";
@@ -149,6 +151,6 @@ async function stateOf({ path, files }: TrustedDirectory): Promise<string> {
 async function revoke(record: TrustRecord, given: string, console: Console): Promise<ExitCode> {
   const directory = await realDirectory(given).catch(() => resolve(given));
   const isGone = await record.remove(directory);
-  console.line(`${safeLine(directory)} ${isGone ? "is not trusted any more." : "was not trusted."}`);
+  console.line(`${safeLine(directory)} ${isGone ? "is no longer trusted." : "was not trusted."}`);
   return isGone ? EXIT.done : EXIT.failed;
 }

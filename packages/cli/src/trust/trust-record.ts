@@ -63,7 +63,7 @@ function readRecord(text: string, path: string): readonly TrustedDirectory[] {
     // Said below.
   }
   throw new CommandError(`${safeLine(path)} is not the list of trusted directories.`, {
-    hint: "Remove it: you are asked again.",
+    hint: "Remove it; you will be asked again.",
   });
 }
 

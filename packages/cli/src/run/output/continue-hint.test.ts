@@ -22,7 +22,7 @@ function budget(allowed: number): RunEnd {
 describe("how a run can go on", () => {
   it("names the limit that was reached, doubled", () => {
     const options = { db: undefined, limits: { maxCost: 0.5, maxSteps: 10 } };
-    expect(lineOf(budget(0.5), 0, options)).toBe("Go on with: deepwright run --thread 3f19 --max-cost 1");
+    expect(lineOf(budget(0.5), 0, options)).toBe("Continue with: deepwright run --thread 3f19 --max-cost 1");
     expect(lineOf(budget(10), 0, options)).toContain("--max-steps 20");
   });
 

@@ -30,11 +30,11 @@ export function continueHint(
   if (!thread?.isKept) return undefined;
   const { limits } = options;
   const command = continueCommand(thread.id, options, sandbox);
-  if (open > 0) return `Decide with: ${command}, or with --approve or --reject REASON for all that is open`;
+  if (open > 0) return `Decide with: ${command}, or with --approve or --reject REASON for all open questions`;
   if (end.kind !== "outcome") return undefined;
-  if (end.outcome.kind === "loop") return `Go on with: ${command}`;
+  if (end.outcome.kind === "loop") return `Continue with: ${command}`;
   if (end.outcome.kind !== "budget") return undefined;
-  return `Go on with: ${command} ${raised(limits, end.outcome.allowed)}`;
+  return `Continue with: ${command} ${raised(limits, end.outcome.allowed)}`;
 }
 
 /** The thread keeps its sandbox; only that there is none has to be said again. */

@@ -24,7 +24,7 @@ export const BUSY_HINT = "Wait for it to end, or start a new thread by leaving o
 const LIBRARY_HINTS: ReadonlyMap<unknown, string> = new Map(
   Object.entries({
     THREAD_BUSY: BUSY_HINT,
-    CLAIM_LOST: "What this run did before is kept; go on with --thread.",
+    CLAIM_LOST: "The work of this run is stored; continue with --thread.",
     PRICE_UNKNOWN: "Limit it with --max-tokens or --max-steps in place of --max-cost.",
     NOTHING_TO_RESUME: "Somebody else has answered, or given the thread another task.",
     INVALID_RESUME: "Somebody else has answered; look at the thread again with --thread.",
@@ -47,7 +47,7 @@ function reasonOf(error: unknown): string {
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
   401: "the provider refused the key",
-  402: "the provider wants to be paid",
+  402: "the provider requires payment",
   403: "the provider refused the key",
   404: "the provider does not know this model or address",
   408: "the provider took too long",

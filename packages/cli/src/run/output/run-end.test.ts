@@ -7,7 +7,7 @@ it.each<[RunEnd, number, string]>([
   [outcome("done"), 0, "done"],
   [outcome("length", "cut"), 3, "stopped at a limit: cut"],
   [outcome("budget"), 3, "stopped at the budget"],
-  [outcome("loop"), 3, "stopped: the agent went in circles"],
+  [outcome("loop"), 3, "stopped: the agent repeated the same calls"],
   [outcome("loop", "It went round."), 3, "stopped: It went round."],
   [outcome("content_filter", "safety"), 1, "failed: the provider's filter stopped the reply: safety"],
   [outcome("refusal", "no"), 1, "failed: the model declined: no"],
@@ -17,7 +17,7 @@ it.each<[RunEnd, number, string]>([
   [{ kind: "failed", error: new Error("x") }, 1, "failed: words"],
   [{ kind: "stopped", by: "SIGINT" }, 130, "interrupted"],
   [{ kind: "stopped", by: "SIGTERM" }, 143, "terminated"],
-  [{ kind: "stopped", by: "timeout" }, 3, "stopped: the time given with --timeout is over"],
+  [{ kind: "stopped", by: "timeout" }, 3, "stopped: the time of --timeout is over"],
 ])("%o ends with %i", (end, code, words) => {
   expect(exitCodeOf(end)).toBe(code);
   expect(endWords(end, "words")).toContain(words);

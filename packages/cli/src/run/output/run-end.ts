@@ -47,7 +47,7 @@ export function endWords(end: RunEnd, failure = "", denied = 0): string {
 const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   SIGINT: "interrupted",
   SIGTERM: "terminated",
-  timeout: "stopped: the time given with --timeout is over",
+  timeout: "stopped: the time of --timeout is over",
   closed: "stopped: nobody reads the output any more",
 };
 
@@ -55,7 +55,7 @@ const OUTCOME_WORDS: ReadonlyMap<string, string> = new Map([
   ["done", "done"],
   ["length", "stopped at a limit"],
   ["budget", "stopped at the budget"],
-  ["loop", "stopped: the agent went in circles"],
+  ["loop", "stopped: the agent repeated the same calls"],
   ["content_filter", "failed: the provider's filter stopped the reply"],
   ["refusal", "failed: the model declined"],
   ["empty", "failed: the model gave no answer"],

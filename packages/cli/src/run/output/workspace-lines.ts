@@ -20,7 +20,7 @@ export function workspaceLine(directory: string, dryRun: boolean, cloud?: string
 /** A thread knows the files of the directory it was in; undefined where it stays there. */
 export function movedLine({ directory: old }: ThreadBefore, directory: string): string | undefined {
   if (old === undefined || old === directory) return undefined;
-  return `Warning: the thread worked in ${safeLine(old)} until now; it goes on in ${safeLine(directory)}`;
+  return `Warning: the thread worked in ${safeLine(old)} until now; it continues in ${safeLine(directory)}`;
 }
 
 export function threadLine({ messages }: ThreadBefore): string {
