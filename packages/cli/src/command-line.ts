@@ -1,6 +1,8 @@
 /** The command line: names, help and the errors of using it. Nothing heavy is loaded here. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
+import { addCompletion, type CompletionHandler } from "./completion/completion-command-line.ts";
+import { addDoctor, type DoctorHandler } from "./doctor/doctor-command-line.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { addLogin, type LoginHandler } from "./login/login-command-line.ts";
 import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
@@ -24,6 +26,8 @@ export interface Handlers {
   readonly config: ConfigHandler;
   readonly models: ModelsHandler;
   readonly login: LoginHandler;
+  readonly doctor: DoctorHandler;
+  readonly completion: CompletionHandler;
 }
 
 /** Runs the command `argv` names (without the program's own name) and returns the exit code. */
@@ -93,6 +97,8 @@ function createProgram(handlers: Handlers): Command {
   addConfig(program, handlers.config);
   addModels(program, handlers.models);
   addLogin(program, handlers.login);
+  addDoctor(program, handlers.doctor);
+  addCompletion(program, handlers.completion);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
 }

@@ -38,6 +38,14 @@ const code = await commandLine(process.argv.slice(2), {
     const { loginCommand } = await import("./login/login-command.ts");
     return loginCommand(...request);
   },
+  doctor: async (...request) => {
+    const { doctorCommand } = await import("./doctor/doctor-command.ts");
+    return doctorCommand(...request);
+  },
+  completion: async (...request) => {
+    const { completionCommand } = await import("./completion/completion-command.ts");
+    return completionCommand(...request);
+  },
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);
