@@ -10,8 +10,8 @@
 import type { CreateRun } from "@deepwright/protocol";
 import { after } from "deepwright/duration";
 import type { CronRecords, DueCron, Owner, PlacedCron, RunRecord } from "../records/records.ts";
-import type { StartRun } from "../runs/run-service.ts";
 import { ServiceError } from "../runs/service-error.ts";
+import type { StartRun } from "../runs/start-request.ts";
 import { nextDate } from "./schedule.ts";
 
 export interface CronTickerOptions {

@@ -14,7 +14,7 @@ import { eventResponse, type StreamedEvent } from "../http/sse-response.ts";
 import { waitResponse } from "../http/wait-response.ts";
 import type { RunHead, RunRecord } from "../records/records.ts";
 import type { FollowedEvent } from "../runs/event-stream.ts";
-import type { StartRun } from "../runs/run-service.ts";
+import type { StartRun } from "../runs/start-request.ts";
 import { checkRun } from "./checked-request.ts";
 import type { Services } from "./services.ts";
 

@@ -2,29 +2,45 @@
 import type { RunStatus } from "@deepwright/protocol";
 import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, ServerRecords } from "../records/records.ts";
-import type { Worker } from "./execution/worker.ts";
+import type { ActiveRuns } from "./execution/active-runs.ts";
 import type { Mailbox } from "./mail/mailbox.ts";
-import type { RunService } from "./run-service.ts";
 import { missing } from "./service-error.ts";
 import type { DueWork } from "./upkeep/due-work.ts";
 import { isOpen, untilEnded } from "./watch-run.ts";
 
+export interface RunEnder {
+  /** False: it has ended already. With `wait`, resolves when it has. NOT_FOUND for one that is not there. */
+  cancel(
+    owner: Owner,
+    runId: string,
+    options?: {
+      readonly action?: "interrupt" | "rollback";
+      readonly wait?: boolean;
+      /** Also everything that its thread has at work in the background, whether the run has ended or not. */
+      readonly tasks?: boolean;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<boolean>;
+  /** With its events; one that goes on is ended first. False: there is none. */
+  delete(owner: Owner, runId: string): Promise<boolean>;
+}
+
 export interface RunEnderParts {
   readonly records: ServerRecords;
   readonly queue: Queue;
-  readonly worker: Pick<Worker, "active">;
+  readonly active: ActiveRuns;
   readonly endOfUnbegun: (status: RunStatus) => readonly NewEvent[];
   readonly mailbox: Pick<Mailbox, "attendParent">;
   readonly follower: Pick<DueWork, "kick">;
   readonly completions: Pick<DueWork, "kick">;
 }
 
-export function createRunEnder(parts: RunEnderParts): Pick<RunService, "cancel" | "delete"> {
-  const { records, queue, worker, endOfUnbegun, mailbox } = parts;
+export function createRunEnder(parts: RunEnderParts): RunEnder {
+  const { records, queue, active, endOfUnbegun, mailbox } = parts;
   /** With all below it. What waits for its turn ends at once, what is at work soon. Returns the runs. */
   const stopThread = async (owner: Owner, threadId: string): Promise<readonly string[]> => {
     const ids = (await records.background.stop(owner, threadId)).map(({ run_id }) => run_id);
-    for (const id of ids) worker.active(id)?.cancel("interrupt");
+    for (const id of ids) active.run(id)?.cancel("interrupt");
     parts.follower.kick();
     parts.completions.kick();
     await queue.wake(threadId);
@@ -39,7 +55,7 @@ export function createRunEnder(parts: RunEnderParts): Pick<RunService, "cancel" 
       const run = await records.runs.requestCancel(owner, runId, action, endOfUnbegun("interrupted"));
       if (wait) await Promise.all(stopped.map((id) => untilEnded(records, owner, id, signal)));
       if (run === undefined) return stopped.length > 0;
-      worker.active(runId)?.cancel(action);
+      active.run(runId)?.cancel(action);
       parts.completions.kick();
       const isOver = !isOpen(run);
       // It had not begun: nobody else will remove it.
@@ -55,7 +71,7 @@ export function createRunEnder(parts: RunEnderParts): Pick<RunService, "cancel" 
       if (run === undefined) return false;
       if (isOpen(run)) {
         await records.runs.requestCancel(owner, runId, "interrupt", endOfUnbegun("interrupted"));
-        worker.active(runId)?.cancel("interrupt");
+        active.run(runId)?.cancel("interrupt");
         await untilEnded(records, owner, runId);
       }
       await records.runs.delete(owner, runId);

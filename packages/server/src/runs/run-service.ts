@@ -1,21 +1,23 @@
 /** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
-import type { CreateRun, MultitaskStrategy, RunOutcome, RunStatus } from "@deepwright/protocol";
+import type { RunOutcome, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { type DurationRules, durationMs } from "deepwright/duration";
 import type { AgentRegistry } from "../agents/registry.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Owner, RunRecord, RunUser, ServerRecords } from "../records/records.ts";
-import { createRunEnder } from "./end-run.ts";
+import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
+import { createRunEnder, type RunEnder } from "./end-run.ts";
 import { type FollowedEvent, followEvents } from "./event-stream.ts";
+import { ActiveRuns } from "./execution/active-runs.ts";
 import { afterRun } from "./execution/after-run.ts";
-import { createWorker, type Worker } from "./execution/worker.ts";
+import { createWorker } from "./execution/worker.ts";
 import { createMailbox, type Mailbox } from "./mail/mailbox.ts";
 import { missing } from "./service-error.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { createCompletionTeller } from "./tasks/task-completions.ts";
 import { createTaskFollower } from "./tasks/task-follower.ts";
-import { taskHosts, taskMailbox } from "./tasks/task-host.ts";
+import { taskHosts } from "./tasks/task-host.ts";
+import { taskMailbox } from "./tasks/task-mail.ts";
 import { housekeeping } from "./upkeep/housekeeping.ts";
 import { isOpen, outcomeOf, untilEnded } from "./watch-run.ts";
 import { createHookSender } from "./webhooks/hook-sender.ts";
@@ -58,31 +60,10 @@ export interface RunServiceOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface StartRun {
-  readonly owner: Owner;
-  /** Facts about the caller, beside the identity: `serverInfo.user` of the run. */
-  readonly user?: RunUser | undefined;
-  /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
-  readonly threadId?: string;
-  readonly request: CreateRun;
-  readonly idempotencyKey?: string;
-  /** Value that must be the same when the key comes again. Default: the thread and the request. */
-  readonly keyStandsFor?: unknown;
-  /** Refuses the run by throwing; not asked when the key is known. */
-  readonly check?: () => Promise<void>;
-  /** Counts over that of the request. */
-  readonly strategy?: MultitaskStrategy;
-}
-
-export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "deliver"> {
-  /**
-   * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread, an
-   * assistant or a checkpoint, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives
-   * the same run.
-   */
-  start(run: StartRun): Promise<RunRecord>;
-  /** All of them, or none. For runs without a thread. */
-  startAll(runs: readonly StartRun[]): Promise<RunRecord[]>;
+export interface RunService
+  extends Pick<Mailbox, "steer" | "followUp" | "deliver">,
+    Pick<RunStarter, "start" | "startAll">,
+    RunEnder {
   /** INVALID_REQUEST for an address that is never called. */
   checkWebhook(url: string): void;
   get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
@@ -106,20 +87,6 @@ export interface RunService extends Pick<Mailbox, "steer" | "followUp" | "delive
     runId: string,
     options?: { readonly after?: number; readonly inPieces?: boolean; readonly signal?: AbortSignal },
   ): AsyncIterable<FollowedEvent>;
-  /** False: it has ended already. With `wait`, resolves when it has. NOT_FOUND for one that is not there. */
-  cancel(
-    owner: Owner,
-    runId: string,
-    options?: {
-      readonly action?: "interrupt" | "rollback";
-      readonly wait?: boolean;
-      /** Also everything that its thread has at work in the background, whether the run has ended or not. */
-      readonly tasks?: boolean;
-      readonly signal?: AbortSignal;
-    },
-  ): Promise<boolean>;
-  /** With its events; one that goes on is ended first. False: there is none. */
-  delete(owner: Owner, runId: string): Promise<boolean>;
   /** How many runs this process is at work on. */
   readonly active: number;
   /** Starts to work on runs and crons, unless the role is `api`. */
@@ -145,62 +112,39 @@ function workerTimes({ claimTtl = 15, pollInterval = 1, scanInterval = 3, runTim
   };
 }
 
-export function createRunService(options: RunServiceOptions): RunService {
+/** The parts of the service, each made of those before it. */
+function createParts(options: RunServiceOptions) {
   const { records, registry, saver, queue } = options;
   const environment = options.environment ?? process.env;
   const onError = options.onError ?? logError;
   const wireJson = options.wireJson ?? createWireJson(environment);
+  const active = new ActiveRuns();
   const webhooks = createWebhooks(options.webhooks);
-  const hooks = createHookSender({
-    hooks: records.hooks,
-    webhooks,
-    retryAfterMs: options.webhooks?.retryAfterMs,
-    onError,
-  });
-  const worker: Worker = createWorker({
+  const { retryAfterMs } = options.webhooks ?? {};
+  const hooks = createHookSender({ hooks: records.hooks, webhooks, retryAfterMs, onError });
+  const starter = createRunStarter({ records, registry, saver, queue, active, webhooks, wireJson });
+  const mailbox = createMailbox({ records, active, start: starter.start });
+  const { attend } = mailbox;
+  const follower = createTaskFollower({ records, registry, attend, onError });
+  const mailboxOf = (owner: Owner) => taskMailbox({ records, attend }, owner);
+  const completions = createCompletionTeller({ records, registry, mailboxOf, onError });
+  const eventsKeptMs = seconds("eventsKept", options.eventsKept ?? 86_400, { zero: true });
+  const due = { hooks, follower, completions };
+  const worker = createWorker({
     records,
     registry,
     saver,
     queue,
+    active,
     wireJson,
     errorWords: createErrorWords(environment),
     ...workerTimes(options),
     maxAttempts: options.maxAttempts ?? 10,
     concurrency: options.concurrency ?? 50,
-    taskHosts: (claim, handedOn) => hosts(claim, handedOn),
-    onEnd: (claim, end) => after(claim, end),
-    onScan: () => tidy(),
+    taskHosts: taskHosts({ records, registry, queue, active, attend, follower }),
+    onEnd: afterRun({ records, mailbox, ...due }),
+    onScan: housekeeping({ records, saver, registry, eventsKeptMs, mailbox, ...due }),
     onError,
-  });
-  const starter: RunStarter = createRunStarter({
-    records,
-    registry,
-    saver,
-    queue,
-    worker,
-    webhooks,
-    wireJson,
-  });
-  const mailbox = createMailbox({ records, worker, start: starter.start });
-  const follower = createTaskFollower({ records, registry, attend: mailbox.attend, onError });
-  const hosts = taskHosts({ records, registry, queue, worker, attend: mailbox.attend, follower });
-  const completions = createCompletionTeller({
-    records,
-    registry,
-    mailboxOf: (owner) => taskMailbox({ records, attend: mailbox.attend }, owner),
-    onError,
-  });
-  const after = afterRun({ records, hooks, mailbox, completions });
-  const eventsKeptMs = seconds("eventsKept", options.eventsKept ?? 86_400, { zero: true });
-  const tidy = housekeeping({
-    records,
-    saver,
-    registry,
-    eventsKeptMs,
-    mailbox,
-    hooks,
-    follower,
-    completions,
   });
   const ticker = createCronTicker({
     crons: records.crons,
@@ -210,24 +154,24 @@ export function createRunService(options: RunServiceOptions): RunService {
     ...(options.mayBegin && { mayBegin: options.mayBegin }),
     onError,
   });
-  let closed: Promise<void> | undefined;
+  const { endOfUnbegun } = starter;
+  const ender = createRunEnder({ records, queue, active, mailbox, follower, completions, endOfUnbegun });
+  return { active, webhooks, ...due, starter, mailbox, worker, ticker, ender };
+}
 
+export function createRunService(options: RunServiceOptions): RunService {
+  const { records, queue } = options;
+  const parts = createParts(options);
+  const { starter, mailbox, worker, ticker } = parts;
+  let closed: Promise<void> | undefined;
   return {
     steer: mailbox.steer,
     followUp: mailbox.followUp,
     deliver: mailbox.deliver,
-    ...createRunEnder({
-      records,
-      queue,
-      worker,
-      mailbox,
-      follower,
-      completions,
-      endOfUnbegun: starter.endOfUnbegun,
-    }),
+    ...parts.ender,
     start: starter.start,
     startAll: starter.startAll,
-    checkWebhook: webhooks.check,
+    checkWebhook: parts.webhooks.check,
     get: (owner, runId) => records.runs.get(owner, runId),
     list: (owner, threadId, query) => records.runs.list(owner, threadId, query),
     async wait(owner, runId, { signal, mostBytes } = {}) {
@@ -241,7 +185,7 @@ export function createRunService(options: RunServiceOptions): RunService {
       yield* followEvents(records.events, runId, { after: last, inPieces, signal, isOver });
     },
     get active() {
-      return worker.size;
+      return parts.active.size;
     },
     async open() {
       if (options.role === "api") return;
@@ -252,10 +196,7 @@ export function createRunService(options: RunServiceOptions): RunService {
       closed ??= (async () => {
         await ticker.stop();
         await worker.drain(limitMs);
-        await hooks.close();
-        await follower.close();
-        await completions.close();
-        await queue.close();
+        for (const part of [parts.hooks, parts.follower, parts.completions, queue]) await part.close();
       })();
       return closed;
     },

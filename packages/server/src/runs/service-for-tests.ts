@@ -14,7 +14,8 @@ import { type AgentSource, createAgentRegistry } from "../agents/registry.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
 import { openRecords } from "../records/open-records.ts";
 import type { RunEvent, RunRecord } from "../records/records.ts";
-import { createRunService, type RunServiceOptions, type StartRun } from "./run-service.ts";
+import { createRunService, type RunServiceOptions } from "./run-service.ts";
+import type { StartRun } from "./start-request.ts";
 
 export function scratchDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "deepwright-runs-"));

@@ -6,32 +6,35 @@ import type { AnyGraph } from "../agents/bind-agent.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";
-import type { Worker } from "./execution/worker.ts";
+import type { ActiveRuns } from "./execution/active-runs.ts";
 import { checkInput } from "./input/check-input.ts";
 import { checkResume } from "./input/check-resume.ts";
 import { checkCheckpointIsThere } from "./input/find-checkpoint.ts";
 import { chosenCheckpoint, givesAnswer } from "./input/run-input.ts";
-import type { StartRun } from "./run-service.ts";
 import { missing, ServiceError } from "./service-error.ts";
+import type { StartRun } from "./start-request.ts";
 import { knownThread, makeThread, markThread } from "./thread-of-run.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 import type { WireJson } from "./wire/wire-json.ts";
-
-export { newThread } from "./thread-of-run.ts";
 
 export interface StarterParts {
   readonly records: ServerRecords;
   readonly registry: AgentRegistry;
   readonly saver: BaseCheckpointSaver;
   readonly queue: Queue;
-  readonly worker: Pick<Worker, "active">;
+  readonly active: ActiveRuns;
   readonly webhooks: Webhooks;
   readonly wireJson: WireJson;
 }
 
 export interface RunStarter {
+  /**
+   * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread, an
+   * assistant or a checkpoint, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives
+   * the same run.
+   */
   start(run: StartRun): Promise<RunRecord>;
-  /** All of them, or none: those that were put in line before one failed are taken back. */
+  /** All of them, or none: those that were put in line before one failed are taken back. For runs without a thread. */
   startAll(runs: readonly StartRun[]): Promise<RunRecord[]>;
   /** The events of a run that ended before it began. */
   endOfUnbegun(status: RunStatus): readonly NewEvent[];
@@ -186,12 +189,12 @@ async function begin(
 }
 
 async function endDisplaced(
-  { records, worker }: StarterParts,
+  { records, active }: StarterParts,
   displaced: readonly RunRecord[],
   strategy: MultitaskStrategy,
 ): Promise<void> {
   for (const other of displaced) {
-    worker.active(other.run_id)?.cancel(strategy === "rollback" ? "rollback" : "interrupt");
+    active.run(other.run_id)?.cancel(strategy === "rollback" ? "rollback" : "interrupt");
     if (strategy === "rollback" && other.status === "interrupted")
       await records.runs.delete(other.owner, other.run_id);
   }
@@ -214,7 +217,7 @@ async function withdrawIfStale(
 
 /** One that a worker has begun meanwhile is ended. */
 async function takeBack(
-  { records, worker }: StarterParts,
+  { records, active }: StarterParts,
   { owner, run_id, thread_id }: RunRecord,
   lastEvents: readonly NewEvent[],
 ): Promise<void> {
@@ -223,7 +226,7 @@ async function takeBack(
     return;
   }
   await records.runs.requestCancel(owner, run_id, "interrupt", lastEvents);
-  worker.active(run_id)?.cancel("interrupt");
+  active.run(run_id)?.cancel("interrupt");
 }
 
 /** The stored request, with the decision about the thread. */

@@ -1,8 +1,8 @@
 /** The thread a run begins on: one that is there, or one that is made for it. */
 import type { Assistant } from "@deepwright/protocol";
 import type { Owner, ServerRecords, ThreadRecord } from "../records/records.ts";
-import type { StartRun } from "./run-service.ts";
 import { missing } from "./service-error.ts";
+import type { StartRun } from "./start-request.ts";
 import { clearLeftovers } from "./upkeep/remove-thread.ts";
 
 /** The thread that is to go with its run, should nobody live to see the end of it: a week. */

@@ -6,7 +6,7 @@ import { hasMail, type Mailbox } from "../mail/mailbox.ts";
 import { isMailRun } from "../mail/steering.ts";
 import type { DueWork } from "../upkeep/due-work.ts";
 import type { HookSender } from "../webhooks/hook-sender.ts";
-import type { RunEnd } from "./execution.ts";
+import type { RunEnd } from "./run-end.ts";
 
 export interface AfterRunParts {
   readonly records: ServerRecords;

@@ -1,24 +1,12 @@
 /** One claimed run at work, and what can be asked of it meanwhile. */
 import { RunControl } from "@langchain/langgraph";
 import { after } from "deepwright/duration";
-import type { RunClaim, RunRecord } from "../../records/records.ts";
+import type { RunClaim } from "../../records/records.ts";
 import { createSteering } from "../mail/steering.ts";
-import { Execution, type ExecutionParts, type RunEnd } from "./execution.ts";
+import type { ActiveRun } from "./active-runs.ts";
+import { Execution, type ExecutionParts } from "./execution.ts";
 import { keepRun } from "./run-keeper.ts";
 import { RunStopped, type Stop } from "./run-stopped.ts";
-
-export interface ActiveRun {
-  readonly run: RunRecord;
-  /** Never rejects but for storage that fails. */
-  readonly ended: Promise<RunEnd>;
-  cancel(action: "interrupt" | "rollback"): void;
-  /** Mail has come: no need to wait for the next look. */
-  look(): void;
-  /** Stops at the next step, so that another worker can go on. */
-  drain(): void;
-  /** Stops now; what was not finished is done again by whoever goes on. */
-  leave(): void;
-}
 
 export function executeRun(claim: RunClaim, parts: ExecutionParts): ActiveRun {
   const { run } = claim;

@@ -33,6 +33,7 @@ import { claimThread, type HeldThread } from "./claim-thread.ts";
 import { ClaimLost, createEventWriter, type EventWriter } from "./event-writer.ts";
 import { replacementOf } from "./replaced.ts";
 import { beginningOf, rollBack } from "./rollback.ts";
+import type { RunEnd } from "./run-end.ts";
 import { isOutage, isStaleAnswer } from "./run-error.ts";
 import { type RunSignals, RunStopped } from "./run-stopped.ts";
 import { headOf, isStalled } from "./stall.ts";
@@ -55,17 +56,6 @@ export interface ExecutionParts {
   /** A run that was begun so often at one step, and never got further, is given up. */
   readonly maxAttempts: number;
 }
-
-/** How it went. `released`: it is back in the queue; `lost`: another worker has it. */
-export type RunEnd =
-  | ({
-      readonly kind: "finished";
-      readonly status: RunStatus;
-      readonly error?: RunRecord["error"];
-      readonly rolledBack: boolean;
-    } & Partial<Pick<ThreadView, "values" | "interrupts">>)
-  | { readonly kind: "released" }
-  | { readonly kind: "lost" };
 
 interface Ending {
   readonly status: RunStatus;

@@ -4,11 +4,15 @@ import { after } from "deepwright/duration";
 import { processName } from "deepwright/process-identity";
 import type { Queue } from "../../queue/queue.ts";
 import type { RunClaim } from "../../records/records.ts";
-import { type ActiveRun, executeRun } from "./execute-run.ts";
-import type { ExecutionParts, RunEnd } from "./execution.ts";
+import type { ActiveRuns } from "./active-runs.ts";
+import { executeRun } from "./execute-run.ts";
+import type { ExecutionParts } from "./execution.ts";
+import type { RunEnd } from "./run-end.ts";
 
 export interface WorkerOptions extends ExecutionParts {
   readonly queue: Queue;
+  /** The worker keeps it up to date. */
+  readonly active: ActiveRuns;
   /** Runs at a time. */
   readonly concurrency: number;
   /** How often the records are searched for what nobody told of. */
@@ -21,12 +25,6 @@ export interface WorkerOptions extends ExecutionParts {
 
 export interface Worker {
   start(): Promise<void>;
-  /** The run, while this process is at work on it. */
-  active(runId: string): ActiveRun | undefined;
-  /** Runs of a thread at work here: at most one. */
-  activeOn(threadId: string): ActiveRun | undefined;
-  /** How many runs are at work. */
-  readonly size: number;
   /**
    * Takes nothing more; what is at work stops at its next step, or after `limitMs` wherever it is, and is given back.
    * Resolves when nothing is at work. Safe twice.
@@ -34,115 +32,140 @@ export interface Worker {
   drain(limitMs: number): Promise<void>;
 }
 
+/** A thread this process works for. */
+interface WorkedThread {
+  /** The thread was named again meanwhile, so it is looked at once more. */
+  again: boolean;
+  done: Promise<void>;
+}
+
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { records, queue, concurrency } = options;
-  const name = processName();
-  const threads = new Map<string, { again: boolean; run?: ActiveRun; done: Promise<void> }>();
-  /** A run that another one caused, in this process, is no part of it. */
-  const scope = new AsyncResource("deepwright.worker");
-  let draining = false;
-  let wasFull = false;
-  let stopScanner = (): void => {};
-  let scanning: Promise<void> | undefined;
+  return new QueueWorker(options);
+}
 
-  /** One run of the thread after the other. */
-  const work = async (threadId: string, own: { again: boolean; run?: ActiveRun }): Promise<void> => {
-    while (!draining) {
-      own.again = false;
-      const claim = await records.runs.claimNext(threadId, name, options.claimTtlMs);
-      if (claim === undefined) {
-        if (own.again) continue;
-        return;
-      }
-      own.run = executeRun(claim, options);
-      if (draining) own.run.drain();
-      const end = await own.run.ended;
-      own.run = undefined;
-      // Another process can go on at once.
-      if (end.kind === "released") await queue.wake(threadId);
-      if (end.kind !== "finished") return;
-      await options.onEnd(claim, end).catch(options.onError);
-    }
-  };
-  const handle = async (threadId: string): Promise<"done" | "full"> => {
-    const known = threads.get(threadId);
+class QueueWorker implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #name = processName();
+  readonly #threads = new Map<string, WorkedThread>();
+  /** A run that another one caused, in this process, is no part of it. */
+  readonly #scope = new AsyncResource("deepwright.worker");
+  #draining = false;
+  #wasFull = false;
+  #stopScanner = (): void => {};
+  #scanning: Promise<void> | undefined;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await this.#options.queue.start((threadId) => this.#handle(threadId));
+    await this.#scan();
+    this.#scanAgain();
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    const { queue, active } = this.#options;
+    this.#draining = true;
+    this.#stopScanner();
+    await queue.stop();
+    await this.#scanning;
+    for (const run of active.all()) run.drain();
+    const stopWaiting = after(limitMs, () => {
+      for (const run of active.all()) run.leave();
+    });
+    await Promise.all([...this.#threads.values()].map(({ done }) => done));
+    stopWaiting();
+  }
+
+  async #handle(threadId: string): Promise<"done" | "full"> {
+    const { queue, concurrency, onError } = this.#options;
+    const known = this.#threads.get(threadId);
     if (known) {
       known.again = true;
       return "done";
     }
-    if (draining || threads.size >= concurrency) {
-      wasFull = true;
+    if (this.#draining || this.#threads.size >= concurrency) {
+      this.#wasFull = true;
       return "full";
     }
-    const own: { again: boolean; run?: ActiveRun; done: Promise<void> } = {
-      again: false,
-      done: Promise.resolve(),
-    };
-    threads.set(threadId, own);
-    own.done = scope
-      .runInAsyncScope(() => work(threadId, own))
+    const thread: WorkedThread = { again: false, done: Promise.resolve() };
+    this.#threads.set(threadId, thread);
+    thread.done = this.#scope
+      .runInAsyncScope(() => this.#work(threadId, thread))
       .catch(async (error) => {
-        options.onError(error);
+        onError(error);
         await new Promise((go) => setTimeout(go, PAUSE_AFTER_ERROR_MS));
       })
       .finally(() => {
-        threads.delete(threadId);
-        if (own.again) void queue.wake(threadId).catch(options.onError);
-        if (wasFull) void scan();
+        this.#threads.delete(threadId);
+        if (thread.again) void queue.wake(threadId).catch(onError);
+        if (this.#wasFull) void this.#scan();
       });
     return "done";
-  };
-  const scan = (): Promise<void> => {
-    scanning ??= look().finally(() => {
-      scanning = undefined;
-    });
-    return scanning;
-  };
-  const look = async (): Promise<void> => {
-    if (draining) return;
-    try {
-      const room = concurrency - threads.size;
-      wasFull = room <= 0;
-      if (room > 0) {
-        const found = await records.runs.threadsToWakeUp(room + threads.size);
-        for (const threadId of found) if (!threads.has(threadId)) await handle(threadId);
-      }
-      await options.onScan?.();
-    } catch (error) {
-      options.onError(error);
-    }
-  };
-  const scanAgain = (): void => {
-    // Many processes do not search at the same moment.
-    const pause = options.scanMs * (0.75 + Math.random() / 2);
-    stopScanner = after(pause, () => void scan().finally(() => !draining && scanAgain()));
-  };
-  const runs = () => [...threads.values()].flatMap(({ run }) => (run ? [run] : []));
+  }
 
-  return {
-    get size() {
-      return runs().length;
-    },
-    async start() {
-      await queue.start(handle);
-      await scan();
-      scanAgain();
-    },
-    active: (runId) => runs().find(({ run }) => run.run_id === runId),
-    activeOn: (threadId) => threads.get(threadId)?.run,
-    async drain(limitMs) {
-      draining = true;
-      stopScanner();
-      await queue.stop();
-      await scanning;
-      for (const run of runs()) run.drain();
-      const stopWaiting = after(limitMs, () => {
-        for (const run of runs()) run.leave();
-      });
-      await Promise.all([...threads.values()].map(({ done }) => done));
-      stopWaiting();
-    },
-  };
+  /** One run of the thread after the other. */
+  async #work(threadId: string, thread: WorkedThread): Promise<void> {
+    const { records, queue, claimTtlMs, onEnd, onError } = this.#options;
+    while (!this.#draining) {
+      thread.again = false;
+      const claim = await records.runs.claimNext(threadId, this.#name, claimTtlMs);
+      if (claim === undefined) {
+        if (thread.again) continue;
+        return;
+      }
+      const end = await this.#execute(claim);
+      // Another process can go on at once.
+      if (end.kind === "released") await queue.wake(threadId);
+      if (end.kind !== "finished") return;
+      await onEnd(claim, end).catch(onError);
+    }
+  }
+
+  async #execute(claim: RunClaim): Promise<RunEnd> {
+    const { active } = this.#options;
+    const run = executeRun(claim, this.#options);
+    active.add(run);
+    try {
+      if (this.#draining) run.drain();
+      return await run.ended;
+    } finally {
+      active.remove(run);
+    }
+  }
+
+  #scan(): Promise<void> {
+    this.#scanning ??= this.#look().finally(() => {
+      this.#scanning = undefined;
+    });
+    return this.#scanning;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#draining) return;
+    const { records, concurrency, onScan, onError } = this.#options;
+    try {
+      const room = concurrency - this.#threads.size;
+      this.#wasFull = room <= 0;
+      if (room > 0) {
+        const found = await records.runs.threadsToWakeUp(room + this.#threads.size);
+        for (const threadId of found) if (!this.#threads.has(threadId)) await this.#handle(threadId);
+      }
+      await onScan?.();
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  #scanAgain(): void {
+    // Many processes do not search at the same moment.
+    const pause = this.#options.scanMs * (0.75 + Math.random() / 2);
+    const again = () => {
+      if (!this.#draining) this.#scanAgain();
+    };
+    this.#stopScanner = after(pause, () => void this.#scan().finally(again));
+  }
 }

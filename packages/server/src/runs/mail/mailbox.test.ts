@@ -3,7 +3,7 @@ import { say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";
 import { agentOf, begin, OWNER, openSite, type Site, textsOf, userSays } from "../service-for-tests.ts";
-import { newThread } from "../start-run.ts";
+import { newThread } from "../thread-of-run.ts";
 import { MAIL_KINDS } from "./steering.ts";
 
 const repeating = () => agentOf(({ messages }) => say(`re: ${messages.at(-1)?.text}`)).agent;

@@ -9,9 +9,9 @@ import {
   type ServerRecords,
   type ThreadRecord,
 } from "../../records/records.ts";
-import type { Worker } from "../execution/worker.ts";
-import type { StartRun } from "../run-service.ts";
+import type { ActiveRuns } from "../execution/active-runs.ts";
 import { missing, ServiceError } from "../service-error.ts";
+import type { StartRun } from "../start-request.ts";
 import { hasUnheardEnd } from "../tasks/task-news.ts";
 import { MAIL_KINDS, MAIL_RUN } from "./steering.ts";
 
@@ -58,7 +58,7 @@ export interface Mailbox {
 
 export interface MailboxParts {
   readonly records: ServerRecords;
-  readonly worker: Pick<Worker, "activeOn">;
+  readonly active: ActiveRuns;
   readonly start: (run: StartRun) => Promise<RunRecord>;
 }
 
@@ -196,7 +196,7 @@ async function beginFor(
 
 /** The run at work on the thread reads it; else a run is begun. */
 async function tell(parts: MailboxParts, address: Address): Promise<RunRecord | undefined> {
-  parts.worker.activeOn(address.threadId)?.look();
+  parts.active.onThread(address.threadId)?.look();
   const open = await openRun(parts, address);
   if (open !== undefined) return open;
   return (await beginFor(parts, await threadOf(parts, address), address)) ?? openRun(parts, address);

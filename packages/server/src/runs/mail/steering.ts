@@ -8,7 +8,7 @@
  */
 import { mailMessage as taskEndMessage } from "deepwright";
 import type { MailRecords, RunRecord, WaitingMail } from "../../records/records.ts";
-import { taskEndOf } from "../tasks/task-host.ts";
+import { taskEndOf } from "../tasks/task-mail.ts";
 
 /** Kinds of mail that a run may be begun for. */
 export const MAIL_KINDS = ["steer", "follow-up", "completion", "task-end"] as const;

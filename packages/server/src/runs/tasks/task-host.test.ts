@@ -15,7 +15,7 @@ import {
   textsOf,
   userSays,
 } from "../service-for-tests.ts";
-import { newThread } from "../start-run.ts";
+import { newThread } from "../thread-of-run.ts";
 
 const openTeam = (options: SiteOptions = {}) => openSite(backgroundAgents(), options);
 

@@ -13,29 +13,27 @@ import {
   type AsyncRun,
   type AsyncTaskHost,
   type AsyncTransport,
-  asyncTaskEnd,
   asyncTaskReport,
   DeepwrightError,
-  type Mailbox,
-  type MailboxMessage,
   remoteAsyncTasks,
 } from "deepwright";
 import { assistantIdOf, nameId } from "../../agents/default-assistant.ts";
 import type { AgentRegistry } from "../../agents/registry.ts";
 import type { Queue } from "../../queue/queue.ts";
 import type { Owner, RunClaim, RunRecord, ServerRecords, TaskRecord } from "../../records/records.ts";
-import type { Worker } from "../execution/worker.ts";
-import { newThread } from "../start-run.ts";
+import type { ActiveRuns } from "../execution/active-runs.ts";
 import { readState } from "../state/read-state.ts";
+import { newThread } from "../thread-of-run.ts";
 import type { DueWork } from "../upkeep/due-work.ts";
 import { untilEnded } from "../watch-run.ts";
 import { endTeller } from "./task-completions.ts";
+import { taskMailbox } from "./task-mail.ts";
 
 export interface TaskHostParts {
   readonly records: ServerRecords;
   readonly registry: AgentRegistry;
   readonly queue: Queue;
-  readonly worker: Pick<Worker, "active">;
+  readonly active: ActiveRuns;
   /** Has mail of the thread read, by the run at work or by one that is begun. */
   readonly attend: (owner: Owner, threadId: string) => Promise<unknown>;
   /** Tasks that others do are to be looked at. */
@@ -104,36 +102,8 @@ interface TransportParts extends TaskHostParts {
   readonly scope: AsyncResource;
 }
 
-export function taskMailbox(
-  { records, attend }: Pick<TaskHostParts, "records" | "attend">,
-  owner: Owner,
-): Mailbox {
-  return {
-    async post(threadId, message) {
-      const isNew = await records.mail.post(owner, threadId, { id: message.id, kind: "task-end", message });
-      if (isNew) await attend(owner, threadId);
-    },
-    async unread(threadId) {
-      return (await records.mail.waiting(threadId, ["task-end"])).map(taskEndOf);
-    },
-    acknowledge: (threadId, ids) => records.mail.settle(threadId, ids),
-  };
-}
-
-/** A letter of kind `task-end`; storage writes it without words. */
-export function taskEndOf({
-  id,
-  message,
-}: {
-  readonly id: string;
-  readonly message: unknown;
-}): MailboxMessage {
-  const end = message as MailboxMessage;
-  return { ...asyncTaskEnd(end, end), ...end, id };
-}
-
 function taskTransport(parts: TransportParts): AsyncTransport {
-  const { records, worker, claim, scope, follower } = parts;
+  const { records, active, claim, scope, follower } = parts;
   const { owner, thread_id: parent } = claim.run;
   const taskOf = async (threadId: string): Promise<TaskRecord> => {
     const task = await records.tasks.get(owner, threadId);
@@ -153,7 +123,7 @@ function taskTransport(parts: TransportParts): AsyncTransport {
     async cancel({ threadId }) {
       await taskOf(threadId);
       const runs = await records.tasks.cancel(owner, threadId);
-      for (const { run_id } of runs) worker.active(run_id)?.cancel("interrupt");
+      for (const { run_id } of runs) active.run(run_id)?.cancel("interrupt");
       follower.kick();
       const signal = AbortSignal.timeout(STOP_MS);
       await Promise.allSettled(runs.map(({ run_id }) => untilEnded(records, owner, run_id, signal)));
@@ -199,7 +169,7 @@ function orderedRun({ claim, handedOn, graphId }: TransportParts, { text, call, 
 const orderId = (runId: string): string => `task-${runId}`;
 
 async function beginTask(parts: TransportParts, order: Order): Promise<AsyncRun> {
-  const { records, queue, worker, claim: giver, graphId, agentName } = parts;
+  const { records, queue, active, claim: giver, graphId, agentName } = parts;
   const run = orderedRun(parts, order);
   const { assistantId } = run;
   const metadata = {
@@ -218,7 +188,7 @@ async function beginTask(parts: TransportParts, order: Order): Promise<AsyncRun>
   if (started.kind === "busy") throw failed("The run that gives the task was ended.");
   if (started.kind !== "created" && started.kind !== "known") throw failed("The thread of the task is gone.");
   if (started.kind === "created")
-    for (const other of started.displaced) worker.active(other.run_id)?.cancel("interrupt");
+    for (const other of started.displaced) active.run(other.run_id)?.cancel("interrupt");
   await queue.wake(run.threadId);
   return { threadId: run.threadId, runId: started.run.run_id, status: "pending" };
 }

@@ -11,7 +11,7 @@ import type {
 } from "../../records/records.ts";
 import { BACKGROUND_KINDS } from "../../records/tables/mail.ts";
 import { readState } from "../state/read-state.ts";
-import { taskEndOf } from "./task-host.ts";
+import { taskEndOf } from "./task-mail.ts";
 
 /** Whether the agent has a list of its background tasks, and reads of their ends. */
 export function keepsTasks(agent: AnyGraph): boolean {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";
 import { EVERYONE } from "../../records/records.ts";
 import { agentOf, begin, OWNER, openSite, type Site, textsOf, userSays } from "../service-for-tests.ts";
-import { newThread } from "../start-run.ts";
+import { newThread } from "../thread-of-run.ts";
 
 const openFast = () =>
   openSite(
