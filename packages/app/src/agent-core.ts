@@ -20,14 +20,16 @@ import { checkNames } from "deepwright/check-options";
 import { buildLlm, type LlmSettings } from "./agent-core/llm.ts";
 import { memoryTool } from "./agent-core/memory-tool.ts";
 import { type AgentMode, checkedMode, modePrompt } from "./agent-core/prompt.ts";
+import { chosenSearch, type SearchSettings } from "./agent-core/search-settings.ts";
 import { type AgentEvents, eventsOf, type StreamConfig, type StreamingAgent } from "./agent-core/stream.ts";
-import { chosenSearch, type SearchSettings, type WebSearch, webSearchTool } from "./agent-core/web-search.ts";
+import { type WebSearch, webSearchTool } from "./agent-core/web-search.ts";
 import { openWorkspace } from "./agent-core/workspace.ts";
 
 export type { LlmSettings } from "./agent-core/llm.ts";
 export type { AgentMode } from "./agent-core/prompt.ts";
+export type { SearchSettings } from "./agent-core/search-settings.ts";
 export type { AgentEvent, AgentEvents } from "./agent-core/stream.ts";
-export type { SearchSettings, WebSearch } from "./agent-core/web-search.ts";
+export type { WebSearch } from "./agent-core/web-search.ts";
 export { buildLlm };
 
 /** null means absent. */

@@ -1,13 +1,8 @@
 /** Tools of MCP servers for agents: connects to servers, checks trust, offers their tools. */
 
+export type { Mcp, McpServerStatus, OpenMcpOptions, TrustRequest } from "./mcp-types.ts";
 export type { McpNotice, McpNoticeCode, OnNotice } from "./notices.ts";
-export {
-  type Mcp,
-  type McpServerStatus,
-  type OpenMcpOptions,
-  openMcp,
-  type TrustRequest,
-} from "./open-mcp.ts";
+export { openMcp } from "./open-mcp.ts";
 export type { ConnectionState } from "./servers/connection.ts";
 export type { HttpDefinition, McpServerDefinition, StdioDefinition } from "./servers/definition.ts";
 export {

@@ -1,9 +1,9 @@
 /** Servers that may be used, opened: what an agent is given of them. */
 
 import { visibleLine } from "deepwright/console-line";
+import type { Mcp, McpServerStatus, OpenMcpOptions } from "./mcp-types.ts";
 import { createMcpMiddleware } from "./middleware.ts";
 import type { OnNotice } from "./notices.ts";
-import type { Mcp, McpServerStatus, OpenMcpOptions } from "./open-mcp.ts";
 import type { HttpDefinition, StdioDefinition } from "./servers/definition.ts";
 import { controlPathsOf, type KnownServer, trustOf } from "./servers/known-servers.ts";
 import { createCatalogue } from "./tools/catalogue.ts";

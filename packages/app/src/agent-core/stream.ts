@@ -16,7 +16,7 @@ export interface AgentEvents extends AsyncIterable<AgentEvent> {
 }
 
 export interface StreamingAgent {
-  stream(input: any, options?: any): Promise<AsyncIterable<any>>;
+  stream(input: unknown, options?: unknown): Promise<AsyncIterable<unknown>>;
 }
 
 export interface StreamConfig {

@@ -2,8 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { chosenSearch } from "./search-settings.ts";
 import { tavilySearch } from "./tavily.ts";
-import { chosenSearch, webSearchTool } from "./web-search.ts";
+import { webSearchTool } from "./web-search.ts";
 
 const KEY = "tvly-key-for-tests";
 let baseUrl: string;

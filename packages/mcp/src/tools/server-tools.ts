@@ -1,8 +1,8 @@
 /** One server with its connection and what it offers. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { visibleLine } from "deepwright/console-line";
+import type { OpenMcpOptions } from "../mcp-types.ts";
 import type { McpNoticeCode, OnNotice } from "../notices.ts";
-import type { OpenMcpOptions } from "../open-mcp.ts";
 import { type Connection, type ConnectionState, openConnection } from "../servers/connection.ts";
 import type { HttpDefinition, StdioDefinition } from "../servers/definition.ts";
 import type { KnownServer } from "../servers/known-servers.ts";

@@ -5,13 +5,11 @@
  * it has of its own. So the copy is given what the agent itself was built without; the caller's agent stays as it is,
  * and whatever it was built with counts.
  */
-import type { BaseCheckpointSaver, BaseStore, Pregel } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { ConfigurationError, putInOrder } from "deepwright";
+import type { AnyGraph } from "./graph-types.ts";
 
-/** A compiled graph of whatever make. */
-export type AnyGraph = Pregel<any, any, any, any, any>;
-
-export interface AgentPlaces {
+export interface AgentStorage {
   readonly saver: BaseCheckpointSaver;
   readonly store?: BaseStore | undefined;
   /** Seconds a claim on a thread lives without being renewed. */
@@ -19,7 +17,7 @@ export interface AgentPlaces {
 }
 
 /** Takes compiled graphs, agents that have one as `graph`, and graphs that can be compiled. */
-export function bindAgent(name: string, given: unknown, { saver, store, claimTtl }: AgentPlaces): AnyGraph {
+export function bindAgent(name: string, given: unknown, { saver, store, claimTtl }: AgentStorage): AnyGraph {
   const bound = compiled(name, given).withConfig({}) as AnyGraph & { threadClaim?: unknown };
   if (bound.checkpointer === undefined || bound.checkpointer === null || bound.checkpointer === true)
     bound.checkpointer = saver;

@@ -1,6 +1,6 @@
 /** Facts that clients can ask about an agent: the schemas of its state and the drawing of its graph. */
 import { getJsonSchemaFromSchema } from "@langchain/langgraph";
-import type { AnyGraph } from "./bind-agent.ts";
+import type { AnyGraph } from "./graph-types.ts";
 
 export interface GraphSchemas {
   readonly graph_id: string;

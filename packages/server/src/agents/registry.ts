@@ -1,8 +1,9 @@
 /** The agents of the server by name, and the assistant each of them has by itself. */
 import type { Assistant } from "@deepwright/protocol";
 import { ConfigurationError, checkAsyncGraphs, registerGraph } from "deepwright";
-import { type AgentPlaces, type AnyGraph, bindAgent } from "./bind-agent.ts";
+import { type AgentStorage, bindAgent } from "./bind-agent.ts";
 import { assistantIdOf, defaultAssistant } from "./default-assistant.ts";
+import type { AnyGraph } from "./graph-types.ts";
 
 /** An agent, or a function that makes it: called once, when it is first wanted. */
 export type AgentSource = object | ((config: { readonly configurable: object }) => unknown);
@@ -26,7 +27,7 @@ export interface AgentRegistry {
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._@-]{0,126}[A-Za-z0-9])?$/;
 
 export function createAgentRegistry(
-  options: AgentPlaces & { readonly agents: Readonly<Record<string, AgentSource>> },
+  options: AgentStorage & { readonly agents: Readonly<Record<string, AgentSource>> },
 ): AgentRegistry {
   const { agents, ...places } = options;
   const createdAt = new Date().toISOString();

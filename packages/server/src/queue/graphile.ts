@@ -76,17 +76,7 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   };
   const add = async (threadId: string, notBefore: number | undefined): Promise<void> => {
     const { addJob } = await sender();
-    const isLater = notBefore !== undefined && notBefore > Date.now();
-    await addJob(
-      TASK,
-      { threadId },
-      {
-        // What is not due yet does not stand in for what is.
-        jobKey: isLater ? `${threadId}@${Math.ceil(notBefore)}` : threadId,
-        maxAttempts: ATTEMPTS,
-        ...(isLater && { runAt: new Date(notBefore) }),
-      },
-    );
+    await addJob(TASK, { threadId }, jobOptions(threadId, notBefore));
   };
   /** One that cannot be sent now is lost, not failed. */
   const wake = (threadId: string, notBefore?: number): Promise<void> =>
@@ -132,6 +122,13 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
       return closed;
     },
   };
+}
+
+/** A job that is due later has its own key, so that it does not take the place of one that is due now. */
+function jobOptions(threadId: string, notBefore: number | undefined) {
+  if (notBefore === undefined || notBefore <= Date.now()) return { jobKey: threadId, maxAttempts: ATTEMPTS };
+  const jobKey = `${threadId}@${Math.ceil(notBefore)}`;
+  return { jobKey, maxAttempts: ATTEMPTS, runAt: new Date(notBefore) };
 }
 
 async function openUtils(options: Parameters<typeof makeWorkerUtils>[0]): Promise<WorkerUtils> {

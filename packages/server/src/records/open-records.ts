@@ -2,8 +2,9 @@ import { openPostgresSql, openSqliteService } from "@deepwright/checkpoint/sql";
 import { checkDurations } from "deepwright/duration";
 import { PostgresNews } from "./postgres-news.ts";
 import type { ServerRecords } from "./records.ts";
-import makeService, { type RecordsService, type Rows } from "./service.ts";
+import makeService, { createRows, type RecordsService, type Rows } from "./service.ts";
 import { sqlRecords } from "./sql-records.ts";
+import type { Database } from "./tables/database.ts";
 import { Watchers } from "./watchers.ts";
 
 /** A file (`:memory:` for one that is not kept), or the URL of a database. The threads may be in the same. */
@@ -82,66 +83,10 @@ function serviceModule(): URL {
   return new URL(here.includes("/chunks/") ? "../records/service.js" : "./records/service.js", here);
 }
 
-const METHODS: { readonly [R in keyof Rows]: readonly (keyof Rows[R] & string)[] } = {
-  assistants: ["put", "setLatest", "get", "search", "count", "versions", "countVersions", "delete"],
-  threads: [
-    "put",
-    "get",
-    "head",
-    "patch",
-    "note",
-    "search",
-    "count",
-    "has",
-    "isTaken",
-    "delete",
-    "retire",
-    "drop",
-    "expired",
-  ],
-  runs: [
-    "start",
-    "keyed",
-    "withdraw",
-    "get",
-    "list",
-    "heads",
-    "count",
-    "next",
-    "open",
-    "delete",
-    "requestCancel",
-    "claimNext",
-    "keepClaim",
-    "noteStall",
-    "finish",
-    "release",
-    "threadsToWakeUp",
-  ],
-  events: ["append", "read", "skim", "piece", "marks", "sweep"],
-  crons: ["put", "get", "search", "count", "delete", "due", "ahead", "advance"],
-  mail: ["post", "waiting", "settle", "unattended"],
-  tasks: ["begin", "get", "cancel"],
-  hooks: ["take", "note", "get"],
-  background: [
-    "follow",
-    "hurry",
-    "forget",
-    "take",
-    "again",
-    "end",
-    "stopped",
-    "takeCompletions",
-    "noteAttempt",
-    "hasCompletion",
-    "openOn",
-    "stop",
-  ],
-};
-
+/** Every method of every table as a call to the thread of the database. */
 function rowsOver(call: RecordsService["call"]): Rows {
-  const resources = Object.entries(METHODS).map(([resource, methods]) => {
-    const functions = methods.map((method) => [
+  const resources = Object.entries(createRows({} as Database)).map(([resource, methods]) => {
+    const functions = Object.keys(methods).map((method) => [
       method,
       (...args: readonly unknown[]) => call(resource, method, args),
     ]);

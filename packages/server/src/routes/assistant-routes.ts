@@ -1,8 +1,8 @@
 /** Assistants: the server's own, one for each agent, and those clients make of them. */
 import { randomUUID } from "node:crypto";
 import type { Assistant, CreateAssistant } from "@deepwright/protocol";
-import type { AnyGraph } from "../agents/bind-agent.ts";
 import { drawingOf, schemasOf, subgraphsOf } from "../agents/describe-graph.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import type { Call, Handlers } from "./call.ts";

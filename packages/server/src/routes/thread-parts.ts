@@ -2,7 +2,7 @@
 import { READ_LIMIT_KEY, type ReadLimit, type ThreadClaim } from "@deepwright/checkpoint";
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
-import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import { notFound, Problem } from "../http/problems.ts";
 import type { ThreadHead, ThreadRecord } from "../records/records.ts";
 import { CLAIM_KEY } from "../runs/input/run-input.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { openThreads, type ThreadClaim } from "@deepwright/checkpoint";
 import type { CreateThread, Thread } from "@deepwright/protocol";
-import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
 import { clientUpdate } from "../runs/input/client-messages.ts";

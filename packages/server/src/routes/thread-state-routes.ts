@@ -1,7 +1,7 @@
 /** The state of a thread: as it is, as it was, and what a client may write into it. */
 
 import { type Checkpoint, HEADER, type ThreadHistory, type ThreadState } from "@deepwright/protocol";
-import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import { HeldAnswer } from "../http/held-answer.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadHead } from "../records/records.ts";

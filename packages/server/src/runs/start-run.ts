@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Assistant, CreateRun, MultitaskStrategy, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";

@@ -1,7 +1,7 @@
 /** A thread as listings show it and as a run leaves it. */
 
 import { type AgentOutcome, agentOutcome, type Interrupt, type RunStatus } from "@deepwright/protocol";
-import type { AnyGraph } from "../agents/bind-agent.ts";
+import type { AnyGraph } from "../agents/graph-types.ts";
 import { readState } from "./state/read-state.ts";
 import type { WireJson } from "./wire/wire-json.ts";
 

@@ -1,7 +1,7 @@
 /** Tasks that other servers do for threads, and the end of everything a thread has at work. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { RemoteTask } from "../background-records.ts";
+import type { RemoteTask } from "../contract/background-records.ts";
 import type { RunClaim, ServerRecords } from "../records.ts";
 import { claimed, newRun, newThread, started, TTL, thread } from "./facts-for-tests.ts";
 import type { RecordsSite } from "./records-suite-for-tests.ts";

@@ -10,8 +10,6 @@ import { addMetadata, removeMarks, verifying, writeMarks } from "./json-filter.t
 type Filters = Pick<SearchAssistants, "graph_id" | "name" | "metadata">;
 type IfExists = "raise" | "do_nothing" | "replace";
 
-export type AssistantRows = ReturnType<typeof assistantRows>;
-
 export function assistantRows(database: Database) {
   const { read, write } = database;
   return {

@@ -1,5 +1,5 @@
-/** Background work of threads as rows, run where the database is. */
-import type { Completion, RemoteTask, TaskStatus } from "../background-records.ts";
+/** What threads have at work in the background, as rows where the database lives. */
+import type { Completion, RemoteTask, TaskStatus } from "../contract/background-records.ts";
 import type { Owner, RunRecord } from "../records.ts";
 import { callbackOf, noteAttempt, noteCompletion, takeCompletions } from "./completions.ts";
 import type { Database } from "./database.ts";
@@ -13,8 +13,6 @@ import {
 } from "./remote-tasks.ts";
 import { isOpen } from "./runs.ts";
 import { stopThread } from "./task-ends.ts";
-
-export type BackgroundRows = ReturnType<typeof backgroundRows>;
 
 export function backgroundRows(database: Database) {
   const { read, write } = database;

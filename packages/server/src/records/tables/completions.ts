@@ -1,6 +1,6 @@
 /** Addresses for the end of a task (`createCompletionCallbackMiddleware`) as rows, run where the database is. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
-import type { Completion } from "../background-records.ts";
+import type { Completion } from "../contract/background-records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
 import { goesOn } from "./task-ends.ts";
 

@@ -4,7 +4,7 @@ import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { Cron, SearchCrons } from "@deepwright/protocol";
 import type { DueCron, Owner, PlacedCron } from "../records.ts";
 import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
-import type { Database, SqlRow } from "./database.ts";
+import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { contains } from "./json-filter.ts";
 
 type Filters = Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata"> & { enabled?: boolean | null };
@@ -17,33 +17,10 @@ export interface CronStep {
   readonly to: number | null;
 }
 
-export type CronRows = ReturnType<typeof cronRows>;
-
 export function cronRows(database: Database) {
   const { read, write } = database;
   return {
-    put: (owner: Owner, cron: Cron): Promise<Cron> =>
-      write(async (session) => {
-        await session.run(
-          `INSERT INTO dw_srv_crons (owner, cron_id, assistant_id, thread_id, enabled, next_run, created_at, updated_at,
-            body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            ON CONFLICT (owner, cron_id) DO UPDATE SET assistant_id = excluded.assistant_id,
-              thread_id = excluded.thread_id, enabled = excluded.enabled, next_run = excluded.next_run,
-              updated_at = excluded.updated_at, body = excluded.body, taken = NULL`,
-          [
-            owner,
-            cron.cron_id,
-            cron.assistant_id,
-            cron.thread_id,
-            cron.enabled ? 1 : 0,
-            cron.next_run_date === null ? null : Date.parse(cron.next_run_date),
-            Date.parse(cron.created_at),
-            Date.parse(cron.updated_at),
-            JSON.stringify(cron),
-          ],
-        );
-        return cron;
-      }),
+    put: (owner: Owner, cron: Cron): Promise<Cron> => write((session) => putCron(session, owner, cron)),
 
     get: (owner: Owner, cronId: string): Promise<Cron | undefined> =>
       read(async (session) => {
@@ -113,6 +90,28 @@ export function cronRows(database: Database) {
         return made;
       }),
   };
+}
+
+async function putCron(session: SqlSession, owner: Owner, cron: Cron): Promise<Cron> {
+  await session.run(
+    `INSERT INTO dw_srv_crons (owner, cron_id, assistant_id, thread_id, enabled, next_run, created_at, updated_at,
+      body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      ON CONFLICT (owner, cron_id) DO UPDATE SET assistant_id = excluded.assistant_id,
+        thread_id = excluded.thread_id, enabled = excluded.enabled, next_run = excluded.next_run,
+        updated_at = excluded.updated_at, body = excluded.body, taken = NULL`,
+    [
+      owner,
+      cron.cron_id,
+      cron.assistant_id,
+      cron.thread_id,
+      cron.enabled ? 1 : 0,
+      cron.next_run_date === null ? null : Date.parse(cron.next_run_date),
+      Date.parse(cron.created_at),
+      Date.parse(cron.updated_at),
+      JSON.stringify(cron),
+    ],
+  );
+  return cron;
 }
 
 const LISTING: Listing = {

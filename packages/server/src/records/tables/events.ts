@@ -27,8 +27,6 @@ export interface RunMark {
   readonly mark: string;
 }
 
-export type EventRows = ReturnType<typeof eventRows>;
-
 export function eventRows(database: Database) {
   return {
     /** One transaction for all; of each the number of its last event, undefined under an old fence. */

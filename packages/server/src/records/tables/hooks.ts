@@ -1,6 +1,6 @@
 /** Webhook calls as rows, run where the database is. */
 
-import type { DueHook, HookRecord, PassedOver } from "../hook-records.ts";
+import type { DueHook, HookRecord, PassedOver } from "../contract/hook-records.ts";
 import type { Owner, RunRecord } from "../records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
 
@@ -13,8 +13,6 @@ export interface HookOutcome {
 
 /** Longer than any pause between two attempts, in milliseconds. The first attempt is due at once. */
 const LONGEST_PAUSE = "CASE WHEN attempts = 0 THEN 60000 ELSE 86400000 END";
-
-export type HookRows = ReturnType<typeof hookRows>;
 
 export function hookRows(database: Database) {
   const { read, write, clock } = database;

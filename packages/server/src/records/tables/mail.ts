@@ -47,8 +47,6 @@ const UNATTENDED = `SELECT owner, thread_id FROM (
     AND k.name = 'mail:' || LENGTH(lonely.thread_id) || ':' || lonely.thread_id || ':' || lonely.newest)
   ORDER BY CASE WHEN lonely.last_run IS NULL THEN 1 ELSE 0 END, RANDOM() LIMIT $1`;
 
-export type MailRows = ReturnType<typeof mailRows>;
-
 export function mailRows(database: Database) {
   const { read, write } = database;
   return {

@@ -1,6 +1,6 @@
 /** Tasks that other servers do for threads, as rows where the database lives. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
-import type { RemoteTask, TaskStatus } from "../background-records.ts";
+import type { RemoteTask, TaskStatus } from "../contract/background-records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
 import { insertLetter } from "./mail.ts";
 import { lockThread } from "./run-row.ts";

@@ -27,8 +27,6 @@ import { findRun, HEAD_COLUMNS, headOf, lockThread, momentOf, runOf } from "./ru
 import { cancelRun, knownRun, startRun } from "./start-run.ts";
 import { endTask, lockParent } from "./task-ends.ts";
 
-export type RunRows = ReturnType<typeof runRows>;
-
 export function runRows(database: Database) {
   return {
     start: (run: NewRun, now: number): Promise<StartedRun> =>
@@ -49,20 +47,8 @@ export function runRows(database: Database) {
         return rows.map(runOf);
       }),
 
-    next: (
-      owner: Owner,
-      threadId: string,
-      after: number,
-      { open = false }: { open?: boolean } = {},
-    ): Promise<RunRecord | undefined> =>
-      database.read(async (session) => {
-        const [row] = await session.all(
-          `SELECT * FROM dw_srv_runs WHERE owner = $1 AND thread_id = $2 AND sequence > $3${open ? " AND open = 1" : ""}
-            ORDER BY sequence LIMIT 1`,
-          [owner, threadId, after],
-        );
-        return row && runOf(row);
-      }),
+    next: (owner: Owner, threadId: string, after: number, query: { open?: boolean } = {}) =>
+      database.read((session) => nextRun(session, owner, threadId, after, query)),
 
     heads: (owner: Owner, threadId: string, query: Page & { status?: RunStatus }): Promise<RunHead[]> =>
       database.read(async (session) => {
@@ -86,21 +72,9 @@ export function runRows(database: Database) {
       lastEvents: readonly NewEvent[],
       now: number,
     ): Promise<RunRecord | undefined> =>
-      database.write(async (session) => {
-        const seen = await findRun(database, session, owner, runId);
-        if (seen === undefined) return undefined;
-        const { thread_id: threadId } = seen.run;
-        const parent = await lockParent(database, session, threadId);
-        if (!(await lockThread(database, session, threadId))) return undefined;
-        const found = await findRun(database, session, owner, runId);
-        if (found === undefined) return undefined;
-        if (!isOpen(found.run)) return wasCancelled(found.run, action, now) ? found.run : undefined;
-        const run = await cancelRun(database, session, found, action, lastEvents, now);
-        if (isOpen(run)) return run;
-        if (parent !== undefined) await endTask(session, parent, threadId, "cancelled");
-        await noteCompletion(database, session, { threadId, runId }, callbackOf(run.request), "cancelled");
-        return run;
-      }),
+      database.write((session) =>
+        requestCancel(database, session, { owner, runId, action, lastEvents, now }),
+      ),
 
     claimNext: (
       threadId: string,
@@ -133,6 +107,34 @@ export function runRows(database: Database) {
   };
 }
 
+interface CancelRequest {
+  readonly owner: Owner;
+  readonly runId: string;
+  readonly action: "interrupt" | "rollback";
+  readonly lastEvents: readonly NewEvent[];
+  readonly now: number;
+}
+
+async function requestCancel(
+  database: Database,
+  session: SqlSession,
+  { owner, runId, action, lastEvents, now }: CancelRequest,
+): Promise<RunRecord | undefined> {
+  const seen = await findRun(database, session, owner, runId);
+  if (seen === undefined) return undefined;
+  const { thread_id: threadId } = seen.run;
+  const parent = await lockParent(database, session, threadId);
+  if (!(await lockThread(database, session, threadId))) return undefined;
+  const found = await findRun(database, session, owner, runId);
+  if (found === undefined) return undefined;
+  if (!isOpen(found.run)) return wasCancelled(found.run, action, now) ? found.run : undefined;
+  const run = await cancelRun(database, session, found, action, lastEvents, now);
+  if (isOpen(run)) return run;
+  if (parent !== undefined) await endTask(session, parent, threadId, "cancelled");
+  await noteCompletion(database, session, { threadId, runId }, callbackOf(run.request), "cancelled");
+  return run;
+}
+
 /** By this very request, whose answer got lost. */
 function wasCancelled(run: RunRecord, action: string, now: number): boolean {
   return run.cancel === action && run.attempts === 0 && run.updated_at === momentOf(now);
@@ -161,6 +163,21 @@ function runsOf(owner: Owner, threadId: string, status: RunStatus | undefined): 
   conditions.add(`thread_id = ${conditions.bind(threadId)}`);
   if (status !== undefined) conditions.add(`status = ${conditions.bind(status)}`);
   return conditions;
+}
+
+async function nextRun(
+  session: SqlSession,
+  owner: Owner,
+  threadId: string,
+  after: number,
+  { open = false }: { open?: boolean },
+): Promise<RunRecord | undefined> {
+  const [row] = await session.all(
+    `SELECT * FROM dw_srv_runs WHERE owner = $1 AND thread_id = $2 AND sequence > $3${open ? " AND open = 1" : ""}
+      ORDER BY sequence LIMIT 1`,
+    [owner, threadId, after],
+  );
+  return row && runOf(row);
 }
 
 async function openRuns(

@@ -16,8 +16,6 @@ export interface StoredTask {
   readonly run: NewRun;
 }
 
-export type TaskRows = ReturnType<typeof taskRows>;
-
 export function taskRows(database: Database) {
   return {
     begin: (task: StoredTask, now: number): Promise<StartedRun> =>

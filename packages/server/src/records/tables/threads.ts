@@ -45,8 +45,6 @@ export interface ThreadChange {
 /** No row has this number. */
 const NOT_STORED = 0;
 
-export type ThreadRows = ReturnType<typeof threadRows>;
-
 export function threadRows(database: Database) {
   const { read, write } = database;
   return {
@@ -72,15 +70,7 @@ export function threadRows(database: Database) {
       write((session) => patchThread(database, session, owner, threadId, change, now)),
 
     note: ({ owner, incarnation }: ThreadPlace, state: ShownState, now: number): Promise<void> =>
-      write(async (session) => {
-        const { status, values, interrupts, error } = state;
-        const change = status === "busy" ? "status = COALESCE(status, $6)" : "status = $6";
-        await session.run(
-          `UPDATE dw_srv_threads SET state_values = $2, interrupts = $3, error = $4, updated_at = $5,
-            state_updated_at = $5, ${change} WHERE position = $1 AND owner = $7`,
-          [incarnation ?? NOT_STORED, values, interrupts, error, now, status, owner],
-        );
-      }),
+      write((session) => noteState(session, { owner, incarnation }, state, now)),
 
     search: (owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]> =>
       read((session) => searchThreads(database, session, owner, query, bytes)),
@@ -125,19 +115,39 @@ export function threadRows(database: Database) {
       }),
 
     expired: (limit: number): Promise<ThreadPlace[]> =>
-      read(async (session) => {
-        const rows = await session.all(
-          `SELECT owner, thread_id, position FROM dw_srv_threads WHERE expires_at <= ${database.clock}
-            OR (owner = $2 AND expires_at > ${database.clock} + ${2 * RETIRED_MS}) ORDER BY expires_at LIMIT $1`,
-          [Math.max(0, limit), EVERYONE],
-        );
-        return rows.map((row) => ({
-          owner: row.owner as string,
-          thread_id: row.thread_id as string,
-          incarnation: row.position as number,
-        }));
-      }),
+      read((session) => expiredThreads(database, session, limit)),
   };
+}
+
+async function expiredThreads(
+  { clock }: Database,
+  session: SqlSession,
+  limit: number,
+): Promise<ThreadPlace[]> {
+  const rows = await session.all(
+    `SELECT owner, thread_id, position FROM dw_srv_threads WHERE expires_at <= ${clock}
+      OR (owner = $2 AND expires_at > ${clock} + ${2 * RETIRED_MS}) ORDER BY expires_at LIMIT $1`,
+    [Math.max(0, limit), EVERYONE],
+  );
+  return rows.map((row) => ({
+    owner: row.owner as string,
+    thread_id: row.thread_id as string,
+    incarnation: row.position as number,
+  }));
+}
+
+async function noteState(
+  session: SqlSession,
+  { owner, incarnation }: Pick<ThreadPlace, "owner" | "incarnation">,
+  { status, values, interrupts, error }: ShownState,
+  now: number,
+): Promise<void> {
+  const change = status === "busy" ? "status = COALESCE(status, $6)" : "status = $6";
+  await session.run(
+    `UPDATE dw_srv_threads SET state_values = $2, interrupts = $3, error = $4, updated_at = $5,
+      state_updated_at = $5, ${change} WHERE position = $1 AND owner = $7`,
+    [incarnation ?? NOT_STORED, values, interrupts, error, now, status, owner],
+  );
 }
 
 /** In a transaction of somebody else. */

@@ -9,7 +9,7 @@ import {
   type RunControl,
 } from "@langchain/langgraph";
 import { ASYNC_TASK_HOST_CONFIG_KEY, asyncTaskReport } from "deepwright";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import type { AgentRegistry } from "../../agents/registry.ts";
 import type { NewEvent, RunClaim, RunRecord, ServerRecords, TaskStatus } from "../../records/records.ts";
 import { namedAnswer } from "../input/check-resume.ts";

@@ -1,6 +1,6 @@
 /** Where a run began, and the way back there. */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import type { EventRecords } from "../../records/records.ts";
 import { CLAIM_KEY } from "../input/run-input.ts";
 import { deleteState } from "../upkeep/remove-thread.ts";

@@ -1,6 +1,6 @@
 /** Values of a client against the schema of the agent, before anything is stored. */
 import type { CreateRun } from "@deepwright/protocol";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import { ServiceError } from "../service-error.ts";
 import { runInput } from "./run-input.ts";
 

@@ -2,7 +2,7 @@
 
 import { Command } from "@langchain/langgraph";
 import { isRecord } from "deepwright/check-options";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import { ServiceError } from "../service-error.ts";
 import { readThread } from "../thread-view.ts";
 

@@ -1,6 +1,6 @@
 /** A checkpoint a client named: the engine takes one that is not there for an empty thread, and would begin anew. */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import { missing } from "../service-error.ts";
 
 export interface NamedCheckpoint {

@@ -1,6 +1,6 @@
 /** The state of a thread, also of one that holds what its agent cannot take. */
 import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langchain/langgraph";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import { isOutage } from "../execution/run-error.ts";
 
 /**

@@ -6,7 +6,7 @@
  */
 import { type AsyncTaskHost, type Mailbox, tellAsyncTaskEnd, tellsAsyncTaskEnds } from "deepwright";
 import type { AgentRegistry } from "../../agents/registry.ts";
-import type { Completion } from "../../records/background-records.ts";
+import type { Completion } from "../../records/contract/background-records.ts";
 import type { Owner, RunRecord, ServerRecords } from "../../records/records.ts";
 import { callbackOf } from "../../records/tables/completions.ts";
 import { createDueWork, type DueWork, pauseAfter } from "../upkeep/due-work.ts";

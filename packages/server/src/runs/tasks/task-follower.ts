@@ -6,7 +6,7 @@
  */
 import { type AsyncTransport, DeepwrightError, remoteAsyncTasks } from "deepwright";
 import type { AgentRegistry } from "../../agents/registry.ts";
-import type { RemoteTask } from "../../records/background-records.ts";
+import type { RemoteTask } from "../../records/contract/background-records.ts";
 import type { Owner, ServerRecords, TaskStatus } from "../../records/records.ts";
 import { createDueWork, type DueWork, pauseAfter } from "../upkeep/due-work.ts";
 

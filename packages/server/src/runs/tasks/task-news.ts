@@ -1,7 +1,7 @@
 /** Whether a thread has to be told of the end of one of its background tasks. */
 
 import { type AsyncTask, isAsyncTaskNews } from "deepwright";
-import type { AnyGraph } from "../../agents/bind-agent.ts";
+import type { AnyGraph } from "../../agents/graph-types.ts";
 import type {
   MailRecords,
   RunRecord,

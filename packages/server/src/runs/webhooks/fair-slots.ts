@@ -2,7 +2,7 @@
  * Slots for simultaneous calls, so that no owner and no address has all of them: each may have as many as are still
  * free, so one alone has half of them, and there is always room for the next.
  */
-import type { DueHook, PassedOver } from "../../records/hook-records.ts";
+import type { DueHook, PassedOver } from "../../records/contract/hook-records.ts";
 
 type Place = Pick<DueHook, "owner" | "url">;
 

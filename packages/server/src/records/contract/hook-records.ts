@@ -1,5 +1,5 @@
-/** Records of webhooks. */
-import type { Owner } from "./records.ts";
+/** What is kept of webhooks. */
+import type { Owner } from "./owner.ts";
 
 /** The address of a client that is told of the end of a run. */
 export interface HookRecord {

@@ -1,0 +1,25 @@
+/** Assistants and their versions. */
+import type { Assistant, SearchAssistants } from "@deepwright/protocol";
+import type { ByteLimit, Page } from "../tables/conditions.ts";
+import type { Owner } from "./owner.ts";
+
+export interface AssistantRecords {
+  /**
+   * `replace` keeps what was there as an earlier version and numbers the new one itself; words that are the same make
+   * none. An id of `EVERYONE` exists for all.
+   */
+  put(
+    owner: Owner,
+    assistant: Assistant,
+    options: { readonly ifExists: "raise" | "do_nothing" | "replace" },
+  ): Promise<Assistant | "exists">;
+  /** Makes an earlier version the current one; the next change gets a new number all the same. */
+  setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
+  /** Those of the server itself, one for each agent, belong to everyone. */
+  get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
+  search(owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]>;
+  count(owner: Owner, query: Pick<SearchAssistants, "graph_id" | "name" | "metadata">): Promise<number>;
+  versions(owner: Owner, assistantId: string, query: Page): Promise<Assistant[]>;
+  countVersions(owner: Owner, assistantId: string): Promise<number>;
+  delete(owner: Owner, assistantId: string): Promise<boolean>;
+}

@@ -1,0 +1,199 @@
+/** Runs and their events. */
+import type {
+  AgentOutcome,
+  CreateRun,
+  MultitaskStrategy,
+  Run,
+  RunStatus,
+  ThreadStatus,
+} from "@deepwright/protocol";
+import type { RunPage } from "../tables/conditions.ts";
+import type { TaskStatus } from "./background-records.ts";
+import type { Owner } from "./owner.ts";
+import type { ThreadRecord } from "./thread-records.ts";
+
+export type RunUser = Readonly<Record<string, unknown>>;
+
+export interface RunRecord extends Run {
+  readonly owner: Owner;
+  /** What was asked for, checked. */
+  readonly request: CreateRun;
+  /** What `authenticate` said of who asked, beside the identity. Absent: nothing, or nobody asked. */
+  readonly user?: RunUser;
+  /** Grows within the thread: runs that wait are begun in this order. */
+  readonly sequence: number;
+  /** How often a worker has begun it; a run that ended nothing so often is given up. */
+  readonly attempts: number;
+  /** Why it failed, for clients: no path, no secret. */
+  readonly error?: { readonly error: string; readonly message: string };
+  /** A client asked for its end. */
+  readonly cancel?: "interrupt" | "rollback";
+}
+
+/** A run without what was asked for, which may be large. */
+export type RunHead = Omit<RunRecord, "request" | "user">;
+
+/** An event that has no number yet. */
+export type NewEvent = Omit<RunEvent, "sequence">;
+
+/** One event of a run, as it goes over the wire. */
+export interface RunEvent {
+  /** From 1, without gaps: what `Last-Event-ID` names. */
+  readonly sequence: number;
+  /** As in SSE: `metadata`, `values`, `updates|tools:…`, `messages`, `error`, `end`. */
+  readonly event: string;
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** `bytes` is there for a large one, whose data are not. */
+export interface SkimmedEvent extends RunEvent {
+  readonly bytes?: number;
+}
+
+export interface NewRun {
+  readonly owner: Owner;
+  readonly runId: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  readonly request: CreateRun;
+  readonly user?: RunUser | undefined;
+  readonly strategy: MultitaskStrategy;
+  /** A second request with the same key of the same owner is answered with the first run; other words under it are refused. */
+  readonly idempotencyKey?: string;
+  /** Of the words of the request. */
+  readonly requestHash?: string;
+  /** Milliseconds since 1970 before which it does not begin, and is in nobody's way. */
+  readonly notBefore?: number;
+  /** The last events of runs that `interrupt` and `rollback` end before they began. Default none. */
+  readonly endOfDisplaced?: readonly NewEvent[];
+}
+
+/** What tells that a run was asked for before. */
+export type RunKey = Pick<NewRun, "owner" | "idempotencyKey" | "requestHash">;
+
+export type StartedRun =
+  | {
+      readonly kind: "created";
+      readonly run: RunRecord;
+      /**
+       * By the strategies `interrupt` and `rollback`, as they are now: those that were begun, be they at work or given
+       * back, have `cancel` set and end first; those that had not begun have ended (`interrupted`).
+       */
+      readonly displaced: readonly RunRecord[];
+    }
+  /** The key was used before. If that run was deleted meanwhile, it is returned as it last was. */
+  | { readonly kind: "known"; readonly run: RunRecord }
+  /** The owner has no such thread. */
+  | { readonly kind: "no-thread" }
+  | { readonly kind: "busy" }
+  | { readonly kind: "key-reused" };
+
+/** The right to execute a run; storage refuses what comes under an older fence. */
+export interface RunClaim {
+  readonly run: RunRecord;
+  readonly fence: number;
+  /** Whether its thread does a task of another. */
+  readonly isTask?: boolean;
+  /** How many attempts, this one among them, began at the same step, as far as `noteStall` was told. */
+  readonly stalled: number;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly error?: RunRecord["error"];
+  /** How the agent ended it. Absent: it failed, waits, or its agent tells none. */
+  readonly outcome?: AgentOutcome;
+  /** What the thread is when nothing more is to do; until then it is `busy`. */
+  readonly threadStatus: ThreadStatus;
+  /** What listings show of the thread from now on; what is absent stays as it was. */
+  readonly values?: ThreadRecord["values"];
+  readonly interrupts?: ThreadRecord["interrupts"];
+  /** How a task has gone that ends with this run. Default: as the run. */
+  readonly task?: TaskStatus;
+  /** Who is to be told of it, and what: JSON text. */
+  readonly webhook?: { readonly url: string; readonly body: string };
+}
+
+export interface RunRecords {
+  /** One transaction: idempotency, the strategy, the order on the thread. */
+  start(run: NewRun): Promise<StartedRun>;
+  /** What `start` would say of the key: `known` or `key-reused`. Undefined: it is new. */
+  keyed(key: RunKey): Promise<StartedRun | undefined>;
+  /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
+  withdraw(owner: Owner, runId: string): Promise<boolean>;
+  get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
+  /** A page ends early when it has 16 MiB, or what `bytes` says; so do all listings. */
+  list(owner: Owner, threadId: string, query: RunPage): Promise<RunRecord[]>;
+  heads(owner: Owner, threadId: string, query: RunPage): Promise<RunHead[]>;
+  count(owner: Owner, threadId: string, query?: Pick<RunPage, "status">): Promise<number>;
+  /** The first of the thread behind this sequence; with `open`, of those that have not ended. */
+  next(
+    owner: Owner,
+    threadId: string,
+    after: number,
+    query?: { readonly open?: boolean },
+  ): Promise<RunRecord | undefined>;
+  /** Those of all threads that have not ended, also those that may not begin yet, oldest first. */
+  open(owner: Owner, query: RunPage): Promise<RunHead[]>;
+  delete(owner: Owner, runId: string): Promise<boolean>;
+  /**
+   * Notes that a client wants its end. One that has not begun ends at once, as `interrupted` with `lastEvents`; of one
+   * at work, the worker hears by `events.watch` and sees `cancel` in what `keepClaim` returns; one that was given back is
+   * ended by the next to claim it. Of several actions the first counts. Returns the run as it is now; undefined: there
+   * is none that goes on.
+   */
+  requestCancel(
+    owner: Owner,
+    runId: string,
+    action: "interrupt" | "rollback",
+    lastEvents?: readonly NewEvent[],
+  ): Promise<RunRecord | undefined>;
+  /**
+   * The one whose worker did not keep its claim, or one that was given back, or the oldest run of the thread that may
+   * begin, if none of the thread is at work; counts an attempt. A run that has `cancel`, or does not get further, is the
+   * worker's to finish without going on.
+   */
+  claimNext(threadId: string, worker: string, ttlMs: number): Promise<RunClaim | undefined>;
+  /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
+  keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
+  /**
+   * Of a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
+   * many attempts, this one among them, began there without getting further; undefined: another worker has the run.
+   */
+  noteStall(
+    claim: RunClaim,
+    first: string | undefined,
+    head: string | undefined,
+  ): Promise<number | undefined>;
+  /**
+   * The end of a run, once. In the same transaction: its last events, what the thread shows and, if a task of another
+   * thread ends with it, the letter that says so; and whom to tell outside. False: the fence is old.
+   */
+  finish(claim: RunClaim, end: RunEnd, events: readonly NewEvent[]): Promise<boolean>;
+  /** Back in its place in the queue, as after a drain; the attempt does not count. */
+  release(claim: RunClaim): Promise<void>;
+  /**
+   * Threads with runs that may begin and runs whose worker is gone, oldest first: for a start, and from time to time.
+   * Of a run this very process is at work on, it may be told after the machine slept: whoever asks leaves those out.
+   */
+  threadsToWakeUp(limit: number): Promise<string[]>;
+}
+
+export interface EventRecords {
+  /** Appends under the fence; returns the number of the last one, undefined when the fence is old. */
+  append(claim: RunClaim, events: readonly NewEvent[]): Promise<number | undefined>;
+  /** In order, after `after`; fewer than `limit` also when they are large (4 MiB), none only at the end. */
+  read(runId: string, after: number, limit: number): Promise<RunEvent[]>;
+  /** As `read`, but of an event beyond 2 MiB only its size: `piece` reads it. */
+  skim(runId: string, after: number, limit: number): Promise<SkimmedEvent[]>;
+  /** So many characters of the data of an event, from one on; less only at the end, none behind it. */
+  piece(runId: string, sequence: number, from: number, count: number): Promise<string>;
+  /**
+   * Calls when there may be more of this run, also its end and a request to cancel it, in whichever process that came
+   * about; sometimes for nothing. Watch first, then read. Returns how to stop it.
+   */
+  watch(runId: string, changed: () => void): () => void;
+  /** Events of runs that ended before this go, and idempotency keys after a day. */
+  sweep(beforeMs: number): Promise<void>;
+}
