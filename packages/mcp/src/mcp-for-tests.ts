@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { testProgram } from "../../../scripts/test-program.mjs";
+import type { Mcp, OpenMcpOptions } from "./mcp-types.ts";
 import type { McpNotice } from "./notices.ts";
-import { type Mcp, type OpenMcpOptions, openMcp } from "./open-mcp.ts";
+import { openMcp } from "./open-mcp.ts";
 import type { StdioDefinition } from "./servers/definition.ts";
 
 const PROGRAM = await testProgram(new URL("tools-program-for-tests.ts", import.meta.url));

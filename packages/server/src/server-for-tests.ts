@@ -110,7 +110,7 @@ export async function startServer(options: Partial<ServeOptions> = {}): Promise<
 
 /** Counts the streams of runs that the server is writing. */
 export function streamCounter({ app }: RunningServer): () => number {
-  const { events } = app.places.records;
+  const { events } = app.storage.records;
   const { watch } = events;
   let open = 0;
   events.watch = (...given) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../../../../scripts/test-time.ts";
 import { linesOf, opened, projectWith, scratch, toolsProgram } from "../mcp-for-tests.ts";
-import type { TrustRequest } from "../open-mcp.ts";
+import type { TrustRequest } from "../mcp-types.ts";
 import { namedFiles } from "./named-files.ts";
 
 const [PROGRAM = ""] = toolsProgram().args ?? [];

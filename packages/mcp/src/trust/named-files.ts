@@ -55,7 +55,7 @@ export async function namedFiles(
   const first = INTERPRETERS.test(command) ? args.find((word) => !word.startsWith("-")) : undefined;
   const candidates = new Set([
     ...(command.includes("/") ? [resolve(directory, command)] : []),
-    ...bases.flatMap((base) => words.flatMap((word) => placesOf(word, base))).flatMap(withEndings),
+    ...bases.flatMap((base) => words.flatMap((word) => pathsIn(word, base))).flatMap(withEndings),
     ...(first === undefined ? [] : ENTRIES.map((entry) => resolve(cwd, first, entry))),
   ]);
   const data = new Set((definition.dataFiles ?? []).map((path) => resolve(cwd, path)));
@@ -104,7 +104,7 @@ function wordsOf({ args = [], env = {} }: StdioDefinition): readonly string[] {
 }
 
 /** The rest of a path that begins with a variable looks absolute, and may lie below. */
-function placesOf(word: string, base: string): readonly string[] {
+function pathsIn(word: string, base: string): readonly string[] {
   return isAbsolute(word) ? [word, join(base, word)] : [join(base, word)];
 }
 
@@ -119,7 +119,7 @@ async function directoriesIn(
   project: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const path of new Set(words.flatMap((word) => placesOf(word, cwd)))) {
+  for (const path of new Set(words.flatMap((word) => pathsIn(word, cwd)))) {
     if (found.length >= MOST_DIRECTORIES) break;
     if (path === cwd || !isInside(path, project)) continue;
     const facts = await stat(path).catch(() => undefined);

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linesOf, opened, projectWith, scratch, toolsProgram } from "../mcp-for-tests.ts";
-import type { TrustRequest } from "../open-mcp.ts";
+import type { TrustRequest } from "../mcp-types.ts";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 import { openTrustStore } from "./trust-store.ts";
 

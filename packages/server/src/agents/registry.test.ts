@@ -1,4 +1,4 @@
-/** Agents by name, with the places of the server. */
+/** Agents by name, with the storage of the server. */
 import { MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent } from "deepwright";
 import { say, scriptedModel } from "deepwright/testing";

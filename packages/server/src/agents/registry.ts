@@ -29,7 +29,7 @@ const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._@-]{0,126}[A-Za-z0-9])?$/;
 export function createAgentRegistry(
   options: AgentStorage & { readonly agents: Readonly<Record<string, AgentSource>> },
 ): AgentRegistry {
-  const { agents, ...places } = options;
+  const { agents, ...storage } = options;
   const createdAt = new Date().toISOString();
   const sources = new Map<string, AgentSource>();
   const loaded = new Map<string, Promise<AnyGraph>>();
@@ -50,7 +50,7 @@ export function createAgentRegistry(
   };
   const load = async (name: string, source: AgentSource): Promise<AnyGraph> => {
     const isFactory = typeof source === "function" && !("stream" in source);
-    const agent = await bindAgent(name, isFactory ? await source({ configurable: {} }) : source, places);
+    const agent = await bindAgent(name, isFactory ? await source({ configurable: {} }) : source, storage);
     checkAsyncGraphs(agent);
     return agent;
   };

@@ -9,7 +9,7 @@
  */
 import type { CreateRun } from "@deepwright/protocol";
 import { after } from "deepwright/duration";
-import type { CronRecords, DueCron, Owner, PlacedCron, RunRecord } from "../records/records.ts";
+import type { CronRecords, DueCron, ListedCron, Owner, RunRecord } from "../records/records.ts";
 import { ServiceError } from "../runs/service-error.ts";
 import type { StartRun } from "../runs/start-request.ts";
 import { nextDate } from "./schedule.ts";
@@ -118,7 +118,7 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
  * run find it by its key.
  */
 async function bringDatesBack(crons: CronTickerOptions["crons"], now: Date): Promise<void> {
-  let page: readonly PlacedCron[] = [];
+  let page: readonly ListedCron[] = [];
   do {
     page = await crons.ahead(now.getTime(), page.at(-1)?.position ?? 0, AT_ONCE);
     const steps = page.map((due) => ({ due, next: nextDate(due.cron, now) }));

@@ -19,7 +19,7 @@ import { type Authenticate, tellingApart, tokenAuthentication } from "./authenti
 import { guard, safeHeaders } from "./guard.ts";
 import { Readiness } from "./health/readiness.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import { doorsOf } from "./host-and-origin.ts";
+import { accessRules } from "./host-and-origin.ts";
 import { CostlyRequests } from "./limits/costly-requests.ts";
 import { HeldBytes } from "./limits/held-bytes.ts";
 import { LIMITS, type Limits } from "./limits/limits.ts";
@@ -27,7 +27,7 @@ import { OpenStreams } from "./limits/open-streams.ts";
 import { RateLimit } from "./limits/rate-limit.ts";
 import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
 import { problemResponse } from "./problems.ts";
-import { openPlaces, type PlaceOptions, type Places } from "./storage.ts";
+import { openStorage, type ServerStorage, type StorageOptions } from "./storage.ts";
 import { newToken } from "./token-file.ts";
 
 type RunOptions = Partial<
@@ -45,7 +45,7 @@ type RunOptions = Partial<
   >
 >;
 
-export interface AppOptions extends PlaceOptions {
+export interface AppOptions extends StorageOptions {
   /** By name: an agent, or a function that makes it, called when it is first wanted. */
   readonly agents: Readonly<Record<string, AgentSource>>;
   /** Whether all agents are made at the start, which fails for one that is not configured rightly. Default false; `serve`: true. */
@@ -88,7 +88,7 @@ export interface ServerApp {
   readonly token: string | undefined;
   readonly agents: AgentRegistry;
   readonly runs: RunService;
-  readonly places: Omit<Places, "close">;
+  readonly storage: Omit<ServerStorage, "close">;
   /** Streams break off so that clients resume them elsewhere; runs come to rest. Safe twice. */
   close(): Promise<void>;
 }
@@ -97,15 +97,15 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   const { authenticate } = options;
   checkTimes(options);
   const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
-  const places = await openPlaces(options);
+  const storage = await openStorage(options);
   const secrets = {};
   if (token) holdSecrets(secrets, [["server token", token]]);
-  if (places.postgres) holdSecrets(secrets, addressSecrets("database password", places.postgres));
+  if (storage.postgres) holdSecrets(secrets, addressSecrets("database password", storage.postgres));
   const closing = new AbortController();
   // Every open answer listens.
   setMaxListeners(0, closing.signal);
   try {
-    const services = await openServices(options, places, closing.signal);
+    const services = await openServices(options, storage, closing.signal);
     const mcp = options.mcp === false ? undefined : mcpEndpointFor(services);
     const whoAsks = authenticate
       ? tellingApart(authenticate, services.onError)
@@ -117,14 +117,14 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
       token,
       agents: services.agents,
       runs: services.runs,
-      places,
+      storage,
       close: () => {
         closed ??= (async () => {
           closing.abort();
           await mcp?.close();
           await services.runs.close({ limitMs: options.drainMs ?? DRAIN_MS });
           services.agents.close();
-          await places.close();
+          await storage.close();
           releaseSecrets(secrets);
         })();
         return closed;
@@ -132,7 +132,7 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
     };
   } catch (error) {
     releaseSecrets(secrets);
-    await places.close();
+    await storage.close();
     throw error;
   }
 }
@@ -152,8 +152,12 @@ function checkTimes({ heartbeatMs, stallMs, drainMs, limits = {} }: AppOptions):
   checkDurations({ unit: "seconds", zero: true }, { "limits.cronSeconds": limits.cronSeconds });
 }
 
-async function openServices(options: AppOptions, places: Places, closing: AbortSignal): Promise<Services> {
-  const { records, saver, store } = places;
+async function openServices(
+  options: AppOptions,
+  storage: ServerStorage,
+  closing: AbortSignal,
+): Promise<Services> {
+  const { records, saver, store } = storage;
   const onError = options.onError ?? logError;
   const limits = { ...LIMITS, ...options.limits };
   const json = createWireJson(process.env);
@@ -161,7 +165,7 @@ async function openServices(options: AppOptions, places: Places, closing: AbortS
   if (options.loadAgents) await loadAll(agents, onError).catch((error) => closed(agents, error));
   const runRate = new RateLimit(limits.runs);
   const runs = createRunService({
-    queue: await openQueue(places, onError),
+    queue: await openQueue(storage, onError),
     ...(options.role && { role: options.role }),
     ...options.runs,
     records,
@@ -204,7 +208,7 @@ function closed(agents: AgentRegistry, error: unknown): never {
 
 /** The library of the queue on Postgres takes longer to load than all of the server: only who needs it does. */
 async function openQueue(
-  { postgres, databaseTimeout }: Places,
+  { postgres, databaseTimeout }: ServerStorage,
   onError: Services["onError"],
 ): Promise<Queue> {
   if (!postgres) return createInProcessQueue();
@@ -226,7 +230,7 @@ function routed(
   });
   app.use(
     guard({
-      doors: doorsOf(options),
+      access: accessRules(options),
       authenticate,
       requests: new RateLimit(services.limits.requests),
       openHealth: options.openHealth ?? false,

@@ -87,7 +87,7 @@ test("what is extracted is there, whatever is selected", async () => {
 });
 
 test("a page of threads with much in them is shorter, and says where the next one begins", async () => {
-  const { threads } = server.app.places.records;
+  const { threads } = server.app.storage.records;
   const now = new Date().toISOString();
   const text = "x".repeat(3 * MB);
   for (const id of ["large-1", "large-2", "large-3"])

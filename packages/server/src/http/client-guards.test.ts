@@ -80,7 +80,7 @@ describe.each(OWN)("%s in a client's configurable", (key) => {
   });
 
   test("counts for nothing in what was stored before it was refused", async () => {
-    const { records } = server.app.places;
+    const { records } = server.app.storage;
     const { path, id, first } = await talk("one", "two");
     const config = { configurable: { [key]: key === "checkpoint" ? { checkpoint_id: first } : first } };
     const stored = {

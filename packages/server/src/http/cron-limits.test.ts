@@ -60,7 +60,7 @@ describe("SV-14 a cron", () => {
       runs: { cronInterval: 0.05 },
       authenticate: ({ headers }) => ({ identity: headers.get("x-api-key") ?? "nobody" }),
     });
-    const { crons, threads } = app.places.records;
+    const { crons, threads } = app.storage.records;
     const runsOf = (owner: string) => threads.count(owner, {});
     const due = async (owner: string, count: number) => {
       for (let n = 0; n < count; n += 1) {

@@ -20,7 +20,7 @@ test("a fault while a thread is removed leaves it to its owner, who can ask agai
   const input = { messages: [{ role: "user", content: "my secret" }] };
   await alice("POST", "/threads", { thread_id: "support" });
   await alice("POST", "/threads/support/runs/wait", { assistant_id: "echo", input });
-  const { saver, records } = app.places;
+  const { saver, records } = app.storage;
   for (const [place, method] of [
     [records.threads, "retire"],
     [saver, "deleteThread"],

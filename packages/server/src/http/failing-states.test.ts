@@ -76,7 +76,7 @@ describe.each(Object.entries<{ assistant_id: string; bad: object; good?: object 
       const { body: run } = await server.call("POST", `${path}/runs`, { assistant_id, input: bad });
       const { body: outcome } = await server.call("GET", `${path}/runs/${run.run_id}/join`);
       expect(outcome.__error__.message).toMatch(/boom cannot be said|unusable path/);
-      const record = await server.app.places.records.runs.get("local", run.run_id);
+      const record = await server.app.storage.records.runs.get("local", run.run_id);
       expect(record).toMatchObject({ status: "error", attempts: 1 });
       for (const [method, place] of [
         ["GET", "/state"],
@@ -114,7 +114,7 @@ describe.each(Object.entries<{ assistant_id: string; bad: object; good?: object 
 );
 
 test("a run that a worker left behind, and whose state cannot be read, is cancelled by the next one", async () => {
-  const { runs, events } = server.app.places.records;
+  const { runs, events } = server.app.storage.records;
   const { body: thread } = await server.call("POST", "/threads", {});
   const path = `/threads/${thread.thread_id}`;
   const body = { assistant_id: "picky", input: { said: "boom" } };

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 /** Takes the only place until the function it returns is called. */
-async function takePlace(): Promise<() => Promise<void>> {
+async function takeSlot(): Promise<() => Promise<void>> {
   const { thread_id } = await client.threads.create();
   const leave = new AbortController();
   const held = await fetch(`${server.url}/threads/${thread_id}/stream`, {
@@ -43,7 +43,7 @@ const threads = async () => (await server.call("POST", "/threads/count", {})).bo
 test.each(["stream", "wait"])(
   "a %s without a place begins no run, and has room once there is one",
   async (way) => {
-    const leave = await takePlace();
+    const leave = await takeSlot();
     const before = await threads();
     for (const path of [`/threads/${thread}/runs/${way}`, `/runs/${way}`])
       expect(await server.call("POST", path, asking)).toMatchObject({
@@ -59,7 +59,7 @@ test.each(["stream", "wait"])(
 );
 
 test("LangGraph's Client, which asks again by itself, has one run when it gets through", async () => {
-  const leave = await takePlace();
+  const leave = await takeSlot();
   const asked = (async () => {
     for await (const _ of client.runs.stream(thread, "echo", { input: input("pay") }));
   })();

@@ -1,13 +1,13 @@
-/** Checks before any route: host and origin, the caller, the caller's rate. */
+/** What every request passes before any route: the access, the caller, how often the caller asks. */
 import type { MiddlewareHandler } from "hono";
 import type { Environment } from "./app-routes.ts";
 import { type Authenticate, callerOf } from "./authenticate.ts";
-import { checkDoors, type Doors, originHeaders, preflightResponse } from "./host-and-origin.ts";
+import { type AccessRules, checkAccess, originHeaders, preflightResponse } from "./host-and-origin.ts";
 import type { RateLimit } from "./limits/rate-limit.ts";
 import { invalid, problemResponse } from "./problems.ts";
 
 export interface GuardOptions {
-  readonly doors: Doors;
+  readonly access: AccessRules;
   readonly authenticate: Authenticate;
   readonly requests: RateLimit;
   /** `/ok` and `/ready` answer everyone. */
@@ -28,7 +28,7 @@ export function guard(options: GuardOptions): MiddlewareHandler<Environment> {
     const request = context.req.raw;
     const target = targetOf(context);
     checkAddress(target);
-    const origin = checkDoors(options.doors, request, target);
+    const origin = checkAccess(options.access, request, target);
     if (request.method === "OPTIONS") return preflightResponse(origin);
     if (!(options.openHealth && request.method === "GET" && HEALTH.has(context.req.path))) {
       const caller = await allowedCaller(options, request).catch(problemResponse);

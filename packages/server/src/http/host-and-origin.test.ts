@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { checkDoors, doorsOf } from "./host-and-origin.ts";
+import { accessRules, checkAccess } from "./host-and-origin.ts";
 import { Problem } from "./problems.ts";
 
-const doors = doorsOf({
+const doors = accessRules({
   allowedHosts: ["agents.example.com"],
   allowedOrigins: ["https://app.example.com", "http://localhost:5173"],
 });
@@ -13,7 +13,7 @@ function status(
   target?: string,
 ): number | string | undefined {
   try {
-    return checkDoors(doors, new Request(url, { headers }), target);
+    return checkAccess(doors, new Request(url, { headers }), target);
   } catch (error) {
     expect(error).toBeInstanceOf(Problem);
     return (error as Problem).status;
@@ -71,5 +71,5 @@ test("what another site embeds is refused though it names no origin", () => {
 
 test("an allowed origin must be one", () => {
   for (const origin of ["*", "app.example.com", "https://app.example.com/path", "null"])
-    expect(() => doorsOf({ allowedOrigins: [origin] })).toThrow(/origin/);
+    expect(() => accessRules({ allowedOrigins: [origin] })).toThrow(/origin/);
 });

@@ -6,7 +6,7 @@
  */
 import { invalid, Problem } from "./problems.ts";
 
-export interface Doors {
+export interface AccessRules {
   /** Names without a port, lower case; `*` for any. */
   readonly hosts: ReadonlySet<string>;
   /** Whole origins such as `https://app.example.com`. */
@@ -15,10 +15,10 @@ export interface Doors {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-export function doorsOf(options: {
+export function accessRules(options: {
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
-}): Doors {
+}): AccessRules {
   const hosts = [...LOOPBACK, ...(options.allowedHosts ?? [])].map((host) => nameOf(host.toLowerCase()));
   return { hosts: new Set(hosts), origins: new Set((options.allowedOrigins ?? []).map(originOf)) };
 }
@@ -27,12 +27,12 @@ export function doorsOf(options: {
  * Returns the origin that may read the answer, if a page of another one asks. `target` is the address as the request line
  * has it, which only a port knows.
  */
-export function checkDoors(doors: Doors, request: Request, target = "/"): string | undefined {
+export function checkAccess(rules: AccessRules, request: Request, target = "/"): string | undefined {
   const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
   if (!isHost(host)) throw invalid("The Host header is not valid.");
   if (!target.startsWith("/") && !isAddressOf(host, target))
     throw invalid("The address names another host than the Host header.");
-  if (!doors.hosts.has("*") && !doors.hosts.has(nameOf(host)))
+  if (!rules.hosts.has("*") && !rules.hosts.has(nameOf(host)))
     throw new Problem("FORBIDDEN", "The server does not answer to this Host.");
   const origin = request.headers.get("origin");
   if (origin === null) {
@@ -40,7 +40,7 @@ export function checkDoors(doors: Doors, request: Request, target = "/"): string
     if (request.headers.get("sec-fetch-site") === "cross-site") throw refusedOrigin();
     return undefined;
   }
-  if (doors.origins.has(origin)) return origin;
+  if (rules.origins.has(origin)) return origin;
   if (origin === `http://${host}` || origin === `https://${host}`) return undefined;
   throw refusedOrigin();
 }

@@ -26,7 +26,7 @@ const WORDS = "aé€😀\u2028\n";
 async function runWith(server: TestServer, ...data: string[]) {
   const { thread_id } = (await server.call("POST", "/threads", {})).body;
   const { run_id } = (await server.call("POST", `/threads/${thread_id}/runs`, { assistant_id: "echo" })).body;
-  const { runs, events } = server.app.places.records;
+  const { runs, events } = server.app.storage.records;
   const claim = (await runs.claimNext(thread_id, "test", 600_000)) as RunClaim;
   for (const one of data) await events.append(claim, [{ event: "custom", data: one }]);
   const end = { status: "success", threadStatus: "idle" } as const;

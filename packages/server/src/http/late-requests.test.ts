@@ -47,7 +47,7 @@ describe.each(["SQLite", "Postgres"] as const)("on %s", (place) => {
     const { alice, bob, server } = tenants;
     await aliceTalks(tenants);
     let before: unknown;
-    const { threads } = server.app.places.records;
+    const { threads } = server.app.storage.records;
     let isLookedAt = false;
     const exchange = async (call: () => Promise<unknown>): Promise<unknown> => {
       const found = await call();
@@ -76,7 +76,7 @@ describe.each(["SQLite", "Postgres"] as const)("on %s", (place) => {
     const { alice, bob, server } = tenants;
     await aliceTalks(tenants);
     let before: unknown;
-    once(server.app.places.saver, "claimThread", async (call) => {
+    once(server.app.storage.saver, "claimThread", async (call) => {
       expect((await alice("DELETE", "/threads/shared")).status).toBe(204);
       await bobTalks(tenants);
       before = await seenBy(bob);
@@ -89,7 +89,7 @@ describe.each(["SQLite", "Postgres"] as const)("on %s", (place) => {
   test("a removal that was stopped for longer than its claim lives removes nothing of the next one", async () => {
     const tenants = await twoTenants(place);
     const { alice, bob, server } = tenants;
-    const { saver } = server.app.places;
+    const { saver } = server.app.storage;
     await aliceTalks(tenants);
     let before: unknown;
     once(saver, "deleteThread", async (call, [threadId, held]) => {

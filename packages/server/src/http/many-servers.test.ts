@@ -53,7 +53,7 @@ test("a run at work elsewhere is cancelled, and steered", async () => {
   const status = async () => (await client.runs.get(thread_id, run.run_id)).status;
   await expect.poll(status).toBe("running");
   await api.call("POST", `/threads/${thread_id}/messages`, { kind: "steer", content: "more" });
-  await mailSeen(worker.app.places);
+  await mailSeen(worker.app.storage);
   writeFileSync(go, "");
   const values = (await client.runs.join(thread_id, run.run_id)) as { messages: { content: string }[] };
   expect(values.messages.map(({ content }) => content)).toContain("more");

@@ -41,7 +41,7 @@ const run = (webhook?: string) => ({
 async function hookOf({ call, app }: TestServer, webhook: string) {
   const { body } = await call("POST", "/runs", run(webhook));
   for (;;) {
-    const hook = await app.places.records.hooks.get("local", body.run_id);
+    const hook = await app.storage.records.hooks.get("local", body.run_id);
     if (hook && hook.status !== "waiting") return hook;
     await new Promise((go) => setTimeout(go, 20));
   }

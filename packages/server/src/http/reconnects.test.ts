@@ -26,17 +26,17 @@ const MIB = 1024 * 1024;
 async function runAtWork(): Promise<{ claim: RunClaim; path: string }> {
   const { thread_id } = (await server.call("POST", "/threads", {})).body;
   const { run_id } = (await server.call("POST", `/threads/${thread_id}/runs`, { assistant_id: "echo" })).body;
-  const claim = await server.app.places.records.runs.claimNext(thread_id, "test", 600_000);
+  const claim = await server.app.storage.records.runs.claimNext(thread_id, "test", 600_000);
   return { claim: claim!, path: `/threads/${thread_id}/runs/${run_id}/stream` };
 }
 
 const say = (claim: RunClaim, texts: readonly string[]) =>
-  server.app.places.records.events.append(
+  server.app.storage.records.events.append(
     claim,
     texts.map((text) => ({ event: "custom", data: JSON.stringify(text) })),
   );
 const finish = (claim: RunClaim) =>
-  server.app.places.records.runs.finish(claim, { status: "success", threadStatus: "idle" }, [
+  server.app.storage.records.runs.finish(claim, { status: "success", threadStatus: "idle" }, [
     { event: "end", data: "{}" },
   ]);
 

@@ -68,7 +68,7 @@ describe.each(["SQLite", "Postgres"] as const)("a thread id on %s", (place) => {
     const { server, alice, bob } = await twoTenants(place);
     await alice("POST", "/threads", { thread_id: "shared" });
     await alice("POST", "/threads/shared/runs/wait", saying("of alice"));
-    once(server.app.places.saver, "deleteThread", async (call) => {
+    once(server.app.storage.saver, "deleteThread", async (call) => {
       await call();
       await alice("POST", "/threads/shared/runs/wait", saying("late words of alice"));
     });
@@ -87,7 +87,7 @@ describe.each(["SQLite", "Postgres"] as const)("a thread id on %s", (place) => {
       go = resolve;
     });
     const reached = new Promise<void>((resolve) => {
-      once(server.app.places.saver, "deleteThread", async (call) => {
+      once(server.app.storage.saver, "deleteThread", async (call) => {
         resolve();
         await held;
         return call();
@@ -113,7 +113,7 @@ describe.each(["SQLite", "Postgres"] as const)("a thread id on %s", (place) => {
     for (const id of ["made", "begun"]) {
       const config = { configurable: { thread_id: id, checkpoint_ns: "" } };
       const checkpoint = { ...emptyCheckpoint(), channel_values: { messages: ["of alice"] } };
-      await server.app.places.saver.put(config, checkpoint, { source: "input", step: 0, parents: {} }, {});
+      await server.app.storage.saver.put(config, checkpoint, { source: "input", step: 0, parents: {} }, {});
     }
     await bob("POST", "/threads", { thread_id: "made" });
     await bob("POST", "/threads/made/runs/wait", saying("of bob"));

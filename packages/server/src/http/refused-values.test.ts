@@ -26,9 +26,9 @@ const run = (values: object) => ({ assistant_id: "echo", input: { messages, ...v
 const command = (values: object) => ({ assistant_id: "echo", command: { update: values } });
 const cron = (values: object) => ({ ...run(values), schedule: "0 0 1 1 *" });
 
-type Door = readonly [method: string, path: string, body: (values: object) => unknown];
+type Endpoint = readonly [method: string, path: string, body: (values: object) => unknown];
 /** Every way in which a client puts values into a state. */
-const DOORS: Readonly<Record<string, Door>> = {
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "a run": ["POST", "/threads/:id/runs", run],
   "a run that is streamed": ["POST", "/threads/:id/runs/stream", run],
   "a run that is waited for": ["POST", "/threads/:id/runs/wait", run],
@@ -50,7 +50,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   "a cron of a thread": ["POST", "/threads/:id/runs/crons", cron],
 };
 
-describe.each(Object.entries(DOORS))("%s", (_, [method, path, body]) => {
+describe.each(Object.entries(ENDPOINTS))("%s", (_, [method, path, body]) => {
   test.each(Object.entries(BAD))("with %s is refused", async (_, values) => {
     const { body: thread } = await server.call("POST", "/threads", { metadata: { graph_id: "echo" } });
     const { thread_id: id } = thread;

@@ -153,7 +153,7 @@ describe("beside the input", () => {
 });
 
 test("a request that was stored before it was refused fails, and does nothing", async () => {
-  const { records } = server.app.places;
+  const { records } = server.app.storage;
   const [, input] = INPUTS[0]!;
   for (const agent of ["deep", "stock"]) {
     const id = await thread(agent);

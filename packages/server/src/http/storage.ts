@@ -7,7 +7,7 @@ import { checkDurations } from "deepwright/duration";
 import { openRecords } from "../records/open-records.ts";
 import type { ServerRecords } from "../records/records.ts";
 
-export interface PlaceOptions {
+export interface StorageOptions {
   /** A file for SQLite, or the URL of a Postgres. Default `:memory:`, which ends with the process. */
   readonly database?: string;
   /** Seconds a statement of Postgres may stay unanswered before its connection is given up. Default 25. */
@@ -19,7 +19,7 @@ export interface PlaceOptions {
   readonly store?: BaseStore | null;
 }
 
-export interface Places {
+export interface ServerStorage {
   readonly records: ServerRecords;
   readonly saver: SharedSaver;
   readonly store: BaseStore | undefined;
@@ -31,19 +31,19 @@ export interface Places {
   close(): Promise<void>;
 }
 
-export async function openPlaces(options: PlaceOptions): Promise<Places> {
+export async function openStorage(options: StorageOptions): Promise<ServerStorage> {
   const { database = ":memory:", databaseTimeout = 25 } = options;
   checkDurations({ unit: "seconds", most: 86_400 }, { databaseTimeout });
   const timeout = { answerTimeout: databaseTimeout };
   const postgres = /^postgres(?:ql)?:\/\//.test(database) ? database : undefined;
   const opened: { close(): Promise<unknown> | unknown }[] = [];
   const own = async <T extends { close(): Promise<unknown> | unknown }>(open: Promise<T>): Promise<T> => {
-    const place = await open;
-    opened.unshift(place);
-    return place;
+    const part = await open;
+    opened.unshift(part);
+    return part;
   };
   const close = async () => {
-    for (const place of opened.splice(0)) await place.close();
+    for (const part of opened.splice(0)) await part.close();
   };
   try {
     const saver =

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestDatabase, testDatabase } from "../../../checkpoint/src/test-support/postgres.ts";
 import { startTask } from "../runs/background-agents-for-tests.ts";
 import { type TestServer, TOKEN } from "../server-for-tests.ts";
-import { openThread, startApi, startFar, startWorker, type ToldTask } from "./task-workers-for-tests.ts";
+import { openThread, type ReportedTask, startApi, startFar, startWorker } from "./task-workers-for-tests.ts";
 
 const TASKS = 16;
 let postgres: TestDatabase;
@@ -31,14 +31,17 @@ async function watchThread({ url }: TestServer, threadId: string, signal: AbortS
 
 const statusOn =
   (server: TestServer) =>
-  async ({ taskId, runId }: ToldTask): Promise<string> =>
+  async ({ taskId, runId }: ReportedTask): Promise<string> =>
     (await server.call("GET", `/threads/${taskId}/runs/${runId}`)).body.status;
 
 const ordersFor = (go: string, agent?: string): string =>
   Array.from({ length: TASKS }, (_, index) => startTask(`wait ${go} ${index}`, agent)).join("\n");
 
 /** Waits until all was told, and looks that each was told once. */
-async function expectToldOnce(thread: Awaited<ReturnType<typeof openThread>>, tasks: readonly ToldTask[]) {
+async function expectReportedOnce(
+  thread: Awaited<ReturnType<typeof openThread>>,
+  tasks: readonly ReportedTask[],
+) {
   await expect.poll(async () => (await thread.news()).length).toBeGreaterThanOrEqual(TASKS);
   await expect.poll(() => thread.isAtRest()).toBe(true);
   const news = await thread.news();
@@ -68,7 +71,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     writeFileSync(go, "");
     await expect.poll(() => thread.news()).not.toEqual([]);
     second?.kill("SIGKILL");
-    await expectToldOnce(thread, tasks);
+    await expectReportedOnce(thread, tasks);
     expect(await Promise.all(tasks.map(statusOn(api)))).toEqual(Array(TASKS).fill("success"));
     // Whoever reads the thread sees the runs that were begun to tell.
     for (const { taskId } of tasks)
@@ -94,6 +97,6 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (kind) => {
     const [next] = await Promise.all([1, 2].map(() => startWorker(records, far.url)));
     await expect.poll(() => thread.news()).not.toEqual([]);
     next?.kill("SIGKILL");
-    await expectToldOnce(thread, tasks);
+    await expectReportedOnce(thread, tasks);
   });
 });

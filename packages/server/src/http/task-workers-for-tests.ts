@@ -38,7 +38,7 @@ export async function startApi(postgres: string | undefined, elsewhere?: string)
   return { api, database: postgres ?? join(api.directory, "server.db") };
 }
 
-export interface ToldTask {
+export interface ReportedTask {
   readonly taskId: string;
   readonly runId: string;
   readonly status: string;
@@ -56,8 +56,8 @@ export async function openThread(api: TestServer) {
         input: { messages: [{ role: "user", content }] },
       }),
     messages: async () => ((await state()).messages ?? []) as { id: string; content: unknown }[],
-    tasks: async () => Object.values((await state()).asyncTasks ?? {}) as ToldTask[],
-    /** News of tasks that the supervisor received. */
+    tasks: async () => Object.values((await state()).asyncTasks ?? {}) as ReportedTask[],
+    /** What the supervisor was told of its tasks. */
     news: async (): Promise<string[]> =>
       ((await state()).messages ?? [])
         .map(({ content }: { content: unknown }) => String(content))

@@ -154,7 +154,7 @@ describe("approvals for always", () => {
     expect(items).toMatchObject({ status: 200, body: { items: [] } });
     const put = { namespace: ["approvals", "default"], key: "x", value: { id: "x" } };
     expect(await as("approvals")("PUT", "/store/items", put)).toMatchObject({ status: 204 });
-    expect((await server.app.places.store?.get(["approvals", "default"], "x")) ?? null).toBeNull();
+    expect((await server.app.storage.store?.get(["approvals", "default"], "x")) ?? null).toBeNull();
     expect(await as("mallory")("PUT", "/store/items", put)).toMatchObject({ status: 403 });
   });
 });

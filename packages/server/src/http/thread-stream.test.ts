@@ -24,7 +24,7 @@ async function newThread(): Promise<string> {
 
 /** Begins so many, and ends each: nobody else works here. */
 async function begin(thread: string, count: number): Promise<string[]> {
-  const { runs } = server.app.places.records;
+  const { runs } = server.app.storage.records;
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
     const { run_id } = (await server.call("POST", `/threads/${thread}/runs`, run(`m${n}`))).body;

@@ -8,7 +8,7 @@ import type { Database } from "./tables/database.ts";
 import { Watchers } from "./watchers.ts";
 
 /** A file (`:memory:` for one that is not kept), or the URL of a database. The threads may be in the same. */
-export type RecordsPlace = { readonly sqlite: string } | { readonly postgres: string };
+export type RecordsLocation = { readonly sqlite: string } | { readonly postgres: string };
 
 export interface RecordsOptions {
   /** Seconds between looks for news of other processes that did not arrive by themselves. Default 1; 5 for Postgres. */
@@ -18,7 +18,10 @@ export interface RecordsOptions {
 }
 
 /** Makes or updates the tables. Whoever opens the records closes them. */
-export async function openRecords(place: RecordsPlace, options: RecordsOptions = {}): Promise<ServerRecords> {
+export async function openRecords(
+  place: RecordsLocation,
+  options: RecordsOptions = {},
+): Promise<ServerRecords> {
   checkDurations({ unit: "seconds" }, { lookEvery: options.lookEvery });
   return "sqlite" in place
     ? openSqliteRecords(place.sqlite, options)

@@ -184,8 +184,8 @@ function mailRecords({ mail }: Rows): MailRecords {
     post: (owner, threadId, { id, kind, message }) =>
       mail.post(owner, threadId, { id, kind, message: JSON.stringify(message ?? null) }, randomUUID()),
     async waiting(threadId, kinds) {
-      const letters = await mail.waiting(threadId, kinds);
-      return letters.map(({ message, ...letter }) => ({ ...letter, message: JSON.parse(message) }));
+      const rows = await mail.waiting(threadId, kinds);
+      return rows.map(({ message, ...row }) => ({ ...row, message: JSON.parse(message) }));
     },
     settle: (threadId, ids) => mail.settle(threadId, ids),
     unattended: (limit) => mail.unattended(limit),

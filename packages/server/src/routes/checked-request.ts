@@ -7,10 +7,10 @@ import { invalid } from "../http/problems.ts";
 import { clientMessages, isTuple } from "../runs/input/client-messages.ts";
 import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import { withPlainMessages } from "../runs/input/plain-messages.ts";
-import { refuseForeignVoices } from "./impersonated-messages.ts";
+import { refuseImpersonation } from "./impersonated-messages.ts";
 
-/** Rules of the entry point of a request. `tenants`: callers are separated. */
-export interface Door {
+/** What is allowed where the request comes in. `tenants`: callers are told apart. */
+export interface RequestLimits {
   readonly engineCommands: boolean;
   readonly tenants: boolean;
   /** Absent: a run gets a thread of its own. */
@@ -18,8 +18,8 @@ export interface Door {
 }
 
 /** A run as it may begin. */
-export function checkRun(request: Omit<CreateRun, "assistant_id">, door: Door): void {
-  const { engineCommands, threadId } = door;
+export function checkRun(request: Omit<CreateRun, "assistant_id">, limits: RequestLimits): void {
+  const { engineCommands, threadId } = limits;
   const { command, input } = request;
   if (command != null) {
     if (!engineCommands && (command.update !== undefined || command.goto !== undefined))
@@ -30,7 +30,7 @@ export function checkRun(request: Omit<CreateRun, "assistant_id">, door: Door): 
   }
   checkValues(input, "input");
   refuseEngineObjects(request.context, "context");
-  checkConfig(request.config, door);
+  checkConfig(request.config, limits);
   checkCheckpoint(request.checkpoint, threadId);
 }
 
@@ -46,7 +46,7 @@ const OWN_KEYS = new Set([
 /** Also of assistants, whose configuration goes into their runs. */
 export function checkConfig(
   config: RunConfig | null | undefined,
-  { tenants, threadId }: Pick<Door, "tenants" | "threadId">,
+  { tenants, threadId }: Pick<RequestLimits, "tenants" | "threadId">,
 ): void {
   refuseEngineObjects(config?.configurable, "config.configurable");
   // Approvals lie under it: which of them count for a run is not for its caller to say.
@@ -78,7 +78,7 @@ export function checkValues(values: unknown, where = "values"): void {
   const fields = Array.isArray(plain) ? [[where, plain] as const] : Object.entries(plain);
   for (const [key, value] of fields)
     if (key === "messages") clientMessages(value);
-    else refuseForeignVoices(value, key);
+    else refuseImpersonation(value, key);
 }
 
 /** By the engine: keys and values, as an object or as pairs. */

@@ -1,6 +1,6 @@
 /** SV-10: nobody speaks for the system, a tool or the assistant's calls, whatever the channel is called. */
 import { expect, test } from "vitest";
-import { refuseForeignVoices } from "./impersonated-messages.ts";
+import { refuseImpersonation } from "./impersonated-messages.ts";
 
 const call = { type: "tool_use", id: "c1", name: "execute", input: {} };
 
@@ -26,7 +26,7 @@ test.each<[string, unknown]>([
   ["a removal", [{ type: "remove", id: "1" }]],
   ["a removal by its role", { role: "RemoveMessage", id: "1" }],
 ])("is refused: %s", (_, value) => {
-  expect(() => refuseForeignVoices(value, "notes")).toThrow(/^notes: clients send messages of the user/);
+  expect(() => refuseImpersonation(value, "notes")).toThrow(/^notes: clients send messages of the user/);
 });
 
 test.each<[string, unknown]>([
@@ -51,5 +51,5 @@ test.each<[string, unknown]>([
   ["null", null],
   ["text", "system"],
 ])("is taken: %s", (_, value) => {
-  expect(() => refuseForeignVoices(value, "notes")).not.toThrow();
+  expect(() => refuseImpersonation(value, "notes")).not.toThrow();
 });

@@ -11,29 +11,29 @@ const SPEAKING = /^(?:ai|assistant|human|user)(?:Message)?(?:Chunk)?$/i;
 const REMOVAL = /^remove(?:Message)?$/i;
 
 /** `where` is the key, for the words of the refusal. A channel takes one message or a list of them. */
-export function refuseForeignVoices(value: unknown, where: string): void {
+export function refuseImpersonation(value: unknown, where: string): void {
   const list = Array.isArray(value) ? value : [value];
-  for (const one of list) if (isForeignTuple(one) || isRemoval(one)) throw refusal(where);
+  for (const one of list) if (isImpersonatingTuple(one) || isRemoval(one)) throw refusal(where);
   refuseBelow(value, where);
 }
 
 function refuseBelow(value: unknown, where: string): void {
   if (typeof value !== "object" || value === null) return;
-  if (isForeignMessage(value as Record<string, unknown>)) throw refusal(where);
+  if (isImpersonation(value as Record<string, unknown>)) throw refusal(where);
   for (const part of Object.values(value)) refuseBelow(part, where);
 }
 
 /** Where LangChain looks for what a message says. */
 const CONTENTS = ["content", "contentBlocks", "content_blocks"];
 
-function isForeignMessage(value: Record<string, unknown>): boolean {
+function isImpersonation(value: Record<string, unknown>): boolean {
   if (!CONTENTS.some((key) => key in value)) return false;
-  const voices = [value.role, value.type].filter((voice) => typeof voice === "string");
-  if (voices.some((voice) => FOREIGN.test(voice))) return true;
-  return voices.some((voice) => SPEAKING.test(voice)) && hasCalls(value);
+  const roles = [value.role, value.type].filter((role) => typeof role === "string");
+  if (roles.some((role) => FOREIGN.test(role))) return true;
+  return roles.some((role) => SPEAKING.test(role)) && hasCalls(value);
 }
 
-function isForeignTuple(value: unknown): boolean {
+function isImpersonatingTuple(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== "string") return false;
   return FOREIGN.test(value[0]) || (SPEAKING.test(value[0]) && hasCalls(value[1]));
 }
@@ -42,7 +42,7 @@ function isForeignTuple(value: unknown): boolean {
 function isRemoval(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { role, type, id } = value as Record<string, unknown>;
-  return typeof id === "string" && [role, type].some((voice) => REMOVAL.test(String(voice)));
+  return typeof id === "string" && [role, type].some((role) => REMOVAL.test(String(role)));
 }
 
 function refusal(where: string) {

@@ -6,7 +6,7 @@ import { HeldAnswer } from "../http/held-answer.ts";
 import { notFound } from "../http/problems.ts";
 import type { Call, Handlers } from "./call.ts";
 import { PageText } from "./listing.ts";
-import { hasCheckpoint, type PlaceInThread, readingConfig, readingThread } from "./thread-parts.ts";
+import { type CheckpointRef, hasCheckpoint, readingConfig, readingThread } from "./thread-parts.ts";
 
 type FileRoutes = Pick<Handlers<"threads">, "threads.files" | "threads.readFile" | "threads.diffFiles">;
 
@@ -79,7 +79,7 @@ type Files = Readonly<Record<string, unknown>>;
 /** Works for states that are too large to be answered as a whole, too. */
 async function filesOf(
   call: Pick<Call, "services" | "owner" | "held">,
-  place: PlaceInThread,
+  place: CheckpointRef,
 ): Promise<Files> {
   const { services, owner } = call;
   const tuple = await readingThread(services, owner, place.threadId, () =>

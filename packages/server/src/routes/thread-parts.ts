@@ -44,14 +44,14 @@ export async function graphOfThread(
   return typeof graphId === "string" && agents.has(graphId) ? agents.load(graphId) : undefined;
 }
 
-export interface PlaceInThread {
+export interface CheckpointRef {
   readonly threadId: string;
   readonly checkpointId?: string | null | undefined;
   readonly namespace?: string | undefined;
 }
 
 /** `claim` is the one under which is written. */
-export function configOf({ threadId, checkpointId, namespace }: PlaceInThread, claim?: ThreadClaim) {
+export function configOf({ threadId, checkpointId, namespace }: CheckpointRef, claim?: ThreadClaim) {
   return {
     configurable: {
       thread_id: threadId,
@@ -65,7 +65,7 @@ export function configOf({ threadId, checkpointId, namespace }: PlaceInThread, c
 /** For reading: states larger than `mostBytes` are refused, and what is read counts as held by the request. */
 export function readingConfig(
   { held, services }: Pick<Call, "held" | "services">,
-  place: PlaceInThread,
+  place: CheckpointRef,
   mostBytes = services.limits.answerBytes,
 ) {
   const { configurable } = configOf(place);
@@ -74,7 +74,7 @@ export function readingConfig(
 }
 
 /** Without reading its values. */
-export async function hasCheckpoint({ saver }: Services, place: PlaceInThread): Promise<boolean> {
+export async function hasCheckpoint({ saver }: Services, place: CheckpointRef): Promise<boolean> {
   const { threadId, namespace = "", checkpointId } = place;
   return (await saver.storage.readTuple(threadId, namespace, checkpointId ?? undefined)) !== undefined;
 }
@@ -114,14 +114,15 @@ function stateOf(snapshot: StateSnapshot, isPublic: IsPublic): ThreadState {
       path: [...(task.path ?? [])],
       error: task.error === undefined ? null : wordsOf(task.error),
       interrupts: (task.interrupts ?? []) as Interrupt[],
-      checkpoint: task.state && "configurable" in task.state ? placeOf(task.state) : null,
+      checkpoint: task.state && "configurable" in task.state ? checkpointIn(task.state) : null,
       state: task.state && "values" in task.state ? stateOf(task.state, isPublicInside) : null,
       result: publicPart((task as { result?: unknown }).result ?? null, isPublic),
     })),
     metadata: (snapshot.metadata ?? {}) as Record<string, unknown>,
     created_at: snapshot.createdAt ?? null,
-    checkpoint: snapshot.config.configurable?.checkpoint_id === undefined ? null : placeOf(snapshot.config),
-    parent_checkpoint: snapshot.parentConfig ? placeOf(snapshot.parentConfig) : null,
+    checkpoint:
+      snapshot.config.configurable?.checkpoint_id === undefined ? null : checkpointIn(snapshot.config),
+    parent_checkpoint: snapshot.parentConfig ? checkpointIn(snapshot.parentConfig) : null,
   };
 }
 
@@ -136,7 +137,7 @@ function publicPart(value: unknown, isPublic: IsPublic): unknown {
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
 }
 
-function placeOf(config: { readonly configurable?: Record<string, unknown> }): Checkpoint {
+function checkpointIn(config: { readonly configurable?: Record<string, unknown> }): Checkpoint {
   const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config.configurable ?? {};
   return {
     thread_id: thread_id as string,

@@ -14,12 +14,12 @@ import { checkCheckpoint, checkInputKeys, checkValues } from "./checked-request.
 import { PageText } from "./listing.ts";
 import type { Services } from "./services.ts";
 import {
+  type CheckpointRef,
   configOf,
   emptyState,
   graphOfThread,
   hasCheckpoint,
   interruptsOf,
-  type PlaceInThread,
   readingConfig,
   readingThread,
   shownState,
@@ -73,7 +73,7 @@ export const threadStateRoutes: StateRoutes = {
 
 type Reading = Pick<Call, "services" | "owner" | "held">;
 
-async function stateAt(call: Reading, place: PlaceInThread, subgraphs: boolean): Promise<ThreadState> {
+async function stateAt(call: Reading, place: CheckpointRef, subgraphs: boolean): Promise<ThreadState> {
   const { services, owner } = call;
   return readingThread(services, owner, place.threadId, async (thread) => {
     const graph = await graphOfThread(services, thread);

@@ -8,12 +8,12 @@ import type { Services } from "./services.ts";
 export interface ThreadReader {
   readonly owner: string;
   readonly threadId: string;
-  readonly from: ThreadPlace;
+  readonly from: ThreadKey;
   readonly modes: readonly ThreadStreamMode[];
 }
 
 /** Where a reader begins. */
-export interface ThreadPlace {
+export interface ThreadKey {
   /** The sequence of the last run that is of no interest any more. */
   readonly behind: number;
   /** Number of the last event that the reader has of the first run behind it. */
@@ -28,12 +28,12 @@ const LOOKS_UNTIL_GONE = 5;
  * Behind the last event the reader has; without one, what goes on now is the first. A run that is gone is left out. NOT_FOUND
  * where that cannot be told: the id is of a run that is not there, and does not say which of the thread it was.
  */
-export async function threadPlace(
+export async function streamPosition(
   { runs, records }: Services,
   owner: string,
   threadId: string,
   { runId, sequence, runSequence }: EventPlace,
-): Promise<ThreadPlace> {
+): Promise<ThreadKey> {
   const [newest] = await records.runs.heads(owner, threadId, { limit: 1, offset: 0 });
   if (runId === undefined) {
     const open = await records.runs.next(owner, threadId, 0, { open: true });

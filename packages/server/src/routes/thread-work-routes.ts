@@ -9,7 +9,7 @@ import type { Call, Handlers } from "./call.ts";
 import { checkMessages } from "./checked-request.ts";
 import { lastEvent, shownRun, startRun } from "./run-parts.ts";
 import { graphOfThread, readingConfig, readingThread, shownState, threadOf } from "./thread-parts.ts";
-import { threadEvents, threadPlace } from "./thread-stream.ts";
+import { streamPosition, threadEvents } from "./thread-stream.ts";
 
 type WorkRoutes = Pick<
   Handlers<"threads">,
@@ -19,7 +19,7 @@ type WorkRoutes = Pick<
 export const threadWorkRoutes: WorkRoutes = {
   "threads.stream": async ({ request, owner, parameters, query, services, cut }) => {
     const { thread_id: threadId } = await threadOf(services, owner, parameters.thread_id);
-    const from = await threadPlace(services, owner, threadId, lastEvent(request));
+    const from = await streamPosition(services, owner, threadId, lastEvent(request));
     const reader = { owner, threadId, from, modes: query.stream_mode };
     const release = services.streams.open(owner);
     return eventResponse((signal) => threadEvents(services, reader, signal), {

@@ -33,7 +33,7 @@ test("a message to a run at work is read before its next model call", async () =
   const posted = await server.call("POST", path, message);
   expect(posted.body).toEqual({ id: "m1", kind: "steer", run_id: run.run_id });
   expect((await server.call("POST", path, message)).status).toBe(200);
-  await mailSeen(server.app.places);
+  await mailSeen(server.app.storage);
   writeFileSync(go, "");
   const { body: values } = await server.call("GET", `/threads/${thread}/runs/${run.run_id}/join`);
   expect(textsOf(values)).toEqual([`hold ${go}`, "and quickly"]);

@@ -56,7 +56,7 @@ const lines = ({ directory }: TestServer, thread: string): number[] => {
 
 /** Not in the middle of a transaction: then it would hold the file itself, and nobody could do anything. */
 async function stopAtRest({ app }: TestServer, worker: ChildProcess): Promise<void> {
-  const { saver, records } = app.places;
+  const { saver, records } = app.storage;
   for (let attempt = 0; ; attempt += 1) {
     worker.kill("SIGSTOP");
     const write = async () => {

@@ -26,7 +26,7 @@ function escaped(sign: string): string {
  * Owner facts for an agent's storage, the same in every process that executes the run. Callers choose the ids of
  * their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
  */
-export function placeOf(
+export function agentScope(
   owner: Owner,
   { assistant_id: id, graph_id: graph }: Pick<Assistant, "assistant_id" | "graph_id">,
 ): { readonly assistantId: string; readonly tenant?: string } {

@@ -7,19 +7,19 @@ import { Problem } from "../problems.ts";
 /** Nothing has this name. */
 const NOBODY = "";
 
-export interface AskedPlaces {
+export interface CheckedStorage {
   readonly records: Pick<ServerRecords, "runs">;
   readonly saver: Pick<SharedSaver, "getTuple">;
 }
 
 /** Asks over the connections that requests use, so a pool that is stuck shows. One question at a time, however many ask. */
 export class Readiness {
-  readonly #places: AskedPlaces;
+  readonly #storage: CheckedStorage;
   readonly #limitMs: number;
   #asking: Promise<unknown> | undefined;
 
-  constructor(places: AskedPlaces, limitMs: number) {
-    this.#places = places;
+  constructor(storage: CheckedStorage, limitMs: number) {
+    this.#storage = storage;
     this.#limitMs = limitMs;
   }
 
@@ -46,7 +46,7 @@ export class Readiness {
   }
 
   async #ask(): Promise<void> {
-    const { records, saver } = this.#places;
+    const { records, saver } = this.#storage;
     await Promise.all([
       records.runs.get(NOBODY, NOBODY),
       saver.getTuple({ configurable: { thread_id: "deepwright-ready", checkpoint_ns: "" } }),

@@ -43,7 +43,7 @@ test("/ready says why it is not while the database is away or silent, /ok stays 
 test("/ready names the failure of a database and nothing more of it", async () => {
   const server = await startServer();
   onTestFinished(() => server.close());
-  await server.app.places.records.close();
+  await server.app.storage.records.close();
   expect(await server.call("GET", "/ready")).toMatchObject({
     status: 503,
     body: { message: "The database failed: STORAGE_CLOSED." },

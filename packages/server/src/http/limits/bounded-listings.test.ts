@@ -116,7 +116,7 @@ describe("a listing ends a page before it is too large, and says where the next 
     const write = (values: object) => ok("POST", `/threads/${thread}/state`, { values });
     await write({ files: { "/large.txt": { content: SOME } } });
     for (const n of times(15, Number)) await write({ messages: [{ role: "user", content: `${n}` }] });
-    const { saver } = server.app.places;
+    const { saver } = server.app.storage;
     const all = [];
     for await (const { checkpoint } of saver.list({ configurable: { thread_id: thread } }))
       all.push(checkpoint.id);
@@ -219,7 +219,7 @@ describe("what is too large for an answer alone", () => {
 test("a file of 12 MB in 30 states comes one state at a time, and not as one answer of 372 MB", async () => {
   const large = await startServer({ role: "api" });
   onTestFinished(() => large.close());
-  const { saver } = large.app.places;
+  const { saver } = large.app.storage;
   await large.call("POST", "/threads", { thread_id: "t", metadata: { graph_id: "echo" } });
   const values = { files: { "/large.txt": { content: "0123456789abcdef".repeat((12 * KB * KB) / 16) } } };
   await large.call("POST", "/threads/t/state", { values });

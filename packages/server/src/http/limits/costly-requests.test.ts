@@ -112,7 +112,7 @@ test("the server keeps the line, and serves others meanwhile", async () => {
     limits: { costly: { atOnce: 1, waiting: 1 } },
   });
   onTestFinished(() => server.close());
-  const { threads } = server.app.places.records;
+  const { threads } = server.app.storage.records;
   const { search } = threads;
   const hold = work();
   let searches = 0;

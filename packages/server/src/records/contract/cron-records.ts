@@ -8,7 +8,7 @@ export interface DueCron {
   readonly cron: Cron;
 }
 
-export interface PlacedCron extends DueCron {
+export interface ListedCron extends DueCron {
   readonly position: number;
 }
 
@@ -30,7 +30,7 @@ export interface CronRecords {
   /** The oldest dates first. */
   due(nowMs: number, limit?: number): Promise<readonly DueCron[]>;
   /** Records with a date after `nowMs`, in the order they were made, from behind the position `after`. */
-  ahead(nowMs: number, after: number, limit: number): Promise<readonly PlacedCron[]>;
+  ahead(nowMs: number, after: number, limit: number): Promise<readonly ListedCron[]>;
   /** Sets the next date of those that still have the one they were read with; returns these. */
   advance(
     steps: readonly { readonly due: DueCron; readonly next: string | null }[],

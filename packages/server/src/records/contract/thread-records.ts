@@ -15,10 +15,10 @@ export type ThreadRecord = Omit<Thread, "error"> & {
 export type ThreadHead = Omit<ThreadRecord, "values" | "interrupts" | "config" | "error">;
 
 /** Which thread: ids are used again, incarnations never. */
-export type ThreadPlace = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
+export type ThreadKey = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
 
 /** A thread that is being removed. */
-export type RetiredThread = ThreadPlace & { readonly owner: typeof EVERYONE };
+export type RetiredThread = ThreadKey & { readonly owner: typeof EVERYONE };
 
 export interface ThreadRecords {
   /** Ids are one space for all owners, as in the saver: that of another exists, whatever `ifExists` says. */
@@ -38,13 +38,13 @@ export interface ThreadRecords {
   ): Promise<ThreadRecord | undefined>;
   /** After a change of state: what listings show. Nothing happens when the thread is gone. */
   note(
-    thread: ThreadPlace,
+    thread: ThreadKey,
     state: Pick<ThreadRecord, "status" | "values" | "interrupts"> & { readonly error?: unknown },
   ): Promise<void>;
   search(owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]>;
   count(owner: Owner, query: Omit<SearchThreads, "limit" | "offset">): Promise<number>;
   /** Whether this very thread is still there: not one that was made later under its id. */
-  has(thread: ThreadPlace): Promise<boolean>;
+  has(thread: ThreadKey): Promise<boolean>;
   /** Whether anyone has a thread of this id, be it one that is being removed. */
   isTaken(threadId: string): Promise<boolean>;
   /**
@@ -60,5 +60,5 @@ export interface ThreadRecords {
   retire(owner: Owner, threadId: string, incarnation?: number): Promise<RetiredThread | "busy" | undefined>;
   drop(thread: RetiredThread): Promise<void>;
   /** Threads whose `expiresAt` has passed, and retired ones nobody has dropped, for whoever removes them. */
-  expired(limit: number): Promise<readonly ThreadPlace[]>;
+  expired(limit: number): Promise<readonly ThreadKey[]>;
 }

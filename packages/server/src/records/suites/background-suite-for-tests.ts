@@ -32,7 +32,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
     const all = await home.background.take(1_000, leaseMs);
     return all.filter(({ parentThreadId }) => parentThreadId === by.run.thread_id);
   }
-  const lettersOf = async ({ run }: RunClaim) =>
+  const mailOf = async ({ run }: RunClaim) =>
     (await records().mail.waiting(run.thread_id, ["task-end"])).map(({ message }) => message);
   const end = (claim: RunClaim) =>
     records().runs.finish(claim, { status: "success", threadStatus: "idle" }, []);
@@ -60,7 +60,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
         ]),
       );
       expect(told.filter(Boolean)).toHaveLength(16);
-      const letters = (await lettersOf(by)) as { taskId: string; status: string }[];
+      const letters = (await mailOf(by)) as { taskId: string; status: string }[];
       expect(letters.map(({ taskId }) => taskId).sort()).toEqual(ids.toSorted());
       expect(await taken(by)).toEqual([]);
       await other.close();
@@ -92,7 +92,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
       expect(await records().background.end(first, "success")).toBe(false);
       const [second] = (await taken(by)) as [RemoteTask];
       expect(await records().background.end(second, "error")).toBe(true);
-      expect(await lettersOf(by)).toMatchObject([{ taskId, runId: "r2", status: "error", agentName: "far" }]);
+      expect(await mailOf(by)).toMatchObject([{ taskId, runId: "r2", status: "error", agentName: "far" }]);
       await records().background.follow(order(by, taskId, "r2"));
       expect(await taken(by)).toEqual([]);
     });
@@ -104,7 +104,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
       expect(await records().background.end(task, "interrupted")).toBe(true);
       expect(await records().background.end(task, "interrupted")).toBe(false);
       expect(await records().background.end(task, "success")).toBe(true);
-      expect(await lettersOf(by)).toMatchObject([
+      expect(await mailOf(by)).toMatchObject([
         { taskId, status: "interrupted" },
         { taskId, status: "success" },
       ]);
@@ -137,7 +137,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
       await end(middle);
       expect(await records().background.openOn("a", threadId)).toBe(1);
       expect(await records().background.openOn("b", threadId)).toBe(0);
-      expect(await lettersOf(top)).toEqual([]);
+      expect(await mailOf(top)).toEqual([]);
       expect(await records().tasks.get("a", threadId)).toMatchObject({ state: "open" });
       await records().tasks.cancel("a", threadId);
       const [task] = (await taken(middle)) as [RemoteTask];
@@ -145,7 +145,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
       expect(await records().background.end(task, "success")).toBe(false);
       await records().background.stopped(task);
       expect(await taken(middle)).toEqual([]);
-      expect(await lettersOf(middle)).toEqual([]);
+      expect(await mailOf(middle)).toEqual([]);
     });
 
     test("are looked at though the clock was set back since the last look", async () => {
@@ -286,7 +286,7 @@ export function backgroundSuite({ records, again, edit }: RecordsSite): void {
       const runs = await records().background.stop("a", threadId);
       expect(runs).toMatchObject([{ thread_id: low, status: "interrupted" }]);
       expect(await records().background.openOn("a", threadId)).toBe(0);
-      expect(await lettersOf(top)).toMatchObject([{ taskId: threadId, status: "cancelled" }]);
+      expect(await mailOf(top)).toMatchObject([{ taskId: threadId, status: "cancelled" }]);
     });
 
     test("also all that was said to it and not read, by a client and by who gave it as a task", async () => {

@@ -27,7 +27,7 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
 
   const end = (home: ServerRecords, claim: RunClaim, task?: "error" | "interrupted") =>
     home.runs.finish(claim, { status: task ?? "success", threadStatus: "idle", ...(task && { task }) }, []);
-  const lettersOf = async ({ run }: RunClaim) =>
+  const mailOf = async ({ run }: RunClaim) =>
     (await records().mail.waiting(run.thread_id, ["task-end"])).map(({ message }) => message);
 
   describe("tasks", () => {
@@ -39,7 +39,7 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
       expect(claims.every(({ isTask }) => isTask)).toBe(true);
       const ended = await Promise.all(claims.flatMap((claim) => [end(records(), claim), end(other, claim)]));
       expect(ended.filter(Boolean)).toHaveLength(16);
-      const letters = (await lettersOf(by)) as { taskId: string; status: string }[];
+      const letters = (await mailOf(by)) as { taskId: string; status: string }[];
       expect(letters.map(({ taskId }) => taskId).sort()).toEqual(ids.toSorted());
       for (const id of ids)
         expect(await records().tasks.get("a", id)).toMatchObject({ state: "over", status: "success" });
@@ -53,15 +53,15 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
       const below = await given(first);
       const second = await started(records(), "a", threadId);
       await end(records(), first);
-      expect(await lettersOf(by)).toEqual([]);
+      expect(await mailOf(by)).toEqual([]);
       await records().mail.post("a", threadId, { id: "m", kind: "steer", message: "hi" });
       await end(records(), await claimed(records(), threadId));
       await end(records(), await claimed(records(), below));
-      expect(await lettersOf(by)).toEqual([]);
+      expect(await mailOf(by)).toEqual([]);
       await records().mail.settle(threadId, ["m", ...(await waitingIds(threadId))]);
       await started(records(), "a", threadId);
       await end(records(), await claimed(records(), threadId));
-      expect(await lettersOf(by)).toMatchObject([{ taskId: threadId, status: "success" }]);
+      expect(await mailOf(by)).toMatchObject([{ taskId: threadId, status: "success" }]);
       expect(await records().runs.get("a", second)).toMatchObject({ status: "success" });
     });
 
@@ -75,10 +75,10 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
       expect(await records().tasks.get("a", threadId)).toMatchObject({ state: "waits" });
       await started(records(), "a", threadId);
       await end(records(), await claimed(records(), threadId), "error");
-      expect(await lettersOf(by)).toMatchObject([{ status: "interrupted" }, { status: "error" }]);
+      expect(await mailOf(by)).toMatchObject([{ status: "interrupted" }, { status: "error" }]);
       await started(records(), "a", threadId);
       await end(records(), await claimed(records(), threadId));
-      expect(await lettersOf(by)).toHaveLength(2);
+      expect(await mailOf(by)).toHaveLength(2);
     });
 
     test("are given once by the same call, and goes on with another run by the next", async () => {
@@ -98,7 +98,7 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
       const next = await records().tasks.begin(update);
       expect(next).toMatchObject({ kind: "created", displaced: [{ run_id: claim.run.run_id }] });
       await end(records(), claim, "interrupted");
-      expect(await lettersOf(by)).toEqual([]);
+      expect(await mailOf(by)).toEqual([]);
     });
 
     test("are given by nobody who lost the thread, and not on threads of others", async () => {
@@ -135,8 +135,8 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
         const [run] = await records().runs.list("a", id, { limit: 1, offset: 0 });
         expect(run?.status !== "pending" && (run?.status !== "running" || run.cancel)).toBeTruthy();
       }
-      expect(await lettersOf(by)).toEqual([]);
-      expect(await lettersOf(middle)).toEqual([]);
+      expect(await mailOf(by)).toEqual([]);
+      expect(await mailOf(middle)).toEqual([]);
       await other.close();
     });
 
@@ -144,7 +144,7 @@ export function tasksSuite({ records, again, edit }: RecordsSite): void {
       const by = await giver();
       const [one, two] = [await given(by), await given(by)];
       await records().threads.delete("a", one);
-      expect(await lettersOf(by)).toMatchObject([{ taskId: one, status: "cancelled" }]);
+      expect(await mailOf(by)).toMatchObject([{ taskId: one, status: "cancelled" }]);
       await records().threads.delete("a", by.run.thread_id);
       const [run] = await records().runs.list("a", two, { limit: 1, offset: 0 });
       expect(run).toMatchObject({ status: "interrupted" });

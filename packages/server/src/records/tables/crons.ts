@@ -2,7 +2,7 @@
 
 import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { Cron, SearchCrons } from "@deepwright/protocol";
-import type { DueCron, Owner, PlacedCron } from "../records.ts";
+import type { DueCron, ListedCron, Owner } from "../records.ts";
 import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { contains } from "./json-filter.ts";
@@ -61,7 +61,7 @@ export function cronRows(database: Database) {
         return rows.map((row) => ({ owner: row.owner as string, cron: cronOf(row) }));
       }),
 
-    ahead: (now: number, after: number, limit: number): Promise<PlacedCron[]> =>
+    ahead: (now: number, after: number, limit: number): Promise<ListedCron[]> =>
       read(async (session) => {
         const rows = await session.all(
           `SELECT * FROM dw_srv_crons WHERE enabled = 1 AND next_run > $1 AND position > $2

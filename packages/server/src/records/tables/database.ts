@@ -67,9 +67,9 @@ const SQLITE = {
   /** A prepared statement is a function call. */
   async insertAll(session: SqlSession, table: string, columns: Columns, rows: Given) {
     const names = Object.keys(columns);
-    const places = names.map((_, index) => `$${index + 1}`);
+    const values = names.map((_, index) => `$${index + 1}`);
     for (const row of rows) {
-      await session.run(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${places.join(", ")})`, row);
+      await session.run(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${values.join(", ")})`, row);
     }
   },
 };

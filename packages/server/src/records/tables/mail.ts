@@ -4,7 +4,7 @@ import type { Owner } from "../records.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { lockThread } from "./run-row.ts";
 
-export interface Letter {
+export interface MailRow {
   readonly id: string;
   readonly kind: string;
   /** JSON. */
@@ -12,7 +12,7 @@ export interface Letter {
 }
 
 /** As it waits. */
-export interface WaitingLetter extends Letter {
+export interface WaitingRow extends MailRow {
   /** The number of the last run its thread had when it came. */
   readonly afterRun: number;
 }
@@ -51,13 +51,13 @@ export function mailRows(database: Database) {
   const { read, write } = database;
   return {
     /** Under the lock of the thread, so that the order of positions is that in which mail can be seen. */
-    post: (owner: Owner, threadId: string, { id, kind, message }: Letter, token: string): Promise<boolean> =>
+    post: (owner: Owner, threadId: string, { id, kind, message }: MailRow, token: string): Promise<boolean> =>
       write(async (session) => {
         if (!(await lockThread(database, session, threadId, owner))) return false;
-        return insertLetter(session, threadId, { id, kind, message }, token);
+        return insertMail(session, threadId, { id, kind, message }, token);
       }),
 
-    waiting: (threadId: string, kinds: readonly string[]): Promise<WaitingLetter[]> =>
+    waiting: (threadId: string, kinds: readonly string[]): Promise<WaitingRow[]> =>
       read(async (session) => {
         const rows = await session.all(
           `SELECT mail_id, kind, message, after_run FROM dw_srv_mail
@@ -89,10 +89,10 @@ export function mailRows(database: Database) {
 }
 
 /** Under the lock of the thread. False: it has or had one of this id, which another call put there. */
-export async function insertLetter(
+export async function insertMail(
   session: SqlSession,
   threadId: string,
-  { id, kind, message }: Letter,
+  { id, kind, message }: MailRow,
   token: string,
 ): Promise<boolean> {
   const rows = await session.all("SELECT token FROM dw_srv_mail WHERE thread_id = $1 AND mail_id = $2", [

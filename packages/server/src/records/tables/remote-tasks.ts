@@ -2,7 +2,7 @@
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { RemoteTask, TaskStatus } from "../contract/background-records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
-import { insertLetter } from "./mail.ts";
+import { insertMail } from "./mail.ts";
 import { lockThread } from "./run-row.ts";
 
 /**
@@ -117,7 +117,7 @@ export async function endRemoteTask(
   if (row === undefined) return false;
   const id = `async-task-${taskId}-${runId}${(row.ends as number) > 1 ? `-${row.ends}` : ""}`;
   const message = JSON.stringify({ taskId, runId, agentName: row.agent, status });
-  return insertLetter(session, parent, { id, kind: "task-end", message }, id);
+  return insertMail(session, parent, { id, kind: "task-end", message }, id);
 }
 
 export async function forgetRemoteTask(

@@ -7,7 +7,7 @@
 
 import type { NewEvent, RunRecord } from "../records.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
-import { insertLetter } from "./mail.ts";
+import { insertMail } from "./mail.ts";
 import { cancelRemoteTasksOf, hasOpenRemoteTasks } from "./remote-tasks.ts";
 import { lockThread, runColumns, storedRun } from "./run-row.ts";
 import { cancelRun } from "./start-run.ts";
@@ -53,7 +53,7 @@ export async function endTask(
   const { run_id: runId, agent: agentName } = task as SqlRow;
   const id = `async-task-${threadId}-${runId}${ends > 1 ? `-${ends}` : ""}`;
   const message = JSON.stringify({ taskId: threadId, runId, agentName, status });
-  await insertLetter(session, parent, { id, kind: "task-end", message }, id);
+  await insertMail(session, parent, { id, kind: "task-end", message }, id);
 }
 
 /** Whether anything of it goes on, or is sure to, when a run has ended like this. */

@@ -7,7 +7,7 @@ import {
   type Owner,
   type RetiredThread,
   type ThreadHead,
-  type ThreadPlace,
+  type ThreadKey,
   type ThreadRecord,
 } from "../records.ts";
 import { endCompletion } from "./completions.ts";
@@ -69,7 +69,7 @@ export function threadRows(database: Database) {
     ): Promise<ThreadRecord | undefined> =>
       write((session) => patchThread(database, session, owner, threadId, change, now)),
 
-    note: ({ owner, incarnation }: ThreadPlace, state: ShownState, now: number): Promise<void> =>
+    note: ({ owner, incarnation }: ThreadKey, state: ShownState, now: number): Promise<void> =>
       write((session) => noteState(session, { owner, incarnation }, state, now)),
 
     search: (owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]> =>
@@ -81,7 +81,7 @@ export function threadRows(database: Database) {
     delete: (owner: Owner, threadId: string, now: number): Promise<boolean> =>
       write((session) => deleteThread(database, session, owner, threadId, now)),
 
-    has: ({ owner, thread_id, incarnation }: ThreadPlace): Promise<boolean> =>
+    has: ({ owner, thread_id, incarnation }: ThreadKey): Promise<boolean> =>
       read(async (session) => {
         const rows = await session.all(
           "SELECT position FROM dw_srv_threads WHERE thread_id = $1 AND owner = $2 AND position = $3",
@@ -114,16 +114,12 @@ export function threadRows(database: Database) {
         );
       }),
 
-    expired: (limit: number): Promise<ThreadPlace[]> =>
+    expired: (limit: number): Promise<ThreadKey[]> =>
       read((session) => expiredThreads(database, session, limit)),
   };
 }
 
-async function expiredThreads(
-  { clock }: Database,
-  session: SqlSession,
-  limit: number,
-): Promise<ThreadPlace[]> {
+async function expiredThreads({ clock }: Database, session: SqlSession, limit: number): Promise<ThreadKey[]> {
   const rows = await session.all(
     `SELECT owner, thread_id, position FROM dw_srv_threads WHERE expires_at <= ${clock}
       OR (owner = $2 AND expires_at > ${clock} + ${2 * RETIRED_MS}) ORDER BY expires_at LIMIT $1`,
@@ -138,7 +134,7 @@ async function expiredThreads(
 
 async function noteState(
   session: SqlSession,
-  { owner, incarnation }: Pick<ThreadPlace, "owner" | "incarnation">,
+  { owner, incarnation }: Pick<ThreadKey, "owner" | "incarnation">,
   { status, values, interrupts, error }: ShownState,
   now: number,
 ): Promise<void> {

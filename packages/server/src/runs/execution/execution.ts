@@ -23,7 +23,7 @@ import {
 } from "../input/run-input.ts";
 import { isMailRun, mailMessage, type Steering, wireMessage, withMail } from "../mail/steering.ts";
 import type { TaskHosts } from "../tasks/task-host.ts";
-import { hasTaskNews, isToldAlready, keepsTasks } from "../tasks/task-news.ts";
+import { hasTaskNews, isKnownToThread, keepsTasks } from "../tasks/task-news.ts";
 import { publicKeys, readThread, type ShownEnd, shownEnd, type ThreadView } from "../thread-view.ts";
 import { webhookOf } from "../webhooks/hook-sender.ts";
 import { type EngineEvent, type StreamShape, shownEvent, streamShape } from "../wire/stream-events.ts";
@@ -184,7 +184,7 @@ export class Execution {
       return (await hasTaskNews(this.parts.records.mail, this.agent!, thread_id))
         ? { messages: [] }
         : NOTHING;
-    if (mail.length === 0 && (await isToldAlready(this.parts.records, this.agent!, this.run, input)))
+    if (mail.length === 0 && (await isKnownToThread(this.parts.records, this.agent!, this.run, input)))
       return NOTHING;
     await this.tellMail(mail);
     return withMail(input, mail, this.run);

@@ -52,7 +52,7 @@ function clientMessage(message: unknown, where: string): unknown {
     checkContent(message, "human", where);
     return message;
   }
-  const [role, type] = voicesOf(message);
+  const [role, type] = rolesOf(message);
   const speaker = speakerOf(role, type);
   if (speaker === undefined)
     throw refusal(where, "clients send messages of the user (or of the assistant, quoted) only.");
@@ -68,7 +68,7 @@ function clientMessage(message: unknown, where: string): unknown {
   };
 }
 
-function voicesOf(message: unknown): readonly [role: unknown, type: unknown] {
+function rolesOf(message: unknown): readonly [role: unknown, type: unknown] {
   if (isTuple(message)) return [undefined, message[0]];
   if (typeof message !== "object" || message === null || Array.isArray(message))
     return [undefined, undefined];
@@ -79,10 +79,8 @@ function voicesOf(message: unknown): readonly [role: unknown, type: unknown] {
 /** Two that differ would be read by whoever reads them in its own way. */
 function speakerOf(role: unknown, type: unknown): Speaker | undefined {
   const speakers = [role, type]
-    .filter((voice) => voice !== undefined)
-    .map((voice) =>
-      typeof voice === "string" && Object.hasOwn(SPEAKERS, voice) ? SPEAKERS[voice] : undefined,
-    );
+    .filter((role) => role !== undefined)
+    .map((role) => (typeof role === "string" && Object.hasOwn(SPEAKERS, role) ? SPEAKERS[role] : undefined));
   return speakers.every((speaker) => speaker === speakers[0]) ? speakers[0] : undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
 import { Command, type RunControl } from "@langchain/langgraph";
 import { isRecord } from "deepwright/check-options";
 import type { RunRecord } from "../../records/records.ts";
-import { placeOf } from "../tenants.ts";
+import { agentScope } from "../tenants.ts";
 import { clientGoto, clientUpdate, clientValues } from "./client-messages.ts";
 import { refuseEngineObjects } from "./engine-objects.ts";
 import { withPlainMessages } from "./plain-messages.ts";
@@ -86,7 +86,7 @@ export function runConfig({ run, assistant, signal, control, claim, stops }: Con
   const { recursion_limit, tags } = { ...assistant.config, ...(request.config ?? {}) };
   const user = { ...run.user, identity: run.owner };
   const context = contextOf(assistant, request);
-  const { assistantId, tenant } = placeOf(run.owner, assistant);
+  const { assistantId, tenant } = agentScope(run.owner, assistant);
   const given = {
     ...clientConfigurable(assistant.config.configurable),
     ...clientConfigurable(request.config?.configurable),

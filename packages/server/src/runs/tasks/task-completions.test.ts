@@ -76,7 +76,7 @@ async function started(order: string, { boss }: Pair = pair) {
   return { thread, task: task! };
 }
 
-async function expectToldOnce({ thread, task }: Awaited<ReturnType<typeof started>>, words: string) {
+async function expectReportedOnce({ thread, task }: Awaited<ReturnType<typeof started>>, words: string) {
   await until(async () => (await thread.news()).length > 0);
   // Seeing the end too does not tell it again.
   lookable.add(task.taskId);
@@ -91,13 +91,13 @@ test.each([
   ["fail", "has failed"],
   ["ask", "waits for a person's decision"],
 ])("a task given as '%s' is told of once: it %s", async (order, words) => {
-  await expectToldOnce(await started(order), words);
+  await expectReportedOnce(await started(order), words);
 });
 
 test("a task that runs out of time is told of once", async () => {
   const hasty = await openPair({ runTimeout: 1 });
   afterThisTest(() => close(hasty));
-  await expectToldOnce(await started(NEVER, hasty), "has run out of time");
+  await expectReportedOnce(await started(NEVER, hasty), "has run out of time");
 });
 
 test("a task that a client stops, or whose thread is deleted, is told of", async () => {
@@ -119,7 +119,7 @@ test("a task that ends while nobody can be told is told of when somebody can", a
   const port = Number(new URL(boss.url).port);
   await boss.close();
   writeFileSync(go, "");
-  const { runs } = far.app.places.records;
+  const { runs } = far.app.storage.records;
   await until(async () => (await runs.get("far", task.runId))?.status === "success");
   await new Promise((later) => setTimeout(later, 1_000));
   pair.boss = await startBoss(far, port);

@@ -4,7 +4,7 @@
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../../agents/registry.ts";
-import { EVERYONE, type ServerRecords, type ThreadPlace } from "../../records/records.ts";
+import { EVERYONE, type ServerRecords, type ThreadKey } from "../../records/records.ts";
 import type { Mailbox } from "../mail/mailbox.ts";
 import type { HookSender } from "../webhooks/hook-sender.ts";
 import type { DueWork } from "./due-work.ts";
@@ -47,7 +47,7 @@ export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
   };
 }
 
-async function removeExpired(parts: HousekeepingParts, thread: ThreadPlace): Promise<void> {
+async function removeExpired(parts: HousekeepingParts, thread: ThreadKey): Promise<void> {
   const { owner, thread_id: threadId } = thread;
   const later = () => parts.records.threads.patch(owner, threadId, { expiresAt: Date.now() + BUSY_MS });
   try {

@@ -7,7 +7,7 @@
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../../agents/registry.ts";
-import type { RetiredThread, ServerRecords, ThreadPlace } from "../../records/records.ts";
+import type { RetiredThread, ServerRecords, ThreadKey } from "../../records/records.ts";
 import { claimThread, type HeldThread } from "../execution/claim-thread.ts";
 
 export interface RemovalParts {
@@ -24,7 +24,7 @@ const CLAIM_MS = 15_000;
  */
 export async function removeThread(
   parts: RemovalParts,
-  { owner, thread_id, incarnation }: ThreadPlace,
+  { owner, thread_id, incarnation }: ThreadKey,
   signal?: AbortSignal,
 ): Promise<"removed" | "busy" | "gone"> {
   const retired = await parts.records.threads.retire(owner, thread_id, incarnation);

@@ -1,18 +1,18 @@
 /**
- * Slots for simultaneous calls, so that no owner and no address has all of them: each may have as many as are still
- * free, so one alone has half of them, and there is always room for the next.
+ * Who may be called at the same time, so that no owner and no address has all the slots: each may have as many as are
+ * still free, so one alone has half of them, and there is always room for whoever comes next.
  */
 import type { DueHook, PassedOver } from "../../records/contract/hook-records.ts";
 
-type Place = Pick<DueHook, "owner" | "url">;
+type Call = Pick<DueHook, "owner" | "url">;
 
-export class HookPlaces {
+export class FairSlots {
   private free: number;
   private readonly owners = new Map<string, number>();
   private readonly urls = new Map<string, number>();
 
-  constructor(places: number) {
-    this.free = places;
+  constructor(slots: number) {
+    this.free = slots;
   }
 
   /** How many to take at once: few of those that are free, since they may all be of one owner. */
@@ -21,7 +21,7 @@ export class HookPlaces {
   }
 
   /** Returns how to leave it. */
-  enter({ owner, url }: Place): () => void {
+  enter({ owner, url }: Call): () => void {
     this.free -= 1;
     add(this.owners, owner, 1);
     add(this.urls, url, 1);

@@ -3,12 +3,12 @@
  *
  * What is to be told was stored with the end of the run, so any process that lives tells it, once at least: a
  * receiver knows by `webhook-id` what it had before. An address that does not take it is called less and less often,
- * and then never again. Some are called at once; nobody, and no address, has all the places, so that receivers that are
+ * and then never again. Some are called at once; nobody, and no address, has all the slots, so that receivers that are
  * slow hold up none but their own.
  */
 import type { DueHook, HookRecords, RunEnd, RunRecord } from "../../records/records.ts";
 import type { WireJson } from "../wire/wire-json.ts";
-import { HookPlaces } from "./fair-slots.ts";
+import { FairSlots } from "./fair-slots.ts";
 import type { WebhookAnswer, Webhooks } from "./webhooks.ts";
 
 export interface HookSenderParts {
@@ -37,7 +37,7 @@ export function createHookSender(parts: HookSenderParts): HookSender {
   const { hooks, webhooks, onError } = parts;
   const closing = new AbortController();
   const timers = new Set<NodeJS.Timeout>();
-  const places = new HookPlaces(AT_ONCE);
+  const slots = new FairSlots(AT_ONCE);
   const told = new Set<Promise<void>>();
   let sending: Promise<void> | undefined;
   let isDue = false;
@@ -52,7 +52,7 @@ export function createHookSender(parts: HookSenderParts): HookSender {
     timers.add(timer);
   };
   const begin = (hook: DueHook): void => {
-    const leave = places.enter(hook);
+    const leave = slots.enter(hook);
     const one = tell(parts, hook, closing.signal)
       .then((pause) => pause !== undefined && again(pause))
       .catch(onError)
@@ -70,10 +70,10 @@ export function createHookSender(parts: HookSenderParts): HookSender {
       const stirred = new Promise<void>((go) => {
         stir = go;
       });
-      if (isDue && places.most > 0) {
+      if (isDue && slots.most > 0) {
         isDue = false;
         const leaseMs = webhooks.timeoutMs + LEASE_MARGIN_MS;
-        const due = await hooks.take(places.most, leaseMs, places.passedOver());
+        const due = await hooks.take(slots.most, leaseMs, slots.passedOver());
         for (const hook of due) begin(hook);
         if (due.length > 0) isDue = true;
       } else await stirred;

@@ -147,7 +147,7 @@ test("clients of MCP are told a failed run by its words, and of a broken server 
   expect(failed.isError).toBe(true);
   expect(clean(failed)).toContain("The run failed: Cannot open '…'");
 
-  const { runs } = server.app.places.records;
+  const { runs } = server.app.storage.records;
   const { get } = runs;
   runs.get = async () => {
     throw boom();

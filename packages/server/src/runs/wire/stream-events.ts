@@ -115,12 +115,12 @@ export function shownEvent(event: EngineEvent): EngineEvent {
   return { ...event, data: { ...event.data, error: errorValue(event.data.error) } };
 }
 
-interface Placed {
+interface CheckpointConfig {
   readonly configurable?: Record<string, unknown>;
 }
 
 /** Where a state is stored, as clients name it. */
-export function checkpointOf(config: Placed | undefined): object | null {
+export function checkpointOf(config: CheckpointConfig | undefined): object | null {
   const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config?.configurable ?? {};
   if (checkpoint_id === undefined) return null;
   return {
@@ -148,8 +148,8 @@ function checkpointData(payload: Record<string, unknown>, isPublic: IsPublic): o
     ...rest,
     ...(Array.isArray(tasks) && { tasks: tasks.map(withErrorText) }),
     values: publicOf(values, isPublic),
-    checkpoint: checkpointOf(config as Placed),
-    parent_checkpoint: checkpointOf(parentConfig as Placed),
+    checkpoint: checkpointOf(config as CheckpointConfig),
+    parent_checkpoint: checkpointOf(parentConfig as CheckpointConfig),
   };
 }
 

@@ -17,7 +17,7 @@ const LONGEST_READ = 16_000;
 
 export function errorText(text: string, environment: Environment = process.env): string {
   const words = withoutStack(text.slice(0, LONGEST_READ));
-  return withoutPlaces(withoutSecrets(words, environment)).slice(0, LONGEST);
+  return withoutPaths(withoutSecrets(words, environment)).slice(0, LONGEST);
 }
 
 /** An error in the form it has: a text, or an object with a name and a message. */
@@ -75,11 +75,11 @@ const SYSTEM =
   "Applications Library System Users Volumes bin boot dev etc home lib lib32 lib64 media mnt nix opt private proc root run sbin snap srv sys tmp usr var";
 
 /** Relative to the workspace, which is the directory the server works in; what lies elsewhere is not named. */
-function withoutPlaces(text: string): string {
+function withoutPaths(text: string): string {
   return text
     .replaceAll(/(?:file:\/\/)?\/[^\s'"`()]+/g, (path) => (path.includes("/node_modules/") ? "…" : path))
     .replaceAll(workspace, "…")
-    .replaceAll(quotedPlace, "$1…$1")
+    .replaceAll(quotedPath, "$1…$1")
     .replaceAll(place, "…")
     .replaceAll(/\b[A-Za-z]:\\[^\s'"`<>|]+/g, "…");
 }
@@ -94,6 +94,6 @@ const roots = [process.cwd(), homedir(), tmpdir(), process.execPath, import.meta
   .flatMap((path) => /^\/([^/]+)\//.exec(path)?.[1] ?? [])
   .map(escaped);
 const begun = `(?:file://)?/(?:${[...new Set([...SYSTEM.split(" "), ...roots])].join("|")})/`;
-const quotedPlace = new RegExp(`(['"\`])${begun}[^'"\`\\n]*\\1`, "g");
+const quotedPath = new RegExp(`(['"\`])${begun}[^'"\`\\n]*\\1`, "g");
 /** Not the path of an address such as `https://host/home/x`. */
 const place = new RegExp(`(?<![\\w.~…:/-])${begun}[^\\s'"\`<>|:,;()]*`, "g");
