@@ -49,7 +49,7 @@ export interface BuildAgentOptions {
   readonly tools?: CreateDeepAgentParams["tools"];
   /** In the place of the words about the mode and the workspace. */
   readonly systemPrompt?: string | null;
-  /** Settings of the model; absent: the default model of the harness. */
+  /** Settings of the model. Absent: the default model of the harness. */
   readonly settings?: LlmSettings | null;
   /** A model that exists already, in the place of `settings`. */
   readonly model?: BaseChatModel | null;
@@ -72,13 +72,13 @@ export interface BuildAgentOptions {
   readonly maxSteps?: number | null;
   /** Seconds a command may take. Default 60. */
   readonly commandTimeout?: number | null;
-  /** Limit for the output of a command. Default 50,000. */
+  /** Bytes of output of one command. Default 50,000. */
   readonly maxOutputBytes?: number | null;
   /** Default: `skills` in DEEPWRIGHT_HOME, else in `~/.deepwright`. Skills of the workspace count more. */
   readonly globalSkillsDir?: string | null;
 }
 
-/** The builder closes it: that ends its commands and sandboxes. Closing twice is safe. */
+/** Close the agent when it is no longer used: that ends its commands and sandboxes. Safe twice. */
 export type AppAgent = DeepAgent & {
   readonly threadId: string | undefined;
   close(): Promise<void>;

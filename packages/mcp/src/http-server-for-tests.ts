@@ -10,7 +10,7 @@ import { z } from "zod";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Starts a plain server with scripted answers; it is closed at the end of the test. */
+/** Starts a plain server with the given answers and returns its address; closed when the test is over. */
 export async function listening(
   answer: Answer,
   port = 0,

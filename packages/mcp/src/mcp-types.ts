@@ -9,7 +9,7 @@ import type { ServerOrigin, ServerSources } from "./servers/known-servers.ts";
 import type { ToolChange } from "./trust/approved-tools.ts";
 import type { FileChange, NamedFile } from "./trust/named-files.ts";
 
-/** What a person is asked about a server of a project. Nothing of it has run. */
+/** A question to a person about a server of a project. Nothing of the server has run. */
 export interface TrustRequest {
   readonly name: string;
   /** The real path of the project. */
@@ -22,7 +22,7 @@ export interface TrustRequest {
   readonly files: readonly NamedFile[];
   /** Files that are not as they were when this definition was agreed to before; empty where it never was. */
   readonly changed: readonly FileChange[];
-  /** Of the definition and of the files. */
+  /** Hash of the definition and of the files. */
   readonly hash: string;
 }
 

@@ -9,7 +9,7 @@ import { createSearchTool, SEARCH_TOOL, STATE_KEY } from "./tools/search-tool.ts
 
 /** State of a thread. The key is private: a subagent has its own. */
 interface McpState {
-  /** Version at the start of its last run. */
+  /** The catalogue's version at the start of the last run. */
   readonly version?: string;
   /** Names of tools that were found, in the order they were. */
   readonly loaded: readonly string[];

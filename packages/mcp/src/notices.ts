@@ -1,4 +1,4 @@
-/** Facts for the opener of the servers that need no action. */
+/** Notices for the caller of `openMcp`: worth knowing, no action needed. */
 
 /** Stable words a program may switch on. */
 export type McpNoticeCode =
@@ -15,7 +15,7 @@ export type McpNoticeCode =
   | "TOOL_REFUSED"
   /** A tool has other words or another schema than when it was agreed to: it is left out. */
   | "TOOL_CHANGED"
-  /** The cache between runs cannot be read or written; the work continues without it. */
+  /** The stored cache or trust file cannot be read or written; work continues without it. */
   | "CACHE_FAILED";
 
 export interface McpNotice {

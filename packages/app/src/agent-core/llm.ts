@@ -12,10 +12,10 @@ export interface LlmSettings {
   readonly model: string;
   /** Absent: the provider's own variable of the environment. */
   readonly apiKey?: string | null;
-  /** Address of a server that speaks the provider's protocol; absent: the provider's own. */
+  /** Address of a server that speaks the provider's protocol. Absent: the provider's own. */
   readonly baseUrl?: string | null;
   readonly temperature?: number | null;
-  /** Limit of one reply. */
+  /** Most tokens of one reply. */
   readonly maxTokens?: number | null;
 }
 
@@ -23,7 +23,7 @@ const NAMES: readonly (keyof LlmSettings)[] = [
   ...(["provider", "model", "apiKey", "baseUrl", "temperature", "maxTokens"] as const),
 ];
 
-/** Options registered by `registerProviderProfile` apply too; the settings win. */
+/** Settings registered by `registerProviderProfile` apply too; those given here win. */
 export async function buildLlm(settings: LlmSettings): Promise<BaseChatModel> {
   const { provider, model } = checked(settings);
   const name = `${provider}:${model}`;

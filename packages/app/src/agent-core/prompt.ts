@@ -1,4 +1,4 @@
-/** Prompt of an app's agent about its mode and its workspace. */
+/** The system prompt of an app's agent: its mode and its workspace. */
 import { basename } from "node:path";
 import { ConfigurationError } from "deepwright";
 

@@ -8,7 +8,7 @@ export interface SearchSettings {
   readonly provider: "tavily";
   /** Absent: TAVILY_API_KEY; without a key there is no search. */
   readonly apiKey?: string | null;
-  /** Of a server that answers as the provider does. */
+  /** Address of a server that answers as the provider does. */
   readonly baseUrl?: string | null;
 }
 

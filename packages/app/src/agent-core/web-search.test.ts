@@ -9,7 +9,7 @@ import { webSearchTool } from "./web-search.ts";
 const KEY = "tvly-key-for-tests";
 let baseUrl: string;
 let close: () => void;
-/** Answer to the next request; its body is stored here. */
+/** The answer to the next request; the body of that request is put here. */
 let answer: (response: ServerResponse) => void;
 const asked: { path: string | undefined; key: string | undefined; body: any }[] = [];
 

@@ -2,7 +2,7 @@
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 
-/** The result is shown to the model: text as it is, anything else as JSON. */
+/** A search of the web. Its result is shown to the model: text as it is, anything else as JSON. */
 export type WebSearch = (
   query: string,
   options: { readonly maxResults: number; readonly signal?: AbortSignal },

@@ -38,7 +38,7 @@ export interface Workspace {
 export const GLOBAL_SKILLS = "/.global/skills/";
 export const WORKSPACE_SKILLS = "/skills/";
 
-/** Directories of the harness belong to the thread, not to the user's files. */
+/** Offloaded files belong to the thread; they do not appear among the user's files. */
 const AREAS = {
   "/large_tool_results/": new StateBackend(),
   "/conversation_history/": new StateBackend(),

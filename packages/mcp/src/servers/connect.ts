@@ -37,10 +37,10 @@ export interface ConnectRequest {
   readonly onClose: (complaint: string) => void;
 }
 
-/** Largest answer of the server to a call. */
+/** Most bytes of an answer to a call. */
 const MOST_ANSWER = 16 * 1024 * 1024;
 
-/** A server's schema for its own answers binds only itself; a pattern in it would be a program that runs here. */
+/** Output schemas are not enforced: a pattern in one would be a program that runs here. */
 const TAKES_ALL = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,

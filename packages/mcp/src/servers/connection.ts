@@ -54,7 +54,7 @@ const FIRST_PAUSE = 500;
 const MOST_PAUSE = 60_000;
 /** A connection that held so long was a good one: the next pause is short again. */
 const GOOD_AFTER = 30_000;
-/** A caller cuts a pause short, until the server has failed this often in a row. */
+/** A caller cuts a pause short, until the connection has failed this often in a row. */
 const PATIENT_FAILURES = 4;
 const MOST_PAGES = 50;
 const MOST_TOOLS = 2_000;

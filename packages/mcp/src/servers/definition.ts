@@ -18,9 +18,9 @@ const common = {
     .min(1_000, "is in milliseconds, and at least 1000")
     .max(86_400_000, "is in milliseconds, and at most a day")
     .optional(),
-  /** Only these of its tools, by the server's own names. */
+  /** Only these tools are used, by the names the server gives them. */
   allowedTools: names.optional(),
-  /** All of its tools except these. */
+  /** Tools that are not used. */
   deniedTools: names.optional(),
 };
 

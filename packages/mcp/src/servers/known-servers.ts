@@ -1,4 +1,4 @@
-/** Finds the servers of the caller, of the user's own file and of the project's file. */
+/** Finds servers: those of the caller, of the user's own file and of the project's file. */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { visibleLine } from "deepwright/console-line";
@@ -8,7 +8,7 @@ import { type FileChange, type NamedFile, namedFiles } from "../trust/named-file
 import { openTrustStore, type TrustStore } from "../trust/trust-store.ts";
 import { type McpServerDefinition, readConfig, readDefinitions } from "./definition.ts";
 
-/** Source of a server: `caller` and `user` are trusted; a `project` server is asked about. */
+/** The source of a definition: `caller` and `user` are trusted; a person is asked about those of a `project`. */
 export type ServerOrigin = "caller" | "user" | "project";
 
 export interface KnownServer {
@@ -17,7 +17,7 @@ export interface KnownServer {
   readonly definition: McpServerDefinition;
   /** Where relative paths of the definition begin. */
   readonly directory: string;
-  /** Project servers only: whether a person has agreed to exactly this definition and the files it names. */
+  /** For a project's server: whether a person has agreed to exactly this definition and the files it names. */
   readonly trusted: boolean;
   /** Files of the project that the definition names. */
   readonly files: readonly NamedFile[];

@@ -1,4 +1,4 @@
-/** Finds the program of a definition, once, so that the shown program is the one that runs. */
+/** Finds the program of a definition, once, so that the program that runs is the one that was shown. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { visibleLine } from "deepwright/console-line";

@@ -9,9 +9,9 @@ import type { Program } from "./program.ts";
 
 type Sdk = Pick<Awaited<ReturnType<typeof loadSdk>>, "deserializeMessage" | "serializeMessage">;
 
-/** Bytes of stderr that are kept. */
+/** Characters kept of the program's stderr. */
 const MOST_STDERR = 8 * 1024;
-/** Largest single message. */
+/** Most bytes of one message. */
 const MOST_MESSAGE = 16 * 1024 * 1024;
 /** Lines that are no messages, as programs print them that were not made for this, before it is given up. */
 const MOST_STRAY = 100;
@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
     return this.closing;
   }
 
-  /** Its last output may arrive after its end. */
+  /** The last output may arrive after the exit event. */
   private async lastWords(): Promise<void> {
     const stderr = this.process?.child.stderr;
     if (!stderr || stderr.closed) return;

@@ -17,7 +17,7 @@ export interface ServerTools {
   readonly problem?: string | undefined;
 }
 
-/** Tools of one run; they stay the same while servers change. */
+/** The tools of one run; they stay the same while servers change. */
 export interface Snapshot {
   /** Tells snapshots apart; equal ones are equal byte for byte in every process. */
   readonly version: string;
@@ -25,7 +25,7 @@ export interface Snapshot {
   readonly tools: readonly StructuredToolInterface[];
   readonly byName: ReadonlyMap<string, StructuredToolInterface>;
   readonly index: readonly IndexedTool[];
-  /** Estimated tokens of all of them in a request. */
+  /** Estimated tokens of all tools in a request. */
   readonly tokens: number;
   /** Servers whose tools are missing, for the model. */
   readonly missing: readonly string[];

@@ -1,4 +1,4 @@
-/** Answers of a server's tool in the form that models are shown: texts, and media in LangChain's standard form. */
+/** Turns the answer of a server's tool into content for models: texts, and media in LangChain's standard form. */
 
 type Block = Readonly<Record<string, unknown>>;
 

@@ -22,9 +22,9 @@ export interface ToolAnnotations {
 }
 
 export interface OfferedTool extends ToolDescription {
-  /** Name for the model. */
+  /** The name for the model. */
   readonly name: string;
-  /** Name on the server. */
+  /** The name on the server. */
   readonly original: string;
   readonly server: string;
 }
@@ -35,7 +35,7 @@ export function saysItReads({ annotations }: ToolDescription): boolean {
 
 const MOST_DESCRIPTION = 4_096;
 const MOST_SCHEMA_BYTES = 64 * 1024;
-/** Largest schema with all its references resolved. */
+/** Most parts of a schema with its references resolved. */
 const MOST_SCHEMA_PARTS = 5_000;
 const MOST_DEPTH = 32;
 

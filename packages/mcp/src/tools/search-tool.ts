@@ -15,7 +15,7 @@ const schema = z.object({
   limit: z.number().int().min(1).max(10).optional().describe("At most so many tools, by default 5."),
 });
 
-/** Tokens of its own description and schema. */
+/** Tokens of the tool's own description and schema. */
 const OWN_TOKENS = 250;
 
 export function createSearchTool(snapshot: Snapshot, maxTokens: number): StructuredToolInterface {

@@ -1,4 +1,4 @@
-/** Index and search over tools that are not in the model's window. Pure. */
+/** The list of tools outside the model's window, and the search over them. Pure. */
 import { estimateTokens } from "deepwright";
 import { visibleLine } from "deepwright/console-line";
 

@@ -1,4 +1,4 @@
-/** Names of a server's tools here: never like a tool of ours, and in letters that every provider takes. */
+/** Names of servers' tools: never equal to a tool of ours, in characters every provider accepts. */
 import { createHash } from "node:crypto";
 
 /** Providers take letters, digits, `_` and `-`, and at most so many of them. */
@@ -15,7 +15,7 @@ export function toolNameFor(server: string, tool: string): string {
   return `${letters}_${digest}`;
 }
 
-/** Common prefix of the names: for rules about all tools of all servers, or of one. */
+/** The common prefix of names: for rules about all tools of all servers, or of one. */
 export function toolPrefix(server?: string): string {
   if (server === undefined) return PREFIX;
   return `${PREFIX}${server.replace(/[^A-Za-z0-9_-]+/g, "_")}__`;

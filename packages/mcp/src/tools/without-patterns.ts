@@ -18,7 +18,7 @@ const NAMED: ReadonlySet<string> = new Set([
   "dependentSchemas",
   "dependencies",
 ]);
-/** Fields that hold data, not schemas. */
+/** Keywords whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "required"]);
 const PATTERNS: ReadonlySet<string> = new Set(["pattern", "patternProperties"]);
 const FORBIDDING: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** Facts that clients can ask about an agent: the schemas of its state and the drawing of its graph. */
+/** Describes an agent for clients: the schemas of its state and the drawing of its graph. */
 import { getJsonSchemaFromSchema } from "@langchain/langgraph";
 import type { AnyGraph } from "./graph-types.ts";
 

@@ -1,4 +1,4 @@
-/** A client that begins runs and reads their streams over connections that break. */
+/** A client that begins runs and reads their streams, over connections that break. */
 import { createClient, type StreamedEvent } from "@deepwright/protocol";
 import type { Random } from "../../../checkpoint/src/chaos/random.ts";
 

@@ -30,7 +30,7 @@ import { type SupervisorOptions, superviseWorkers } from "./supervisor.ts";
 export interface KilledWorkersParameters extends SupervisorOptions {
   readonly runs: number;
   readonly turns: number;
-  /** Faults of Postgres, one after another, while the runs go on. */
+  /** Faults of Postgres, one after another, while runs continue. */
   readonly blows: readonly Blow[];
   /** Milliseconds Postgres is away. */
   readonly outageMs: number;
@@ -43,7 +43,7 @@ interface Played {
   readonly effects: readonly Effect[];
 }
 
-/** Kills that may be missed at one a second: the clock starts a moment before the first. */
+/** Kills that may be missing of one a second: the clock starts a moment before the first. */
 const MOST_MISSED_KILLS = 2;
 const LONGEST_SECONDS = 3_600;
 

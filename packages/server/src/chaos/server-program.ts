@@ -8,7 +8,7 @@ import { plannedAgent, type SharedPlan } from "./agent.ts";
 
 export interface ServerSettings {
   readonly role: "api" | "worker";
-  /** Address of the Postgres. */
+  /** URL of the Postgres. */
   readonly database: string;
   readonly token: string;
   /** For what its agent and its failures leave behind. */

@@ -64,7 +64,7 @@ function differences(path: string, here: unknown, there: unknown): string[] {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Names of the events of a stream; the length of another list. */
+/** The names of a stream's events; the length of any other list. */
 function listed(list: readonly unknown[]): string {
   const names = list.map((entry) => (isRecord(entry) ? entry.event : undefined));
   return list.length === 0 || names.some((name) => name === undefined)

@@ -15,7 +15,7 @@ export interface Noted {
     readonly value?: unknown;
     /** Events of a stream. */
     readonly events?: NotedEvents;
-    /** Status of a refused request. */
+    /** HTTP status of a refused request. */
     readonly status?: number;
   };
 }
@@ -32,7 +32,7 @@ export interface Talk {
   call(name: CallName, ...args: readonly unknown[]): Promise<any>;
   /** A stream that has no end by itself, until so many runs have ended in it. Resolves when the server sends it. */
   follow(name: CallName, runs: number, ...args: readonly unknown[]): Promise<Followed>;
-  /** Expected answers of our own server; other servers are not asked. */
+  /** Expected answer of our own server; the other one is not asked. */
   here(claim: () => void): void;
   /** Waits for a status, by calls that are not noted. A server that has none, or never comes there, ends the scenario. */
   until(status: (client: Client) => Promise<Status>, isReached: (status: string) => boolean): Promise<void>;

@@ -50,9 +50,7 @@ export interface AppOptions extends StorageOptions {
   readonly agents: Readonly<Record<string, AgentSource>>;
   /** Whether all agents are made at the start, which fails for one that is not configured rightly. Default false; `serve`: true. */
   readonly loadAgents?: boolean;
-  /**
-   * Identifies the caller. Default: the holder of the `token`, as the one owner `local`, which nobody else may be.
-   */
+  /** Identifies the caller. Default: anyone with the `token` is the one owner `local`, a name nobody else may have. */
   readonly authenticate?: Authenticate;
   /** Default: a new one, `app.token`. */
   readonly token?: string;
@@ -84,7 +82,7 @@ export interface AppOptions extends StorageOptions {
 export interface ServerApp {
   /** Requests in, answers out: for a port, for tests, for clients in the same process. */
   readonly fetch: (request: Request, env?: unknown) => Promise<Response>;
-  /** Token that clients must send, unless `authenticate` was given. */
+  /** The token that clients must send, unless `authenticate` was given. */
   readonly token: string | undefined;
   readonly agents: AgentRegistry;
   readonly runs: RunService;

@@ -1,4 +1,4 @@
-/** Identifies the caller: by the token of the server, or by the embedder's `authenticate`. */
+/** Identifies callers: by the token of the server, or by the embedder's `authenticate`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ConfigurationError } from "deepwright";
 import { LOCAL_OWNER } from "../runs/tenants.ts";
@@ -74,7 +74,7 @@ export async function callerOf(authenticate: Authenticate, request: Request): Pr
 
 const MOST_USER = 16 * 1024;
 
-/** Facts stored with a run of this caller. Throws for values that cannot be stored: the embedder has to fix that. */
+/** The part of the caller that is stored with its runs. Throws for values that cannot be stored: a bug of the embedder. */
 export function userOf({ identity: _, ...fields }: Caller): Readonly<Record<string, unknown>> | undefined {
   if (Object.keys(fields).length === 0) return undefined;
   let json: string;

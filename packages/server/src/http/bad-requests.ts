@@ -1,4 +1,4 @@
-/** Input that is no request at all: broken lines, headers beyond Node's limit, a request that never ends. */
+/** Answers input that is no request: broken lines, headers beyond Node's limit, a request that never ends. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 

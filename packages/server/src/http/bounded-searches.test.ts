@@ -1,4 +1,4 @@
-/** Bounded cost of one search, whatever is asked for. */
+/** The cost of one search is bounded, whatever the query. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withinCpuLimit } from "../../../../scripts/test-time.ts";
 import { startServer, type TestServer } from "../server-for-tests.ts";

@@ -8,7 +8,7 @@ import {
 } from "@deepwright/protocol";
 
 export interface StreamedEvent extends WireEvent {
-  /** Large event only, whose `data` is empty: read when the reader has taken the part before. */
+  /** Data of a large event, whose `data` are empty: read when the reader has taken the events before it. */
   readonly pieces?: (() => AsyncIterable<string>) | undefined;
 }
 

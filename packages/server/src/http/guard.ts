@@ -1,4 +1,4 @@
-/** What every request passes before any route: the access, the caller, how often the caller asks. */
+/** Checks of every request before any route: host and origin, the caller, the rate of the caller. */
 import type { MiddlewareHandler } from "hono";
 import type { Environment } from "./app-routes.ts";
 import { type Authenticate, callerOf } from "./authenticate.ts";
@@ -46,7 +46,7 @@ async function allowedCaller({ authenticate, requests }: GuardOptions, request: 
   return caller;
 }
 
-/** Security headers for browsers; headers that a route has set stay. */
+/** Adds security headers for browsers; headers set by a route stay. */
 export function safeHeaders(response: Response, origin: string | undefined): Response {
   for (const [name, value] of Object.entries(HEADERS))
     if (!response.headers.has(name)) response.headers.set(name, value);

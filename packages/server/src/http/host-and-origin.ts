@@ -1,5 +1,5 @@
 /**
- * Names that the server answers to, and pages that may talk to it.
+ * Host names the server answers to, and origins whose pages may use it.
  *
  * A page elsewhere that points its own name at this machine sends that name as Host; a page that calls this machine
  * directly sends its own Origin. Both are refused before anything else is looked at.

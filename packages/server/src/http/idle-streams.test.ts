@@ -1,4 +1,4 @@
-/** Cost of a stream while nothing happens. */
+/** The cost of a stream while nothing happens. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

@@ -124,7 +124,7 @@ describe("TR-07 the webhook of a run or a cron", () => {
   });
 });
 
-/** An MCP server that records which of its tools were called. */
+/** Address of an MCP server that records which of its tools were called. */
 async function evilTools(called: string[]): Promise<string> {
   const words = "Reads\u001b[8m hidden \u202eevil";
   const tools = ["execute", "read_file", "a b", "\u001b[31mred"].map((name) => ({

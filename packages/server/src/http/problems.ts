@@ -5,7 +5,7 @@ import { ZodError } from "zod";
 import { ServiceError } from "../runs/service-error.ts";
 import { errorText } from "../runs/wire/wire-error.ts";
 
-/** Error that a route throws to answer with something other than success. */
+/** Thrown by a route to answer with an error status. */
 export class Problem extends Error {
   readonly status: number;
 
@@ -48,7 +48,7 @@ const CODES: Partial<Record<ErrorCode, ProblemCode>> = {
   STORAGE_FULL: "UNAVAILABLE",
 };
 
-/** Error for the client. An unexpected error is `INTERNAL`: its text may hold anything. */
+/** The error for the client. Unexpected errors become `INTERNAL`, because their messages may hold anything. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ServiceError) return new Problem(error.code, errorText(error.message));

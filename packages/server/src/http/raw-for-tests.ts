@@ -69,7 +69,7 @@ export function expectProblem(answer: Raw, ...statuses: number[]) {
   for (const secret of [process.cwd(), TOKEN, "server.db"]) expect(answer.text).not.toContain(secret);
 }
 
-/** An answer that is refused before it is a request has no body. */
+/** Input refused before it is a request has no body. */
 export function expectProblemOrNone(answer: Raw, ...statuses: number[]) {
   if (answer.text === "") expect(statuses).toContain(answer.status);
   else expectProblem(answer, ...statuses);

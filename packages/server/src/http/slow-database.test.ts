@@ -1,4 +1,4 @@
-/** Behaviour for clients when the database is slow, locked or away. */
+/** Clients of a server whose database is slow, locked or away. */
 
 import { join } from "node:path";
 import { SqliteSaver } from "@deepwright/checkpoint/sqlite";

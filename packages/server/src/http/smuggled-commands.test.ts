@@ -14,7 +14,7 @@ const danger = tool((given) => String(ran.push(given)), {
   description: "Needs approval.",
   schema: z.object({ command: z.string() }),
 });
-/** The last request to the models: roles and texts. */
+/** The last request to models: roles and texts. */
 let asked: string[] = [];
 const model = () =>
   scriptedModel(

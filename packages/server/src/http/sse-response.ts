@@ -42,7 +42,7 @@ export function eventResponse(
 
 const encoder = new TextEncoder();
 const BEAT = encoder.encode(HEARTBEAT);
-/** Bytes that a reader must take within its time, however large an event is. */
+/** Bytes a reader must take within `stallMs`, however large an event is. */
 const PIECE_BYTES = 256 * 1024;
 
 function eventBody(
@@ -54,7 +54,7 @@ function eventBody(
   let finish: (complete: boolean) => void = () => {};
   /** When a beat first found that the reader takes nothing; 0: it does. */
   let waitingSince = 0;
-  /** Rest of a text that the reader has begun to take. */
+  /** The rest of a text that the reader has begun to take. */
   let rest: Uint8Array | undefined;
   /** The reader has a part of an event, and not all of it. */
   let isWithin = false;

@@ -15,7 +15,7 @@ export interface StorageOptions {
   readonly records?: ServerRecords;
   /** Threads. Of `@deepwright/checkpoint`, since others cannot copy, claim and compare them. */
   readonly saver?: SharedSaver;
-  /** Store of agents and clients beyond threads. Default: in the database; null: none. */
+  /** The store of agents and clients, beyond threads. Default: in the database; null: none. */
   readonly store?: BaseStore | null;
 }
 

@@ -57,7 +57,7 @@ export async function openThread(api: TestServer) {
       }),
     messages: async () => ((await state()).messages ?? []) as { id: string; content: unknown }[],
     tasks: async () => Object.values((await state()).asyncTasks ?? {}) as ReportedTask[],
-    /** What the supervisor was told of its tasks. */
+    /** Reports of tasks that the supervisor has read. */
     news: async (): Promise<string[]> =>
       ((await state()).messages ?? [])
         .map(({ content }: { content: unknown }) => String(content))

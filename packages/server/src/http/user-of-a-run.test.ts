@@ -1,4 +1,4 @@
-/** Facts from `authenticate` about a caller, as agents see them. */
+/** The result of `authenticate`, as agents see it. */
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";

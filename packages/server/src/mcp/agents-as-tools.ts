@@ -15,7 +15,7 @@ export interface AgentTools {
   readonly runs: Pick<RunService, "start" | "stream" | "wait" | "cancel">;
   /** Owner of the threads and runs. */
   readonly owner: string;
-  /** Other facts about the caller: `serverInfo.user` of the runs. */
+  /** Further facts about the caller: `serverInfo.user` of the runs. */
   readonly user?: Readonly<Record<string, unknown>> | undefined;
   /** Called before a run begins; a throw refuses it. */
   readonly admit?: () => void;

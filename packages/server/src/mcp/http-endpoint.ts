@@ -8,13 +8,13 @@ import { loadServerSdk } from "./load-server-sdk.ts";
 export interface McpEndpointOptions {
   /** For a new session. */
   readonly open: (owner: string, user: SessionCaller["user"]) => Promise<Server>;
-  /** Sessions of one owner at a time; the least recently used one makes room. Default 64. */
+  /** Sessions of one owner at a time; the one used longest ago makes room. Default 64. */
   readonly sessions?: number;
   /** Milliseconds after which a session without a request and without an open answer ends. Default half an hour. */
   readonly idleMs?: number;
 }
 
-/** The caller of a session: it has one owner, and the facts known when it began. */
+/** The caller: a session has one owner, and keeps the facts known at its start. */
 export interface SessionCaller {
   readonly owner: string;
   readonly user?: Readonly<Record<string, unknown>> | undefined;
@@ -41,7 +41,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { open, sessions: most = SESSIONS } = options;
   const idleMs = durationMs("idleMs", options.idleMs ?? IDLE_MS, { unit: "milliseconds" });
   const sessions = new Sessions(most, idleMs);
-  /** Handles any request: one that begins no session leaves nothing behind. */
+  /** A request that begins no session leaves nothing behind. */
   const begin = async (
     request: Request,
     { owner, user }: SessionCaller,
@@ -122,7 +122,7 @@ class Sessions {
     return { owner, transport: session.transport, server: session.server, rest };
   }
 
-  /** Forgets a session that its client has ended. */
+  /** Removes a session that its client has ended. */
   forget(id: string): void {
     this.#open.get(id)?.stopTimer?.();
     this.#open.delete(id);

@@ -1,4 +1,4 @@
-/** Words about a run for a client of the protocol. Pure. */
+/** Texts about a run for an MCP client. Pure. */
 import { visibleLine } from "deepwright/console-line";
 
 export interface RunAnswer {
@@ -48,9 +48,7 @@ function textOf(content: unknown): string {
 
 const MOST_WORDS = 200;
 
-/**
- * Words for the JSON of an update: the called tools, or the node that has ended; undefined if it says nothing useful.
- */
+/** Reads the JSON of an update: the called tools, or the node that ended; undefined where there is nothing to say. */
 export function stepWords(json: string): string | undefined {
   const update = JSON.parse(json) as Record<string, { messages?: readonly Message[] } | null>;
   for (const part of Object.values(update ?? {})) {

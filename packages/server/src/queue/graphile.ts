@@ -13,7 +13,7 @@ import { type KeptRunner, keepRunner } from "./keep-runner.ts";
 import type { Queue, WakeHandler } from "./queue.ts";
 
 export interface GraphileQueueOptions {
-  /** Address of the database; the queue's tables are in a schema of their own. */
+  /** URL of the database; the tables of the queue are in a schema of their own. */
   readonly connectionString: string;
   /** Default `deepwright_queue`. */
   readonly schema?: string;
@@ -29,12 +29,12 @@ export interface GraphileQueueOptions {
 const TASK = "wake";
 /** A worker without room offers the wake-up again after this. */
 const FULL_MS = 250;
-/** Jobs lost after these attempts are found by the scan of the records. */
+/** Attempts of a wake-up; a lost one is found by the scan of the records. */
 const ATTEMPTS = 5;
 /**
- * Job ends reach Postgres in batches, so that the runner notices a failed batch and ends. Without batches nobody
- * would notice, and an unhandled rejection ends the process. No statement is prepared: behind a pooler in transaction
- * mode the next one may be in a session that has it already, or not yet.
+ * Completed jobs are reported to Postgres in batches: when one fails, the runner hears of it and ends. Without batches nobody
+ * would, and a promise that is rejected unheard ends the process. No statement is prepared: behind a pooler in
+ * transaction mode the next one may be in a session that has it already, or not yet.
  */
 const PRESET = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: false } };
 /** Nobody takes that long to hear a wake-up: whoever had it is gone. */

@@ -21,7 +21,7 @@ interface Line {
 export class Appender {
   readonly #store: Store;
   #lines = new Map<string, Line>();
-  /** Last append of each run that is under way. */
+  /** The last append under way, by run. */
   readonly #last = new Map<string, Promise<unknown>>();
   #running: Promise<void> | undefined;
 

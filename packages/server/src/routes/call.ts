@@ -1,4 +1,4 @@
-/** Input and answer of a route: typed by its row in the protocol's table. */
+/** Arguments and answers of routes: typed by their row in the protocol's table. */
 import type { RouteName, RouteOf } from "@deepwright/protocol";
 import type { z } from "zod";
 import type { Caller } from "../http/authenticate.ts";
@@ -29,7 +29,7 @@ export interface Call<Name extends RouteName = RouteName> {
   readonly cut: (() => void) | undefined;
 }
 
-/** Answer without a schema, or by its schema; `undefined` is 204. */
+/** A response, or a value of the route's schema; `undefined` is 204. */
 type Answer<Name extends RouteName> =
   | Response
   | HeldAnswer

@@ -1,6 +1,6 @@
 /**
- * Checks what clients may ask of an agent. Refused: commands of the engine, its own configurable keys, and messages
- * in the name of anyone but people: a system message is an instruction, a tool message a result nobody computed.
+ * Checks what clients may ask of an agent. Refused: commands of the engine, its own configurable keys, and messages in the
+ * name of anyone but the people who talk: a system message is an instruction, a tool message a result nobody computed.
  */
 import type { Checkpoint, CreateRun, RunConfig } from "@deepwright/protocol";
 import { invalid } from "../http/problems.ts";
@@ -9,7 +9,7 @@ import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import { withPlainMessages } from "../runs/input/plain-messages.ts";
 import { refuseImpersonation } from "./impersonated-messages.ts";
 
-/** What is allowed where the request comes in. `tenants`: callers are told apart. */
+/** Permissions of the endpoint. `tenants`: callers have separate data. */
 export interface RequestLimits {
   readonly engineCommands: boolean;
   readonly tenants: boolean;
@@ -70,7 +70,7 @@ export function checkCheckpoint(checkpoint: Checkpoint | null | undefined, threa
     throw invalid("checkpoint.checkpoint_map is not for clients to set.");
 }
 
-/** Checks a client's writes to a state. A list is the state of a graph that has messages and nothing else. */
+/** Checks a client's update of a state. A list is the state of a graph that has messages and nothing else. */
 export function checkValues(values: unknown, where = "values"): void {
   if (typeof values !== "object" || values === null) return;
   const plain = withPlainMessages(values) as object;
@@ -100,7 +100,7 @@ function checkGoto(goto: unknown): void {
   }
 }
 
-/** Checks the input keys of the state by the agent's own schema. */
+/** Keys of the state that the agent's own schema names as input. */
 export function checkInputKeys(values: unknown, inputKeys: readonly string[]): void {
   if (values === null || values === undefined) return;
   if (typeof values !== "object" || Array.isArray(values)) throw invalid("values: must be an object.");

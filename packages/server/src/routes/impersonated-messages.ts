@@ -5,7 +5,7 @@
 import { invalid } from "../http/problems.ts";
 import { hasCalls } from "../runs/input/message-calls.ts";
 
-/** Roles of instructions and results: no client may speak for them. */
+/** Roles that give instructions or results: a client may not speak for them. */
 const FOREIGN = /^(?:system|developer|tool|function)(?:Message)?(?:Chunk)?$/i;
 const SPEAKING = /^(?:ai|assistant|human|user)(?:Message)?(?:Chunk)?$/i;
 const REMOVAL = /^remove(?:Message)?$/i;
@@ -38,7 +38,7 @@ function isImpersonatingTuple(value: unknown): boolean {
   return FOREIGN.test(value[0]) || (SPEAKING.test(value[0]) && hasCalls(value[1]));
 }
 
-/** A value that removes a message from a list. */
+/** Whether the value is a message that removes another one from a list. */
 function isRemoval(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { role, type, id } = value as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Private state of an agent is in no answer about its states. */
+/** Private keys of an agent are in no answer about its states. */
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { createDeepAgent } from "deepwright";
 import { say, scriptedModel } from "deepwright/testing";

@@ -1,4 +1,4 @@
-/** Parts shared by the routes of runs: beginning one, watching one, waiting for one. */
+/** Shared by the routes of runs: beginning, watching and waiting for a run. */
 import {
   type CreateRun,
   formatEventId,
@@ -151,7 +151,7 @@ async function* wireEvents(
       yield { id: formatEventId({ sequence }), event, data, pieces };
 }
 
-/** Number in `Last-Event-ID`; 400 for values that no stream of ours has sent. */
+/** Reads `Last-Event-ID`; 400 for a value that no stream of ours has sent. */
 export function lastEvent({ headers }: Request) {
   const given = headers.get(HEADER.lastEventId);
   if (given === null || given === "") return { sequence: 0 };

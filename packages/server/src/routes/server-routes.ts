@@ -1,4 +1,4 @@
-/** Facts about the server itself. */
+/** Routes about the server itself. */
 import { type OpenApiDocument, openApiDocument } from "@deepwright/protocol";
 import type { Handlers } from "./call.ts";
 

@@ -1,4 +1,4 @@
-/** Services that routes work with. */
+/** Services for routes. */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseStore } from "@langchain/langgraph";
 import type { AgentRegistry } from "../agents/registry.ts";

@@ -93,7 +93,7 @@ function shownNamespace({ tenants }: Services, owner: string, namespace: readonl
   return tenants ? [owner, ...namespace.slice(1)] : [...namespace];
 }
 
-/** A request for everything is answered with everything of the caller's. */
+/** A search without a prefix covers all items of the caller. */
 function ownPrefix(services: Services, owner: string, prefix: readonly string[]): string[] {
   return ownNamespace(services, owner, services.tenants && prefix.length === 0 ? [owner] : prefix);
 }

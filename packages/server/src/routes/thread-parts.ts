@@ -1,4 +1,4 @@
-/** Parts shared by the routes of a thread: the thread itself, its agent, its state as clients see it. */
+/** Shared by the routes of a thread: the thread itself, its agent, its state as clients see it. */
 import { READ_LIMIT_KEY, type ReadLimit, type ThreadClaim } from "@deepwright/checkpoint";
 import type { Checkpoint, Interrupt, Thread, ThreadState } from "@deepwright/protocol";
 import type { StateSnapshot } from "@langchain/langgraph";
@@ -99,7 +99,7 @@ export function shownState(snapshot: StateSnapshot, graph: AnyGraph): ThreadStat
     : stateOf(snapshot, isPublic);
 }
 
-/** Keys of an inner graph, whose own schema is not at hand: private keys begin with an underscore. */
+/** Keys of a subgraph, whose own schema is not at hand: private ones begin with `_`. */
 const isPublicInside: IsPublic = (key) => !key.startsWith("_");
 
 type IsPublic = (key: string) => boolean;
@@ -131,7 +131,7 @@ export function interruptsOf(state: ThreadState): Record<string, Interrupt[]> {
   return Object.fromEntries(waiting.map(({ id, interrupts }) => [id, interrupts]));
 }
 
-/** Public part of a state or of a node's write; other values have no keys to hide. */
+/** Public values of a state or of an update; other values have no keys to hide. */
 function publicPart(value: unknown, isPublic: IsPublic): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => isPublic(key)));
@@ -154,8 +154,8 @@ function wordsOf(error: unknown): string {
 }
 
 /**
- * The result of `read` belongs to the requested thread: meanwhile the thread may have been deleted, and its id given
- * to somebody else.
+ * Makes sure that `read` saw the requested thread: meanwhile it may have been deleted, and its id given to
+ * somebody else.
  */
 export async function readingThread<T>(
   services: Services,

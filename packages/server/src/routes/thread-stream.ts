@@ -16,7 +16,7 @@ export interface ThreadReader {
 export interface ThreadKey {
   /** The sequence of the last run that is of no interest any more. */
   readonly behind: number;
-  /** Number of the last event that the reader has of the first run behind it. */
+  /** The number of the last event the reader has of the first run after it. */
   readonly after: number;
 }
 

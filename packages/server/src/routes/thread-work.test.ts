@@ -1,4 +1,4 @@
-/** Abilities beyond LangGraph's server: messages to a run at work, answers by id, files, idempotency. */
+/** Routes beyond those of LangGraph's server: messages to a run at work, answers by id, files, idempotency. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -16,7 +16,7 @@ function mayGoOn(page: readonly SkimmedEvent[]): boolean {
 
 /** As somebody follows it who takes events piece by piece. */
 export interface FollowedEvent extends RunEvent {
-  /** Data of a large event, whose `data` is empty, a few megabytes at a time. */
+  /** Data of a large event, whose `data` are empty: a few megabytes at a time. */
   readonly pieces?: () => AsyncIterable<string>;
 }
 

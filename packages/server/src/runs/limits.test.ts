@@ -1,4 +1,4 @@
-/** Ends by time: runs that take too long, threads whose time is over. */
+/** Time limits: runs that take too long, threads that expire. */
 import { callTool, say } from "deepwright/testing";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";

@@ -114,7 +114,7 @@ async function eventsOf(api: TestServer, thread: string, run: string): Promise<S
 
 const numbersOf = (events: readonly StreamedEvent[]): number[] => events.map(({ id }) => Number(id));
 const inOrder = (events: readonly StreamedEvent[]): number[] => events.map((_, index) => index + 1);
-/** First events of each worker that began the run. */
+/** The first line of each worker that began the run. */
 const beginnings = (events: readonly StreamedEvent[]) =>
   events.flatMap(({ kind, data }) => (kind === "metadata" ? [(data as { attempt: number }).attempt] : []));
 

@@ -53,7 +53,7 @@ export interface RunServiceOptions {
   /** Seconds the events of an ended run are kept. Default a day. */
   readonly eventsKept?: number;
   readonly webhooks?: WebhookOptions;
-  /** Variables of the environment whose secret values are removed from events. Default `process.env`. */
+  /** Values of its secret variables are in no event. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly wireJson?: WireJson;
   /** Hears why runs failed, and of failures that concern none. Default: stderr, without secrets. */

@@ -1,4 +1,4 @@
-/** Error for a caller of the services; routes turn it into a status by its code. */
+/** Errors for callers of the services; routes turn the code into a status. */
 import { PROBLEM_STATUS, type ProblemCode } from "@deepwright/protocol";
 
 export class ServiceError extends Error {

@@ -4,13 +4,13 @@ import type { Owner, RunUser } from "../records/records.ts";
 
 export interface StartRun {
   readonly owner: Owner;
-  /** What is known of who asks, beside the identity: `serverInfo.user` of the run. */
+  /** Facts about the caller, beside the identity: `serverInfo.user` of the run. */
   readonly user?: RunUser | undefined;
   /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
   readonly threadId?: string;
   readonly request: CreateRun;
   readonly idempotencyKey?: string;
-  /** What must be the same when the key comes again. Default: the thread and the request. */
+  /** Value that must be the same when the key comes again. Default: the thread and the request. */
   readonly keyStandsFor?: unknown;
   /** Refuses the run by throwing; not asked when the key is known. */
   readonly check?: () => Promise<void>;

@@ -229,7 +229,7 @@ async function takeBack(
   active.run(run_id)?.cancel("interrupt");
 }
 
-/** The stored request, with the decision about the thread. */
+/** The stored part of the request, with the decision about the thread after the run. */
 function settled({ threadId, request }: StartRun): CreateRun {
   const { on_completion, ...rest } = request;
   return threadId === undefined ? { ...rest, on_completion: on_completion ?? "delete" } : rest;

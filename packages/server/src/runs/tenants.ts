@@ -1,4 +1,4 @@
-/** Ownership of what agents store, on a server that separates its callers. */
+/** Separates the stored data of callers on a server with many of them. */
 import type { Assistant } from "@deepwright/protocol";
 import { assistantIdOf, nameId } from "../agents/default-assistant.ts";
 import type { Owner } from "../records/records.ts";
@@ -23,8 +23,8 @@ function escaped(sign: string): string {
 }
 
 /**
- * Owner facts for an agent's storage, the same in every process that executes the run. Callers choose the ids of
- * their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
+ * Scope of an agent's stored data, the same in every process that executes the run. Callers choose the
+ * ids of their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
  */
 export function agentScope(
   owner: Owner,

@@ -18,7 +18,7 @@ const MOST_LATE = 16;
 
 /**
  * Late work is not stopped, for the database may have it already: the client must ask again under the same key. While
- * too much late work is under way nothing new is begun, or repeated requests would only make the line longer.
+ * too much of it is under way nothing is begun, or those who ask again would only make the line longer.
  */
 export class TimeLimit {
   readonly #limitMs: number;

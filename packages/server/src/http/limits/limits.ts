@@ -1,4 +1,4 @@
-/** Limits of one caller on the server. */
+/** Limits of one caller. */
 
 import type { BodyLimits } from "../read-json.ts";
 import type { CostlyLimits } from "./costly-requests.ts";

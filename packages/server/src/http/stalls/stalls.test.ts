@@ -12,7 +12,7 @@ const WIDE = Array.from({ length: 150_000 }, (_, at) => at);
 const MANY = { burst: 100_000, perSecond: 100_000 };
 
 let server: TestServer;
-/** Values for the names in a path. */
+/** Values for the parameters of a path. */
 let named: Record<string, string>;
 /** A thread whose last two states have files with little in common. */
 let shuffled: string;
@@ -86,7 +86,7 @@ const REQUESTS: readonly [RouteName, unknown?, string?][] = [
   ["server.openapi"],
 ];
 
-/** Routes that work on one small record, or are started by a request above. */
+/** Routes that work on one small record, or whose work is started by a request above. */
 const SMALL: readonly RouteName[] = [
   ...(["assistants.create", "assistants.count", "assistants.get", "assistants.update"] as const),
   ...(["assistants.delete", "assistants.subgraphs", "assistants.subgraph", "assistants.versions"] as const),

@@ -15,7 +15,7 @@ export interface AssistantRecords {
   ): Promise<Assistant | "exists">;
   /** Makes an earlier version the current one; the next change gets a new number all the same. */
   setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
-  /** Those of the server itself, one for each agent, belong to everyone. */
+  /** The server's own assistants, one for each agent, belong to everyone. */
   get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
   search(owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]>;
   count(owner: Owner, query: Pick<SearchAssistants, "graph_id" | "name" | "metadata">): Promise<number>;

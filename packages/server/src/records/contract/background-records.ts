@@ -1,4 +1,4 @@
-/** Background work of threads: tasks that other servers do for them, and all of it together. */
+/** Background work of threads: tasks on other servers, and all of it together. */
 import type { RunStatus } from "@deepwright/protocol";
 
 /** As a supervisor is told of it. */
@@ -75,7 +75,7 @@ export interface BackgroundRecords {
   hurry(owner: string, parentThreadId: string): Promise<void>;
   /** Its end is no news any more. */
   forget(owner: string, parentThreadId: string, taskId: string): Promise<void>;
-  /** Due tasks. Each belongs to this caller for so long, then to anyone. */
+  /** Tasks that are due for a look. Each belongs to this caller for so long, then to anyone. */
   take(limit: number, leaseMs: number): Promise<readonly RemoteTask[]>;
   /** It goes on, or nobody could tell (`failed`). Nothing, when another has taken it since. */
   again(task: RemoteTask, next: { readonly inMs: number; readonly failed: boolean }): Promise<void>;

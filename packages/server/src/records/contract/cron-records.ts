@@ -20,7 +20,7 @@ export interface CronRecords {
   count(owner: Owner, query: Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata">): Promise<number>;
   delete(owner: Owner, cronId: string): Promise<boolean>;
   /**
-   * Those that are due, each given to one caller only: their next date is set in the same transaction (null: never
+   * Crons that are due, each given to one caller only: their next date is set in the same transaction (null: never
    * again). They are returned as they were, so `next_run_date` is the date they are due for.
    *
    * A caller that dies before it started the run has lost that date. Whoever must not lose one reads `due`, starts the

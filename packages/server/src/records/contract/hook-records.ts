@@ -1,4 +1,4 @@
-/** What is kept of webhooks. */
+/** Webhooks that wait, and how they went. */
 import type { Owner } from "./owner.ts";
 
 /** The address of a client that is told of the end of a run. */
@@ -19,7 +19,7 @@ export interface DueHook extends HookRecord {
   readonly body: string;
 }
 
-/** Owners whose hooks are left alone for now: they have had their share. */
+/** Owners and addresses that have had their share: their hooks wait. */
 export interface PassedOver {
   readonly owners: readonly Owner[];
   readonly urls: readonly string[];

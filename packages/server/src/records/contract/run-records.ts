@@ -16,9 +16,9 @@ export type RunUser = Readonly<Record<string, unknown>>;
 
 export interface RunRecord extends Run {
   readonly owner: Owner;
-  /** What was asked for, checked. */
+  /** The checked request. */
   readonly request: CreateRun;
-  /** What `authenticate` said of who asked, beside the identity. Absent: nothing, or nobody asked. */
+  /** Facts about the caller from `authenticate`, beside the identity. Absent: none, or no caller. */
   readonly user?: RunUser;
   /** Grows within the thread: runs that wait are begun in this order. */
   readonly sequence: number;
@@ -61,7 +61,7 @@ export interface NewRun {
   readonly strategy: MultitaskStrategy;
   /** A second request with the same key of the same owner is answered with the first run; other words under it are refused. */
   readonly idempotencyKey?: string;
-  /** Of the words of the request. */
+  /** Hash of the request. */
   readonly requestHash?: string;
   /** Milliseconds since 1970 before which it does not begin, and is in nobody's way. */
   readonly notBefore?: number;
@@ -69,7 +69,7 @@ export interface NewRun {
   readonly endOfDisplaced?: readonly NewEvent[];
 }
 
-/** What tells that a run was asked for before. */
+/** The fields that show a repeated request. */
 export type RunKey = Pick<NewRun, "owner" | "idempotencyKey" | "requestHash">;
 
 export type StartedRun =
@@ -104,21 +104,21 @@ export interface RunEnd {
   readonly error?: RunRecord["error"];
   /** How the agent ended it. Absent: it failed, waits, or its agent tells none. */
   readonly outcome?: AgentOutcome;
-  /** What the thread is when nothing more is to do; until then it is `busy`. */
+  /** Status of the thread when nothing more is to do; until then it is `busy`. */
   readonly threadStatus: ThreadStatus;
-  /** What listings show of the thread from now on; what is absent stays as it was. */
+  /** Values that listings show from now on; absent ones stay as they were. */
   readonly values?: ThreadRecord["values"];
   readonly interrupts?: ThreadRecord["interrupts"];
   /** How a task has gone that ends with this run. Default: as the run. */
   readonly task?: TaskStatus;
-  /** Who is to be told of it, and what: JSON text. */
+  /** The webhook to call, and its body as JSON text. */
   readonly webhook?: { readonly url: string; readonly body: string };
 }
 
 export interface RunRecords {
   /** One transaction: idempotency, the strategy, the order on the thread. */
   start(run: NewRun): Promise<StartedRun>;
-  /** What `start` would say of the key: `known` or `key-reused`. Undefined: it is new. */
+  /** The result of `start` for a used key: `known` or `key-reused`. Undefined: the key is new. */
   keyed(key: RunKey): Promise<StartedRun | undefined>;
   /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
   withdraw(owner: Owner, runId: string): Promise<boolean>;
@@ -134,7 +134,7 @@ export interface RunRecords {
     after: number,
     query?: { readonly open?: boolean },
   ): Promise<RunRecord | undefined>;
-  /** Those of all threads that have not ended, also those that may not begin yet, oldest first. */
+  /** Open runs of all threads, also those that may not begin yet, oldest first. */
   open(owner: Owner, query: RunPage): Promise<RunHead[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
   /**
@@ -158,7 +158,7 @@ export interface RunRecords {
   /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
   keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
   /**
-   * Of a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
+   * For a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
    * many attempts, this one among them, began there without getting further; undefined: another worker has the run.
    */
   noteStall(

@@ -14,7 +14,7 @@ export type ThreadRecord = Omit<Thread, "error"> & {
 /** A thread without what may be large. */
 export type ThreadHead = Omit<ThreadRecord, "values" | "interrupts" | "config" | "error">;
 
-/** Which thread: ids are used again, incarnations never. */
+/** Identifies a thread: ids are used again, incarnations never. */
 export type ThreadKey = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation">;
 
 /** A thread that is being removed. */

@@ -1,4 +1,4 @@
-/** Claims of runs by workers. */
+/** Claims on runs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { claimed, finished, newThread, said, started, TTL } from "./facts-for-tests.ts";

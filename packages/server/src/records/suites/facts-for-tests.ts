@@ -1,4 +1,4 @@
-/** Facts that tests of the records store. */
+/** Records for tests. */
 import { randomUUID } from "node:crypto";
 import type { Assistant, Cron } from "@deepwright/protocol";
 import type { NewRun, RunClaim, ServerRecords, ThreadRecord } from "../records.ts";

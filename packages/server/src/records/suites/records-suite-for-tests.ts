@@ -1,4 +1,4 @@
-/** Suite for any database that stores the records. */
+/** The suite that every database of the records passes. */
 import { describe } from "vitest";
 import type { ServerRecords } from "../records.ts";
 import { backgroundSuite } from "./background-suite-for-tests.ts";

@@ -1,4 +1,4 @@
-/** What threads have at work in the background, as rows where the database lives. */
+/** Background work of threads, as rows of the database. */
 import type { Completion, RemoteTask, TaskStatus } from "../contract/background-records.ts";
 import type { Owner, RunRecord } from "../records.ts";
 import { callbackOf, noteAttempt, noteCompletion, takeCompletions } from "./completions.ts";

@@ -1,4 +1,4 @@
-/** Claims of runs: one worker at a time, in the order of the thread, under a fence that only grows. */
+/** Claims on runs: one worker at a time, in the order of the thread, under a fence that only grows. */
 import { isProcessGone } from "deepwright/process-identity";
 import type { NewEvent, RunClaim, RunRecord } from "../records.ts";
 import { noteCompletion } from "./completions.ts";

@@ -1,4 +1,4 @@
-/** Addresses for the end of a task (`createCompletionCallbackMiddleware`) as rows, run where the database is. */
+/** Completion callbacks of tasks (`createCompletionCallbackMiddleware`), as rows of the database. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { Completion } from "../contract/background-records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";

@@ -178,7 +178,7 @@ export function orderOf<Name extends string>(
   return `${column}${last} ${way}`;
 }
 
-/** An invalid number of rows is none: SQLite takes a negative limit for no limit. */
+/** A limit that is no number of rows counts as 0: SQLite takes a negative limit for no limit. */
 function count(value: number): number {
   return Number.isSafeInteger(value) && value > 0 ? value : 0;
 }

@@ -75,7 +75,7 @@ export function cronRows(database: Database) {
         }));
       }),
 
-    /** Steps that were made by this call alone. */
+    /** For each step, whether this call made it. */
     advance: (steps: readonly CronStep[], token: string): Promise<boolean[]> =>
       write(async (session) => {
         const made: boolean[] = [];

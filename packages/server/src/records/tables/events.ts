@@ -13,7 +13,7 @@ const NO_LIMIT = 2 ** 31 - 1;
 /** Runs whose events go in one transaction. */
 const SWEPT_TOGETHER = 100;
 
-/** Events of one run under its fence; `batch` belongs to this call, so that repeating it adds nothing. */
+/** New events of one run, under its fence; `batch` names this call, so that repeating it adds nothing. */
 export interface Append {
   readonly runId: string;
   readonly fence: number;
@@ -96,7 +96,7 @@ async function appendAll(
   )[];
 }
 
-/** Number of the last event of appends whose answer got lost. */
+/** The number of the last event, for appends whose answer got lost. */
 async function stored(
   database: Database,
   session: SqlSession,

@@ -1,4 +1,4 @@
-/** Webhook calls as rows, run where the database is. */
+/** Webhooks, as rows of the database. */
 
 import type { DueHook, HookRecord, PassedOver } from "../contract/hook-records.ts";
 import type { Owner, RunRecord } from "../records.ts";

@@ -27,7 +27,7 @@ function containsAll(list: readonly unknown[], wanted: readonly unknown[]): bool
   );
 }
 
-/** Adds a condition for rows of `kind` with these columns for owner and id. One text for any number of keys. */
+/** Adds the filter by metadata for rows of `kind`, whose owner and id are in these columns. One text for any number of keys. */
 export function addMetadata(
   database: Database,
   conditions: Conditions,
@@ -84,7 +84,7 @@ export async function writeMarks(
   await addMarks(database, session, owner, kind, id, metadata);
 }
 
-/** Adds marks to a row that has none yet. */
+/** Adds the marks of a row that has none yet. */
 export async function addMarks(
   database: Database,
   session: SqlSession,

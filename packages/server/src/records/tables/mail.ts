@@ -27,14 +27,13 @@ const TELLS_OF_AN_END = `EXISTS (SELECT 1 FROM dw_srv_mail b WHERE b.thread_id =
   AND b.kind IN (${BACKGROUND_KINDS.map((kind) => `'${kind}'`).join(", ")})
   AND (t.status = 'idle' OR b.after_run >= t.last_run))`;
 
-/** A cancelled thread does not go on by itself. */
+/** The last run of the thread was cancelled, so the thread does not continue by itself. */
 const WAS_CANCELLED = `EXISTS (SELECT 1 FROM dw_srv_runs c WHERE c.thread_id = t.thread_id AND c.status = 'interrupted'
   AND c.cancel IS NOT NULL AND c.sequence = ${LAST_RUN})`;
 
 /**
- * Threads with unread mail. Whether they can be answered is not known here (the assistant may be gone), so they come
- * in no order, and those that cannot are in nobody's way. Threads without a run, which would say who answers, come
- * last.
+ * Some threads cannot be answered, since the assistant may be gone: they come in no order, so that those that cannot
+ * are in nobody's way. Last those without a run, which would say who answers.
  */
 const UNATTENDED = `SELECT owner, thread_id FROM (
   SELECT t.owner, t.thread_id, ${LAST_RUN} AS last_run, (SELECT n.mail_id FROM dw_srv_mail n

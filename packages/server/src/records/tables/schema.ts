@@ -91,7 +91,7 @@ function addStalls({ integer, text }: ColumnTypes): string[] {
   ];
 }
 
-/** Webhook calls. `due` is null when nothing more is tried. */
+/** Webhooks. `due` is null when nothing more is tried. */
 function createHookTables({ id, integer, text }: ColumnTypes): string[] {
   return [
     `CREATE TABLE dw_srv_hooks (position ${id}, hook_id ${text} NOT NULL UNIQUE, owner ${text} NOT NULL,
@@ -103,7 +103,7 @@ function createHookTables({ id, integer, text }: ColumnTypes): string[] {
   ];
 }
 
-/** Facts from `authenticate` about the caller who began a run, beside the identity: JSON. */
+/** Facts about the caller that began a run, beside the identity: JSON. */
 function addCallers({ text }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_runs ADD COLUMN caller ${text}`];
 }

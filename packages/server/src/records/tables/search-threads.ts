@@ -36,7 +36,7 @@ export async function findHead(
   return head;
 }
 
-/** Finds the ids of the threads first, then reads the threads: rows outside the page are not read or computed. */
+/** Finds the ids of a page first, then reads its threads: threads outside the page are not read. */
 export async function searchThreads(
   database: Database,
   session: SqlSession,

@@ -42,7 +42,7 @@ export async function startRun(
   return { kind: "created", run: created, displaced };
 }
 
-/** Run of a known key; undefined for a key that is not kept. */
+/** The run stored under the key; undefined for a key that is not kept. */
 export async function knownRun(
   database: Database,
   session: SqlSession,

@@ -18,7 +18,7 @@ import { removeRuns } from "./runs.ts";
 import { countThreads, findHead, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
 import { cancelTasksOf, endTask, lockParent } from "./task-ends.ts";
 
-/** State that a thread shows, as text; undefined stays as it was. */
+/** The shown state of a thread, as text; undefined stays as it was. */
 export interface ShownState {
   readonly status: string;
   readonly values: string | null;

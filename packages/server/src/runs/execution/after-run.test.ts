@@ -1,4 +1,4 @@
-/** Runs that begin by themselves after a failed or cancelled run, and runs that do not. */
+/** Runs that begin by themselves after one that failed or was ended. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";

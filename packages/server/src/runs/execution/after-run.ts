@@ -1,4 +1,4 @@
-/** Work after the end of a run: notify, clean up, and begin another run for mail that was not read. */
+/** Steps after the end of a run: webhooks, clean-up, and a new run for mail that was not read. */
 
 import type { RunClaim, ServerRecords } from "../../records/records.ts";
 import { callbackOf } from "../../records/tables/completions.ts";

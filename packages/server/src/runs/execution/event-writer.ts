@@ -6,7 +6,7 @@ export interface EventWriter {
   write(event: NewEvent): Promise<void>;
   /** Everything so far is stored. */
   flush(): Promise<void>;
-  /** Events that are not stored yet, for the transaction that ends the run; nothing is written after. */
+  /** Events not stored yet, for the transaction that ends the run; nothing is written afterwards. */
   take(): Promise<readonly NewEvent[]>;
 }
 

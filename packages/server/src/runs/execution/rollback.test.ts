@@ -55,7 +55,7 @@ async function givenBack({ before = true, ...more }: { before?: boolean } & Site
   return { run, api, other };
 }
 
-/** Stored texts of the thread, whatever listings show of it. */
+/** The state of the thread, whatever listings show. */
 async function storedTexts({ registry }: Pick<Site, "registry">): Promise<string[]> {
   const agent = await registry.load("agent");
   const { values } = await agent.getState({ configurable: { thread_id: "t1" } });

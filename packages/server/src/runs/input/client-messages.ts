@@ -15,7 +15,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
   ...{ ai: "ai", assistant: "ai", AIMessage: "ai", AIMessageChunk: "ai" },
 };
 
-/** Roles that every reader knows; any other speaker is written as its type. */
+/** Roles that every reader knows; other names of a speaker are written as its type. */
 const ROLES = new Set<unknown>(["human", "user", "ai", "assistant"]);
 
 /** A list as an agent takes it. Throws INVALID_REQUEST for what is not to be sent, with its place. */
@@ -24,7 +24,7 @@ export function clientMessages(messages: unknown, where = "messages"): unknown[]
   return list.map((message, index) => clientMessage(plainMessage(message), `${where}.${index}`));
 }
 
-/** A client's values for a state, with its messages built anew. */
+/** A client's update of a state, with its messages rebuilt. */
 export function clientValues(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   return Object.hasOwn(values, "messages")
@@ -92,8 +92,8 @@ function textField(fields: Record<string, unknown>, key: "id" | "name", where: s
 }
 
 /**
- * Extra fields of a message. A quoted message of the assistant keeps plain values only: providers find items of their
- * own in the others. Marks of the harness are judged by the loop, which knows the thread.
+ * Metadata of a message. Of a quoted message of the assistant only plain values are kept: providers
+ * find items of their own in the others. Marks of the harness are judged by the loop, which knows the thread.
  */
 function moreOf(
   { additional_kwargs: given }: Record<string, unknown>,

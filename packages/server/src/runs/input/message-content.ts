@@ -1,8 +1,8 @@
-/** Allowed content of a client's message: text, or blocks of known kinds, each with the fields its kind needs. */
+/** Checks the content of a client's message: text, or blocks of known kinds with the fields they need. */
 import { isRecord } from "deepwright/check-options";
 import { ServiceError } from "../service-error.ts";
 
-/** Speakers that a client may write for: people, and the assistant where it is quoted. */
+/** Roles a client may speak for: people, and the assistant where it is quoted. */
 export type Speaker = "human" | "ai";
 
 const TEXTS = ["text", "text-plain", "input_text"];
@@ -11,7 +11,7 @@ const MEDIA = [
   ...["image_url", "video_url", "audio_url", "input_image", "input_audio", "input_file"],
 ];
 
-/** Blocks of people; blocks of models. */
+/** Block types of people, and of models. */
 const KINDS: Readonly<Record<Speaker, ReadonlySet<string>>> = {
   human: new Set([...TEXTS, ...MEDIA]),
   ai: new Set([...TEXTS, ...MEDIA, "output_text", "refusal", "reasoning", "thinking", "redacted_thinking"]),
@@ -22,7 +22,7 @@ const CARRIERS = [
   ...["text", "data", "url", "id", "fileId", "file_id", "fileUri", "source", "content"],
   ...["image_url", "video_url", "audio_url", "input_audio", "file", "file_data", "file_url"],
 ];
-/** Other fields that providers' packages read as text without checking. */
+/** Further keys that packages of providers read as text without a check. */
 const TEXT_FIELDS = ["text", "url", "id", "fileId", "file_id", "mimeType", "mime_type", "source_type"];
 
 /** Throws INVALID_REQUEST: with other content, or with none, no later run of the thread could ask its model. */

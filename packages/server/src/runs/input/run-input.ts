@@ -126,7 +126,7 @@ function clientMetadata(assistant: Assistant, { metadata }: CreateRun): Record<s
   return said;
 }
 
-/** Context of the request wins over context of the assistant. */
+/** Settings of the request win over those of the assistant. */
 function contextOf(assistant: Assistant, { context }: CreateRun): unknown {
   if (!isRecord(context)) return context ?? (isEmpty(assistant.context) ? undefined : assistant.context);
   return isRecord(assistant.context) ? { ...assistant.context, ...context } : context;

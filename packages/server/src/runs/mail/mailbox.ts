@@ -16,13 +16,13 @@ import { hasUnheardEnd } from "../tasks/task-news.ts";
 import { MAIL_KINDS, MAIL_RUN } from "./steering.ts";
 
 export interface NewMail {
-  /** Id of the message; a known one is not delivered again. Absent: a new one. */
+  /** Id of the message; a known one is not delivered again. Absent: a new id. */
   readonly id?: string | undefined;
   /** Text or content blocks. */
   readonly content: unknown;
-  /** Assistant that answers when the thread is at rest. Absent: the assistant of its last run. */
+  /** The assistant that answers when the thread is at rest. Absent: that of its last run. */
   readonly assistantId?: string | undefined;
-  /** Facts about the sender. Absent: as of the last run. */
+  /** Facts about the sender. Absent: those of the last run. */
   readonly user?: RunUser | undefined;
 }
 
@@ -194,7 +194,7 @@ async function beginFor(
   }
 }
 
-/** The run at work on the thread reads it; else a run is begun. */
+/** The run at work on the thread reads the mail; without one a run is begun. */
 async function tell(parts: MailboxParts, address: Address): Promise<RunRecord | undefined> {
   parts.active.onThread(address.threadId)?.look();
   const open = await openRun(parts, address);

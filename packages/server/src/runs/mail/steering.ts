@@ -10,7 +10,7 @@ import { mailMessage as taskEndMessage } from "deepwright";
 import type { MailRecords, RunRecord, WaitingMail } from "../../records/records.ts";
 import { taskEndOf } from "../tasks/task-mail.ts";
 
-/** Kinds of mail that a run may be begun for. */
+/** Kinds of mail that may begin a run. */
 export const MAIL_KINDS = ["steer", "follow-up", "completion", "task-end"] as const;
 
 /** The node in which agents call their model, here and in LangChain's `createAgent`. */
@@ -113,7 +113,7 @@ export function withMail(input: unknown, mail: readonly WaitingMail[], { sequenc
   return { ...given, messages: [...before.map(mailMessage), ...own, ...since.map(mailMessage)] };
 }
 
-/** Mark of a run that was begun to read mail; without mail it does nothing. */
+/** Marks a run that was begun to read mail; without mail it does nothing. */
 export const MAIL_RUN = { origin: "mail" } as const;
 
 export function isMailRun({ request }: RunRecord): boolean {

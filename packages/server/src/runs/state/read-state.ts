@@ -4,8 +4,8 @@ import type { AnyGraph } from "../../agents/graph-types.ts";
 import { isOutage } from "../execution/run-error.ts";
 
 /**
- * Writes since the newest checkpoint count as far as the agent accepts them. A node or a tool may have written a
- * value that a reducer refuses: then the state is the one of that checkpoint, with the pending interrupts.
+ * Reads the state. Writes since the newest checkpoint count as far as the agent takes them. A node or a tool may have written
+ * what a reducer refuses: then the state is the one of that checkpoint, with what waits for an answer.
  */
 export async function readState(
   agent: AnyGraph,

@@ -14,7 +14,7 @@ import { createDueWork, type DueWork, pauseAfter } from "../upkeep/due-work.ts";
 export interface CompletionParts {
   readonly records: ServerRecords;
   readonly registry: AgentRegistry;
-  /** Mailboxes of this server's threads. */
+  /** Mailboxes of threads of this server. */
   readonly mailboxOf: (owner: Owner) => Mailbox;
   readonly onError: (error: unknown) => void;
 }

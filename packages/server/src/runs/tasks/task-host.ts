@@ -40,7 +40,7 @@ export interface TaskHostParts {
   readonly follower: Pick<DueWork, "kick">;
 }
 
-/** Values that the runs of tasks inherit from the run that gives them. */
+/** Settings that runs of tasks inherit from the run that gives them. */
 export interface HandedOn {
   readonly configurable: Record<string, unknown>;
   readonly context: unknown;

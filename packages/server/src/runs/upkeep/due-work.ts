@@ -2,7 +2,7 @@
 import { AsyncResource } from "node:async_hooks";
 
 export interface DueWorkParts<Item> {
-  /** Due items; each belongs to this process for a while. */
+  /** Work that is due now; each piece belongs to this process for a while. */
   readonly take: (limit: number) => Promise<readonly Item[]>;
   /** Returns after how many milliseconds it is due again; undefined: this process need not see to it. */
   readonly work: (item: Item, signal: AbortSignal) => Promise<number | undefined>;
@@ -12,12 +12,12 @@ export interface DueWorkParts<Item> {
 export interface DueWork {
   /** Does what is due, in the background. */
   kick(): void;
-  /** Work in progress is left to another process. Safe twice. */
+  /** Leaves work under way to another process. Safe twice. */
   close(): Promise<void>;
 }
 
 const AT_ONCE = 20;
-/** Items that are due later are found by the next search. */
+/** Work that is due later is found by the next search. */
 const LONGEST_TIMER_MS = 30_000;
 
 export function createDueWork<Item>({ take, work, onError }: DueWorkParts<Item>): DueWork {

@@ -1,4 +1,4 @@
-/** Periodic work of any worker, when some of it fails. */
+/** Periodic work of any worker, when part of it fails. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";

@@ -1,6 +1,6 @@
 /**
- * Periodic work of any worker: mail that nobody reads, due webhooks, tasks of other servers, expired threads and
- * events.
+ * Periodic work of any worker: mail that nobody reads is attended to, webhooks whose time has come are
+ * called, tasks that other servers do are looked at, threads whose time is over go, and events nobody will read.
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../../agents/registry.ts";

@@ -1,4 +1,4 @@
-/** Threads that expire by themselves. */
+/** Threads that are removed without a request. */
 import { say } from "deepwright/testing";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/test-time.ts";

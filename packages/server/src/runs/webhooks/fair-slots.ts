@@ -1,5 +1,5 @@
 /**
- * Who may be called at the same time, so that no owner and no address has all the slots: each may have as many as are
+ * Slots for calls under way, shared so that no owner and no address has all of them: each may have as many as are
  * still free, so one alone has half of them, and there is always room for whoever comes next.
  */
 import type { DueHook, PassedOver } from "../../records/contract/hook-records.ts";

@@ -24,7 +24,7 @@ export interface HookSender {
   send(): Promise<void>;
   /** Something is due now. */
   kick(): void;
-  /** Calls in progress are given up, for another process. Safe twice. */
+  /** Gives up calls under way, for another process. Safe twice. */
   close(): Promise<void>;
 }
 
@@ -142,7 +142,7 @@ function givenUp({ runId, url, attempts }: DueHook, answer: WebhookAnswer): Erro
   );
 }
 
-/** Notification of the end of a run, if its client wants one. */
+/** The webhook for the end of a run, if its client asked for one. */
 export function webhookOf(
   { run_id, thread_id, assistant_id, created_at, metadata, request }: RunRecord,
   { status, error }: Pick<RunEnd, "status" | "error">,

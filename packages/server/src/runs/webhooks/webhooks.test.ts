@@ -1,4 +1,4 @@
-/** Calls of webhooks after a run, and addresses that are never called. */
+/** Addresses that are called when a run has ended, and those that never are. */
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { callTool, say } from "deepwright/testing";

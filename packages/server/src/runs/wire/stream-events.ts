@@ -11,7 +11,7 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-/** Event of mode `events`. */
+/** An event of mode `events`. */
 export interface EngineEvent {
   readonly event: string;
   readonly run_id: string;
@@ -65,7 +65,7 @@ export function streamShape(
   };
 }
 
-/** The engine's halt before a node, which is no interrupt of an agent. */
+/** The engine's marker for a halt before a node, which is not an interrupt. */
 function isHalt(payload: unknown): boolean {
   const keys = typeof payload === "object" && payload !== null ? Object.keys(payload) : [];
   if (keys.length !== 1 || keys[0] !== "__interrupt__") return false;
@@ -166,7 +166,7 @@ function taskData(payload: Record<string, unknown>, isPublic: IsPublic): object 
   };
 }
 
-/** Public part of a state or an update; updates also come as pairs. */
+/** Public values of a state or an update; updates also come as pairs. */
 function publicOf(value: unknown, isPublic: IsPublic): unknown {
   if (Array.isArray(value))
     return value.filter((pair) => !Array.isArray(pair) || typeof pair[0] !== "string" || isPublic(pair[0]));

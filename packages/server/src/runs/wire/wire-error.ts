@@ -10,9 +10,9 @@ import type { RunRecord } from "../../records/records.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Longest text for a client, in characters. */
+/** Most characters of a message for a client. */
 const LONGEST = 2_000;
-/** Longest text that is looked at: a stack may follow. */
+/** Most characters that are looked at: a stack may follow. */
 const LONGEST_READ = 16_000;
 
 export function errorText(text: string, environment: Environment = process.env): string {
@@ -54,7 +54,7 @@ export function logError(error: unknown): void {
 
 const FRAME = /\n[ \t]+at [^\n]*(?:\)|:\d+:\d+|<anonymous>)[ \t]*(?=\n|$)/;
 
-/** Longest name before a message at the top of its stack. */
+/** Most characters before a message at the top of its stack. */
 const LONGEST_NAME = 100;
 
 /** LangChain's tracers write the message, an empty line and the stack, which begins with the message again. */

@@ -1,4 +1,4 @@
-/** Output of a graph as JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
+/** Turns a graph's output into JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
 import { DeepwrightError } from "deepwright";
 import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
 import { errorText } from "./wire-error.ts";
