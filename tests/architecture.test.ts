@@ -12,12 +12,15 @@ function foldersWithSources(root: string): string[] {
   return [...new Set(files.map((name) => dirname(name)))].filter((folder) => folder !== ".").sort();
 }
 
-test("every source folder of core is on the map", () => {
-  const missing = foldersWithSources("packages/core/src").filter(
-    (folder) => !page.includes(`](../packages/core/src/${folder})`),
-  );
-  expect(missing).toEqual([]);
-});
+test.each(["core", "checkpoint", "sandboxes", "protocol"])(
+  "every source folder of %s is on the map",
+  (name) => {
+    const missing = foldersWithSources(`packages/${name}/src`).filter(
+      (folder) => !page.includes(`](../packages/${name}/src/${folder})`),
+    );
+    expect(missing).toEqual([]);
+  },
+);
 
 test("every package is on the map", () => {
   const packages = readdirSync("packages").filter(
