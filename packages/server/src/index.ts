@@ -1,5 +1,16 @@
 /** Agents as a service: `createApp` is a function from requests to answers, `serve` puts it on a port. */
 export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
+export {
+  type AllowRule,
+  APPROVAL_MODES,
+  type ApprovalMode,
+  isApprovalMode,
+} from "./approval-modes/approval-mode.ts";
+export {
+  APPROVAL_MODE_KEY,
+  ApprovalModes,
+  type ApprovalModesOptions,
+} from "./approval-modes/approval-modes.ts";
 export { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
 export type { Authenticate, Caller } from "./http/authenticate.ts";
 export { LIMITS, type Limits } from "./http/limits/limits.ts";

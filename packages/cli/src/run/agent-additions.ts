@@ -30,14 +30,22 @@ export type LoadedModels = ReadonlyMap<string, Model>;
 
 const READ_ONLY: PermissionList = [{ operations: ["write"], paths: ["/**"], mode: "deny" }];
 
+export interface AdditionParts {
+  readonly agents: readonly UserAgent[];
+  readonly models: LoadedModels;
+  readonly mcp: Mcp | undefined;
+  /** Middleware for the agent and all of its subagents, before the others. */
+  readonly inFront?: readonly object[];
+}
+
 export function agentAdditions(
   library: Library,
   { settings, hooks, judge }: RunSettings,
-  { agents, models, mcp }: { agents: readonly UserAgent[]; models: LoadedModels; mcp: Mcp | undefined },
+  { agents, models, mcp, inFront = [] }: AdditionParts,
 ): AgentAdditions {
   const isPlan = settings.mode === "plan";
   const rules: PermissionList = [...(isPlan ? READ_ONLY : []), ...(settings.permissions ?? [])];
-  const guards = [...(judge ? [commandGuard(judge)] : []), ...(hooks ? [hookMiddleware(hooks)] : [])];
+  const guards = [...inFront, ...(judge ? [commandGuard(judge)] : []), ...(hooks ? [hookMiddleware(hooks)] : [])];
   const fallbacks = (settings.fallbacks ?? []).flatMap((name) => models.get(name) ?? []);
   const everywhere = [...guards, ...(fallbacks.length > 0 ? [fallbackMiddleware(fallbacks)] : [])];
   const ofServers = mcp ? [mcp.middleware] : [];

@@ -1,5 +1,6 @@
 /** The agent that is served without a file: the one of `deepwright run`, in the current directory. */
 import type { Mcp } from "@deepwright/mcp";
+import { ApprovalModes, type ApprovalModesOptions } from "@deepwright/server";
 import type { InterruptOnConfig } from "deepwright";
 import { isAttended } from "../approval/approver.ts";
 import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";
@@ -8,7 +9,7 @@ import { type Commands, closeCommands } from "../commands/commands.ts";
 import { openCommands } from "../commands/open-commands.ts";
 import { type SandboxOptions, sandboxWithSettings } from "../commands/sandbox-kind.ts";
 import { placeOf, type ThreadSandbox } from "../commands/thread-sandbox.ts";
-import { choiceLine } from "../model/choice.ts";
+import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
 import { loadModel } from "../model/load.ts";
@@ -18,7 +19,7 @@ import { knowledgeLine } from "../run/knowledge.ts";
 import { ASKING, knowledgeOptions, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
 import { budgetOf } from "../run/run-limits.ts";
 import { openRunSettings, openUserFiles } from "../run/run-settings.ts";
-import { type DirectoryFiles, openDirectory, openWorkplace } from "../run/workplace.ts";
+import { type DirectoryFiles, openDirectory, openWorkplace, type Workplace } from "../run/workplace.ts";
 import type { CommandJudge } from "../settings/command-rules.ts";
 import { settingsWish } from "../settings/model-wish.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -29,20 +30,35 @@ import { openWebTools } from "../web/web-tools.ts";
 
 export interface OwnAgent {
   readonly agent: object;
+  readonly choice: ModelChoice;
+  readonly settings: Settings;
+  readonly workplace: Workplace;
+  /** Absent: the agent has no commands. */
+  readonly commands: Commands | undefined;
+  readonly mcp: Mcp | undefined;
+  readonly modes: ApprovalModes;
+  /** Commands that the person wrote as files. */
+  readonly userCommands: Awaited<ReturnType<typeof openUserFiles>>["commands"];
   /** Ends the commands of all threads. Safe twice. */
   close(): Promise<void>;
+}
+
+export interface OwnAgentOptions extends ModelWish, Pick<ApprovalModesOptions, "initial" | "rules"> {
+  readonly mcp?: boolean;
+  /** Whether questions may be put to the terminal while it starts. Default: where somebody is there. */
+  readonly mayAsk?: boolean;
 }
 
 /** `directory` is a real path. */
 export async function openOwnAgent(
   directory: string,
-  wish: ModelWish & { readonly mcp?: boolean },
+  { initial, rules, mayAsk = isAttended(process, process.env), ...wish }: OwnAgentOptions,
   console: Console,
 ): Promise<OwnAgent> {
   const warning = await directoryWarning(directory);
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
   const set = await openRunSettings({
-    ...{ directory, console, isAttended: isAttended(process, process.env), isTrusted: false },
+    ...{ directory, console, isAttended: mayAsk, isTrusted: false },
   });
   const { settings } = set;
   const choice = await chooseModel({ ...wish, settings: settingsWish(set.loaded) }, process.env, endpoints);
@@ -50,7 +66,7 @@ export async function openOwnAgent(
   const [library, model] = await Promise.all([import("deepwright"), loadModel(choice)]);
   const mcp = await mcpFor(
     directory,
-    { ...wish, servers: settings.mcpServers },
+    { ...wish, mayAsk, servers: settings.mcpServers },
     choice.kind === "offline",
     console,
   );
@@ -75,7 +91,13 @@ export async function openOwnAgent(
   ];
   for (const line of lines) if (line) console.line(line);
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
-  const additions = agentAdditions(library, set, { agents: own.agents, models, mcp });
+  const modes = modesFor({ initial: initial ?? settings.mode, rules }, commands);
+  const { mode: _, ...withoutMode } = settings;
+  const additions = agentAdditions(
+    library,
+    { ...set, settings: withoutMode },
+    { agents: own.agents, models, mcp, inFront: [modes.guard] },
+  );
   const web = await openWebTools(sandbox.hosts, placeOf(sandbox), process.env);
   const agent = library.createDeepAgent({
     model,
@@ -89,7 +111,11 @@ export async function openOwnAgent(
         .filter(Boolean)
         .join(" "),
     },
-    interruptOn: { ...questions(sandbox, commands, set.judge), ...web.interruptOn, ...mcp?.interruptOn },
+    interruptOn: modes.gate({
+      ...questions(sandbox, commands, set.judge),
+      ...web.interruptOn,
+      ...mcp?.interruptOn,
+    }),
     ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
   } as never);
   const close = async (): Promise<void> => {
@@ -98,7 +124,22 @@ export async function openOwnAgent(
       closeCommands(mcp && Promise.resolve(mcp)),
     ]);
   };
-  return { agent, close };
+  return { agent, choice, settings, workplace, commands, mcp, modes, userCommands: own.commands, close };
+}
+
+function modesFor(
+  { initial, rules = [] }: { readonly [Key in "initial" | "rules"]: ApprovalModesOptions[Key] | undefined },
+  commands: Commands | undefined,
+): ApprovalModes {
+  return new ApprovalModes({
+    ...(initial && { initial }),
+    rules,
+    isContained: commands !== undefined && commands.kind !== "none",
+    wordsOf: async (command) => {
+      const { createCommandRules } = await import("@deepwright/sandboxes/command-rules");
+      return createCommandRules([]).judge(command).words;
+    },
+  });
 }
 
 /** Remembered approvals hold in this directory only. */
@@ -118,7 +159,10 @@ function questions(
 
 async function mcpFor(
   directory: string,
-  { mcp, servers }: { readonly mcp?: boolean; readonly servers?: Settings["mcpServers"] },
+  { mcp, mayAsk, servers }: Pick<OwnAgentOptions, "mcp"> & {
+    readonly mayAsk: boolean;
+    readonly servers?: Settings["mcpServers"];
+  },
   isOffline: boolean,
   console: Console,
 ): Promise<Mcp | undefined> {
@@ -127,7 +171,7 @@ async function mcpFor(
   return openRunMcp({
     directory,
     console,
-    isAttended: isAttended(process, process.env),
+    isAttended: mayAsk,
     isQuiet: false,
     servers,
   });
