@@ -52,6 +52,19 @@ const ENTRIES = {
 
 export const PACKAGES = Object.keys(ENTRIES);
 
+/** Packages that go into the bundle: the terminal's components, without the native library they would install. */
+const INCLUDED = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width)$/;
+
+/** Every other package stays an import. */
+const others = {
+  name: "others",
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === "entry-point" || INCLUDED.test(path) ? undefined : { path, external: true },
+    );
+  },
+};
+
 export async function bundle(directory, outdir, root = ".") {
   const source = join(root, directory, "src");
   await build({
@@ -61,7 +74,8 @@ export async function bundle(directory, outdir, root = ".") {
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
-    packages: "external",
+    mainFields: ["module", "main"],
+    plugins: [others],
     format: "esm",
     platform: "neutral",
     target: "node20.19",

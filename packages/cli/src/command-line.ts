@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { addCompletion, type CompletionHandler } from "./completion/completion-command-line.ts";
 import { addDoctor, type DoctorHandler } from "./doctor/doctor-command-line.ts";
+import { type AppHandler, addApp, withApp } from "./app/app-command-line.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { addLogin, type LoginHandler } from "./login/login-command-line.ts";
 import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
@@ -17,6 +18,7 @@ import { addTrust, type TrustHandler } from "./trust/trust-command-line.ts";
 
 /** The commands' work; loaded when one is called. */
 export interface Handlers {
+  readonly app: AppHandler;
   run(words: readonly string[], options: RawRunOptions): Promise<ExitCode>;
   readonly threads: ThreadsHandler;
   readonly memory: MemoryHandler;
@@ -39,7 +41,9 @@ export async function commandLine(argv: readonly string[], handlers: Partial<Han
     }),
   );
   try {
-    await program.parseAsync(argv[0] === "-v" ? ["--version"] : argv, { from: "user" });
+    const words =
+      argv[0] === "-v" ? ["--version"] : withApp(argv, process.stdin.isTTY && process.stdout.isTTY);
+    await program.parseAsync(words, { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -88,6 +92,7 @@ function createProgram(handlers: Handlers): Command {
     })
     .showHelpAfterError("Run with --help to see the usage.")
     .exitOverride();
+  addApp(program, handlers.app);
   addRun(program, handlers.run);
   addThreads(program, handlers.threads);
   addMemory(program, handlers.memory);
@@ -167,6 +172,8 @@ function collected(value: string, before: readonly string[] = []): readonly stri
 }
 
 const EXAMPLES = `Examples:
+  deepwright
+  deepwright -c
   deepwright run "Summarise this project in report.md"
   deepwright run "Rename parse to read everywhere" --dry-run
   deepwright run "Find unclear function names" --model openai:gpt-5.4 > answer.md

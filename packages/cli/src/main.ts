@@ -6,7 +6,15 @@ import { EXIT } from "./exit-codes.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
 const code = await commandLine(process.argv.slice(2), {
+  app: async (options) => {
+    const { appCommand } = await import("./app/app-command.ts");
+    return appCommand(options);
+  },
   run: async (words, options) => {
+    if (words.length === 0 && isBare(options) && process.stdin.isTTY && process.stdout.isTTY) {
+      const { appCommand } = await import("./app/app-command.ts");
+      return appCommand({});
+    }
     const { runCommand } = await import("./run/run-command.ts");
     return runCommand(words, options);
   },
@@ -61,6 +69,11 @@ const code = await commandLine(process.argv.slice(2), {
 await Promise.all([written(process.stdout), written(process.stderr)]);
 // Work that did not notice a stop must not keep the process alive.
 process.exit(code);
+
+/** Nothing was said but the name of the command, as with `npm start`. */
+function isBare(options: object): boolean {
+  return Object.values(options).every((value) => value === true);
+}
 
 /** Resolves when everything given to the stream has left it, or nobody takes it any more. */
 function written(stream: NodeJS.WriteStream): Promise<void> {

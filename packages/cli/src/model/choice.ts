@@ -44,3 +44,8 @@ export function choiceLine(choice: ModelChoice): string {
   if (choice.kind === "offline") return `${choice.reason}: using the offline model. ${OFFLINE_ROUTINE}`;
   return `Model: ${choice.provider}:${choice.model} (${choice.reason})`;
 }
+
+/** `provider:model`, or `offline`. */
+export function modelName(choice: ModelChoice): string {
+  return choice.kind === "offline" ? "offline" : `${choice.provider}:${choice.model}`;
+}

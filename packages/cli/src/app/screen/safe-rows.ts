@@ -5,7 +5,8 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 export const CARET = "\x1b_pi:c\x07";
 
 /** Colours and styles, which are the only sequences a row may carry. */
-const STYLE = /\x1b\[[0-9;:]*m/g;
+const STYLE = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
+const BLANK_END = new RegExp(`(?: |(?<= )${String.fromCharCode(27)}\\[[0-9;]*m)+$`);
 const CONTROL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** A row without control characters or sequences other than styles, not wider than `width`. */
@@ -28,7 +29,7 @@ function withoutControls(text: string): string {
 /** Blanks at the end would wrap when the terminal becomes narrower. Those with a background stay. */
 function trimmedEnd(row: string): string {
   if (row.includes("\x1b[4") || row.includes("\x1b[7m")) return row;
-  return row.replace(/(?: |(?<=[ ])\x1b\[[0-9;]*m)+$/, (tail) => tail.replaceAll(" ", ""));
+  return row.replace(BLANK_END, (tail) => tail.replaceAll(" ", ""));
 }
 
 /** Where the caret is in the rows; the marker itself is removed. */

@@ -70,7 +70,8 @@ test.each(SIZES)("streamed lines appear once and in order at %i×%i", async (col
   const lines = await desk.lines();
   expect(lines.slice(0, -4)).toEqual(expected);
   expect(lines.slice(-4)).toEqual(["writing 9999", "─".repeat(columns), ">", "status"]);
-  expect(desk.written).not.toMatch(/\x1b\[[23]J|\x1b\[\?(?:1049|47|1047)h/);
+  for (const sequence of ["[2J", "[3J", "[?1049h", "[?47h", "[?1047h"])
+    expect(desk.written).not.toContain(`\x1b${sequence}`);
 });
 
 test("a resize in the middle loses nothing and repeats nothing", async () => {
@@ -190,7 +191,7 @@ test("nothing shown controls the terminal", async () => {
     "\x1b[?1049h",
     "\x1b_Gx\x1b\\",
   ];
-  for (const attack of attacks) expect(safeRow(attack, 80)).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
+  for (const attack of attacks) expect(safeRow(attack, 80)).not.toMatch(/[\p{Cc}\u202e]/u);
   expect(safeRow("\x1b[1;31mred\x1b[0m", 80)).toBe("\x1b[1;31mred\x1b[0m");
 });
 

@@ -1,0 +1,95 @@
+/** `deepwright` without a command: opens the app. Returns the exit code. */
+import type { ApprovalMode } from "@deepwright/server";
+import { usageError } from "../command-error.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { realDirectory } from "../run/directory.ts";
+import { wantsColours } from "../terminal/console.ts";
+import type { App } from "./app.ts";
+import type { RawAppOptions } from "./app-command-line.ts";
+import type { Place } from "./session/place.ts";
+import { threadFor } from "./session/thread-choice.ts";
+import { type ThemeName, themeFromEnvironment } from "./view/theme.ts";
+
+export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
+  const { stdin, stdout, env } = process;
+  if (!stdin.isTTY || !stdout.isTTY)
+    throw usageError(
+      "The app needs a terminal, and there is none here.",
+      'For a task without one: deepwright run "task".',
+    );
+  const directory = await realDirectory(raw.in ?? ".");
+  const openPlace = (model = raw.model): Promise<Place> => placeFor({ ...raw, model }, directory);
+  if (raw.plain || env.TERM === "dumb") {
+    const { runPlain } = await import("./plain/plain-session.ts");
+    return runPlain({ raw, directory, mode: modeOf(raw), openPlace, stdin, stdout, environment: env });
+  }
+  const { App } = await import("./app.ts");
+  const theme = raw.theme as ThemeName | undefined;
+  const app = new App({
+    directory,
+    mode: modeOf(raw),
+    theme,
+    initialTheme: theme ?? themeFromEnvironment(env) ?? "dark",
+    hasColour: wantsColours(stdout, env),
+    environment: env,
+    stdin,
+    stdout,
+    reflows: !env.XTERM_VERSION,
+    openPlace,
+    loadCommands: async () => (await import("./commands/all-commands.ts")).allCommands,
+  });
+  const running = app.run();
+  const failure = await started(app, raw, directory, openPlace);
+  await Promise.race([running, failure ? Promise.resolve(app.leave()) : running]);
+  await running;
+  await closed(app);
+  if (failure) throw failure;
+  sayHowToComeBack(app);
+  return EXIT.done;
+}
+
+/** What kept the app from starting, if anything did. */
+async function started(
+  app: App,
+  raw: RawAppOptions,
+  directory: string,
+  openPlace: () => Promise<Place>,
+): Promise<Error | undefined> {
+  try {
+    // The first frame is on its way before the library is loaded.
+    await new Promise((resolve) => setImmediate(resolve));
+    const place = await openPlace();
+    await app.start(place, await threadFor(place, raw, directory));
+    if (raw.resume === true) app.chooseThread();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function modeOf({ mode = "ask" }: RawAppOptions): ApprovalMode {
+  return mode as ApprovalMode;
+}
+
+async function placeFor(raw: RawAppOptions, directory: string): Promise<Place> {
+  if (raw.connect !== undefined) {
+    const { openRemote } = await import("./session/remote-place.ts");
+    return openRemote(raw.connect, process.env);
+  }
+  const { openLocal } = await import("./session/local-place.ts");
+  const { model, baseUrl, db, mcp } = raw;
+  return openLocal(
+    { directory, model, baseUrl, db, mode: modeOf(raw), ...(mcp === undefined ? {} : { mcp }) },
+    process.env,
+  );
+}
+
+async function closed(app: App): Promise<void> {
+  await app.session?.interrupt();
+  await app.session?.place.close();
+}
+
+function sayHowToComeBack({ session }: App): void {
+  if (session && !session.isEmpty)
+    process.stdout.write(`Come back with: deepwright -r ${session.threadId.slice(0, 8)}\n`);
+}

@@ -1,0 +1,395 @@
+/** The app: a screen, a keyboard and a session. Painted before anything heavy is loaded. */
+import { emptyScreen } from "@deepwright/protocol";
+import type { ApprovalMode } from "@deepwright/server";
+import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { seconds } from "../terminal/amounts.ts";
+import { safeLine } from "../terminal/safe-text.ts";
+import { endWords, MODE_WORDS, MODES, shortPath } from "./app-words.ts";
+import { askHost, commandHost } from "./command-host.ts";
+import type { AppCommand } from "./commands/command.ts";
+import { completion } from "./input/completion.ts";
+import { FileIndex } from "./input/file-index.ts";
+import { InputHistory } from "./input/history.ts";
+import { PromptEditor } from "./input/prompt-editor.ts";
+import { lineOfText } from "./input/text-line.ts";
+import { liveRegion, statusOf, waitingRows } from "./live-region.ts";
+import type { Panel } from "./panels/panel.ts";
+import { Viewer } from "./panels/viewer.ts";
+import { Keyboard } from "./screen/keyboard.ts";
+import { ScreenDriver } from "./screen/screen-driver.ts";
+import type { Place } from "./session/place.ts";
+import { Session } from "./session/session.ts";
+import type { CallContext } from "./view/call-rows.ts";
+import { detailPages } from "./view/detail-pages.ts";
+import { type Theme, type ThemeName, themeForBackground, themeOf } from "./view/theme.ts";
+import { Transcript } from "./view/transcript.ts";
+
+export interface AppOptions {
+  readonly directory: string;
+  readonly mode: ApprovalMode;
+  /** Absent: by the background of the terminal. */
+  readonly theme: ThemeName | undefined;
+  readonly initialTheme: ThemeName;
+  readonly hasColour: boolean;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly reflows: boolean;
+  readonly openPlace: (model?: string) => Promise<Place>;
+  readonly loadCommands: () => Promise<readonly AppCommand[]>;
+}
+
+const LEAVE_MS = 2_000;
+const TICK_MS = 100;
+
+export class App {
+  session: Session | undefined;
+  theme: Theme;
+  transcript = new Transcript();
+  panel: Panel | undefined;
+  hint: string | undefined;
+  commands: readonly AppCommand[] = [];
+  isFocused = true;
+  readonly driver: ScreenDriver;
+  readonly editor: PromptEditor;
+  readonly keyboard: Keyboard;
+  readonly history: InputHistory;
+  private asking: { readonly label: string; readonly done: (text: string | undefined) => void } | undefined;
+  private leftAt = 0;
+  private ticker: NodeJS.Timeout | undefined;
+  private leaving: (() => void) | undefined;
+  /** Messages typed before the session was there. */
+  private early: string[] = [];
+
+  constructor(readonly options: AppOptions) {
+    const { stdin, stdout, directory, environment } = options;
+    this.theme = themeOf(options.initialTheme, options.hasColour);
+    this.driver = new ScreenDriver(stdout as never, (width, rows) => this.rows(width, rows), {
+      reflows: options.reflows,
+    });
+    this.editor = new PromptEditor(this.theme, {
+      rows: () => stdout.rows,
+      onRender: () => this.driver.request(),
+      onSubmit: (text) => void this.submitted(text),
+    });
+    this.history = new InputHistory(directory, environment);
+    this.editor.complete(completion(() => this.commands, new FileIndex(directory)));
+    this.keyboard = new Keyboard(stdin, stdout, {
+      onKey: (data) => this.key(data),
+      onPaste: (text) => this.pasted(text),
+      onFocus: (isFocused) => {
+        this.isFocused = isFocused;
+      },
+      onBackground: (answer) => this.background(answer),
+      onEnd: () => this.leave(),
+    });
+  }
+
+  /** Resolves when the person leaves. */
+  async run(): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.leaving = resolve;
+    });
+    const onResize = (): void => this.driver.frame();
+    this.options.stdout.on("resize", onResize);
+    this.keyboard.open();
+    this.say(
+      `${this.theme.bold(this.theme.accent("Deepwright"))} in ${safeLine(shortPath(this.options.directory, this.options.environment))}`,
+      this.theme.dim(
+        "Ask for something. / lists commands, @ names files, Shift-Tab changes what is asked about.",
+      ),
+    );
+    this.driver.frame();
+    this.ticker = setInterval(() => this.tick(), TICK_MS);
+    for (const entry of await this.history.load()) this.editor.remember(entry);
+    await ended;
+    clearInterval(this.ticker);
+    this.options.stdout.off("resize", onResize);
+    this.driver.close();
+    this.keyboard.close();
+  }
+
+  /** The place is there: what was typed meanwhile is sent. */
+  async start(place: Place, threadId: string | undefined): Promise<void> {
+    this.commands = await this.options.loadCommands();
+    const { directory, mode } = this.options;
+    this.session = new Session(place, directory, mode, {
+      onChange: () => this.changed(),
+      onEnd: (time) => this.ended(time),
+      onFailure: (words) => this.say(this.theme.bad(safeLine(words, 1_000))),
+    });
+    this.say(...place.notices.map((line) => this.theme.dim(line)));
+    if (threadId !== undefined) await this.session.open(threadId);
+    this.changed();
+    const waiting = this.early;
+    this.early = [];
+    for (const text of waiting) await this.submitted(text);
+  }
+
+  /** Opens the list of threads. */
+  chooseThread(): void {
+    void this.submitted("/resume");
+  }
+
+  get context(): CallContext {
+    const { directory } = this.options;
+    const isLocal = this.session?.place.local !== undefined;
+    return {
+      theme: this.theme,
+      lineOf: (path, text) => (isLocal ? lineOfText(directory, path, text) : undefined),
+    };
+  }
+
+  say(...lines: string[]): void {
+    this.transcript.note((width) => lines.flatMap((line) => wrapTextWithAnsi(line, width)));
+    this.changed();
+  }
+
+  note(rows: (width: number) => readonly string[]): void {
+    this.transcript.noteNow(rows);
+    this.changed();
+  }
+
+  /** Everything on the screen follows from the session. */
+  changed(): void {
+    const screen = this.session?.screen ?? emptyScreen;
+    this.transcript.follow(screen);
+    const rows = this.transcript.commit(screen, this.driver.width, this.context);
+    if (rows.length > 0) this.driver.commit(rows);
+    if (this.session?.isWaiting && this.panel === undefined && !this.isAskedLater) void this.ask();
+    this.driver.request();
+  }
+
+  private isAskedLater = false;
+
+  async ask(): Promise<void> {
+    const { session } = this;
+    if (!session) return;
+    this.isAskedLater = true;
+    const { AskPanel } = await import("./panels/ask-panel.ts");
+    this.notify("waits for your approval");
+    this.panel = new AskPanel(askHost(this, session));
+  }
+
+  /** A text from the person; undefined: Esc. */
+  askText(label: string, initial = ""): Promise<string | undefined> {
+    const before = this.editor.text;
+    this.editor.text = initial;
+    return new Promise((resolve) => {
+      const done = (text: string | undefined): void => {
+        this.asking = undefined;
+        this.editor.text = before;
+        this.driver.request();
+        resolve(text);
+      };
+      this.asking = { label, done };
+      this.driver.request();
+    });
+  }
+
+  async confirm(question: string): Promise<boolean> {
+    const answer = await this.askText(`${question} (y/n)`);
+    return /^y(es)?$/i.test(answer?.trim() ?? "");
+  }
+
+  closePanel(): void {
+    this.panel = undefined;
+    this.driver.request();
+  }
+
+  leave(): void {
+    this.leaving?.();
+  }
+
+  private rows(width: number, rows: number): readonly string[] {
+    const { session, theme, panel } = this;
+    const screen = session?.screen ?? emptyScreen;
+    const isPanel = panel !== undefined && this.asking === undefined;
+    if (isPanel && panel instanceof Viewer) return panel.rows(width, rows);
+    const input = isPanel ? panel.rows(width, rows - 3) : this.editor.rows(width, this.asking?.label);
+    return liveRegion(
+      {
+        screen,
+        tail: this.transcript.live(screen, width, this.context),
+        work: this.work(),
+        waiting: waitingRows(session, this.early),
+        input,
+        hint: this.hint ?? (session ? undefined : theme.dim("Starting…")),
+        status: statusOf(session, this.options),
+      },
+      width,
+      rows,
+      theme,
+    );
+  }
+
+  private work() {
+    const { session } = this;
+    if (!session?.startedAt) return undefined;
+    const elapsed = Date.now() - session.startedAt;
+    return { elapsed, isInterrupting: session.isInterrupting, tokens: session.screen.usage.total };
+  }
+
+  private tick(): void {
+    if (this.session?.isRunning) this.driver.request();
+  }
+
+  private ended(time: number): void {
+    const { session, theme } = this;
+    if (!session) return;
+    this.isAskedLater = false;
+    const words = endWords(session);
+    if (words !== undefined)
+      this.say(words.isBad ? theme.bad(words.text) : theme.dim(`${words.text} · ${seconds(time * 1_000)}`));
+    if (!session.isWaiting) this.notify("is done");
+    const next = session.isWaiting ? undefined : session.queue.shift();
+    if (next !== undefined) void session.say(next);
+    else if (session.mode === "plan" && session.screen.run.status === "success") this.offerPlan();
+  }
+
+  private offerPlan(): void {
+    this.say(
+      this.theme.accent(
+        "Plan mode: /approve carries the plan out, /approve fresh does it in a new thread that knows only the plan.",
+      ),
+    );
+  }
+
+  private key(data: string): void {
+    this.hint = undefined;
+    if (matchesKey(data, "ctrl+c")) this.stopOrLeave();
+    else if (matchesKey(data, "shift+tab")) this.nextMode();
+    else if (this.asking) this.askedKey(data);
+    else if (this.panel) this.panel.handle(data);
+    else if (!this.appKey(data)) this.editor.handle(data);
+    this.driver.request();
+  }
+
+  private askedKey(data: string): void {
+    if (matchesKey(data, "escape")) this.asking?.done(undefined);
+    else if (matchesKey(data, "ctrl+g")) void this.externalEditor();
+    else this.editor.handle(data);
+  }
+
+  /** Keys of the app; false: the key is for the editor. */
+  private appKey(data: string): boolean {
+    const { session, editor } = this;
+    if (matchesKey(data, "escape") && session?.isRunning && !editor.isCompleting) void session.interrupt();
+    else if (matchesKey(data, "escape") && session?.isWaiting && editor.text === "") void this.ask();
+    else if (matchesKey(data, "ctrl+o")) this.showDetails();
+    else if (matchesKey(data, "ctrl+g")) void this.externalEditor();
+    else if (matchesKey(data, "ctrl+d") && editor.text === "") this.leave();
+    else if (matchesKey(data, "alt+enter")) this.queueOrBreak();
+    else if (matchesKey(data, "alt+up")) this.takeBack();
+    else return false;
+    return true;
+  }
+
+  private stopOrLeave(): void {
+    if (this.asking) this.asking.done(undefined);
+    else if (this.panel) this.closePanel();
+    else if (this.editor.text !== "") this.editor.text = "";
+    else if (Date.now() - this.leftAt < LEAVE_MS) this.leave();
+    else {
+      this.leftAt = Date.now();
+      if (this.session?.isRunning) void this.session.interrupt();
+      this.hint = this.theme.warning("Ctrl-C again leaves");
+    }
+  }
+
+  private nextMode(): void {
+    const { session } = this;
+    if (!session) return;
+    const next = MODES[(MODES.indexOf(session.mode) + 1) % MODES.length] as ApprovalMode;
+    session.setMode(next);
+    this.hint = `${this.theme.warning(next)}: ${MODE_WORDS[next]}`;
+  }
+
+  private queueOrBreak(): void {
+    const text = this.editor.text.trim();
+    if (this.session?.isRunning && text !== "") {
+      this.session.queue.push(text);
+      this.editor.text = "";
+    } else this.editor.handle("\n");
+  }
+
+  private takeBack(): void {
+    const text = this.session?.queue.pop();
+    if (text !== undefined) this.editor.text = text;
+  }
+
+  private showDetails(): void {
+    const pages = detailPages(this.session?.screen ?? emptyScreen, this.theme);
+    if (pages.length === 0) this.hint = this.theme.dim("No tool calls yet");
+    else this.panel = new Viewer(pages, this.theme, () => this.closePanel());
+  }
+
+  private async externalEditor(): Promise<void> {
+    const { editedText } = await import("../terminal/editor.ts");
+    this.driver.pause();
+    this.keyboard.close();
+    const edited = await editedText(this.editor.text, "message.md", this.options.environment);
+    this.keyboard.open();
+    this.driver.resume();
+    if ("problem" in edited) this.say(this.theme.bad(safeLine(edited.problem, 300)));
+    else this.editor.text = edited.text.replace(/\n$/, "");
+  }
+
+  private pasted(text: string): void {
+    if (this.panel && !this.asking) return;
+    this.editor.paste(text);
+    this.driver.request();
+  }
+
+  private background(answer: string): void {
+    const name = this.options.theme ?? themeForBackground(answer);
+    if (name === undefined || name === this.theme.name) return;
+    this.theme = themeOf(name, this.options.hasColour);
+    this.editor.setTheme(this.theme);
+    this.driver.request();
+  }
+
+  private async submitted(text: string): Promise<void> {
+    if (this.asking) return this.asking.done(text);
+    const trimmed = text.trim();
+    if (trimmed === "") return;
+    this.editor.text = "";
+    this.editor.remember(trimmed);
+    void this.history.add(trimmed);
+    if (!this.session) {
+      this.early.push(text);
+      this.driver.request();
+      return;
+    }
+    const { submit } = await import("./commands/submit.ts");
+    await submit(trimmed, commandHost(this, this.session)).catch((error: Error) =>
+      this.say(this.theme.bad(safeLine(error.message, 1_000))),
+    );
+  }
+
+  open(panel: Panel): void {
+    this.panel = panel;
+    this.driver.request();
+  }
+
+  /** Shows the thread of the session from its beginning. */
+  replay(): void {
+    this.transcript = new Transcript();
+    this.isAskedLater = false;
+    this.changed();
+  }
+
+  async changeModel(model: string): Promise<void> {
+    const { session } = this;
+    const place = await this.options.openPlace(model);
+    const threadId = session?.isEmpty ? undefined : session?.threadId;
+    await session?.place.close();
+    this.session = undefined;
+    await this.start(place, threadId);
+  }
+
+  /** The terminal tells the person who looks elsewhere. The words are our own. */
+  private notify(words: string): void {
+    if (!this.isFocused) this.options.stdout.write(`\x07\x1b]9;deepwright ${words}\x07`);
+  }
+}

@@ -1,0 +1,37 @@
+/** Commands of the app: what a person types behind a slash. */
+
+import type { Panel } from "../panels/panel.ts";
+import type { Place } from "../session/place.ts";
+import type { Session } from "../session/session.ts";
+import type { Theme } from "../view/theme.ts";
+
+export interface CommandHost {
+  readonly session: Session;
+  readonly place: Place;
+  readonly theme: Theme;
+  readonly directory: string;
+  readonly commands: readonly AppCommand[];
+  /** Lines for the scrollback; they must be safe. */
+  say(...lines: string[]): void;
+  show(panel: Panel): void;
+  closePanel(): void;
+  /** Yes or no. */
+  confirm(question: string): Promise<boolean>;
+  /** Shows the thread of the session from its beginning. */
+  replay(): void;
+  /** Opens the place again with another model. */
+  changeModel(model: string): Promise<void>;
+  setText(text: string): void;
+  copy(text: string): void;
+  leave(): void;
+}
+
+export interface AppCommand {
+  readonly name: string;
+  readonly description: string;
+  /** What stands behind the name, for help. */
+  readonly usage?: string;
+  /** Whether it may run while the agent works. Default false. */
+  readonly isQuick?: boolean;
+  run(host: CommandHost, words: string): Promise<void> | void;
+}

@@ -1,0 +1,55 @@
+/** What becomes of a text that a person sent: a command of the app, a shell command, or a message with files. */
+import { safeLine, safeText } from "../../terminal/safe-text.ts";
+import { withAttachments } from "../input/attachments.ts";
+import type { AppCommand, CommandHost } from "./command.ts";
+
+const MOST_OUTPUT = 20_000;
+const SHOWN_LINES = 40;
+
+export async function submit(text: string, host: CommandHost): Promise<void> {
+  const { session } = host;
+  if (text.startsWith("!") && text.length > 1) return shell(text.slice(1).trim(), host);
+  const named = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/i.exec(text);
+  if (named) return command(named[1] ?? "", named[2]?.trim() ?? "", host);
+  if (session.isWaiting)
+    host.say(host.theme.dim("What waited for approval is cancelled by the new message."));
+  const { content, problems } = await withAttachments(text, host.directory);
+  for (const problem of problems) host.say(host.theme.warning(safeLine(problem, 300)));
+  await session.say(content);
+}
+
+async function command(name: string, words: string, host: CommandHost): Promise<void> {
+  const found = host.commands.find((one) => one.name === name) ?? onlyBeginning(name, host.commands);
+  if (!found) {
+    host.say(host.theme.bad(`There is no command /${safeLine(name, 40)}. /help lists all of them.`));
+    return;
+  }
+  if (host.session.isRunning && !found.isQuick) {
+    host.say(host.theme.warning(`/${found.name} waits until the agent is done: Esc stops it.`));
+    return;
+  }
+  await found.run(host, words);
+}
+
+function onlyBeginning(name: string, commands: readonly AppCommand[]): AppCommand | undefined {
+  const fitting = commands.filter((one) => one.name.startsWith(name));
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+/** The person's own command: nobody is asked, the sandbox holds. The next message tells the agent about it. */
+async function shell(line: string, host: CommandHost): Promise<void> {
+  const execute = host.place.local?.execute;
+  if (!execute) {
+    host.say(host.theme.bad("There are no commands here: the sandbox is not available."));
+    return;
+  }
+  host.say(host.theme.accent(`! ${safeLine(line, 500)}`));
+  const output = safeText((await execute(line, AbortSignal.timeout(120_000))).slice(0, MOST_OUTPUT));
+  const lines = output.replace(/\n$/, "").split("\n");
+  host.session.prefaces.push(`I ran \`${line}\`:\n\n${output}`);
+  const hidden = lines.length - SHOWN_LINES;
+  host.say(
+    ...lines.slice(0, SHOWN_LINES).map((row) => `  ${row}`),
+    ...(hidden > 0 ? [host.theme.dim(`  … ${hidden} more lines`)] : []),
+  );
+}

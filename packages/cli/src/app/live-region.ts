@@ -1,0 +1,73 @@
+/** The live region: what still changes, what is pinned, the input and the status line. Pure. */
+import { emptyScreen, type Screen } from "@deepwright/protocol";
+import { safeLine } from "../terminal/safe-text.ts";
+import { shortPath } from "./app-words.ts";
+import type { Session } from "./session/session.ts";
+import {
+  contextTokens,
+  type Status,
+  statusRow,
+  subagentRows,
+  todoRows,
+  type Work,
+  workRow,
+} from "./view/panes.ts";
+import type { Theme } from "./view/theme.ts";
+
+export interface LiveParts {
+  readonly screen: Screen;
+  /** Rows of the conversation that may still change. */
+  readonly tail: readonly string[];
+  /** Absent: nothing is at work. */
+  readonly work: Work | undefined;
+  /** Messages that wait for the run to end or to take them. */
+  readonly waiting: readonly string[];
+  readonly input: readonly string[];
+  readonly status: Status;
+  /** A word about the keys, in the place of the status line. */
+  readonly hint: string | undefined;
+}
+
+/** At most `rows` rows: the input and the status stay, the end of the conversation gets what is left. */
+export function liveRegion(parts: LiveParts, width: number, rows: number, theme: Theme): readonly string[] {
+  const { screen, work, waiting, input, hint } = parts;
+  const pinned = [
+    ...subagentRows(screen, width, theme),
+    ...(work ? ["", workRow(work, theme)] : []),
+    ...(work || screen.interrupts.length > 0 ? todoRows(screen, width, theme) : []),
+    ...waiting.map((row) => theme.dim(`  ${row}`)),
+  ];
+  const foot = [...input, hint === undefined ? statusRow(parts.status, width, theme) : ` ${hint}`];
+  const roomForPinned = Math.max(rows - foot.length, 0);
+  const shownPinned = pinned.slice(0, roomForPinned);
+  const room = Math.max(rows - foot.length - shownPinned.length, 0);
+  const tail = room === 0 ? [] : parts.tail.slice(-room);
+  return [...tail, ...shownPinned, ...foot];
+}
+
+export function statusOf(
+  session: Session | undefined,
+  options: { readonly directory: string; readonly mode: string; readonly environment: NodeJS.ProcessEnv },
+): Status {
+  const place = session?.place;
+  return {
+    model: place?.model ?? "",
+    isOffline: place?.isOffline ?? false,
+    directory: shortPath(options.directory, options.environment),
+    sandbox: place?.sandbox ?? "",
+    mode: session?.mode ?? options.mode,
+    context: contextTokens(session?.screen ?? emptyScreen),
+    window: place?.window,
+    cost: undefined,
+    budget: undefined,
+  };
+}
+
+/** Messages on their way: into the run, behind it, or to a session that is still starting. */
+export function waitingRows(session: Session | undefined, early: readonly string[]): readonly string[] {
+  const steering = [...(session?.steering.values() ?? [])].map(
+    (text) => `steers: ${safeLine(String(text), 60)}`,
+  );
+  const queued = (session?.queue ?? []).map((text) => `queued: ${safeLine(text, 60)} (Alt-Up takes it back)`);
+  return [...steering, ...queued, ...early.map((text) => `waits: ${safeLine(text, 60)}`)];
+}

@@ -1,0 +1,147 @@
+/** Puts the open calls to the person: details go to the scrollback, the menu stands in the live region. */
+import { matchesKey } from "@earendil-works/pi-tui";
+import { questionsOf } from "../../approval/question.ts";
+import type { Colours } from "../../terminal/console.ts";
+import { ApprovalPanel, type Choice } from "../approvals/approval-panel.ts";
+import { choiceRows, ownQuestionRows, questionRows } from "../approvals/approval-rows.ts";
+import type { Session } from "../session/session.ts";
+import type { CallContext } from "../view/call-rows.ts";
+import type { Theme } from "../view/theme.ts";
+import type { Panel } from "./panel.ts";
+
+export interface AskHost {
+  readonly session: Session;
+  readonly theme: Theme;
+  readonly colours: Colours;
+  readonly context: CallContext;
+  note(rows: (width: number) => readonly string[]): void;
+  /** Asks for a text in the editor; undefined: the person went back. */
+  askText(label: string, initial?: string): Promise<string | undefined>;
+  /** Hands the place back to the editor. */
+  leave(): void;
+  changed(): void;
+}
+
+/** A key that was pressed before the person could see the question is no answer to it. */
+const TYPED_AHEAD_MS = 300;
+
+export class AskPanel implements Panel {
+  private readonly panel: ApprovalPanel;
+  private isAlways = false;
+  private isTyping = false;
+  private shownAt = Date.now();
+
+  constructor(private readonly host: AskHost) {
+    const { session } = host;
+    this.panel = new ApprovalPanel(questionsOf(session.screen.interrupts), session.threadId, prefixOf);
+    this.show();
+  }
+
+  rows(): readonly string[] {
+    return choiceRows(this.panel.choices(this.isAlways), this.panel.selected, this.host.theme);
+  }
+
+  handle(data: string): void {
+    const choices = this.panel.choices(this.isAlways);
+    const { panel } = this;
+    if (this.isTyping || Date.now() - this.shownAt < TYPED_AHEAD_MS) return;
+    if (matchesKey(data, "up")) panel.selected = (panel.selected + choices.length - 1) % choices.length;
+    else if (matchesKey(data, "down")) panel.selected = (panel.selected + 1) % choices.length;
+    else if (matchesKey(data, "escape")) this.back();
+    else {
+      const chosen = matchesKey(data, "enter")
+        ? choices[panel.selected]
+        : choices.find(({ key }) => key === data);
+      if (chosen) void this.act(chosen);
+    }
+  }
+
+  private back(): void {
+    if (this.isAlways) this.isAlways = false;
+    else this.host.leave();
+  }
+
+  private async act(choice: Choice): Promise<void> {
+    const { panel } = this;
+    this.isAlways = false;
+    this.shownAt = 0;
+    if (choice.act === "always") this.isAlways = true;
+    else if (choice.act === "approve") await this.approve(choice);
+    else if (choice.act === "approve-all") panel.decideAll({ type: "approve" });
+    else if (choice.act === "reject-all") panel.decideAll({ type: "reject" });
+    else if (choice.act === "view") return this.show(true);
+    else await this.typed(choice);
+    if (panel.isDone) return this.finish();
+    if (choice.act !== "always") this.show();
+    panel.selected = 0;
+    this.host.changed();
+  }
+
+  private async approve({ rule, isForProject, remember }: Choice): Promise<void> {
+    const { local } = this.host.session.place;
+    if (rule && isForProject) await local?.remember(rule);
+    else if (rule) local?.modes.allow(rule);
+    this.panel.approve(remember);
+  }
+
+  /** Choices that need a text. */
+  private async typed({ act }: Choice): Promise<void> {
+    const { panel, host } = this;
+    this.isTyping = true;
+    const json = act === "edit" ? JSON.stringify(panel.call?.args ?? {}, undefined, 2) : "";
+    const text = await host.askText(LABELS[act] ?? "", json);
+    this.isTyping = false;
+    if (text === undefined) return;
+    if (act === "reject") panel.reject(text.trim());
+    else if (act === "edit") this.edit(text);
+    else panel.respond(text);
+  }
+
+  private edit(text: string): void {
+    try {
+      const args: unknown = JSON.parse(text);
+      if (typeof args !== "object" || args === null || Array.isArray(args))
+        throw new Error("it is no object");
+      this.panel.edit(args as Record<string, unknown>);
+    } catch (error) {
+      this.host.note(() => [this.host.theme.bad(`These are no arguments: ${(error as Error).message}`)]);
+    }
+  }
+
+  private finish(): void {
+    this.host.leave();
+    void this.host.session.answer(this.panel.answers);
+  }
+
+  /** Writes the call that is asked about into the scrollback. */
+  private show(isFull = false): void {
+    const { panel, host } = this;
+    const { question, call } = panel;
+    if (!question) return;
+    const { total, open, isEdited } = panel;
+    const place = total > 1 ? ` (${total - open + 1} of ${total})` : "";
+    const controlPaths = host.session.place.local?.controlPaths ?? [];
+    const view = { place, isEdited, isFull, controlPaths, colours: host.colours };
+    host.note((width) =>
+      call
+        ? questionRows(question, call, width, host.context, view)
+        : ownQuestionRows(question, width, host.theme),
+    );
+    host.changed();
+  }
+}
+
+const LABELS: Readonly<Partial<Record<Choice["act"], string>>> = {
+  reject: "Why not? (Enter without words: no reason)",
+  edit: "Its arguments as JSON",
+  respond: "The result that the agent gets",
+  answer: "Your answer",
+};
+
+/** `npm test -- x` → `npm test`; one word for programs without subcommands. Not for commands with shell signs. */
+function prefixOf(command: string): readonly string[] | undefined {
+  if (/[;&|<>$`\\(){}*?[\]#~\n"']/.test(command)) return undefined;
+  const [program, second] = command.trim().split(/\s+/);
+  if (program === undefined || program === "" || program.includes("=")) return undefined;
+  return second !== undefined && /^[a-z][a-z0-9:-]*$/.test(second) ? [program, second] : [program];
+}

@@ -1,0 +1,73 @@
+/** A list with search: what is typed narrows it. */
+import { decodeKittyPrintable, fuzzyFilter, matchesKey, truncateToWidth } from "@earendil-works/pi-tui";
+import { CARET } from "../screen/safe-rows.ts";
+import type { Theme } from "../view/theme.ts";
+import type { Panel } from "./panel.ts";
+
+export interface PickedItem<Value> {
+  readonly value: Value;
+  readonly label: string;
+  readonly description: string;
+}
+
+export interface PickerOptions<Value> {
+  readonly title: string;
+  readonly items: readonly PickedItem<Value>[];
+  readonly theme: Theme;
+  readonly onPick: (value: Value) => void;
+  readonly onClose: () => void;
+}
+
+export class Picker<Value> implements Panel {
+  private query = "";
+  private selected = 0;
+
+  constructor(private readonly options: PickerOptions<Value>) {}
+
+  private get found(): readonly PickedItem<Value>[] {
+    const { items } = this.options;
+    if (this.query === "") return items;
+    return fuzzyFilter([...items], this.query, ({ label, description }) => `${label} ${description}`);
+  }
+
+  rows(width: number, rows: number): readonly string[] {
+    const { theme, title } = this.options;
+    const { found } = this;
+    const height = Math.max(Math.min(rows - 3, 15), 1);
+    this.selected = Math.max(0, Math.min(this.selected, found.length - 1));
+    const top = Math.max(0, Math.min(this.selected - Math.floor(height / 2), found.length - height));
+    const shown = found.slice(top, top + height).map(({ label, description }, i) => {
+      const isSelected = top + i === this.selected;
+      const text = truncateToWidth(
+        `${isSelected ? "❯" : " "} ${label}  ${theme.dim(description)}`,
+        width,
+        "…",
+      );
+      return isSelected ? theme.accent(text) : text;
+    });
+    return [
+      theme.accent(`── ${title}`),
+      `  search: ${this.query}${CARET}`,
+      ...(found.length === 0 ? [theme.dim("  nothing fits")] : shown),
+      theme.dim(`  ${found.length} of ${this.options.items.length} · ↑↓ Enter chooses · Esc closes`),
+    ];
+  }
+
+  handle(data: string): void {
+    const { onPick, onClose } = this.options;
+    const printable = decodeKittyPrintable(data) ?? data;
+    if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) onClose();
+    else if (matchesKey(data, "up")) this.selected -= 1;
+    else if (matchesKey(data, "down")) this.selected += 1;
+    else if (matchesKey(data, "pageUp")) this.selected -= 10;
+    else if (matchesKey(data, "pageDown")) this.selected += 10;
+    else if (matchesKey(data, "backspace")) this.query = this.query.slice(0, -1);
+    else if (matchesKey(data, "enter")) {
+      const item = this.found[this.selected];
+      if (item) onPick(item.value);
+    } else if (/^[^\p{Cc}]+$/u.test(printable)) {
+      this.query += printable;
+      this.selected = 0;
+    }
+  }
+}

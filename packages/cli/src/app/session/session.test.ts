@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
+import { openLocal } from "./local-place.ts";
+import { Session } from "./session.ts";
+
+async function opened() {
+  const directory = await mkdtemp(join(tmpdir(), "deepwright-app-"));
+  const home = await mkdtemp(join(tmpdir(), "deepwright-app-home-"));
+  const environment = { ...process.env, DEEPWRIGHT_HOME: home };
+  const place = await openLocal({ directory, model: "offline", mcp: false }, environment);
+  onTestFinished(async () => {
+    await place.close();
+    for (const path of [directory, home]) await rm(path, { recursive: true, force: true });
+  });
+  const failures: string[] = [];
+  const events = { onChange: () => {}, onEnd: () => {}, onFailure: (words: string) => failures.push(words) };
+  return { place, directory, failures, session: new Session(place, directory, "ask", events), events };
+}
+
+test("a message is answered, a write waits for approval, and another session goes on with the thread", async () => {
+  const { place, directory, session, failures, events } = await opened();
+  await session.say("Summarise this project");
+  await session.idle();
+  expect(failures).toEqual([]);
+  expect(session.isWaiting).toBe(true);
+  const [question] = session.screen.interrupts;
+  const other = new Session(place, directory, "ask", events);
+  await other.open(session.threadId);
+  expect(other.isWaiting).toBe(true);
+  expect(other.screen.interrupts[0]?.id).toBe(question?.id);
+  await other.answer({ [question?.id ?? ""]: { decisions: [{ type: "approve" }] } });
+  await other.idle();
+  expect(other.screen.run.status).toBe("success");
+  expect(other.screen.main.messages.at(-1)?.text).not.toBe("");
+  const { threads } = await place.local!.threads.list({ cwd: directory });
+  expect(threads.map(({ threadId }) => threadId)).toEqual([session.threadId]);
+});
+
+test("an interrupted run leaves a thread that takes the next message", async () => {
+  const { session, failures } = await opened();
+  await session.say("Summarise this project");
+  await until(() => session.screen.main.messages.length > 0);
+  await session.interrupt();
+  expect(session.isRunning).toBe(false);
+  await session.say("Again");
+  await session.idle();
+  expect(failures).toEqual([]);
+  expect(session.screen.main.messages.some(({ text }) => text === "Again")).toBe(true);
+});

@@ -1,0 +1,117 @@
+/** The rows around the input: todos, subagents, what is under way, and the status line. Pure. */
+import type { Screen, ShownAgent } from "@deepwright/protocol";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import { callLine } from "../../run/output/tool-lines.ts";
+import { grouped } from "../../terminal/amounts.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
+import type { Theme } from "./theme.ts";
+
+const MOST_TODOS = 8;
+const MOST_SUBAGENTS = 8;
+
+export function todoRows({ main }: Screen, width: number, theme: Theme): readonly string[] {
+  const { todos } = main;
+  if (todos.length === 0 || todos.every(({ status }) => status === "completed")) return [];
+  const current = todos.findIndex(({ status }) => status !== "completed");
+  const first = Math.max(0, Math.min(current - 2, todos.length - MOST_TODOS));
+  const shown = todos.slice(first, first + MOST_TODOS);
+  const hidden = todos.length - shown.length;
+  return [
+    ...shown.map(({ content, status }) => {
+      const text = safeLine(content, width - 4);
+      if (status === "completed") return theme.dim(`  ☑ ${text}`);
+      return status === "in_progress" ? theme.accent(`  ◐ ${text}`) : `  ☐ ${text}`;
+    }),
+    ...(hidden > 0 ? [theme.dim(`  … ${hidden} more`)] : []),
+  ];
+}
+
+/** Subagents that work or wait, with the call each is at. */
+export function workingAgents({ subagents }: Screen): readonly ShownAgent[] {
+  return Object.values(subagents).filter(({ status }) => status === "running" || status === "waiting");
+}
+
+export function subagentRows(screen: Screen, width: number, theme: Theme): readonly string[] {
+  const agents = workingAgents(screen);
+  const rows = agents.slice(0, MOST_SUBAGENTS).map((agent) => {
+    const call = agent.messages.findLast(({ calls }) => calls.length > 0)?.calls.at(-1);
+    const doing = call === undefined ? "thinking" : callLine(call.name, call.args ?? {}, 60);
+    const tokens = agent.messages.reduce((sum, { usage }) => sum + (usage?.total ?? 0), 0);
+    const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
+    const name = safeLine(agent.name ?? "subagent", 24);
+    return truncateToWidth(
+      `  ${theme.accent("⎿")} ${theme.bold(name)} ${agent.status === "waiting" ? "waits" : doing}${theme.dim(size)}`,
+      width,
+      "…",
+    );
+  });
+  const hidden = agents.length - rows.length;
+  return hidden > 0 ? [...rows, theme.dim(`  … ${hidden} more subagents`)] : rows;
+}
+
+const SPINNER = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+
+export interface Work {
+  /** Milliseconds since the run began. */
+  readonly elapsed: number;
+  readonly isInterrupting: boolean;
+  readonly tokens: number;
+}
+
+export function workRow({ elapsed, isInterrupting, tokens }: Work, theme: Theme): string {
+  const sign = SPINNER[Math.floor(elapsed / 100) % SPINNER.length] ?? "";
+  const seconds = Math.floor(elapsed / 1_000);
+  const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
+  const words = isInterrupting ? "Stopping…" : "Working…";
+  const keys = isInterrupting ? "" : " · Esc stops · Enter steers · Alt-Enter queues";
+  return `${theme.accent(sign)} ${words} ${theme.dim(`${time}${size}${keys}`)}`;
+}
+
+export interface Status {
+  readonly model: string;
+  readonly isOffline: boolean;
+  readonly directory: string;
+  readonly sandbox: string;
+  readonly mode: string;
+  /** Tokens of the last request, which is what the window holds. */
+  readonly context: number;
+  readonly window: number | undefined;
+  /** Dollars; undefined: not known. */
+  readonly cost: number | undefined;
+  readonly budget: string | undefined;
+}
+
+/** As much as fits, the most important first. */
+export function statusRow(status: Status, width: number, theme: Theme): string {
+  const mode = status.mode === "ask" ? status.mode : theme.warning(status.mode);
+  const window = status.window === undefined ? "" : `/${shortCount(status.window)}`;
+  const parts = [
+    `${mode} ${theme.dim("(Shift-Tab)")}`,
+    status.isOffline ? theme.warning("offline model, not an LLM") : safeLine(status.model, 40),
+    status.context > 0 ? `${shortCount(status.context)}${window} tokens` : "",
+    status.cost === undefined ? "" : `$${status.cost.toFixed(2)}`,
+    status.budget ?? "",
+    safeLine(status.directory, 40),
+    status.sandbox,
+    theme.dim("/help"),
+  ].filter((part) => part !== "");
+  let row = " ";
+  for (const part of parts) {
+    const next = row === " " ? ` ${part}` : `${row}${theme.dim(" · ")}${part}`;
+    if (visibleWidth(next) <= width) row = next;
+  }
+  return row;
+}
+
+export function shortCount(count: number): string {
+  if (count < 10_000) return grouped(count);
+  return count < 1_000_000
+    ? `${(count / 1_000).toFixed(count < 100_000 ? 1 : 0)}k`
+    : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** Tokens of the newest request of the main agent. */
+export function contextTokens({ main }: Screen): number {
+  return main.messages.findLast(({ usage }) => usage !== undefined)?.usage?.input ?? 0;
+}
