@@ -45,7 +45,11 @@ export function agentAdditions(
 ): AgentAdditions {
   const isPlan = settings.mode === "plan";
   const rules: PermissionList = [...(isPlan ? READ_ONLY : []), ...(settings.permissions ?? [])];
-  const guards = [...inFront, ...(judge ? [commandGuard(judge)] : []), ...(hooks ? [hookMiddleware(hooks)] : [])];
+  const guards = [
+    ...inFront,
+    ...(judge ? [commandGuard(judge)] : []),
+    ...(hooks ? [hookMiddleware(hooks)] : []),
+  ];
   const fallbacks = (settings.fallbacks ?? []).flatMap((name) => models.get(name) ?? []);
   const everywhere = [...guards, ...(fallbacks.length > 0 ? [fallbackMiddleware(fallbacks)] : [])];
   const ofServers = mcp ? [mcp.middleware] : [];

@@ -83,13 +83,10 @@ export async function openOwnAgent(
     process.env,
   );
   const { knowledge } = workplace;
-  const lines = [
-    own.line,
-    ...knowledge.warnings,
-    knowledgeLine(knowledge),
-    trustLine(workplace.trust, directory),
-  ];
-  for (const line of lines) if (line) console.line(line);
+  sayLines(
+    [own.line, ...knowledge.warnings, knowledgeLine(knowledge), trustLine(workplace.trust, directory)],
+    console,
+  );
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const modes = modesFor({ initial: initial ?? settings.mode, rules }, commands);
   const { mode: _, ...withoutMode } = settings;
@@ -118,13 +115,28 @@ export async function openOwnAgent(
     }),
     ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
   } as never);
-  const close = async (): Promise<void> => {
-    await Promise.all([
-      closeCommands(commands && Promise.resolve(endingAll(commands))),
-      closeCommands(mcp && Promise.resolve(mcp)),
-    ]);
+  return {
+    agent,
+    choice,
+    settings,
+    workplace,
+    commands,
+    mcp,
+    modes,
+    userCommands: own.commands,
+    close: () => closed(commands, mcp),
   };
-  return { agent, choice, settings, workplace, commands, mcp, modes, userCommands: own.commands, close };
+}
+
+async function closed(commands: Commands | undefined, mcp: Mcp | undefined): Promise<void> {
+  await Promise.all([
+    closeCommands(commands && Promise.resolve(endingAll(commands))),
+    closeCommands(mcp && Promise.resolve(mcp)),
+  ]);
+}
+
+function sayLines(lines: readonly (string | undefined)[], console: Console): void {
+  for (const line of lines) if (line) console.line(line);
 }
 
 function modesFor(
@@ -159,7 +171,11 @@ function questions(
 
 async function mcpFor(
   directory: string,
-  { mcp, mayAsk, servers }: Pick<OwnAgentOptions, "mcp"> & {
+  {
+    mcp,
+    mayAsk,
+    servers,
+  }: Pick<OwnAgentOptions, "mcp"> & {
     readonly mayAsk: boolean;
     readonly servers?: Settings["mcpServers"];
   },

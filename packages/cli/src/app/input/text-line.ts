@@ -8,7 +8,8 @@ const MOST_BYTES = 2_000_000;
 export function lineOfText(directory: string, path: string, text: string): number | undefined {
   try {
     const file = join(directory, path);
-    if (statSync(file).size > MOST_BYTES) return undefined;
+    const found = statSync(file);
+    if (!file.startsWith(`${directory}/`) || !found.isFile() || found.size > MOST_BYTES) return undefined;
     const content = readFileSync(file, "utf8");
     const index = content.indexOf(text);
     return index === -1 ? undefined : content.slice(0, index).split("\n").length;

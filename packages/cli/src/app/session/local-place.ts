@@ -25,6 +25,7 @@ export async function openLocal(options: PlaceOptions, environment: NodeJS.Proce
       ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
       ...(mode && { initial: mode }),
       rules: await loadRules(directory, environment),
+      mayAsk: false,
     },
     collecting(notices, environment),
   );
