@@ -1,9 +1,9 @@
 /** The command line: names, help and the errors of using it. Nothing heavy is loaded here. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
+import { type AppHandler, addApp, withApp } from "./app/app-command-line.ts";
 import { addCompletion, type CompletionHandler } from "./completion/completion-command-line.ts";
 import { addDoctor, type DoctorHandler } from "./doctor/doctor-command-line.ts";
-import { type AppHandler, addApp, withApp } from "./app/app-command-line.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { addLogin, type LoginHandler } from "./login/login-command-line.ts";
 import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";

@@ -57,19 +57,13 @@ export async function openOwnAgent(
 ): Promise<OwnAgent> {
   const warning = await directoryWarning(directory);
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
-  const set = await openRunSettings({
-    ...{ directory, console, isAttended: mayAsk, isTrusted: false },
-  });
+  const set = await openRunSettings({ directory, console, isAttended: mayAsk, isTrusted: false });
   const { settings } = set;
   const choice = await chooseModel({ ...wish, settings: settingsWish(set.loaded) }, process.env, endpoints);
   console.line(safeLine(choiceLine(choice)));
   const [library, model] = await Promise.all([import("deepwright"), loadModel(choice)]);
-  const mcp = await mcpFor(
-    directory,
-    { ...wish, mayAsk, servers: settings.mcpServers },
-    choice.kind === "offline",
-    console,
-  );
+  const asked = { ...wish, mayAsk, servers: settings.mcpServers };
+  const mcp = await mcpFor(directory, asked, choice.kind === "offline", console);
   const files = await openDirectory(directory, set.hookFiles);
   const own = await openUserFiles(directory, files.disk, false);
   const named = [...(settings.fallbacks ?? []), ...own.agents.map(({ modelName }) => modelName)];
@@ -83,10 +77,8 @@ export async function openOwnAgent(
     process.env,
   );
   const { knowledge } = workplace;
-  sayLines(
-    [own.line, ...knowledge.warnings, knowledgeLine(knowledge), trustLine(workplace.trust, directory)],
-    console,
-  );
+  const trust = trustLine(workplace.trust, directory);
+  sayLines([own.line, ...knowledge.warnings, knowledgeLine(knowledge), trust], console);
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const modes = modesFor({ initial: initial ?? settings.mode, rules }, commands);
   const { mode: _, ...withoutMode } = settings;
@@ -103,11 +95,7 @@ export async function openOwnAgent(
     ...known,
     ...additions.options,
     middleware: [...middleware, ...additions.middleware, boundSandboxOfServer(sandbox)],
-    systemPrompt: {
-      suffix: [OWN_DIRECTORY, additions.words, ASKING, commands ? SOME_COMMANDS : ""]
-        .filter(Boolean)
-        .join(" "),
-    },
+    systemPrompt: { suffix: promptWords(additions.words, commands !== undefined) },
     interruptOn: modes.gate({
       ...questions(sandbox, commands, set.judge),
       ...web.interruptOn,
@@ -133,6 +121,10 @@ async function closed(commands: Commands | undefined, mcp: Mcp | undefined): Pro
     closeCommands(commands && Promise.resolve(endingAll(commands))),
     closeCommands(mcp && Promise.resolve(mcp)),
   ]);
+}
+
+function promptWords(words: string, hasCommands: boolean): string {
+  return [OWN_DIRECTORY, words, ASKING, hasCommands ? SOME_COMMANDS : ""].filter(Boolean).join(" ");
 }
 
 function sayLines(lines: readonly (string | undefined)[], console: Console): void {

@@ -22,7 +22,7 @@ async function opened() {
 
 test("a message is answered, a write waits for approval, and another session goes on with the thread", async () => {
   const { place, directory, session, failures, events } = await opened();
-  await session.say("Summarise this project");
+  await session.say("Summarise this project in report.md");
   await session.idle();
   expect(failures).toEqual([]);
   expect(session.isWaiting).toBe(true);
@@ -41,7 +41,7 @@ test("a message is answered, a write waits for approval, and another session goe
 
 test("an interrupted run leaves a thread that takes the next message", async () => {
   const { session, failures } = await opened();
-  await session.say("Summarise this project");
+  await session.say("Summarise this project in report.md");
   await until(() => session.screen.main.messages.length > 0);
   await session.interrupt();
   expect(session.isRunning).toBe(false);
