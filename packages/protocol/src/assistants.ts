@@ -126,7 +126,7 @@ export type AssistantGraph = z.infer<typeof assistantGraph>;
 
 const jsonSchema = z.record(z.string(), z.unknown()).nullish();
 
-/** JSON Schemas; one that cannot be told is absent or null. */
+/** JSON Schemas; an unknown one is absent or null. */
 export const graphSchemas = z.object({
   graph_id: z.string().optional(),
   input_schema: jsonSchema,

@@ -78,7 +78,7 @@ export const eventData = {
   "messages/metadata": z
     .record(z.string(), z.object({ metadata: z.unknown() }))
     .describe("Message id → where it comes from; before its first piece."),
-  custom: z.unknown().describe("Whatever a tool wrote."),
+  custom: z.unknown().describe("Any value that a tool wrote."),
   events: z
     .looseObject({ event: z.string(), name: z.string().optional(), data: z.unknown().optional() })
     .describe("An event of LangChain's `streamEvents`."),

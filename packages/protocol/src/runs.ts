@@ -98,7 +98,7 @@ export const createRun = z.object({
     .enum(["exit", "async", "sync"])
     .nullish()
     .describe("When steps are stored: before the next (`sync`, the default), beside it, or at the end."),
-  webhook: z.string().max(2048).nullish().describe("A public URL that is told when the run has ended."),
+  webhook: z.string().max(2048).nullish().describe("A public URL that is called when the run has ended."),
   multitask_strategy: multitaskStrategy.nullish(),
   on_completion: z
     .enum(["delete", "keep", "complete", "continue"])

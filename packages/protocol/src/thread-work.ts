@@ -51,7 +51,7 @@ export type AnswerInterrupt = z.infer<typeof answerInterrupt>;
 const isPlain = (path: string): boolean =>
   !/[\0\\]/.test(path) && !path.split("/").some((part) => part === ".." || part === ".");
 
-/** As whoever decodes once more would read it. */
+/** The path as a second decoding would read it. */
 const decodedAgain = (path: string): string =>
   path.replace(/%(2e|2f|5c|00)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 

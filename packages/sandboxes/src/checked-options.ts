@@ -7,7 +7,7 @@ import { checkDurations } from "deepwright/duration";
 /** Without null. */
 export type Present<Options> = { readonly [Name in keyof Options]: Exclude<Options[Name], null> };
 
-/** `seconds`: a duration. `any`: whoever reads the option checks it. */
+/** `seconds`: a duration. `any`: the reader of the option checks it. */
 export type Kind = keyof typeof KINDS | "seconds" | "any";
 
 export interface OptionRules<Options> {

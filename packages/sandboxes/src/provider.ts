@@ -1,5 +1,5 @@
 /**
- * The contract between a place that has sandboxes and whoever leases them.
+ * The contract between a place that has sandboxes and the lease that uses them.
  *
  * A provider opens places and ends them. Tools get the `Sandbox`, files and commands; who may end it is said by
  * the lease, which only the harness holds. See `lease/`.
@@ -30,11 +30,11 @@ export interface OpenedSandbox {
   /** By which it can be found again, also from another process. */
   readonly id: string;
   readonly sandbox: Sandbox;
-  /** Tells the place that it is still needed; absent: it need not be told. */
+  /** Signals that the sandbox is still needed; absent: no signal is necessary. */
   keepAlive?(): Promise<void>;
   /** Lets go of it in this process and leaves the place as it is. Safe twice. */
   detach(): Promise<void>;
-  /** Ends it with all that runs in it and all its files, except what was lent to it. Safe twice; no error when it is gone. */
+  /** Ends it with all that runs in it and all its files, except files of the caller. Safe twice; no error when it is gone. */
   destroy(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface SandboxProvider {
   readonly commandNote?: string;
   /** Commands can be run with paths closed: see `closesPaths` of a sandbox. */
   readonly closesPaths?: true;
-  /** The files in the working directory are lent and outlive every place, so that nobody misses them in a fresh one. */
+  /** The working directory belongs to the caller and outlives every sandbox, so that a fresh one has the same files. */
   readonly lendsFiles?: boolean;
   /** There is one place, which is somebody else's: every lease has it, and none ends it. */
   readonly lendsPlace?: boolean;

@@ -118,7 +118,7 @@ export class PostgresSql implements Sql {
     };
     client.on("error", onLoss);
     try {
-      // A first answer needs no work: whoever does not give it soon has died while the connection was idle.
+      // A first answer needs no work: a server that does not give it soon has died while the connection was idle.
       limitSilence(client, this.#answerMs / 5);
       await client.query(`${begin}; ${END_IDLE}; SET LOCAL statement_timeout = ${Math.ceil(answerMs * 0.8)}`);
       limitSilence(client, answerMs);

@@ -45,7 +45,7 @@ export async function leasePool(connection: PostgresConnection, maxConnections?:
 
 /**
  * A pool of one's own, which outlasts restarts of the server and connections that die silently, also those that wait for
- * notifications. Makes no connection yet; whoever opens it ends it.
+ * notifications. Makes no connection yet; the caller ends it.
  */
 export async function openPostgresPool(
   url: string,
@@ -128,7 +128,7 @@ function survive(pool: Pool): void {
   pool.on("connect", listenToClient);
 }
 
-/** Between the pool's listener and that of whoever uses the client there is a moment without any. */
+/** Between the pool's listener and the listener of the client's user there is a moment without any. */
 function listenToClient(client: PoolClient): void {
   if (!client.listeners("error").includes(ignoreFailure)) client.on("error", ignoreFailure);
 }

@@ -57,7 +57,7 @@ export async function readTuple(
   return (await withWrites(work, rows))[0];
 }
 
-/** Without its checkpoints a thread must not begin anew. Threads without a namespace "" are told by their count. */
+/** Without its checkpoints a thread must not begin anew. Threads without a namespace "" are found by their count. */
 async function checkIsNew({ session }: Work, threadId: string): Promise<void> {
   const spaces = await session.all(
     `SELECT t.checkpoint_count, s.namespace, (SELECT COUNT(*) FROM dw_checkpoints c WHERE c.space = s.id) AS present

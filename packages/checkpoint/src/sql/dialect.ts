@@ -20,11 +20,11 @@ export interface Dialect {
   /** Ends a query whose rows of `dw_objects` nobody else may use before the transaction ends. */
   readonly lockObjects: string;
   /**
-   * Taken first by whoever lets go of objects: of two threads deleted at once, neither may inherit from
+   * Taken first by every transaction that removes objects: of two threads deleted at once, neither may inherit from
    * the other.
    */
   readonly lockSweep: string | undefined;
-  /** Taken first by whoever changes the schema. */
+  /** Taken first by every change of the schema. */
   readonly lockSchema: string | undefined;
   /** Bytes of our tables on disk; `undefined` where a file tells. */
   readonly sizeQuery: string | undefined;

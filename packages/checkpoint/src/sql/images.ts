@@ -4,7 +4,7 @@ import { bytesIn, integerIn, momentIn, optional, textIn } from "./columns.ts";
 import { checkId, packId, unpackId } from "./ids.ts";
 import type { Work } from "./work.ts";
 
-/** The same image of the same moment is one: a database that lost its connection may be told twice. */
+/** The same image of the same moment is one: a write may come twice after a connection was lost. */
 export async function insertImage(
   { session }: Work,
   thread: number,

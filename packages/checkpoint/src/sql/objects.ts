@@ -104,7 +104,7 @@ function hashOf(row: SqlRow): Hashed {
   return { hash: Buffer.from(buffer, byteOffset, byteLength).toString("hex") };
 }
 
-/** The hash covers the content of all references: whatever leads back to itself cannot match. */
+/** The hash covers the content of all references: an object that leads back to itself cannot match. */
 function checkContent({ id, kind, refs, body }: StoredObject, hashes: ReadonlyMap<number, Hashed>): void {
   const hashed = refs.map((ref) => {
     const found = hashes.get(ref);

@@ -18,7 +18,7 @@ export const sqliteDialect: Dialect = {
     keyed: " WITHOUT ROWID",
   },
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-  // Of the machine since its boot: whoever uses a file of SQLite is on the same machine. See `sqlite-sql.ts`.
+  // Time since the boot of the machine: all processes that use a file of SQLite are on the same machine. See `sqlite-sql.ts`.
   claimClock: "CAST(dw_uptime() AS INTEGER)",
   lockThread: "",
   lockObjects: "",

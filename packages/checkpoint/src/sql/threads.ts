@@ -174,7 +174,7 @@ export async function factsOf({ session }: Work, threadId: string): Promise<Thre
 
 /**
  * Walks an index from where the last page ended, so a page costs the same wherever it is. A thread without a
- * name or a time has no place in the order and is left out; of one that is damaged otherwise, the rest is told.
+ * name or a time has no place in the order and is left out; one that is damaged otherwise is listed with the rest of its facts.
  */
 export async function listThreads({ session, dialect }: Work, query: ThreadQuery): Promise<ThreadFacts[]> {
   const values: SqlValue[] = [];

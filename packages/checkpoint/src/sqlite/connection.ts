@@ -25,7 +25,7 @@ const files = new Map<string, SharedFile>();
 /** A thread without a database, kept for the next one: starting one costs more than opening a file. */
 let spare: WorkerThread | undefined;
 
-/** The options of whoever opens a file first hold for all. */
+/** The options of the first opener of a file hold for all. */
 export async function openConnection(path: string, options: SqliteOptions): Promise<Connection> {
   checkNames("SQLite", options, ["busyTimeout"]);
   secondsOption("busyTimeout", options.busyTimeout ?? 0);

@@ -46,7 +46,7 @@ function driver(): Driver {
   return loaded;
 }
 
-/** Without a flag since Node 22.13, and with a warning that says nothing to whoever uses this library. */
+/** Without a flag since Node 22.13, and with a warning that says nothing to users of this library. */
 function builtInSqlite(): DatabaseClass | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 13)) return undefined;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A way to a Postgres over a network that fails when it is told to. */
+/** A way to a Postgres over a network that fails on demand. */
 export interface FaultyProxy {
   readonly url: string;
   /** Milliseconds every answer takes longer, from now on. */

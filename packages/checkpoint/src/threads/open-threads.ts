@@ -24,7 +24,7 @@ import type {
   Threads,
 } from "./threads.ts";
 
-/** The saver stays the caller's: whoever opened it closes it. */
+/** The saver stays the caller's, who closes it. */
 export function openThreads(saver: SharedSaver): Threads {
   if (!saver?.storage)
     throw new DeepwrightError("INVALID_OPTION", "openThreads needs a saver of @deepwright/checkpoint.");

@@ -1,7 +1,7 @@
 /**
  * Takes a thread back to where it stood after a step, as a new head; nothing is removed.
  *
- * Files a person changed since stay: whatever the loop did not write counts as a person's, and so do the
+ * Files a person changed since stay: changes that the loop did not write count as a person's, and so do the
  * files an earlier rewind kept for one.
  */
 import { type CheckpointMetadata, maxChannelVersion, uuid6 } from "@langchain/langgraph-checkpoint";

@@ -1,4 +1,4 @@
-/** The steps of a thread for people: when, by whom, what was said, which files changed. */
+/** The steps of a thread for people: time, author, message, changed files. */
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { ThreadStorage } from "../storage/storage.ts";
 import { COMMAND } from "./images.ts";

@@ -103,7 +103,7 @@ export function connect(options: ConnectionOptions): Connection {
   };
 }
 
-/** An app of this process may know nothing of signals: whoever waits is let go, and an answer that comes later is closed. */
+/** An app of this process may know nothing of signals: the caller is released, and an answer that comes later is closed. */
 async function unlessAborted(
   answer: Response | Promise<Response>,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Messages of the wire, read without trust: whatever is missing or odd reads as nothing. */
+/** Messages of the wire, read without trust: missing or odd parts read as empty. */
 import type { ShownMessage, Usage } from "./screen.ts";
 import { isRecord } from "./share.ts";
 

@@ -22,7 +22,7 @@ import type {
 import { lostSandbox } from "../remote/vendor-errors.ts";
 import { agentCoreCalls, isMissing } from "./agentcore-calls.ts";
 
-/** The part of the SDK that is needed, loaded by whoever opened the session. */
+/** The part of the SDK that is needed, loaded by the code that opened the session. */
 export type AgentCoreSdk = Pick<
   typeof import("@aws-sdk/client-bedrock-agentcore"),
   | "GetCodeInterpreterSessionCommand"

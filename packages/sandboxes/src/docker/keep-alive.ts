@@ -6,9 +6,9 @@ import { CALL_VARIABLE, KEEP_ALIVE } from "./scripts.ts";
 
 export interface KeepAlive {
   tell(): Promise<void>;
-  /** Tells it in the background when it has not been told for a quarter of its time. */
+  /** Signals in the background when a quarter of its time has passed since the last signal. */
   noteUse(): void;
-  /** Nothing is told any more. Safe twice. */
+  /** Sends no more signals. Safe twice. */
   close(): void;
 }
 
@@ -29,7 +29,7 @@ export function createKeepAlive(engine: Engine, container: string, ttl: number):
   return {
     tell,
     noteUse: () => {
-      // Whoever uses a container that is gone is told so by the use itself.
+      // A call to a container that is gone fails by itself.
       if (sinceSignal() >= ttl * 250) tell().catch(() => undefined);
     },
     close: () => {

@@ -11,7 +11,7 @@ import type Docker from "dockerode";
 import type { Present } from "../checked-options.ts";
 import type { DockerWorkspace } from "./docker-options.ts";
 
-/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
+/** In a repository, what names programs that git runs. `git commit` needs to write the rest. */
 const GIT_PARTS = ["hooks", "config", "config.worktree", "modules", "worktrees", "commondir"];
 
 /** `target` is where the workspace is in the container. */

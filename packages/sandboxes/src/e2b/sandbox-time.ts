@@ -2,7 +2,7 @@
 import { stopwatch } from "deepwright/duration";
 import type { Sandbox } from "e2b";
 
-/** Milliseconds by which a sandbox shall outlive the command it runs. */
+/** Milliseconds by which a sandbox outlives the command it runs. */
 const MARGIN = 15_000;
 /** And by which its time is set longer, so that not every command asks for more. */
 const RESERVE = 60_000;
@@ -27,7 +27,7 @@ export class SandboxTime {
     return this.#set(this.#life);
   }
 
-  /** It shall last as long as a command may; asks for more only when less than half of its time is left. */
+  /** Makes the sandbox last as long as a command may; asks for more only when less than half of its time is left. */
   async prolong(commandTime: number): Promise<void> {
     const left = this.#given - this.#since();
     const needed = commandTime + MARGIN;

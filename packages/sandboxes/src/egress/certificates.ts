@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { promisify } from "node:util";
 
 export interface CertificateAuthority {
-  /** PEM, for whoever is to trust it. */
+  /** PEM, for programs that trust it. */
   readonly certificate: string;
   /** A server's key and certificate for one of the hosts; made when first asked for and renewed in time. */
   contextFor(host: string): Promise<SecureContext>;

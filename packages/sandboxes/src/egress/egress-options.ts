@@ -24,7 +24,7 @@ export interface EgressOptions {
 export interface InjectedHeader {
   /** One name; no pattern. On all its ports that are allowed. */
   readonly host: string;
-  /** Takes the place of whatever the sandbox sends under this name. */
+  /** Replaces the value that the sandbox sends under this name. */
   readonly header: string;
   /**
    * A function is asked for each request; when it throws, nothing is sent. The value is masked where the host sends it

@@ -106,7 +106,7 @@ function secured(raw: Duplex, target: Target, gate: Gate, extra: ExtraAuthoritie
       servername: target.host,
       ALPNProtocols: ["http/1.1"],
       minVersion: "TLSv1.2",
-      // Whatever the environment of this process says.
+      // The environment of this process does not matter.
       rejectUnauthorized: true,
       ...(extra.length > 0 ? { ca: [...rootCertificates, ...extra] } : {}),
     });
@@ -167,7 +167,7 @@ function sendRequest(
       passUpgrade(answer, upstream, head, { ...upgrade, response }, secrets);
       resolve();
     });
-    // After the answer has begun, what becomes of it is told by the answer itself.
+    // After the answer has begun, the answer itself reports its failure.
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       if (!isAnswered) fail(`did not answer (${error.code ?? "unknown"})`);
     });

@@ -37,7 +37,7 @@ export interface GateParts {
   readonly limits: EgressLimits;
 }
 
-/** Why there is no connection, in words for whoever is in the sandbox; `status` is that of HTTP. */
+/** The reason why there is no connection, in words for programs in the sandbox; `status` is the HTTP status. */
 export class NotConnected extends Error {
   readonly status: number;
 
@@ -160,7 +160,7 @@ function connected(socket: Socket, deadline: AbortSignal): Promise<Socket> {
     socket.once("connect", () => {
       deadline.removeEventListener("abort", giveUp);
       socket.off("error", reject);
-      // Whoever gets it listens for the end; an error alone is no reason to end this process.
+      // The caller listens for the end; an error alone is no reason to end this process.
       socket.on("error", () => socket.destroy());
       resolve(socket);
     });

@@ -19,7 +19,7 @@ const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 /**
  * A name in lower case, in its ASCII form and without a dot at the end.
  *
- * An address is no name, however it is spelled: whatever ends in a number would be read as one by some program.
+ * An address is no name, however it is spelled: a text that ends in a number would be read as one by some program.
  */
 export function canonicalHost(text: string): HostResult<string> {
   if (text === "") return { refusal: "has no host name" };

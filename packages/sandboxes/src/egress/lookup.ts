@@ -7,7 +7,7 @@ export type Lookup = (host: string) => Promise<readonly string[]>;
 const MAX_RUNNING = 2;
 const MAX_WAITING = 256;
 
-/** All addresses. Whoever asks for a name that is being resolved shares the answer; nothing is remembered after it. */
+/** All addresses. Callers that ask for a name while it is resolved share the answer; nothing is remembered after it. */
 export function createLookup(): Lookup {
   const pending = new Map<string, Promise<readonly string[]>>();
   const waiting: (() => void)[] = [];

@@ -254,7 +254,7 @@ async function serveConnect(
   }
 }
 
-/** By which an answer of the proxy is told from one of the host (RFC 9209). */
+/** Header that marks an answer of the proxy itself, not of the host (RFC 9209). */
 function ownHeaders(message: string): Record<string, string> {
   return {
     "Content-Type": "text/plain",

@@ -2,7 +2,7 @@
 import type { Vendor } from "../remote/vendor-calls.ts";
 import { statusOf } from "../remote/vendor-errors.ts";
 
-/** The SDK tells by the class what the service told by a status. */
+/** HTTP statuses by the class of the SDK's errors. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   LangSmithSandboxAuthenticationError: 401,
   LangSmithResourceNotFoundError: 404,

@@ -1,4 +1,4 @@
-/** Finds the sandbox of a key again, or opens a fresh one. Whatever fails or is stopped on the way leaves nothing open. */
+/** Finds the sandbox of a key again, or opens a fresh one. A failure or an abort leaves nothing open. */
 import { SandboxError } from "deepwright";
 import type { OpenedSandbox, OpenRequest, SandboxProvider } from "../provider.ts";
 import type { NotedIds } from "./noted-id.ts";

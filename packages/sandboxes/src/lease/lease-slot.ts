@@ -66,7 +66,7 @@ export class LeaseSlot {
     return this.#isReleased;
   }
 
-  /** Over, or the end of the release that is under way; what comes of that is told to who released it. */
+  /** Resolves when the release under way has ended; its error goes to the caller of the release. */
   async ended(): Promise<void> {
     await this.#releasing?.catch(() => {});
   }

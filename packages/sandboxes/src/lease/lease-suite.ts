@@ -33,7 +33,7 @@ export interface DeclaredLeaseSuite {
 
 /**
  * Declares the cases to a test framework; they run when it runs them. What a provider cannot do is not asked of it, and
- * told to the caller: a case that is not declared is neither passed nor skipped.
+ * returned to the caller: a case that is not declared is neither passed nor skipped.
  */
 export function leaseSuite(runner: SuiteRunner, options: LeaseSuiteOptions): DeclaredLeaseSuite {
   const timeout = options.timeoutMs ?? 300_000;

@@ -1,4 +1,4 @@
-/** Strikes the values of secrets out of text. It stops an accident: whoever wants to can spell a value differently. */
+/** Removes the values of secrets from text. This stops accidents, not intent: a value can be spelled differently. */
 
 /** Shorter ones would strike out words that mean something else. */
 const SHORTEST = 4;

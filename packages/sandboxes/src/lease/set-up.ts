@@ -92,7 +92,7 @@ function commandFor(script: string, directory: string): string {
   return `${directory}; printf '%s' ${quoted(script)} > "$d/script" && ${interpreter.trim()} "$d/script"`;
 }
 
-/** A name of its own for every sandbox: files that are lent outlive the one they were lent to. */
+/** A name of its own for every sandbox: files of the caller outlive the sandbox that used them. */
 function markOf({ id }: OpenedSandbox): string {
   const name = createHash("sha256").update(id).digest("hex").slice(0, 24);
   return `d="\${TMPDIR:-/tmp}/.deepwright-setup-${name}"`;

@@ -55,7 +55,7 @@ export class SharedTask<Value> {
 
 async function settled(promise: Promise<unknown>): Promise<void> {
   await promise.catch(() => {
-    // Whoever waits for the result hears of it.
+    // Callers that wait for the result get the error.
   });
 }
 

@@ -226,7 +226,7 @@ function patternOf(path: string): string {
 }
 
 /**
- * As whom commands may run, the best first. Root's commands in somebody's directory are that somebody's; in a private
+ * Owners that commands may run as, the best first. Root's commands in somebody's directory are that somebody's; in a private
  * directory they are nobody's, and root's own only where that does not work.
  */
 function owners(rootDir: string | undefined, existing: LeaseDirectory | undefined): (Owner | undefined)[] {

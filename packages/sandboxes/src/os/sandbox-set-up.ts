@@ -28,7 +28,7 @@ export interface PreparedSandbox {
   /** Commands may need a sandbox in the sandbox. */
   readonly isNested?: boolean;
   /**
-   * File operations are about to change these paths, relative to the workspace. What is returned is told whether they
+   * File operations are about to change these paths, relative to the workspace. The returned function gets whether they
    * did. Absent: nobody needs to know.
    */
   allowChanges?(paths: readonly string[]): (isDone: boolean) => void;

@@ -1,6 +1,6 @@
 /**
  * What the programs that set a command up say of it, in a file that no command sees or has open: words in its output
- * cannot be told from its own.
+ * cannot be distinguished from its own.
  *
  * It begins with room for what is said, so that nothing is lost where a disk is full, and nobody finds it by name once
  * the command has begun.

@@ -73,7 +73,7 @@ export function readRule(rule: CommandRule, index: number): ReadRule {
   if (runsOtherPrograms(program) && (options.length > 0 || operands !== "none"))
     throw invalid(
       name,
-      `would allow whatever '${program}' is told to run`,
+      `would allow any program that '${program}' runs`,
       "Such a program can be allowed with fixed words only: no options, no operands.",
     );
   return { rule, words, options: options.map((option) => shapeOf(option, name)), operands };

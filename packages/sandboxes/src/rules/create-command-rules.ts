@@ -18,7 +18,7 @@ import { namedPrograms, readCommand } from "./read-command.ts";
 
 export interface CommandVerdict {
   readonly decision: CommandDecision;
-  /** One sentence for whoever decides, or is refused. */
+  /** One sentence for the person who decides, or for the model that is refused. */
   readonly reason: string;
   /** The one that decided; absent: none matched. */
   readonly rule?: CommandRule;

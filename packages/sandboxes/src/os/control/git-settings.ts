@@ -101,7 +101,7 @@ class Reading implements GitSettings {
     }
   }
 
-  /** `~` is the home of whoever runs git; newer versions know of words before a path. */
+  /** `~` is the home of the user that runs git; newer versions know of words before a path. */
   #paths(values: readonly string[], by: string): string[] {
     return values.flatMap((value) => {
       const path = value.startsWith(OPTIONAL) ? value.slice(OPTIONAL.length) : value;

@@ -1,6 +1,6 @@
 /**
- * What is shut of the repositories that a workspace has, lies in, or is led to: whatever names programs that git runs,
- * the hooks themselves included, wherever in the workspace git is told to look for them.
+ * Closes files of the repositories that a workspace has, lies in, or is led to: files that name programs git runs,
+ * the hooks themselves included, wherever in the workspace git looks for them.
  */
 import type { Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
@@ -19,7 +19,7 @@ const MAX_LEAD_BYTES = 4096;
 const MAX_NAMES = 128;
 /** A second `config`, which git reads where the first says so. */
 const GIT_SECOND = "config.worktree";
-/** In a repository, what names programs that git runs. Whatever else is in it, `git commit` needs to write. */
+/** In a repository, what names programs that git runs. `git commit` needs to write the rest. */
 const GIT_PARTS = ["hooks", "config", "modules", "worktrees", GIT_LEAD, GIT_SECOND];
 
 /** Shuts paths that are relative to the workspace. */

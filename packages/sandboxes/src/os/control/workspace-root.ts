@@ -1,5 +1,5 @@
 /**
- * A workspace that is held open. Whatever lies in it is looked up from its descriptor, name by name, and no link in it is
+ * A workspace that is held open. Its files are looked up from its descriptor, name by name, and no link in it is
  * followed: a command that exchanges a directory for a link leads nobody out.
  */
 import {

@@ -207,7 +207,7 @@ function filterFile(state: string, { requiresFilter }: OsSettings): string | und
   const name = `${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}.bpf`;
   const path = join(stateSubdirectory(state, "filters"), name);
   if (statSync(path, { throwIfNoEntry: false })?.size !== bytes.length) writeFileSync(path, bytes);
-  // It says nothing that is not in these files, and is opened by whoever a command belongs to.
+  // It says nothing that is not in these files, and is opened by the owner of the command.
   chmodSync(path, 0o644);
   return path;
 }

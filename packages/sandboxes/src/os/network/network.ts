@@ -120,7 +120,7 @@ async function writeTrust(directory: string, certificate: string): Promise<Recor
   return trustVariables(`${INSIDE}/ca-bundle.pem`);
 }
 
-/** An HTTP proxy for everything: more programs know it than SOCKS, and some fail when they are told of SOCKS. */
+/** An HTTP proxy for everything: more programs know it than SOCKS, and some fail when a variable names SOCKS. */
 function proxyVariables(): Record<string, string> {
   const url = `http://127.0.0.1:${PORT}`;
   const local = "localhost,127.0.0.1,::1";
