@@ -17,6 +17,7 @@ const ENTRIES = {
     "net/index.ts",
     "node/process-identity.ts",
     "channel-values.ts",
+    "backends/approval-demand.ts",
     "secrets.ts",
     "loop/providers/table.ts",
     "telemetry/index.ts",

@@ -12,6 +12,14 @@ export function approvalDemandOf(holder: unknown): string | undefined {
   return (holder as WithApprovalDemand)[APPROVAL_DEMAND];
 }
 
+/** Marks a backend, or a function that gives one; `why` is shown to developers. */
+export function demandApproval<Source extends object>(
+  source: Source,
+  why: string,
+): Source & WithApprovalDemand {
+  return Object.defineProperty(source, APPROVAL_DEMAND, { value: why }) as Source & WithApprovalDemand;
+}
+
 /** The same demand, for whoever stands in front of one of the sources. */
 export function sameDemand(...sources: readonly unknown[]): WithApprovalDemand {
   const why = sources.map(approvalDemandOf).find((one) => one !== undefined);

@@ -1,13 +1,14 @@
 /** createSandbox: who gets which sandbox, and who ends it. */
 import { type BackendRuntime, SandboxError } from "deepwright";
+import type { WithApprovalDemand } from "deepwright/approval-demand";
 import type { Sandbox, SandboxProvider } from "../provider.ts";
-import { type ApprovalDemand, checkSeen, demandApproval } from "./approval-demand.ts";
 import { keyOfLease, keyOfRun } from "./lease-key.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { providerNamed } from "./named-providers.ts";
 import { type CreateSandboxOptions, readOptions, type Settings } from "./options.ts";
 import { ReplacedNotes } from "./replaced-note.ts";
 import { SandboxView } from "./sandbox-view.ts";
+import { checkSeen, demandApprovalForSecrets } from "./secrets-approval.ts";
 
 /** The right to a sandbox's life. Only who runs the agent holds it, never a tool. */
 export interface Lease {
@@ -26,7 +27,7 @@ export interface Lease {
 }
 
 /** A backend for `createDeepAgent`, and the leases of the sandboxes behind it. */
-export interface SandboxSource extends ApprovalDemand {
+export interface SandboxSource extends WithApprovalDemand {
   (runtime: BackendRuntime): Promise<Sandbox>;
   readonly mayExecute: true;
   readonly usesState: false;
@@ -126,8 +127,8 @@ class Leases {
     if (failed !== undefined) throw failed.reason;
   }
   /** Says so on what is handed out, where a person must agree to every call. */
-  demanding<Handed extends object>(handed: Handed): Handed & ApprovalDemand {
-    return this.#hasSecrets ? demandApproval(handed) : handed;
+  demanding<Handed extends object>(handed: Handed): Handed & WithApprovalDemand {
+    return this.#hasSecrets ? demandApprovalForSecrets(handed) : handed;
   }
 
   get #hasSecrets(): boolean {
