@@ -13,14 +13,8 @@ import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
 import { serve } from "@deepwright/server";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
-import {
-  CompositeBackend,
-  type ConsolidationReport,
-  createConsolidationAgent,
-  createDeepAgent,
-  StateBackend,
-  StoreBackend,
-} from "deepwright";
+import { CompositeBackend, createDeepAgent, StateBackend, StoreBackend } from "deepwright";
+import { type ConsolidationReport, createConsolidationAgent } from "deepwright/consolidation";
 import { callTool, type ScriptedRequest } from "deepwright/testing";
 import { modelOrScript } from "./support/model.ts";
 

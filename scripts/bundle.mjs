@@ -10,6 +10,8 @@ const ENTRIES = {
     "browser.ts",
     "node.ts",
     "testing/index.ts",
+    "consolidation/index.ts",
+    "internal.ts",
     "errors.ts",
     "check-options.ts",
     "duration.ts",

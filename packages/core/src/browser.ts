@@ -41,28 +41,12 @@ export { SandboxError } from "./backends/sandbox-error.ts";
 export { filesValue } from "./backends/state/files-value.ts";
 export { StateBackend } from "./backends/state/state.ts";
 export { StoreBackend, type StoreBackendOptions } from "./backends/store/store.ts";
-export type { FileStoreAbilities } from "./backends/store/store-files.ts";
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store/store-namespace.ts";
-export { withMembers } from "./backends/with-members.ts";
 export type { Budget } from "./budget/limits.ts";
 export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
-export type { ConsolidateOptions, ConsolidationReport } from "./consolidation/consolidate.ts";
-export {
-  type ConsolidationAgent,
-  type ConsolidationAgentOptions,
-  createConsolidationAgent,
-} from "./consolidation/consolidation-agent.ts";
-export type * from "./consolidation/conversations.ts";
-export type { MemoryFileChange } from "./consolidation/memory-changes.ts";
-export { CONSOLIDATION_PROMPT } from "./consolidation/words.ts";
 export type { ContextSize } from "./context/tokens/budget.ts";
-export {
-  createSubAgent,
-  createSubAgentMiddleware,
-  type SubAgentMiddlewareOptions,
-} from "./delegation.ts";
+export { createSubAgent, createSubAgentMiddleware, type SubAgentMiddlewareOptions } from "./delegation.ts";
 export type { AgentDescription } from "./describe.ts";
-export { putInOrder } from "./engine/engine-checkpoints.ts";
 export {
   ConfigurationError,
   DeepwrightError,
@@ -93,8 +77,6 @@ export type { AgentUsage, RunUsage, Usage } from "./loop/messages/run-usage.ts";
 export type { ModelFallback } from "./loop/model/model-fallback.ts";
 export type { ModelRetry } from "./loop/model/model-retry.ts";
 export { loadChatModel } from "./loop/providers/load-model.ts";
-export { isMediaReference, type MediaReference } from "./loop/request/request-media-block.ts";
-export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/task/claim.ts";
 export {
   type AsyncSubAgentMiddlewareOptions,
   createAsyncSubAgentMiddleware,
@@ -106,7 +88,6 @@ export {
 export {
   createFilesystemMiddleware,
   EXECUTION_SYSTEM_PROMPT,
-  FILESYSTEM_TOOL_NAMES,
   type FilesystemMiddlewareOptions,
   type FsToolName,
 } from "./middleware/filesystem.ts";
@@ -166,12 +147,11 @@ export {
   harnessProfileConfigSchema,
   parseHarnessProfileConfig,
   parseHarnessProfileYaml,
-  parseProviderProfileConfig,
   serializeProfile,
 } from "./profiles/parse.ts";
-export { getProviderProfile, registerProviderProfile } from "./profiles/provider.ts";
+export { registerProviderProfile } from "./profiles/provider.ts";
 export { registerHarnessProfile } from "./profiles/registry.ts";
-export { getHarnessProfile, harnessProfileFor, type ProfileOption } from "./profiles/resolve.ts";
+export { getHarnessProfile } from "./profiles/resolve.ts";
 export {
   type GeneralPurposeSubagentConfig,
   type HarnessProfile,
@@ -203,24 +183,13 @@ export {
   registerGraph,
 } from "./subagents/async/graphs.ts";
 export { ASYNC_TASK_HOST_CONFIG_KEY, type AsyncTaskHost } from "./subagents/async/host.ts";
-export {
-  createMemoryMailbox,
-  type Mailbox,
-  type MailboxMessage,
-  type MemoryMailbox,
-  type MemoryMailboxOptions,
-  mailMessage,
-} from "./subagents/async/mailbox.ts";
+export type { Mailbox } from "./subagents/async/mailbox.ts";
 export { endOf as asyncTaskEnd } from "./subagents/async/open-tasks.ts";
-export { checkAsyncGraphs, remoteTasksOf as remoteAsyncTasks } from "./subagents/async/remote-tasks.ts";
+export { remoteTasksOf as remoteAsyncTasks } from "./subagents/async/remote-tasks.ts";
 export { isTaskNews as isAsyncTaskNews } from "./subagents/async/take-mail.ts";
-export {
-  tellEnd as tellAsyncTaskEnd,
-  tellsEnds as tellsAsyncTaskEnds,
-} from "./subagents/async/tell-completion.ts";
-export type { AsyncCall, AsyncReport, AsyncRun, AsyncTransport } from "./subagents/async/transport.ts";
+export { tellEnd as tellAsyncTaskEnd } from "./subagents/async/tell-completion.ts";
+export type { AsyncTransport } from "./subagents/async/transport.ts";
 export { ASYNC_TASK_SYSTEM_PROMPT } from "./subagents/async/words.ts";
-export type { UntrustedSources } from "./subagents/defaults.ts";
 export {
   type AnySubAgent,
   type AsyncSubAgent,
@@ -237,6 +206,5 @@ export {
   TASK_SYSTEM_PROMPT,
 } from "./subagents/words.ts";
 export { normalizeReadPagination } from "./text/page.ts";
-export { estimateTokens } from "./tokens.ts";
 export { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";
 export type { Todo } from "./tools/write-todos.ts";

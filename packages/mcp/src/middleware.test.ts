@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { MemorySaver } from "@langchain/langgraph";
-import { createDeepAgent, createSubAgentMiddleware, estimateTokens, toolEffect } from "deepwright";
+import { createDeepAgent, createSubAgentMiddleware, toolEffect } from "deepwright";
+import { estimateTokens } from "deepwright/internal";
 import { callTool, firstDifference, scriptedModel } from "deepwright/testing";
 import { createAgent } from "langchain";
 import { expect, test } from "vitest";

@@ -1,8 +1,8 @@
 /** The right to write to a thread, held by one run at a time. The core declares the contract. */
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { ThreadClaim } from "deepwright";
+import type { ThreadClaim } from "deepwright/internal";
 
-export type { ClaimingSaver, ClaimRequest as ClaimOptions, ThreadClaim } from "deepwright";
+export type { ClaimingSaver, ClaimRequest as ClaimOptions, ThreadClaim } from "deepwright/internal";
 
 /** Puts read the claim from `config.configurable[CLAIM_KEY]`. */
 export const CLAIM_KEY = "__deepwright_claim";

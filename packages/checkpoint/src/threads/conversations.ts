@@ -1,8 +1,8 @@
 /** Threads of a saver as conversations: what a reviewer of them may read. */
 
 import { createHash } from "node:crypto";
-import type { ConversationClaim, ConversationFacts, ConversationSource } from "deepwright";
 import { checkNames } from "deepwright/check-options";
+import type { ConversationClaim, ConversationFacts, ConversationSource } from "deepwright/consolidation";
 import { DeepwrightError } from "deepwright/errors";
 import { checkedId } from "../saver/ids.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";

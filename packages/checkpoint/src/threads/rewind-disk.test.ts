@@ -12,7 +12,8 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createDeepAgent, FilesystemBackend, undoTreeName } from "deepwright";
+import { createDeepAgent, FilesystemBackend } from "deepwright";
+import { undoTreeName } from "deepwright/internal";
 import { callTool, type Script, say, scriptedModel } from "deepwright/testing";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { SharedMemorySaver } from "../saver/shared-memory-saver.ts";

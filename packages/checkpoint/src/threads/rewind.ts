@@ -135,7 +135,7 @@ function goneOnFrom(states: readonly StoredState[]): Set<string> {
 /** The disk is asked only where files may be put back. */
 async function openerOf(roots: readonly string[]): Promise<FilesRewind["open"]> {
   if (roots.length === 0) return () => undefined;
-  const { undoTreeName, openUndoTree } = await import("deepwright/node");
+  const { undoTreeName, openUndoTree } = await import("deepwright/internal");
   const allowed = new Set(roots.map((root) => undoTreeName(root)));
   return (tree) => (allowed.has(tree) ? openUndoTree(tree) : undefined);
 }

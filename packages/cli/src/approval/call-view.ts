@@ -1,5 +1,5 @@
 /** A call as a person reads it before deciding: every argument, with its size and what is odd about it. */
-import { isControlPath } from "deepwright";
+import { isControlPath } from "deepwright/internal";
 import { bytes, count, grouped } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { revealedLine, revealedLines, wrapped } from "../terminal/revealed-text.ts";

@@ -28,7 +28,7 @@ export async function commandWork(
 ): Promise<CommandWork | undefined> {
   const [{ listImages }, { openUndoTree }] = await Promise.all([
     import("@deepwright/checkpoint"),
-    import("deepwright/node"),
+    import("deepwright/internal"),
   ]);
   const images = (await listImages(saver, threadId)).filter(({ sequence }) => sequence > since);
   const commands = images.filter((image) => image.place === place.replace("disk:", "command:"));

@@ -1,12 +1,11 @@
-import {
-  type BackendProtocol,
-  type BackendRuntime,
-  type ExecuteOptions,
-  type ExecuteResponse,
-  noteCommand,
-  type SandboxBackendProtocol,
-  withMembers,
+import type {
+  BackendProtocol,
+  BackendRuntime,
+  ExecuteOptions,
+  ExecuteResponse,
+  SandboxBackendProtocol,
 } from "deepwright";
+import { noteCommand, withMembers } from "deepwright/internal";
 import type { Commands } from "./commands.ts";
 
 /**

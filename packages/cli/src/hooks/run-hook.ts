@@ -29,7 +29,7 @@ export async function runHook(
   { directory, env, signal }: { directory: string; env: NodeJS.ProcessEnv; signal?: AbortSignal | undefined },
 ): Promise<HookResult> {
   signal?.throwIfAborted();
-  const { startProgram } = await import("deepwright");
+  const { startProgram } = await import("deepwright/internal");
   const [shell, words] =
     process.platform === "win32"
       ? [env.ComSpec ?? "cmd.exe", ["/d", "/s", "/c", command]]

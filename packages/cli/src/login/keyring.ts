@@ -66,7 +66,7 @@ function found({ ok, stdout }: Answer): string | undefined {
 
 function runner(program: string, env: NodeJS.ProcessEnv) {
   return async (args: readonly string[], input: string, milliseconds: number): Promise<Answer> => {
-    const { startProgram } = await import("deepwright");
+    const { startProgram } = await import("deepwright/internal");
     const kept = Object.entries(env).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined &&

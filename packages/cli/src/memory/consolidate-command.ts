@@ -1,6 +1,6 @@
 /** `deepwright memory consolidate`: puts the pieces together. Returns the exit code. */
 import type { SharedSaver } from "@deepwright/checkpoint";
-import type { ConsolidationReport } from "deepwright";
+import type { ConsolidationReport } from "deepwright/consolidation";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
@@ -93,7 +93,7 @@ async function reviewThreads(review: Review, directory: string, saver: SharedSav
   review.choice = choice;
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
   const [{ createConsolidationAgent }, { conversationsOf }, model, files] = await Promise.all([
-    import("deepwright"),
+    import("deepwright/consolidation"),
     import("@deepwright/checkpoint"),
     import("../model/load.ts").then(({ loadModel }) => loadModel(choice)),
     openMemoryFiles(directory, keeps(review), process.env),

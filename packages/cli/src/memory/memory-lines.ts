@@ -1,5 +1,5 @@
 /** The report of a consolidation, as text and as JSON. */
-import type { ConsolidationReport } from "deepwright";
+import type { ConsolidationReport } from "deepwright/consolidation";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { endWords, exitCodeOf, type RunEnd } from "../run/output/run-end.ts";
 import { count } from "../terminal/amounts.ts";

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listImages, recordImage, SharedMemorySaver, type SharedSaver } from "@deepwright/checkpoint";
-import { createDeepAgent, FilesystemBackend, undoTreeName } from "deepwright";
+import { createDeepAgent, FilesystemBackend } from "deepwright";
+import { undoTreeName } from "deepwright/internal";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { describe, expect, it } from "vitest";
 import { directoryWith } from "../test-support/run-binary.ts";

@@ -1,7 +1,7 @@
 /** The files a run changed, read from the before-images of its steps. */
 import type { SharedSaver, StoredImage } from "@deepwright/checkpoint";
 import { DeepwrightError } from "deepwright/errors";
-import type { UndoTree } from "deepwright/node";
+import type { UndoTree } from "deepwright/internal";
 import { type Change, type Changes, changesOf } from "./changes.ts";
 
 type Content = string | Uint8Array | undefined;
@@ -35,7 +35,7 @@ export async function changesSince(
 ): Promise<Changes> {
   const [{ listImages }, { openUndoTree }] = await Promise.all([
     import("@deepwright/checkpoint"),
-    import("deepwright/node"),
+    import("deepwright/internal"),
   ]);
   const disk = openUndoTree(place);
   const images = await listImages(saver, threadId);

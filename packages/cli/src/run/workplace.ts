@@ -106,7 +106,7 @@ interface Place {
 
 async function placeOf({ disk, directory }: DirectoryFiles, commands: Commands | undefined): Promise<Place> {
   const [{ undoTreeName }, { withCommands }, { commandWork }] = await Promise.all([
-    import("deepwright"),
+    import("deepwright/internal"),
     import("../commands/with-commands.ts"),
     import("../commands/command-work.ts"),
   ]);
@@ -122,7 +122,10 @@ async function placeOf({ disk, directory }: DirectoryFiles, commands: Commands |
 }
 
 async function previewOf({ disk, approve, controlPaths }: DirectoryFiles): Promise<Place> {
-  const { isControlPath, PolicyBackend, previewBackend } = await import("deepwright");
+  const [{ PolicyBackend, previewBackend }, { isControlPath }] = await Promise.all([
+    import("deepwright"),
+    import("deepwright/internal"),
+  ]);
   const preview = previewBackend(disk);
   const named = new Set(controlPaths.map((name) => `/${name}`));
   const check = (operation: string, path: string): string | undefined =>

@@ -34,7 +34,7 @@ async function opened(
   file: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const { startProgram } = await import("deepwright");
+  const { startProgram } = await import("deepwright/internal");
   const env = Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

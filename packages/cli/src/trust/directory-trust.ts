@@ -1,5 +1,6 @@
 /** Whether a directory's memory and skills may be instructions in a run, or are data. */
-import type { BackendProtocol, UntrustedSources } from "deepwright";
+import type { BackendProtocol } from "deepwright";
+import type { UntrustedSources } from "deepwright/internal";
 import { quoted } from "../commands/thread-sandbox.ts";
 import type { Knowledge } from "../run/knowledge.ts";
 import { homeOf } from "../state/home.ts";

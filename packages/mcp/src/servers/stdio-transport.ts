@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { type LongProcess, OutputRing, startLongProcess } from "deepwright";
+import { type LongProcess, OutputRing, startLongProcess } from "deepwright/internal";
 import type { loadSdk } from "../load-mcp.ts";
 import { MessageLines } from "./message-lines.ts";
 import type { Program } from "./program.ts";

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { estimateTokens } from "deepwright";
 import { visibleLine } from "deepwright/console-line";
+import { estimateTokens } from "deepwright/internal";
 import type { OfferedTool } from "./offered-tool.ts";
 import type { IndexedTool } from "./tool-index.ts";
 import { toolPrefix } from "./tool-names.ts";

@@ -1,6 +1,7 @@
 /** The list of tools outside the model's window, and the search over them. Pure. */
-import { estimateTokens } from "deepwright";
+
 import { visibleLine } from "deepwright/console-line";
+import { estimateTokens } from "deepwright/internal";
 
 export interface IndexedTool {
   readonly name: string;

@@ -14,10 +14,10 @@ import {
   type FileDownloadResponse,
   type FileUploadResponse,
   type OperationOptions,
-  OutputRing,
   SandboxError,
   type TransferErrorCode,
 } from "deepwright";
+import { OutputRing } from "deepwright/internal";
 import { checkMounts } from "./check-mounts.ts";
 import { type ContainerCalls, openCalls } from "./container-calls.ts";
 import type { Engine } from "./engine.ts";

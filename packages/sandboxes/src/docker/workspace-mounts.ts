@@ -6,7 +6,7 @@
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { CONTROL_NAMES } from "deepwright";
+import { CONTROL_NAMES } from "deepwright/internal";
 import type Docker from "dockerode";
 import type { Present } from "../checked-options.ts";
 import type { DockerWorkspace } from "./docker-options.ts";

@@ -8,7 +8,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { BegunCommand } from "deepwright";
+import type { BegunCommand } from "deepwright/internal";
 import { quoted } from "../quoted.ts";
 import type { Owner } from "./lease/lease-directory.ts";
 import { LIMITS_REPORT, REPORT, SetUpReport } from "./set-up-report.ts";

@@ -1,17 +1,14 @@
 /** Runs the commands of one sandbox on this machine, and ends those that run when it is closed. */
 import { chmodSync, closeSync, fchownSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { type ClosedPaths, type ExecuteOptions, type ExecuteResponse, SandboxError } from "deepwright";
 import {
-  type ClosedPaths,
   type CommandLaunch,
-  type ExecuteOptions,
-  type ExecuteResponse,
   type OutputPipe,
   openOutputPipe,
   type RunCommandOptions,
   runCommand,
-  SandboxError,
-} from "deepwright";
+} from "deepwright/internal";
 import type { ReportedCommand } from "./command-starter.ts";
 import { type LeaseDirectory, noteLeaseUse, type Owner } from "./lease/lease-directory.ts";
 import { withoutInherited } from "./linux/inherited-descriptors.ts";

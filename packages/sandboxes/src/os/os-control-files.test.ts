@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { isControlPath } from "deepwright";
+import { isControlPath } from "deepwright/internal";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import { openFor, run, scratchDirectory, waitingCommand } from "./os-for-tests.ts";

@@ -15,7 +15,7 @@ import { createServer } from "node:net";
 import { homedir, hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openOutputPipe } from "deepwright";
+import { openOutputPipe } from "deepwright/internal";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../../scripts/test-time.ts";
 import type { OsSandboxOptions } from "../os.ts";

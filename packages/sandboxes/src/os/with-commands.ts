@@ -1,12 +1,6 @@
 /** A backend for files that runs commands too. */
-import {
-  type BackendProtocol,
-  type BackendRuntime,
-  type ExecuteOptions,
-  type ExecuteResponse,
-  noteCommand,
-  withMembers,
-} from "deepwright";
+import type { BackendProtocol, BackendRuntime, ExecuteOptions, ExecuteResponse } from "deepwright";
+import { noteCommand, withMembers } from "deepwright/internal";
 import type { Sandbox } from "../provider.ts";
 
 /** Told of each file operation before it begins, with the paths that it may change, and what it returns of the end. */

@@ -6,7 +6,8 @@
  * and whatever it was built with counts.
  */
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
-import { ConfigurationError, putInOrder } from "deepwright";
+import { ConfigurationError } from "deepwright";
+import { putInOrder } from "deepwright/internal";
 import type { AnyGraph } from "./graph-types.ts";
 
 export interface AgentStorage {

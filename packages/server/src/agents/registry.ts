@@ -1,6 +1,7 @@
 /** The agents of the server by name, and the assistant each of them has by itself. */
 import type { Assistant } from "@deepwright/protocol";
-import { ConfigurationError, checkAsyncGraphs, registerGraph } from "deepwright";
+import { ConfigurationError, registerGraph } from "deepwright";
+import { checkAsyncGraphs } from "deepwright/internal";
 import { type AgentStorage, bindAgent } from "./bind-agent.ts";
 import { assistantIdOf, defaultAssistant } from "./default-assistant.ts";
 import type { AnyGraph } from "./graph-types.ts";

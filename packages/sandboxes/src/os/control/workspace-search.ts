@@ -1,7 +1,7 @@
 /** Finds the parts of a workspace that a sandbox has to know, at little cost. */
 import type { Dirent, Stats } from "node:fs";
 import { join } from "node:path";
-import { CONTROL_NAMES } from "deepwright";
+import { CONTROL_NAMES } from "deepwright/internal";
 import type { WorkspaceRoot } from "./workspace-root.ts";
 
 const MAX_DEPTH = 3;

@@ -1,6 +1,7 @@
 /** Finds the `bwrap` of this machine, and what it can do. */
 import { realpathSync, statSync } from "node:fs";
-import { runProgramSync, SandboxError } from "deepwright";
+import { SandboxError } from "deepwright";
+import { runProgramSync } from "deepwright/internal";
 import { findProgram, isProgram } from "../find-program.ts";
 import type { OsSettings } from "../os-options.ts";
 import { ALTERNATIVES } from "../policy.ts";

@@ -4,7 +4,7 @@
  * They end with their parent, but `bwrap` asks for that a moment after it was started: one whose parent was killed just
  * then would go on for ever. The shell waits for the end of its input, which the system closes with us.
  */
-import { startProgram } from "deepwright";
+import { startProgram } from "deepwright/internal";
 import { ownProcess } from "../lease/live-process.ts";
 
 const SCRIPT = `read -r _

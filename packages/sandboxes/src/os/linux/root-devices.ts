@@ -1,7 +1,8 @@
 /** Devices for a sandbox whose processes are root's: as the owner they could change the modes of the machine's own. */
 import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { runProgramSync, SandboxError } from "deepwright";
+import { SandboxError } from "deepwright";
+import { runProgramSync } from "deepwright/internal";
 import { findProgram } from "../find-program.ts";
 import { ALTERNATIVES } from "../policy.ts";
 import { DEVICES } from "./root-skeleton.ts";

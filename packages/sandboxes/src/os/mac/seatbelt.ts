@@ -3,7 +3,7 @@
  * the workspace and the sandbox's own temporary files, and never the files that steer other programs.
  */
 import { join } from "node:path";
-import { CONTROL_NAMES } from "deepwright";
+import { CONTROL_NAMES } from "deepwright/internal";
 
 export interface SeatbeltPolicy {
   /** Real paths. */

@@ -6,7 +6,7 @@
  * message has the id of its mail, so that one that is delivered again after a crash is still one message. Mail stays
  * until the run has ended: one that is rolled back has read nothing.
  */
-import { mailMessage as taskEndMessage } from "deepwright";
+import { mailMessage as taskEndMessage } from "deepwright/internal";
 import type { MailRecords, RunRecord, WaitingMail } from "../../records/records.ts";
 import { taskEndOf } from "../tasks/task-mail.ts";
 

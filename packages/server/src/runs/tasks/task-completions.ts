@@ -4,7 +4,8 @@
  * That there is something to tell was stored with the end of the run, however that came about: by a reply, a failure, a
  * time-out, a cancel, or given up because its processes died. Whom to call and with which keys, the agent knows.
  */
-import { type AsyncTaskHost, type Mailbox, tellAsyncTaskEnd, tellsAsyncTaskEnds } from "deepwright";
+import { type AsyncTaskHost, type Mailbox, tellAsyncTaskEnd } from "deepwright";
+import { tellsAsyncTaskEnds } from "deepwright/internal";
 import type { AgentRegistry } from "../../agents/registry.ts";
 import type { Completion } from "../../records/contract/background-records.ts";
 import type { Owner, RunRecord, ServerRecords } from "../../records/records.ts";

@@ -8,15 +8,13 @@
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import {
-  type AsyncCall,
-  type AsyncReport,
-  type AsyncRun,
   type AsyncTaskHost,
   type AsyncTransport,
   asyncTaskReport,
   DeepwrightError,
   remoteAsyncTasks,
 } from "deepwright";
+import type { AsyncCall, AsyncReport, AsyncRun } from "deepwright/internal";
 import { assistantIdOf, nameId } from "../../agents/default-assistant.ts";
 import type { AgentRegistry } from "../../agents/registry.ts";
 import type { Queue } from "../../queue/queue.ts";

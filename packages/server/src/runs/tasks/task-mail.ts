@@ -1,5 +1,6 @@
 /** Ends of background tasks as mail of the thread that gave them. */
-import { asyncTaskEnd, type Mailbox, type MailboxMessage } from "deepwright";
+import { asyncTaskEnd, type Mailbox } from "deepwright";
+import type { MailboxMessage } from "deepwright/internal";
 import type { Owner, ServerRecords } from "../../records/records.ts";
 
 export interface TaskMailParts {
