@@ -1,15 +1,15 @@
 import { countTokens as o200k } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { CORPUS, KINDS, randomFrom } from "./context/tokens/corpus-for-tests.ts";
-import { estimateTokens, TEXT_KINDS, tallyTokens } from "./tokens.ts";
+import { estimateTokens } from "./tokens.ts";
 
-describe("a count is within 8 % of the real vocabulary", () => {
+describe("an estimate is within 15 % of the real vocabulary", () => {
   test.each(KINDS)("for %s", (kind) => {
     for (const seed of [1, 2, 3]) {
       const text = CORPUS[kind](randomFrom(seed), 12_000);
       const ratio = estimateTokens(text) / o200k(text);
-      expect(ratio).toBeGreaterThan(0.92);
-      expect(ratio).toBeLessThan(1.08);
+      expect(ratio).toBeGreaterThan(0.85);
+      expect(ratio).toBeLessThan(1.15);
     }
   });
 
@@ -41,34 +41,4 @@ test("a text of many megabytes is measured at places that stand for all of it", 
 test("half a character, control characters and unassigned ones are counted without complaint", () => {
   for (const text of ["\ud83d", "\udc00\udc00", "\u0000\u0001\u0007", "\u0378\uffff", " ", "\r\n\r\n", "\t"])
     expect(estimateTokens(text)).toBeGreaterThan(0);
-});
-
-test.each<[string, (typeof TEXT_KINDS)[number]]>([
-  ["plain words of a sentence", "word"],
-  ["{}[](),;:!?", "mark"],
-  ["aGVsbG8gd29ybGQgMTIzNDU2Nzg5MA", "opaque"],
-  ["🚀🎉✅", "symbol"],
-  ["größere Häuser überqueren Brücken", "accented"],
-  ["服务器没有响应", "han"],
-  ["これはひらがなです", "kana"],
-  ["한국어 문장입니다", "hangul"],
-  ["русское предложение", "cyrillic"],
-  ["جملة عربية", "arabic"],
-  ["ประโยคภาษาไทย", "thai"],
-  ["हिन्दी वाक्य", "other"],
-])("%s is mostly of the kind %s", (text, kind) => {
-  const tally = tallyTokens(text);
-  const largest = tally.indexOf(Math.max(...tally));
-  expect(TEXT_KINDS[largest]).toBe(kind);
-});
-
-test("a text that is counted again has the counts it had, whatever was done to them", () => {
-  const long = "a prompt that many agents have, with 12 numbers; ".repeat(100);
-  for (const text of [long, long.toUpperCase(), "short words"]) {
-    const first = tallyTokens(text);
-    const sum = Math.ceil(first.reduce((total, count) => total + count, 0));
-    first.fill(7);
-    expect(Math.ceil(tallyTokens(text).reduce((total, count) => total + count, 0))).toBe(sum);
-    expect(estimateTokens(text)).toBe(sum);
-  }
 });

@@ -1,7 +1,7 @@
 /**
  * Approximate cost of pictures, sounds, films and documents: providers bill them by size, never by their base64.
  *
- * Providers differ in this far more than in their vocabularies; the calibration of a model learns the rest.
+ * Providers differ in this far more than in their vocabularies; the next report corrects the rest.
  */
 import { isMediaBlock, type MediaMetadata } from "../../loop/request/request-media-block.ts";
 import { decodeBase64, decodedLength } from "../../text/base64.ts";

@@ -12,7 +12,7 @@ import type { ChatModel } from "../../loop/providers/model-source.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { estimateTokens } from "../../tokens.ts";
 import { CORPUS, randomFrom } from "./corpus-for-tests.ts";
-import { isCalibrated, learnUsage, messageTokens, requestTokens, textTokens } from "./token-meter.ts";
+import { isCalibrated, learnUsage, messageTokens, requestTokens } from "./token-meter.ts";
 import { CountedThread, manyTools, newModel } from "./token-provider-for-tests.ts";
 
 const SYSTEM = new SystemMessage("You are helpful.");
@@ -118,16 +118,16 @@ describe("what providers report", () => {
     const named = (modelName: string): ChatModel => scriptedModel([], { modelName }) as unknown as ChatModel;
     const [first, second, other] = [named("twin-a"), named("twin-a"), named("twin-b")];
     const text = CORPUS.english(randomFrom(3), 8000);
-    const before = textTokens(text, other);
+    const before = messageTokens(new HumanMessage(text), other);
     for (let i = 0; i < 3; i += 1) {
       const messages = [long()];
       report(first, messages, reply(Math.round(estimateTokens(String(messages[0]?.content)) * 2)));
     }
     expect(isCalibrated(second)).toBe(true);
-    expect(textTokens(text, second)).toBeGreaterThan(estimateTokens(text) * 1.8);
-    expect(textTokens(text, second)).toBe(textTokens(text, first));
+    expect(messageTokens(new HumanMessage(text), second)).toBeGreaterThan(estimateTokens(text) * 1.8);
+    expect(messageTokens(new HumanMessage(text), second)).toBe(messageTokens(new HumanMessage(text), first));
     expect(isCalibrated(other)).toBe(false);
-    expect(textTokens(text, other)).toBe(before);
+    expect(messageTokens(new HumanMessage(text), other)).toBe(before);
   });
 
   test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1, 10_000_000])("%d is passed over", (input) => {
@@ -153,7 +153,7 @@ describe("what providers report", () => {
       const model = newModel();
       const messages = [long()];
       report(model, messages, answer);
-      const again = requestTokens({ system: SYSTEM, tools: [], messages, model });
+      const again = requestTokens({ system: SYSTEM, tools: [], messages: [...messages, answer], model });
       expect(again).toBeGreaterThanOrEqual(4000);
       expect(again).toBeLessThan(4020);
     }

@@ -1,18 +1,14 @@
 /**
  * How many tokens a request has for its model.
  *
- * What a provider reported for the last request is exact for all of the thread up to its reply: to that is added
- * what came since, by the calibration of the model. Where the thread was cut since, or another model answered,
- * all of it is by the calibration. Counts lean upward, by as much as is not known. Of a thread that was counted
- * before only what is new is looked at.
+ * The last report of the provider is exact for everything up to its reply. What came since is estimated, corrected by the ratio of
+ * the last report to our estimate of the same request, and raised by a fixed margin: to compact early costs less than a refusal.
  */
 import type { AIMessage, BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { Outgoing } from "../../loop/contract/stages.ts";
 import { type ChatModel, innermostModel } from "../../loop/providers/model-source.ts";
-import { tallyTokens } from "../../tokens.ts";
 import { modelName } from "./known-windows.ts";
-import { Calibration, type Expectation } from "./token-calibration.ts";
-import { addTally, emptyTally, messageTally, type Tally, toolsTally } from "./token-tally.ts";
+import { messageEstimate, toolsEstimate } from "./message-estimate.ts";
 
 export { windowOf } from "./known-windows.ts";
 
@@ -23,253 +19,128 @@ export interface Countable {
   readonly model: ChatModel;
 }
 
-/** A provider's own count for a request. */
-interface Anchor {
-  readonly calibration: Calibration;
-  readonly tokens: number;
-  /** Our own count of the same. */
-  readonly tally: Tally;
+const MARGIN = 1.1;
+/** Before the first report: vocabularies seldom need fewer tokens than the one our estimate follows. */
+const USUAL_RATIO = 1.1;
+/** A report outside of this cannot be true and is passed over. */
+const [LEAST_RATIO, GREATEST_RATIO] = [0.25, 8];
+
+/** The knowledge about one model. */
+class Meter {
+  ratio: number | undefined;
+  /** Whether the provider reports cached tokens beside `input_tokens`, not inside. */
+  isCacheBeside = false;
+
+  corrected(estimate: number): number {
+    return estimate * (this.ratio ?? USUAL_RATIO) * MARGIN;
+  }
+
+  learn(tokens: number, estimate: number): boolean {
+    const ratio = tokens / estimate;
+    if (!(ratio >= LEAST_RATIO && ratio <= GREATEST_RATIO)) return false;
+    this.ratio = ratio;
+    return true;
+  }
 }
 
-/** Where in a thread a count of a provider ends: before a reply, or behind the last message sent. */
-interface Place {
-  readonly anchor: Anchor;
-  readonly isReply: boolean;
+/** A report: the tokens of everything before a reply, and our estimate of the same. */
+interface Report {
+  readonly meter: Meter;
+  readonly tokens: number;
+  readonly estimate: number;
 }
 
 export function requestTokens({ system, tools, messages, model }: Countable): number {
-  const calibration = calibrationOf(model);
-  const fixed = toolsTally(tools);
-  if (system !== undefined && system.content.length > 0) addTally(fixed, messageTally(system));
+  const meter = meterOf(model);
+  const fixed = toolsEstimate(tools) + (system?.content.length ? messageEstimate(system) : 0);
   const sums = prefixSums(messages);
-  if (calibration.reports === 0) learnFromThread(messages, calibration, modelName(model));
-  return calibration.leaningUp(expectation(fixed, (position) => sums[position], messages, calibration));
+  const whole = fixed + (sums.at(-1) ?? 0);
+  if (meter.ratio === undefined) learnFromThread(messages, meter, modelName(model));
+  for (let i = messages.length - 1; i >= Math.max(0, messages.length - LOOK_BACK); i -= 1) {
+    const message = messages[i] as BaseMessage;
+    const report = reports.get(message) ?? reportsById.get(message.id ?? "");
+    if (report?.meter !== meter) continue;
+    const before = fixed + (sums[i - 1] ?? 0);
+    const changed = Math.abs(before - report.estimate);
+    // The thread was cut since: the report is about another request.
+    if (changed > report.estimate / 4) continue;
+    const shift = (before - report.estimate) * (meter.ratio ?? USUAL_RATIO);
+    return Math.ceil(report.tokens + shift + meter.corrected(whole - before));
+  }
+  return Math.ceil(meter.corrected(whole));
 }
 
-/**
- * Tokens of one message, wherever it stands. The sum of the parts is never under the whole, where both are estimates.
- */
+/** One message, wherever it stands. The sum of the parts is never under the whole, where both are estimates. */
 export function messageTokens(message: BaseMessage, model: ChatModel): number {
-  const calibration = calibrationOf(model);
-  return calibration.leaningUp(calibration.expect(messageTally(message)));
-}
-
-export function textTokens(text: string, model: ChatModel): number {
-  const calibration = calibrationOf(model);
-  return calibration.leaningUp(calibration.expect(addTally(emptyTally(), tallyTokens(text))));
+  return Math.ceil(meterOf(model).corrected(messageEstimate(message)));
 }
 
 /** Whether the provider of this model has reported usage before, in this process. */
 export function isCalibrated(model: ChatModel): boolean {
-  return calibrationOf(model).reports > 0;
+  return meterOf(model).ratio !== undefined;
 }
 
-/** The sum of all messages up to and with the one at a position. */
-type SumAt = (position: number) => Tally | undefined;
-
-/** The best known of some ways to count: from what the provider said of late, or from nothing. */
-function expectation(
-  fixed: Tally,
-  sumAt: SumAt,
-  messages: readonly BaseMessage[],
-  calibration: Calibration,
-): Expectation {
-  const whole = wholeTally(fixed, sumAt, messages);
-  let best = calibration.expect(whole);
-  for (const found of lastPlaces(messages, calibration)) {
-    const { added, changed } = since(found, fixed, sumAt, whole);
-    const tail = calibration.expect(added);
-    const shift = calibration.expect(changed);
-    const deviation = tail.deviation + shift.deviation;
-    if (deviation < best.deviation)
-      best = { tokens: found.place.anchor.tokens + tail.tokens + shift.tokens, deviation };
-    // Nothing before the place is other than it was sent: of those further back no more is known.
-    if (shift.deviation === 0) break;
-  }
-  return best;
-}
-
-function wholeTally(fixed: Tally, sumAt: SumAt, messages: readonly BaseMessage[]): Tally {
-  const sum = sumAt(messages.length - 1);
-  return sum === undefined ? fixed.slice() : addTally(fixed.slice(), sum);
-}
-
-/** Messages after the anchor, and how much the part before it differs from the request that was sent. */
-function since(
-  { place: { anchor, isReply }, position }: FoundPlace,
-  fixed: Tally,
-  sumAt: SumAt,
-  whole: Tally,
-): { readonly added: Tally; readonly changed: Tally } {
-  const before = sumAt(isReply ? position - 1 : position);
-  const added = emptyTally();
-  const changed = emptyTally();
-  for (let i = 0; i < whole.length; i += 1) {
-    const sent = (fixed[i] as number) + (before?.[i] ?? 0);
-    added[i] = (whole[i] as number) - sent;
-    changed[i] = sent - (anchor.tally[i] as number);
-  }
-  return { added, changed };
-}
-
-const places = new WeakMap<BaseMessage, Place>();
-/** The same by id, for threads that were stored and loaded: the messages are other objects then. */
-const placesById = new Map<string, Place>();
-const KEPT_PLACES = 1024;
-/** How far back from the end a place is looked for. */
+const reports = new WeakMap<BaseMessage, Report>();
+/** The same by id, for messages that were stored and loaded, or sent as copies. */
+const reportsById = new Map<string, Report>();
+const KEPT_REPORTS = 1024;
 const LOOK_BACK = 256;
-const CANDIDATES = 4;
 
-interface FoundPlace {
-  readonly place: Place;
-  readonly position: number;
-}
+const lists = new WeakMap<BaseMessage, { messages: readonly BaseMessage[]; sums: number[] }>();
 
-/** The nearest first. Ids may mislead where threads share them, so it is not the first that counts. */
-function lastPlaces(messages: readonly BaseMessage[], calibration: Calibration): readonly FoundPlace[] {
-  const found: FoundPlace[] = [];
-  for (let i = messages.length - 1; i >= Math.max(0, messages.length - LOOK_BACK); i -= 1) {
-    const place = places.get(messages[i] as BaseMessage);
-    if (place?.anchor.calibration === calibration) found.push({ place, position: i });
-    if (found.length === CANDIDATES) break;
-  }
-  return found;
-}
-
-function keepPlace(message: BaseMessage | undefined, place: Place): void {
-  if (message === undefined) return;
-  places.set(message, place);
-  if (message.id === undefined || message.id === "") return;
-  placesById.delete(message.id);
-  placesById.set(message.id, place);
-  if (placesById.size > KEPT_PLACES) placesById.delete(placesById.keys().next().value as string);
-}
-
-interface CountedList {
-  readonly messages: BaseMessage[];
-  /** At each position, the sum of all messages up to and with that one. */
-  readonly sums: Tally[];
-}
-
-const counted = new WeakMap<BaseMessage, CountedList>();
-
-/** By the first message, which all lists of a thread share; old messages are compared, not looked into. */
-function prefixSums(messages: readonly BaseMessage[]): readonly Tally[] {
-  const first = messages[0];
+/** Kept by the first message, which all lists of a thread share, so that only new messages are measured. */
+function prefixSums(messages: readonly BaseMessage[]): readonly number[] {
+  const [first] = messages;
   if (first === undefined) return [];
-  const list = counted.get(first) ?? { messages: [], sums: [] };
-  counted.set(first, list);
-  const same = sharedLength(list, messages);
-  list.messages.length = same;
-  list.sums.length = same;
-  for (let i = same; i < messages.length; i += 1) {
-    const message = messages[i] as BaseMessage;
-    list.messages.push(message);
-    list.sums.push(sumWith(list.sums[i - 1], message));
-  }
-  return list.sums;
-}
-
-/** Sums of what is sent once only: markers for a cache stand in copies of messages of the thread. */
-function sumsOnce(messages: readonly BaseMessage[]): SumAt {
-  const first = messages[0];
-  const list = first === undefined ? undefined : counted.get(first);
-  const same = list === undefined ? 0 : sharedLength(list, messages);
-  const own: Tally[] = [];
-  const sumAt: SumAt = (position) => (position < same ? list?.sums[position] : own[position - same]);
-  for (let i = same; i < messages.length; i += 1) own.push(sumWith(sumAt(i - 1), messages[i] as BaseMessage));
-  return sumAt;
-}
-
-function sharedLength(list: CountedList, messages: readonly BaseMessage[]): number {
-  const length = Math.min(list.messages.length, messages.length);
+  const known = lists.get(first);
   let same = 0;
-  while (same < length && list.messages[same] === messages[same]) same += 1;
-  return same;
+  while (same < messages.length && known?.messages[same] === messages[same]) same += 1;
+  const sums = known?.sums.slice(0, same) ?? [];
+  for (const message of messages.slice(same)) sums.push((sums.at(-1) ?? 0) + messageEstimate(message));
+  lists.set(first, { messages: messages.slice(), sums });
+  return sums;
 }
 
-function sumWith(before: Tally | undefined, message: BaseMessage): Tally {
-  const place = places.get(message) ?? placesById.get(message.id ?? "");
-  if (place !== undefined) places.set(message, place);
-  const own = messageTally(message);
-  return before === undefined ? own : addTally(before.slice(), own);
-}
-
-/** Learns from what the provider reported with a reply. What cannot be true is passed over. */
+/** Learns from what the provider reported with a reply. */
 export function learnUsage(sent: Outgoing, reply: AIMessage): void {
-  const calibration = calibrationOf(sent.model);
-  const tokens = reportedTokens(reply, calibration);
+  const meter = meterOf(sent.model);
+  const tokens = reportedTokens(reply, meter);
   if (tokens === undefined) return;
-  const hasSystem = sent.messages[0]?.type === "system";
-  const fixed = toolsTally(sent.tools);
-  if (hasSystem) addTally(fixed, messageTally(sent.messages[0] as BaseMessage));
-  const messages = hasSystem ? sent.messages.slice(1) : sent.messages;
-  const sumAt = sumsOnce(messages);
-  const tally = wholeTally(fixed, sumAt, messages);
-  const isLearnt =
-    lastPlaces(messages, calibration).some((found) => learnGrowth(found, fixed, sumAt, tally, tokens)) ||
-    calibration.observe(tally, tokens);
-  if (!isLearnt) return;
-  const anchor = { calibration, tokens, tally };
-  keepPlace(messages.at(-1), { anchor, isReply: false });
-  keepPlace(reply, { anchor, isReply: true });
-}
-
-/** A difference of two reports tells more than either: all that they share is gone from it. */
-function learnGrowth(found: FoundPlace, fixed: Tally, sumAt: SumAt, whole: Tally, tokens: number): boolean {
-  const { added, changed } = since(found, fixed, sumAt, whole);
-  const { anchor } = found.place;
-  let difference = 0;
-  let growth = 0;
-  for (let i = 0; i < added.length; i += 1) {
-    difference += Math.abs(changed[i] as number);
-    growth += added[i] as number;
-  }
-  if (growth <= 0 || difference > growth / 4) return false;
-  return anchor.calibration.observe(
-    added.map((count, i) => count + (changed[i] as number)),
-    tokens - anchor.tokens,
-    difference,
-  );
+  const [first, ...rest] = sent.messages;
+  const sums = prefixSums(first?.type === "system" ? rest : sent.messages);
+  const system = first?.type === "system" ? messageEstimate(first) : 0;
+  const estimate = toolsEstimate(sent.tools) + system + (sums.at(-1) ?? 0);
+  if (!meter.learn(tokens, estimate)) return;
+  const report = { meter, tokens, estimate };
+  reports.set(reply, report);
+  if (reply.id) reportsById.set(reply.id, report);
+  if (reportsById.size > KEPT_REPORTS) reportsById.delete(reportsById.keys().next().value as string);
 }
 
 /** All tokens of the request, also those from a cache, which some providers report beside the others. */
-function reportedTokens(reply: AIMessage, calibration: Calibration): number | undefined {
-  const { usage_metadata: usage } = reply;
+function reportedTokens({ usage_metadata: usage }: AIMessage, meter: Meter): number | undefined {
   const input = usage?.input_tokens;
   if (input === undefined || !Number.isFinite(input) || input < 0) return undefined;
   const { cache_read = 0, cache_creation = 0 } = usage?.input_token_details ?? {};
   const cached = (cache_read || 0) + (cache_creation || 0);
-  if (cached > input) calibration.isCacheBeside = true;
-  const tokens = calibration.isCacheBeside ? input + cached : input;
-  return tokens > 0 ? tokens : undefined;
+  if (cached > input) meter.isCacheBeside = true;
+  return (meter.isCacheBeside ? input + cached : input) || undefined;
 }
 
-/** How many replies of a stored thread are looked at. */
-const REPLIES = 6;
-
-/** Threads by their first message, searched for reports before. */
-const searched = new WeakSet<BaseMessage>();
-
-/** A thread from another process brings its reports along, in its replies. */
-function learnFromThread(messages: readonly BaseMessage[], calibration: Calibration, name: string): void {
-  const first = messages[0];
-  if (first === undefined || searched.has(first)) return;
-  searched.add(first);
-  const replies: number[] = [];
-  for (let i = messages.length - 1; i >= Math.max(0, messages.length - LOOK_BACK); i -= 1) {
-    const message = messages[i] as AIMessage;
-    if (replies.length < REPLIES && message.type === "ai" && isReplyOf(message, name)) replies.unshift(i);
-  }
-  replies.slice(1).forEach((position, i) => {
-    const from = replies[i] as number;
-    const [earlier, later] = [messages[from], messages[position]].map((reply) =>
-      reportedTokens(reply as AIMessage, calibration),
-    );
-    if (earlier === undefined || later === undefined) return;
-    const tally = messages.slice(from, position).map(messageTally).reduce(addTally, emptyTally());
-    calibration.observe(tally, later - earlier);
-  });
+/** A thread from another process brings its reports along: the last two replies tell what is between them. */
+function learnFromThread(messages: readonly BaseMessage[], meter: Meter, name: string): void {
+  const isReport = (message: BaseMessage): boolean =>
+    message.type === "ai" && isReplyOf(message as AIMessage, name);
+  const later = messages.findLastIndex(isReport);
+  const earlier = later < 1 ? -1 : messages.slice(0, later).findLastIndex(isReport);
+  if (earlier < 0) return;
+  const [before = 0, after = 0] = [earlier, later].map((i) =>
+    reportedTokens(messages[i] as AIMessage, meter),
+  );
+  meter.learn(
+    after - before,
+    messages.slice(earlier, later).reduce((sum, one) => sum + messageEstimate(one), 0),
+  );
 }
 
 function isReplyOf(message: AIMessage, name: string): boolean {
@@ -279,23 +150,18 @@ function isReplyOf(message: AIMessage, name: string): boolean {
   return typeof stated !== "string" || name === "" || stated.includes(name) || name.includes(stated);
 }
 
-const calibrations = new Map<string, Calibration>();
-const KEPT_CALIBRATIONS = 64;
-const calibrationsByModel = new WeakMap<object, Calibration>();
+const metersByName = new Map<string, Meter>();
+const KEPT_METERS = 64;
+const meters = new WeakMap<object, Meter>();
 
 /** One for all instances of a model; a model without a name has its own. */
-function calibrationOf(model: ChatModel): Calibration {
+function meterOf(model: ChatModel): Meter {
   const inner = innermostModel(model);
   const name = modelName(inner);
-  if (name === "") {
-    const own = calibrationsByModel.get(inner) ?? new Calibration("");
-    calibrationsByModel.set(inner, own);
-    return own;
-  }
   const key = `${inner.getName()} ${name}`;
-  const known = calibrations.get(key) ?? new Calibration(name);
-  calibrations.delete(key);
-  calibrations.set(key, known);
-  if (calibrations.size > KEPT_CALIBRATIONS) calibrations.delete(calibrations.keys().next().value as string);
-  return known;
+  const meter = (name === "" ? meters.get(inner) : metersByName.get(key)) ?? new Meter();
+  if (name === "") meters.set(inner, meter);
+  else metersByName.set(key, meter);
+  if (metersByName.size > KEPT_METERS) metersByName.delete(metersByName.keys().next().value as string);
+  return meter;
 }
