@@ -25,8 +25,9 @@ import { RunEnded } from "../task/run-ended-error.ts";
 import { runtimeFor } from "../task/runtime.ts";
 import { LoopTask } from "../task/stage-task.ts";
 import { isAnyCommand } from "../task/updates.ts";
+import { askClient } from "./ask-client.ts";
 import { lastModelOf, rememberLastModel } from "./last-model.ts";
-import { invokeUncut } from "./uncut.ts";
+import { askWithRetries, CUT_ONLY } from "./model-retry.ts";
 
 /** LangChain's ModelRequest, as far as the loop builds and reads it. */
 interface ModelRequest {
@@ -326,7 +327,10 @@ async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessa
     holdKeys(outgoing.model);
     const { model, settings } = outgoing.attempt === undefined ? outgoing : withoutOwnRetries(outgoing);
     const bound = bindTools(model, outgoing.tools as readonly AnyTool[], settings);
-    return invokeUncut(bound, [...outgoing.messages], config, outgoing.attempt).catch((error) => {
+    const ask: Ask = ({ attempt }) => askClient(bound, [...outgoing.messages], config, attempt);
+    const asked =
+      outgoing.attempt === undefined ? askWithRetries(outgoing, ask, task, CUT_ONLY) : ask(outgoing);
+    return asked.catch((error) => {
       throw refusalOf(error, outgoing) ?? error;
     });
   };

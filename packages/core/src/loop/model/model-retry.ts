@@ -2,7 +2,7 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { Ask, Outgoing, StageTask } from "../contract/stages.ts";
 import { ModelError } from "../failures/model-error.ts";
-import type { FailureKind, ModelFailure } from "../failures/model-failure.ts";
+import { type FailureKind, failureOf, type ModelFailure } from "../failures/model-failure.ts";
 import { modelLabel, poolOf } from "../providers/model-source.ts";
 import { type AttemptTimes, askOnce } from "./model-attempt.ts";
 import { Pauses, sleep } from "./model-pause.ts";
@@ -34,6 +34,21 @@ export interface RetryPolicy extends AttemptTimes {
 const PASSING: ReadonlySet<FailureKind> = new Set(["rate", "server", "network", "cut", "timeout"]);
 /** Not ours to name: others know what to do about them. */
 const UNTOUCHED: ReadonlySet<FailureKind> = new Set(["overflow", "aborted", "unknown"]);
+
+/** For agents without the retry middleware: only a reply that broke off is asked for again, without a time limit. */
+export const CUT_ONLY: RetryPolicy = {
+  maxAttempts: 3,
+  maxWait: 1000,
+  firstWait: 50,
+  idle: Number.POSITIVE_INFINITY,
+  connect: undefined,
+  jitter: false,
+  onRetry: undefined,
+  classify: (error) => {
+    const { kind } = failureOf(error);
+    return { kind: kind === "cut" || kind === "network" ? "cut" : "unknown" };
+  },
+};
 
 /** Pauses of the whole process. */
 const pauses = new Pauses();
