@@ -59,7 +59,7 @@ export interface McpServerStatus {
 export interface Mcp extends AsyncDisposable {
   /** For `createDeepAgent({ middleware: [mcp.middleware] })`: the tools, or where they are many, a way to find them. */
   readonly middleware: McpMiddleware;
-  /** All tools as they are now, sorted: for whoever wants a plain list. */
+  /** All tools as they are now, sorted: a plain list. */
   readonly tools: readonly StructuredToolInterface[];
   /** For `createDeepAgent({ interruptOn: { ...mcp.interruptOn } })`: all calls are asked about but those that only read. */
   readonly interruptOn: Readonly<Record<string, InterruptOnConfig>>;

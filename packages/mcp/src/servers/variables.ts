@@ -1,4 +1,4 @@
-/** `${NAME}` and `${NAME:-default}` in definitions: filled from the environment of whoever runs the program, once it may. */
+/** `${NAME}` and `${NAME:-default}` in definitions: filled from the environment of this process, once the program may run. */
 import { ConfigurationError } from "deepwright/errors";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

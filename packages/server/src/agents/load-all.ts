@@ -3,7 +3,7 @@ import { ConfigurationError } from "deepwright";
 import type { AgentRegistry } from "./registry.ts";
 
 /**
- * Rejects for what only whoever starts the server can mend: an option that is none, an async subagent whose `graphId`
+ * Rejects for mistakes in the configuration: an invalid option, an async subagent whose `graphId`
  * no agent here has. Other failures may pass; they are told, and the agent is made when it is first wanted.
  */
 export async function loadAll(

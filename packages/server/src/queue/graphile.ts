@@ -37,7 +37,7 @@ const ATTEMPTS = 5;
  * transaction mode the next one may be in a session that has it already, or not yet.
  */
 const PRESET = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: false } };
-/** Nobody takes that long to hear a wake-up: whoever had it is gone. */
+/** No process takes that long to handle a wake-up: the one that had it is gone. */
 const STALE_SECONDS = 60;
 const TIDY_MS = 600_000;
 const LAST_MS = 2_000;

@@ -42,7 +42,7 @@ export interface FollowOptions {
   /** The number of the last event the reader has; 0 for none. */
   readonly after: number;
   readonly signal?: AbortSignal | undefined;
-  /** Large events come in pieces: whoever takes them slowly does not hold them. Default false. */
+  /** Large events come in pieces, so that a slow reader does not hold them in memory. Default false. */
   readonly inPieces?: boolean | undefined;
   /** Whether there will be no more events: the run has ended, or is gone. */
   readonly isOver: () => Promise<boolean>;

@@ -145,7 +145,7 @@ interface BegunRun {
   readonly run: RunRecord;
   /** False: the same was asked for before. */
   readonly isNew: boolean;
-  /** Tells whoever works, and those in its way. */
+  /** Wakes a worker, and ends the runs that were displaced. */
   readonly wake: () => Promise<void>;
 }
 

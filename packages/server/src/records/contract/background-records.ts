@@ -30,9 +30,9 @@ export interface RemoteTask {
   /** The subagent, as the agent of the parent calls it, and that agent: they know the address and the keys. */
   readonly agentName: string;
   readonly graphId: string;
-  /** `waits` for a person, and the parent was told so. `cancel`: it is to be ended there, and nobody is told. */
+  /** `waits` for a person, and the parent knows it. `cancel`: it is to be ended there, without a message to anyone. */
   readonly state: "open" | "waits" | "cancel" | "over";
-  /** How often it was taken since it was given; whoever took it last has it. */
+  /** How often it was taken since it was given; the last taker has it. */
   readonly looks: number;
   /** In a row. */
   readonly failures: number;
@@ -93,7 +93,7 @@ export interface BackgroundRecords {
   openOn(owner: string, threadId: string): Promise<number>;
   /**
    * Ends everything on the thread: runs, tasks below them, mail that would begin a run. Tasks elsewhere are to be
-   * cancelled by whoever takes them. Returns the runs, as `requestCancel` does.
+   * cancelled by the process that takes them. Returns the runs, as `requestCancel` does.
    */
   stop(owner: string, threadId: string): Promise<readonly { readonly run_id: string }[]>;
 }

@@ -18,7 +18,7 @@ export interface MailRecords {
   /** In the order they came; they stay until `settle`. */
   waiting(threadId: string, kinds: readonly string[]): Promise<readonly WaitingMail[]>;
   settle(threadId: string, ids: readonly string[]): Promise<void>;
-  /** Threads at rest with mail for which no run was begun under `mailKey`: whoever was to begin one is gone. */
+  /** Threads at rest with mail for which no run was begun under `mailKey`: the process that was to begin one is gone. */
   unattended(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
 }
 

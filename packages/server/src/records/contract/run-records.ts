@@ -168,14 +168,14 @@ export interface RunRecords {
   ): Promise<number | undefined>;
   /**
    * The end of a run, once. In the same transaction: its last events, what the thread shows and, if a task of another
-   * thread ends with it, the letter that says so; and whom to tell outside. False: the fence is old.
+   * thread ends with it, the mail that says so; and the webhook to call. False: the fence is old.
    */
   finish(claim: RunClaim, end: RunEnd, events: readonly NewEvent[]): Promise<boolean>;
   /** Back in its place in the queue, as after a drain; the attempt does not count. */
   release(claim: RunClaim): Promise<void>;
   /**
    * Threads with runs that may begin and runs whose worker is gone, oldest first: for a start, and from time to time.
-   * Of a run this very process is at work on, it may be told after the machine slept: whoever asks leaves those out.
+   * After the machine slept, the list may name a run this very process is at work on: callers leave those out.
    */
   threadsToWakeUp(limit: number): Promise<string[]>;
 }

@@ -59,6 +59,6 @@ export interface ThreadRecords {
    */
   retire(owner: Owner, threadId: string, incarnation?: number): Promise<RetiredThread | "busy" | undefined>;
   drop(thread: RetiredThread): Promise<void>;
-  /** Threads whose `expiresAt` has passed, and retired ones nobody has dropped, for whoever removes them. */
+  /** Threads whose `expiresAt` has passed, and retired ones nobody has dropped, for removal. */
   expired(limit: number): Promise<readonly ThreadKey[]>;
 }

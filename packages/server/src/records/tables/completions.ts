@@ -20,7 +20,7 @@ export function createCompletionTables({ integer, text }: ColumnTypes): string[]
 /** Longer ones are no ids of threads. */
 const LONGEST_ID = 256;
 
-/** The thread that is to be told, if whoever began the run said so. */
+/** The thread to notify, if the request of the run names one. */
 export function callbackOf({ input }: { readonly input?: unknown }): string | undefined {
   const { callbackThreadId: id } = (input ?? {}) as { callbackThreadId?: unknown };
   return typeof id === "string" && id !== "" && id.length <= LONGEST_ID ? id : undefined;

@@ -138,7 +138,7 @@ export async function forgetRemoteTask(
   );
 }
 
-/** Under the lock of the parent: whoever takes them next has them ended where they are. */
+/** Under the lock of the parent: the next process that takes the tasks ends them where they are. */
 export async function cancelRemoteTasksOf(
   { clock }: Database,
   session: SqlSession,

@@ -101,7 +101,7 @@ async function displace(
 
 /**
  * Under the lock of its thread. One that has not begun ends. One at work is told; one that was given back keeps its place,
- * and whoever takes it ends what was done of it. What was asked for first counts.
+ * and the worker that takes it ends it. The first request counts.
  */
 export async function cancelRun(
   database: Database,

@@ -234,7 +234,7 @@ async function deleteThread(
   return true;
 }
 
-/** Housekeeping leaves a retired thread to whoever retired it for so long. */
+/** Housekeeping leaves a retired thread to the process that retired it for so long. */
 const RETIRED_MS = 60_000;
 
 /** The row stays, and keeps its id from others, until `drop`. */

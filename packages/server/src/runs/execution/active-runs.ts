@@ -11,7 +11,7 @@ export interface ActiveRun {
   look(): void;
   /** Stops at the next step, so that another worker can go on. */
   drain(): void;
-  /** Stops now; what was not finished is done again by whoever goes on. */
+  /** Stops now; the next worker repeats the unfinished step. */
   leave(): void;
 }
 

@@ -10,7 +10,7 @@ export interface HeldThread {
 
 /**
  * Storage then refuses what a worker writes that lost the thread, and loops do nothing more. Undefined: the saver
- * gives no claims, and whoever writes last counts. Without a signal nobody is waited for: THREAD_BUSY.
+ * gives no claims, and the last write counts. Without a signal it does not wait: THREAD_BUSY.
  */
 export async function claimThread(
   saver: BaseCheckpointSaver,

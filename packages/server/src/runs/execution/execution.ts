@@ -147,7 +147,7 @@ export class Execution {
       attempt: run.attempts,
       ...(before === undefined && head !== undefined && { checkpoint_id: head }),
     });
-    // Before anything else: whoever goes on must know where it began.
+    // Before anything else: the next worker must know where it began.
     await this.writer.flush();
   }
 
@@ -282,7 +282,7 @@ export class Execution {
   }
 
   private async stopped(error: unknown): Promise<Ending> {
-    // Without storage nothing can be said of the run: whoever takes it over goes on behind what is stored.
+    // Without storage nothing can be said of the run: the next worker continues behind the stored steps.
     if (isLoss(error) || isOutage(error)) throw error;
     const { reason } = this.signal;
     const why = this.signal.aborted && reason instanceof RunStopped ? reason.why : undefined;

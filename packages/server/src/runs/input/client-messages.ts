@@ -76,7 +76,7 @@ function rolesOf(message: unknown): readonly [role: unknown, type: unknown] {
   return [role ?? undefined, type ?? undefined];
 }
 
-/** Two that differ would be read by whoever reads them in its own way. */
+/** Two names that differ would be read differently by different readers. */
 function speakerOf(role: unknown, type: unknown): Speaker | undefined {
   const speakers = [role, type]
     .filter((role) => role !== undefined)

@@ -62,7 +62,7 @@ export interface MailboxParts {
   readonly start: (run: StartRun) => Promise<RunRecord>;
 }
 
-/** The thread, and who answers there for whom; absent as in `NewMail`. */
+/** The thread, the assistant that answers there, and the user of its run; absent as in `NewMail`. */
 interface Address extends Pick<NewMail, "assistantId" | "user"> {
   readonly owner: Owner;
   readonly threadId: string;

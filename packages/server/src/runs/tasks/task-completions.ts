@@ -1,5 +1,5 @@
 /**
- * Tells whom agents with `createCompletionCallbackMiddleware` are to tell of the end of their task.
+ * Sends the completion callbacks of agents with `createCompletionCallbackMiddleware`.
  *
  * That there is something to tell was stored with the end of the run, however that came about: by a reply, a failure, a
  * time-out, a cancel, or given up because its processes died. Whom to call and with which keys, the agent knows.
@@ -50,7 +50,7 @@ async function told(
     const inMs = isLast ? null : pauseAfter(completion.looks, PAUSES);
     await background.noteAttempt(completion, inMs);
     if (isLast)
-      parts.onError(new Error(`The end of run ${completion.runId} could not be told.`, { cause: error }));
+      parts.onError(new Error(`The end of run ${completion.runId} could not be reported.`, { cause: error }));
     return inMs ?? undefined;
   }
 }

@@ -60,7 +60,7 @@ const END_ID = "async-task-";
 
 /**
  * Whether a run was begun to say nothing but the ends of tasks, and its thread knows of them: who did the task tells it
- * itself, and whoever looked was faster. If not, it is time to look.
+ * itself, and another process was faster. If not, it is time to look.
  */
 export async function isKnownToThread(
   { background }: Pick<ServerRecords, "background">,

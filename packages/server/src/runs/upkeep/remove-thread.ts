@@ -2,7 +2,7 @@
  * Removes threads: first their records, then their state in the saver, then what kept their id.
  *
  * Whoever writes or deletes the state of a thread holds its claim, and has looked at the record since the claim was
- * taken. So nothing is written behind a removal, and one that comes late removes nothing of whoever has the id now.
+ * taken. So nothing is written behind a removal, and a late one removes nothing of the thread that has the id now.
  */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
@@ -19,7 +19,7 @@ export interface RemovalParts {
 const CLAIM_MS = 15_000;
 
 /**
- * `busy`: a run of it has not ended. Until `signal` aborts it waits for whoever writes to the state; without a signal it
+ * `busy`: a run of it has not ended. Until `signal` aborts it waits for writers of the state; without a signal it
  * throws THREAD_BUSY. What a failure leaves over is removed by housekeeping.
  */
 export async function removeThread(

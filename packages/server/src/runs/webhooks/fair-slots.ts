@@ -1,6 +1,6 @@
 /**
  * Slots for calls under way, shared so that no owner and no address has all of them: each may have as many as are
- * still free, so one alone has half of them, and there is always room for whoever comes next.
+ * still free, so one alone has half of them, and there is always room for the next one.
  */
 import type { DueHook, PassedOver } from "../../records/contract/hook-records.ts";
 
