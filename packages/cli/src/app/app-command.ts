@@ -67,8 +67,8 @@ async function started(
   }
 }
 
-function modeOf({ mode = "ask" }: RawAppOptions): ApprovalMode {
-  return mode as ApprovalMode;
+function modeOf({ mode }: RawAppOptions): ApprovalMode | undefined {
+  return mode as ApprovalMode | undefined;
 }
 
 async function placeFor(raw: RawAppOptions, directory: string): Promise<Place> {

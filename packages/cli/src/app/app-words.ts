@@ -40,3 +40,6 @@ export function textRows(text: string, width: number): readonly string[] {
       : (safe.match(new RegExp(`.{1,${width - 2}}`, "gu")) ?? []).map((row) => `  ${row}`);
   });
 }
+
+export const PLAN_WORDS =
+  "Plan mode: /approve carries the plan out, /approve fresh does it in a new thread that knows only the plan.";

@@ -4,7 +4,7 @@ import type { ApprovalMode } from "@deepwright/server";
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { endWords, MODE_WORDS, MODES, shortPath } from "./app-words.ts";
+import { endWords, MODE_WORDS, MODES, PLAN_WORDS, shortPath } from "./app-words.ts";
 import { askHost, commandHost } from "./command-host.ts";
 import type { AppCommand } from "./commands/command.ts";
 import { completion } from "./input/completion.ts";
@@ -26,7 +26,8 @@ import { Transcript } from "./view/transcript.ts";
 
 export interface AppOptions {
   readonly directory: string;
-  readonly mode: ApprovalMode;
+  /** Absent: as the settings say, else `ask`. */
+  readonly mode: ApprovalMode | undefined;
   /** Absent: by the background of the terminal. */
   readonly theme: ThemeName | undefined;
   readonly initialTheme: ThemeName;
@@ -73,7 +74,12 @@ export class App {
       onSubmit: (text) => void this.submitted(text),
     });
     this.history = new InputHistory(directory, environment);
-    this.editor.complete(completion(() => this.commands, new FileIndex(directory)));
+    this.editor.complete(
+      completion(
+        () => [...this.commands, ...(this.session?.place.local?.userCommands ?? [])],
+        new FileIndex(directory),
+      ),
+    );
     this.keyboard = new Keyboard(stdin, stdout, {
       onKey: (data) => this.key(data),
       onPaste: (text) => this.pasted(text),
@@ -112,7 +118,8 @@ export class App {
   /** The place is there: what was typed meanwhile is sent. */
   async start(place: Place, threadId: string | undefined): Promise<void> {
     this.commands = await this.options.loadCommands();
-    const { directory, mode } = this.options;
+    const { directory } = this.options;
+    const mode = this.options.mode ?? place.mode ?? "ask";
     this.session = new Session(place, directory, mode, {
       onChange: () => this.changed(),
       onEnd: (time) => this.ended(time),
@@ -244,15 +251,8 @@ export class App {
     if (!session.isWaiting) this.notify("is done");
     const next = session.isWaiting ? undefined : session.queue.shift();
     if (next !== undefined) void session.say(next);
-    else if (session.mode === "plan" && session.screen.run.status === "success") this.offerPlan();
-  }
-
-  private offerPlan(): void {
-    this.say(
-      this.theme.accent(
-        "Plan mode: /approve carries the plan out, /approve fresh does it in a new thread that knows only the plan.",
-      ),
-    );
+    else if (session.mode === "plan" && session.screen.run.status === "success")
+      this.say(theme.accent(PLAN_WORDS));
   }
 
   private key(data: string): void {

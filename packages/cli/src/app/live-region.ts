@@ -47,7 +47,11 @@ export function liveRegion(parts: LiveParts, width: number, rows: number, theme:
 
 export function statusOf(
   session: Session | undefined,
-  options: { readonly directory: string; readonly mode: string; readonly environment: NodeJS.ProcessEnv },
+  options: {
+    readonly directory: string;
+    readonly mode: string | undefined;
+    readonly environment: NodeJS.ProcessEnv;
+  },
 ): Status {
   const place = session?.place;
   return {
@@ -55,11 +59,11 @@ export function statusOf(
     isOffline: place?.isOffline ?? false,
     directory: shortPath(options.directory, options.environment),
     sandbox: place?.sandbox ?? "",
-    mode: session?.mode ?? options.mode,
+    mode: session?.mode ?? options.mode ?? "ask",
     context: contextTokens(session?.screen ?? emptyScreen),
     window: place?.window,
-    cost: undefined,
-    budget: undefined,
+    cost: session && place?.local?.costOf(session.screen.usage),
+    budget: place?.local?.budget,
   };
 }
 

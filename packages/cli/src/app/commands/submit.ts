@@ -1,5 +1,6 @@
 /** What becomes of a text that a person sent: a command of the app, a shell command, or a message with files. */
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
+import { expandCommand } from "../../user-files/user-commands.ts";
 import { withAttachments } from "../input/attachments.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 
@@ -10,10 +11,11 @@ export async function submit(text: string, host: CommandHost): Promise<void> {
   const { session } = host;
   if (text.startsWith("!") && text.length > 1) return shell(text.slice(1).trim(), host);
   const named = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/i.exec(text);
-  if (named) return command(named[1] ?? "", named[2]?.trim() ?? "", host);
+  const own = named && expandCommand(text, host.place.local?.userCommands ?? []);
+  if (named && !own) return command(named[1] ?? "", named[2]?.trim() ?? "", host);
   if (session.isWaiting)
     host.say(host.theme.dim("What waited for approval is cancelled by the new message."));
-  const { content, problems } = await withAttachments(text, host.directory);
+  const { content, problems } = await withAttachments(own?.text ?? text, host.directory);
   for (const problem of problems) host.say(host.theme.warning(safeLine(problem, 300)));
   await session.say(content);
 }

@@ -17,7 +17,7 @@ import { Transcript } from "../view/transcript.ts";
 export interface PlainOptions {
   readonly raw: RawAppOptions;
   readonly directory: string;
-  readonly mode: ApprovalMode;
+  readonly mode: ApprovalMode | undefined;
   readonly openPlace: () => Promise<Place>;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -32,7 +32,7 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
     void (rows.length > 0 && stdout.write(`${rows.join("\n")}\n`));
   let transcript = new Transcript();
   const context = { theme, lineOf: () => undefined };
-  const session: Session = new Session(place, directory, mode, {
+  const session: Session = new Session(place, directory, mode ?? place.mode ?? "ask", {
     onChange: () => flush(),
     onEnd: () => {},
     onFailure: (words) => write([safeLine(words, 1_000)]),

@@ -2,8 +2,10 @@
 import { openThreads } from "@deepwright/checkpoint";
 import { createClient } from "@deepwright/protocol";
 import { createApp, openRecords } from "@deepwright/server";
+import { MODEL_PRICES } from "deepwright";
 import { modelName } from "../../model/choice.ts";
 import { openOwnAgent } from "../../serve/own-agent.ts";
+import type { Settings } from "../../settings/schema.ts";
 import { databaseOf, openDatabase } from "../../state/database.ts";
 import { Console } from "../../terminal/console.ts";
 import type { Place, PlaceOptions } from "./place.ts";
@@ -55,6 +57,7 @@ export async function openLocal(options: PlaceOptions, environment: NodeJS.Proce
     model: modelName(choice),
     isOffline: choice.kind === "offline",
     sandbox: commands === undefined ? "no commands" : `${commands.kind} sandbox`,
+    mode: own.settings.mode,
     notices,
     close,
     local: {
@@ -65,6 +68,9 @@ export async function openLocal(options: PlaceOptions, environment: NodeJS.Proce
       skills: workplace.knowledge.skills.map(String),
       memory: workplace.knowledge.memory.map(String),
       mcp: (mcp?.tools ?? []).map(({ name }) => name),
+      userCommands: own.userCommands,
+      costOf: (usage) => costOf(modelName(choice), usage),
+      budget: budgetWords(own.settings.budget),
       adopt: (threadId) => adopt(records, threadId),
       execute: commands && ((command, signal) => executed(commands, command, signal)),
       remember: async (rule) => {
@@ -73,6 +79,23 @@ export async function openLocal(options: PlaceOptions, environment: NodeJS.Proce
       },
     },
   };
+}
+
+const PER_MILLION = 1_000_000;
+
+/** Undefined for a model without a known price. */
+function costOf(
+  model: string,
+  { input, output }: { readonly input: number; readonly output: number },
+): number | undefined {
+  const name = model.slice(model.indexOf(":") + 1);
+  const price = MODEL_PRICES[name];
+  return price && (input * price.input + output * price.output) / PER_MILLION;
+}
+
+function budgetWords(budget: Settings["budget"]): string | undefined {
+  if (budget?.maxCost !== undefined) return `≤ $${budget.maxCost} a run`;
+  return budget?.maxTokens === undefined ? undefined : `≤ ${budget.maxTokens} tokens a run`;
 }
 
 /** Lines that a start says, for the app to show. */

@@ -2,6 +2,7 @@
 import type { Threads } from "@deepwright/checkpoint";
 import type { Client } from "@deepwright/protocol";
 import type { AllowRule, ApprovalMode, ApprovalModes } from "@deepwright/server";
+import type { UserCommand } from "../../user-files/user-commands.ts";
 
 export interface Place {
   readonly client: Client;
@@ -13,6 +14,8 @@ export interface Place {
   readonly sandbox: string;
   /** Tokens of the model's window; undefined: not known. */
   readonly window?: number | undefined;
+  /** The mode that the settings name; undefined: none. */
+  readonly mode?: ApprovalMode | undefined;
   /** Lines a person reads at the start. */
   readonly notices: readonly string[];
   /** What only a place in this process can do. */
@@ -32,6 +35,12 @@ export interface LocalPlace {
   readonly mcp: readonly string[];
   /** Makes a thread of the database known to the server. */
   adopt(threadId: string): Promise<void>;
+  /** Commands that the person wrote as files. */
+  readonly userCommands: readonly UserCommand[];
+  /** Dollars for tokens; undefined: the price of the model is not known. */
+  costOf(usage: { readonly input: number; readonly output: number }): number | undefined;
+  /** The budget of a run from the settings, in words; undefined: none. */
+  readonly budget: string | undefined;
   /** Runs a command in the sandbox; undefined: there are no commands. */
   readonly execute: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** Keeps a permission for this directory. */
