@@ -166,7 +166,7 @@ describe("at a terminal a person is asked", () => {
     await terminal.answer(MENU, "e\r");
     await terminal.answer("arguments: ", `\x15{"file_path":7}\r`);
     await terminal.answer(MENU, "y\r");
-    await terminal.shows("That was not accepted");
+    await terminal.shows("The answer was not accepted");
     await terminal.answer(MENU, "y\r");
     await terminal.answer(MENU, "r\r");
     await terminal.answer("its result: ", "It is there already\r");

@@ -1,5 +1,4 @@
 /** Answers calls that need approval: by a person, by an option of the command, or by denying them. */
-import type { Hooks } from "../hooks/hooks.ts";
 import type { Person } from "../terminal/confirm.ts";
 import type { Console } from "../terminal/console.ts";
 import { PersonLeft } from "../terminal/prompt.ts";
@@ -26,9 +25,6 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Files of the directory that steer other programs: a person is warned of them. */
   readonly controlPaths?: readonly string[];
-  /** They hear of questions, and may refuse a call before anybody is asked. */
-  readonly hooks?: Hooks | undefined;
-  readonly threadId?: string;
 }
 
 export interface ApproverOptions {
@@ -58,26 +54,9 @@ export class Approver {
     const { first } = this;
     this.first = undefined;
     if (first !== undefined) return all(questions, first);
-    const refused = await this.refusedByHook(questions);
-    if (refused !== undefined) return refused;
     if (this.options.mode === "ask") return this.fromPerson(questions);
     if (this.options.mode === "approve") return all(questions, { type: "approve" });
     return this.options.mode === "deny" && !wasOpen ? this.deny(questions) : WAITS;
-  }
-
-  /** One call that a hook refuses settles the question: the calls beside it are rejected too, and the model may make them again. */
-  private async refusedByHook(questions: readonly Question[]): Promise<Reply | undefined> {
-    const { hooks, threadId, signal } = this.around;
-    if (hooks === undefined) return undefined;
-    for (const { calls } of questions)
-      for (const { tool, args } of calls) {
-        if (hooks.has("notification"))
-          await hooks.run("notification", { threadId, reason: "approval", tool }, signal);
-        if (!hooks.has("before-approval", tool)) continue;
-        const { refused } = await hooks.run("before-approval", { threadId, tool, args }, signal);
-        if (refused !== undefined) return all(questions, { type: "reject", message: refused });
-      }
-    return undefined;
   }
 
   private async fromPerson(questions: readonly Question[]): Promise<Reply> {

@@ -20,14 +20,13 @@ export function hookMiddleware(hooks: Hooks) {
       const { id = "", name, args } = request.toolCall;
       const call = { tool: name, args, callId: id };
       const { signal } = request.runtime ?? {};
-      if (hooks.has("before-tool", name)) {
-        const { refused } = await hooks.run("before-tool", call, signal);
-        if (refused !== undefined)
-          return new ToolMessage({
-            content: `Error: The call of ${name} did not run, a hook refused it: ${refused}`,
-            ...{ tool_call_id: id, name, status: "error" as const },
-          });
-      }
+      const refused = hooks.refusals.get(id) ?? (await hooks.run("before-tool", call, signal)).refused;
+      hooks.refusals.delete(id);
+      if (refused !== undefined)
+        return new ToolMessage({
+          content: `Error: The call of ${name} did not run, a hook refused it: ${refused}`,
+          ...{ tool_call_id: id, name, status: "error" as const },
+        });
       const result = await handler(request);
       if (!hooks.has("after-tool", name)) return result;
       const after = await hooks.run("after-tool", { ...call, ...resultOf(result) }, signal);

@@ -8,6 +8,8 @@ import { runHook } from "./run-hook.ts";
 export type HookVerdict = { readonly refused?: undefined } | { readonly refused: string };
 
 export interface Hooks {
+  /** Reasons by the ids of calls that a hook refused before anybody was asked. */
+  readonly refusals: Map<string, string>;
   /** Whether anything would run. */
   has(event: HookEvent, tool?: string): boolean;
   /**
@@ -37,6 +39,7 @@ export function openHooks({ settings, directory, env, onWarning }: HooksRequest)
       ({ tools }) => typeof tool !== "string" || !tools || tools.some(matches(tool)),
     );
   return {
+    refusals: new Map(),
     has: (event, tool) => chosen(event, tool).length > 0,
     run: async (event, input, signal) => {
       for (const hook of chosen(event, input.tool)) {

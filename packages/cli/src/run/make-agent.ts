@@ -6,6 +6,7 @@ import { boundSandbox } from "../commands/bound-sandbox.ts";
 import { commandGate } from "../commands/command-gate.ts";
 import type { Commands } from "../commands/commands.ts";
 import { placeOf, SANDBOX, type ThreadSandbox } from "../commands/thread-sandbox.ts";
+import { hookedQuestions } from "../hooks/hooked-questions.ts";
 import type { ModelChoice } from "../model/choice.ts";
 import { CLAIM_SECONDS } from "../state/other-run.ts";
 import type { Console } from "../terminal/console.ts";
@@ -57,16 +58,18 @@ export function makeAgent(library: Library, parts: AgentParts): MadeAgent {
     ...parts.web.interruptOn,
     ...mcp?.interruptOn,
   };
-  const settings = { ...settingsOf(library, parts), interruptOn: gate };
+  const { hooks } = parts.settings;
+  const settings = { ...settingsOf(library, parts), interruptOn: hookedQuestions(gate, hooks) };
   const asked = withoutGated(parts);
   if (!mayAsk(options.ask, asked)) {
     const agent = library.createDeepAgent(settings as never);
     return { agent: agent as unknown as RunnableAgent, keeps: { [SANDBOX]: sandbox } };
   }
   const asks = askedTools(options.ask, asked, knownTools(library, settings, mcp));
+  const fully = Object.fromEntries(asks.map((tool) => [tool, askedFully(tool, parts)]));
   const agent = library.createDeepAgent({
     ...settings,
-    interruptOn: { ...gate, ...Object.fromEntries(asks.map((tool) => [tool, askedFully(tool, parts)])) },
+    interruptOn: hookedQuestions({ ...gate, ...fully }, hooks),
     systemPrompt: promptOf(parts, asks.length > 0),
     middleware: [...settings.middleware, ASKED_STATE],
   } as never);

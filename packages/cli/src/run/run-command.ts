@@ -108,14 +108,14 @@ async function startHooks(
 /** With --json the caller is a program: it reads the question and answers with another run. */
 function approverFor(
   { options, console, stop }: Run,
-  { thread: { isKept, id: threadId }, workplace: { controlPaths }, hooks }: Prepared,
+  { thread: { isKept }, workplace: { controlPaths } }: Prepared,
 ): Approver {
   const { yes, json, wait, answer } = options;
   const person = { stdin: process.stdin, stderr: process.stderr };
   const { env: environment } = process;
   const nobody = isKept && (json || wait) ? "wait" : "deny";
   const mode = !json && !wait && isAttended(person, environment) ? "ask" : nobody;
-  const around = { console, person, environment, signal: stop.signal, controlPaths, hooks, threadId };
+  const around = { console, person, environment, signal: stop.signal, controlPaths };
   return new Approver({ mode: yes ? "approve" : mode, first: answer }, around);
 }
 

@@ -9,6 +9,7 @@ import { type Commands, closeCommands } from "../commands/commands.ts";
 import { openCommands } from "../commands/open-commands.ts";
 import { type SandboxOptions, sandboxWithSettings } from "../commands/sandbox-kind.ts";
 import { placeOf, type ThreadSandbox } from "../commands/thread-sandbox.ts";
+import { hookedQuestions, runHooks } from "../hooks/hooked-questions.ts";
 import { choiceLine, type ModelChoice } from "../model/choice.ts";
 import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
@@ -94,13 +95,15 @@ export async function openOwnAgent(
     backend: workplace.backend,
     ...known,
     ...additions.options,
-    middleware: [...middleware, ...additions.middleware, boundSandboxOfServer(sandbox)],
+    middleware: [
+      ...[...middleware, ...additions.middleware, ...runHooks(set.hooks)],
+      boundSandboxOfServer(sandbox),
+    ],
     systemPrompt: { suffix: promptWords(additions.words, commands !== undefined) },
-    interruptOn: modes.gate({
-      ...questions(sandbox, commands, set.judge),
-      ...web.interruptOn,
-      ...mcp?.interruptOn,
-    }),
+    interruptOn: hookedQuestions(
+      modes.gate({ ...questions(sandbox, commands, set.judge), ...web.interruptOn, ...mcp?.interruptOn }),
+      set.hooks,
+    ),
     ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
   } as never);
   return {

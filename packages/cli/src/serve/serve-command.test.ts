@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -145,6 +145,38 @@ test("without a file the CLI's own agent works in the directory, its changes wai
   const elsewhere = new Client({ apiUrl: other.url, apiKey: token as string });
   expect(await client.threads.search()).toHaveLength(1);
   expect(await elsewhere.threads.search()).toEqual([]);
+});
+
+test("settings of the user count for the CLI's own agent: hooks hear of runs and questions, and refuse calls", async () => {
+  const cwd = await directoryWith({ "notes.md": "# Notes\n" });
+  const log = join(homeOf(cwd), "hooks.jsonl");
+  const note = `cat >> '${log}'`;
+  const hooks = {
+    "run-start": [{ command: note }],
+    "run-end": [{ command: note }],
+    notification: [{ command: note }],
+    "before-approval": [{ command: "! grep -q forbidden || { echo 'not that one' >&2; exit 2; }" }],
+  };
+  await mkdir(homeOf(cwd), { recursive: true });
+  await writeFile(join(homeOf(cwd), "settings.json"), JSON.stringify({ hooks, budget: { maxSteps: 50 } }));
+  const { url, token } = await started(["--model", "offline"], cwd);
+  const client = new Client({ apiUrl: url, apiKey: token as string });
+  const events = async () =>
+    (await readFile(log, "utf8"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).event);
+  const runs = async (content: string) => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, "agent", { input: { messages: [{ role: "user", content }] } });
+    return client.threads.get(thread_id);
+  };
+  expect(await runs("Summarise this in report.md")).toMatchObject({ status: "interrupted" });
+  expect(await events()).toEqual(["run-start", "notification"]);
+  const refused = await runs("Summarise this in forbidden.md");
+  expect(refused).toMatchObject({ status: "idle" });
+  expect(JSON.stringify(refused.values)).toContain("did not run, a hook refused it: not that one");
+  expect(await events()).toEqual(["run-start", "notification", "run-start", "run-end"]);
 });
 
 test("a command of the CLI's own agent waits for approval, runs in a sandbox on the directory, ends with the server, and is not done by a server of another directory on the same database", async () => {

@@ -146,6 +146,41 @@ describe("settings in a run", () => {
     expect(JSON.stringify(server.asked()[2]?.body.messages)).toContain("This agent has no tool write_file");
   });
 
+  it("plan mode only looks; memory files of settings are instructions in a trusted directory; a hook answers for a person", async () => {
+    const server = await serverWith([
+      write("/a.txt"),
+      { text: ["planned"] },
+      execute("touch made.txt"),
+      { text: ["done"] },
+    ]);
+    const settings = { memory: { files: ["RULES.md"] } };
+    const directory = await directoryWith({
+      "RULES.md": "Answer in rhymes.",
+      ".deepwright/settings.json": JSON.stringify(settings),
+    });
+    await inHome(directory, "settings.json", {
+      hooks: { "before-approval": [{ command: "echo 'not today' >&2; exit 2", tools: ["execute"] }] },
+    });
+    const env = environment(server);
+    const planned = await runBinary(["run", "go", "--trust"], {
+      cwd: directory,
+      env: { ...env, DEEPWRIGHT_MODE: "plan" },
+    });
+    expect(planned).toMatchObject({ code: 0 });
+    const [first] = server.asked();
+    expect(JSON.stringify(first?.body.tools)).not.toContain('"execute"');
+    const [system] = first?.body.messages ?? [];
+    expect(JSON.stringify(system)).toContain("Answer in rhymes.");
+    expect(JSON.stringify(system)).toContain("End with a plan");
+    expect(toolResults(server).join()).toContain("permission denied for write on /a.txt");
+    expect((await runBinary(["trust", "--yes"], { cwd: directory, env })).stderr).toContain("/RULES.md");
+    expect(await runBinary(["run", "go"], { cwd: directory, env })).toMatchObject({ code: 0 });
+    expect(JSON.stringify(server.asked()[2]?.body.messages[0])).toContain("Answer in rhymes.");
+    expect(toolResults(server).join()).toContain(
+      "The call of execute did not run, a hook refused it: not today",
+    );
+  });
+
   it("config shows where values come from, sets and edits them, and refuses what is wrong", async () => {
     const directory = await directoryWith({ "editor.sh": "sed -i 's/light/purple/' \"$1\"" });
     await chmod(join(directory, "editor.sh"), 0o700);

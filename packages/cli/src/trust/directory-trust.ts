@@ -8,6 +8,7 @@ import {
   type InstructionFile,
   MEMORY,
   mainFiles,
+  memoryFilesOf,
   ruleFiles,
   SKILLS,
   skillFiles,
@@ -43,7 +44,7 @@ export async function directoryTrust(
   const found = [...memory, ...skills].filter((source) => !isOwn(source));
   const isOld = found.length > 0 && !isTrusted;
   const kept = isOld ? await openTrustRecord(homeOf(environment)).get(directory) : undefined;
-  const known = found.length === 0 ? new Map() : await trustedFiles(project, kept, isTrusted);
+  const known = found.length === 0 ? new Map() : await trustedFiles(project, kept, isTrusted, found);
   return {
     untrusted: known === undefined || (isOld && kept === undefined) ? found : [],
     hasChanged: known === undefined && kept !== undefined && kept.files.some(([path]) => isMain(path)),
@@ -59,11 +60,15 @@ async function trustedFiles(
   project: BackendProtocol,
   kept: TrustedDirectory | undefined,
   isTrusted: boolean,
+  found: readonly string[],
 ): Promise<ReadonlyMap<string, string> | undefined> {
   if (!isTrusted && kept === undefined) return new Map();
   const now = await mainFiles(project).catch(tooMuch);
   if (now === undefined) return undefined;
-  if (isTrusted) return hashes([...now, ...(await ruleFiles(project))]);
+  if (isTrusted) {
+    const named = found.filter((path) => !path.endsWith("/") && path !== MEMORY).map((path) => path.slice(1));
+    return hashes([...now, ...(await ruleFiles(project)), ...(await memoryFilesOf(project, named))]);
+  }
   const known = new Map(kept?.files);
   return changedFiles(known, now).length === 0 ? known : undefined;
 }
