@@ -239,7 +239,7 @@ describe("at a terminal a person is asked", () => {
     const asked = terminal.screen();
     expect(asked.slice(0, asked.indexOf("  y yes"))).not.toMatch(UNSEEN);
     expect(asked).toContain("  content: (11 lines, 203 KB)\n  │ \\x1b[2Jone\\u202e\n");
-    expect(asked).toMatch(/rows are not shown: v shows all of it; this is its end/);
+    expect(asked).toMatch(/rows are not shown: v shows all; this is the end/);
     expect(asked).toContain("  │ ⟨6 empty lines⟩\n  │ rm -rf ~ \\u200b\n");
     for (const warning of [
       "! content: 1 character that turns the direction of text, such as \\u202e",
