@@ -168,7 +168,7 @@ function refuseDuplicates(given: readonly AgentMiddleware[]): void {
   const twice = given.find((m, i) => given.findIndex((other) => sameName(other, m)) !== i);
   if (twice)
     throw new ConfigurationError("DUPLICATE_MIDDLEWARE", `The middleware '${twice.name}' was given twice.`, {
-      hint: "Give each middleware a name of its own.",
+      hint: "Give each middleware its own name.",
     });
 }
 

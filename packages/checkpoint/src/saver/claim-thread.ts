@@ -197,7 +197,7 @@ class Claim implements ThreadClaim {
     clearInterval(this.timer);
     this.lost.abort(
       new DeepwrightError("CLAIM_LOST", `Another run has taken over the thread '${this.threadId}'.`, {
-        hint: "This one was stopped for longer than its claim lived; what it wrote before stands.",
+        hint: "This run was suspended for longer than its claim lived; its earlier writes are stored.",
       }),
     );
   }

@@ -52,7 +52,7 @@ export class WorkerThread {
 
   #die(cause: unknown): void {
     this.#death ??= new DeepwrightError("STORAGE_UNAVAILABLE", "The thread of the database has ended.", {
-      hint: "Open the database again; what was acknowledged is in it.",
+      hint: "Open the database again; it has all acknowledged writes.",
       cause,
     });
     const waiting = [...this.#waiting.values()];

@@ -4,6 +4,6 @@ export function tooLarge(mostBytes: number): DeepwrightError {
   return new DeepwrightError(
     "VALUE_TOO_LARGE",
     `What is stored here is larger than the ${mostBytes} bytes that are read at once.`,
-    { hint: "Ask for less: leave large fields out, pass the item over, or read one file at a time." },
+    { hint: "Request less: leave large fields out, skip the item, or read one file at a time." },
   );
 }

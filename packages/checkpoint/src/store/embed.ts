@@ -42,6 +42,6 @@ function checkedVector({ dims }: IndexConfig, vector: readonly number[] | undefi
   throw new DeepwrightError(
     "INVALID_OPTION",
     `The store's index expects vectors of ${dims} numbers, and the embeddings gave ${vector?.length ?? "none"}.`,
-    { hint: "Set `index.dims` to what the model gives." },
+    { hint: "Set `index.dims` to the length of the model's vectors." },
   );
 }

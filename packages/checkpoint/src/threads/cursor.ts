@@ -17,6 +17,6 @@ export function placeAfter(cursor: string): NonNullable<ThreadQuery["after"]> {
   if (Number.isSafeInteger(updatedAt) && typeof threadId === "string" && !threadId.includes("\0"))
     return { updatedAt, threadId };
   throw new DeepwrightError("INVALID_INPUT", "'after' is not a place in the list of threads.", {
-    hint: "Hand back `next` of the page before.",
+    hint: "Pass `next` of the previous page.",
   });
 }

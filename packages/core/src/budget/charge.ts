@@ -96,7 +96,7 @@ function unknownPrice(model: string): DeepwrightError {
     "PRICE_UNKNOWN",
     `The budget limits the cost, but the price of the model ${name} is not known.`,
     {
-      hint: `State it in dollars for a million tokens: budget: {prices: {"${model}": {input: 1, output: 5}}, ...}.`,
+      hint: `Set it in dollars per million tokens: budget: {prices: {"${model}": {input: 1, output: 5}}, ...}.`,
     },
   );
 }

@@ -41,7 +41,7 @@ function ofThread(option: string, path: string): ConfigurationError {
   return new ConfigurationError(
     "INVALID_OPTION",
     `'${path}' (option '${option}') lies in the state of a thread: what is written there ends with the run.`,
-    { hint: "Mount a backend there that outlasts it, e.g. a FilesystemBackend or a StoreBackend." },
+    { hint: "Mount a backend there that outlives it, e.g. a FilesystemBackend or a StoreBackend." },
   );
 }
 
@@ -82,6 +82,6 @@ export class WrittenPaths {
 
 function notThere(path: string): DeepwrightError {
   return new DeepwrightError("STORAGE_UNAVAILABLE", `What was written to '${path}' is not there.`, {
-    hint: "The backend must have the same files in every run: a factory has to make it over the same place.",
+    hint: "The backend must have the same files in every run: a factory has to return the same storage.",
   });
 }

@@ -129,6 +129,6 @@ export function recordPath({ directory }: Pick<RecordLocation, "directory">): st
 
 function unusable(path: string, reason: string): DeepwrightError {
   return new DeepwrightError("STORAGE_UNAVAILABLE", `'${path}' cannot be used: ${reason}.`, {
-    hint: "Nothing is changed in memory without a record of it.",
+    hint: "Memory files are changed only with a record of the change.",
   });
 }

@@ -49,7 +49,7 @@ export function createAsyncSubAgentMiddleware(
   const [other] = checkedSubAgents(asyncSubAgents, (subAgent) => background.push(subAgent));
   if (other !== undefined)
     throw new ConfigurationError("INVALID_OPTION", `The subagent '${other.name}' has no 'graphId'.`, {
-      hint: "Subagents that are waited for belong to createSubAgentMiddleware.",
+      hint: "Put other subagents into createSubAgentMiddleware.",
     });
   return asyncDelegation(background, checkGraphs("asyncAgents", asyncAgents), systemPrompt ?? undefined);
 }

@@ -99,7 +99,7 @@ export function checkedSubAgents(
     const subAgent = checked(item, index);
     if (names.has(subAgent.name))
       throw new ConfigurationError("DUPLICATE_SUBAGENT", `Two subagents have the name '${subAgent.name}'.`, {
-        hint: "Give each a name of its own.",
+        hint: "Give each its own name.",
       });
     names.add(subAgent.name);
     if (!isAsyncSubAgent(subAgent)) return [subAgent];

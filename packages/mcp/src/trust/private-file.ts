@@ -46,7 +46,7 @@ function foreign(path: string, what: string): ConfigurationError {
     "INVALID_OPTION",
     `${path} is ${what}: what it says is not taken for yours.`,
     {
-      hint: "Remove it: you are asked again.",
+      hint: "Remove it; you will be asked again.",
     },
   );
 }

@@ -179,7 +179,7 @@ async function inTurn<Result>(key: unknown, work: () => Promise<Result>): Promis
 
 function unusable(path: string, cause?: unknown): ConfigurationError {
   return new ConfigurationError("INVALID_OPTION", `${path} is not the list of trusted MCP servers.`, {
-    hint: "Remove it: you are asked again.",
+    hint: "Remove it; you will be asked again.",
     cause,
   });
 }

@@ -123,7 +123,7 @@ export class CompositeBackend extends ForwardingBackend {
     throw new DeepwrightError(
       "INVALID_INPUT",
       "CompositeBackend was used outside a run, but some of its backends are made for each run.",
-      { hint: "Use it in a tool or node, or give it instances." },
+      { hint: "Use it in a tool or node, or pass instances." },
     );
   }
 

@@ -137,6 +137,6 @@ function hostDirectory(rootDir: string, platform: string): string {
   const canonical = canonicalPath(rootDir);
   if (canonical.error === undefined) return canonical.path;
   throw new ConfigurationError("INVALID_OPTION", `rootDir cannot be used: ${canonical.error}.`, {
-    hint: "With virtualMode: true, / is rootDir whatever it is called.",
+    hint: "With virtualMode: true, / is rootDir.",
   });
 }

@@ -49,7 +49,7 @@ interface KindWords {
   readonly hint: string;
 }
 
-const RESUME = "The thread is unharmed: run it again to go on.";
+const RESUME = "The thread is intact: run it again to continue.";
 
 const UNKNOWN: KindWords = { code: "MODEL_UNAVAILABLE", says: "did not answer", hint: RESUME };
 
@@ -73,7 +73,7 @@ const KINDS: Partial<Readonly<Record<FailureKind, KindWords>>> = {
   invalid: {
     code: "MODEL_REFUSED_REQUEST",
     says: "refused the request",
-    hint: "Asking again would not help: change the request, its settings or the model.",
+    hint: "A retry would not help: change the request, its settings or the model.",
   },
 };
 

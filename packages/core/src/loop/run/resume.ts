@@ -75,7 +75,7 @@ function hasTargets(goto: unknown): boolean {
 function checkAnswer(resume: unknown, pending: readonly { readonly id?: string }[]): void {
   if (pending.length === 0)
     throw new DeepwrightError("NOTHING_TO_RESUME", "This thread waits for no answer.", {
-      hint: "It was answered already, or a new message closed the question.",
+      hint: "It was already answered, or a new message closed the question.",
     });
   const ids = pending.map((interrupt) => interrupt.id ?? "");
   const keys =

@@ -278,7 +278,7 @@ export class PolicyBackend extends ForwardingBackend {
     throw new ConfigurationError(
       "INVALID_OPTION",
       "readOnly and denyPrefixes do not hold for commands, and this backend can run them.",
-      { hint: "Use a backend without execute, or say allowExecute: true." },
+      { hint: "Use a backend without execute, or set allowExecute: true." },
     );
   }
 }
