@@ -20,7 +20,7 @@ export function demandApproval<Source extends object>(
   return Object.defineProperty(source, APPROVAL_DEMAND, { value: why }) as Source & WithApprovalDemand;
 }
 
-/** The same demand, for whoever stands in front of one of the sources. */
+/** The same demand, for a backend in front of one of the sources. */
 export function sameDemand(...sources: readonly unknown[]): WithApprovalDemand {
   const why = sources.map(approvalDemandOf).find((one) => one !== undefined);
   return why === undefined ? {} : { [APPROVAL_DEMAND]: why };

@@ -1,6 +1,6 @@
 /**
  * An ability some backends have beyond the protocol: the files of one name in the directories of a directory,
- * in one go. It is there for speed; whoever uses it can do without.
+ * in one go. It is there for speed; callers work without it too.
  */
 import type { CHILD_FILES } from "../internal-symbols.ts";
 import type { FileError, OperationOptions } from "./backend.ts";

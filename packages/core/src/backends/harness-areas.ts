@@ -42,14 +42,14 @@ export function isOwnRecord({ state }: Pick<BackendRuntime, "state">, path: stri
   const compaction = (state as Record<string, { historyPath?: unknown } | undefined> | undefined)?.[
     COMPACTION
   ];
-  return isRecord(compaction?.historyPath, path);
+  return isRecordPath(compaction?.historyPath, path);
 }
 
-/** Numbered parts are told of as `name.part-*.md`. */
-function isRecord(told: unknown, path: string): boolean {
-  if (typeof told !== "string") return false;
-  if (!told.endsWith("*.md")) return told === path;
-  const start = told.slice(0, -"*.md".length);
+/** Numbered parts are recorded as `name.part-*.md`. */
+function isRecordPath(recorded: unknown, path: string): boolean {
+  if (typeof recorded !== "string") return false;
+  if (!recorded.endsWith("*.md")) return recorded === path;
+  const start = recorded.slice(0, -"*.md".length);
   return path.startsWith(start) && /^\d+\.md$/.test(path.slice(start.length));
 }
 

@@ -43,8 +43,8 @@ export function resolveBackend(
 export function makeBackend(source: BackendSource, runtime: BackendRuntime): Awaitable<BackendProtocol> {
   if (typeof source !== "function") return adapted(source);
   if (isBackendClass(source)) return adapted(new source(runtime));
-  const told = approvalDemandOf(source) === undefined ? runtime : { ...runtime, ...sameDemand(source) };
-  return then(source(told), adapted);
+  const given = approvalDemandOf(source) === undefined ? runtime : { ...runtime, ...sameDemand(source) };
+  return then(source(given), adapted);
 }
 
 function adapted(backend: AnyBackendProtocol): BackendProtocol {

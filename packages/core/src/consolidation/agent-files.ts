@@ -8,7 +8,7 @@ import { PolicyBackend, type PolicyOperation } from "../permissions/policy/polic
 /** Where the harness puts what is too long for the context: in the state of the run, which ends with it. */
 const AREAS = ["large_tool_results", "conversation_history"];
 
-/** `onWrite` is told the path of each change the backend says it has made. */
+/** `onWrite` gets the path of each change that the backend has made. */
 export function agentFiles(
   backend: BackendSource,
   memory: readonly string[],

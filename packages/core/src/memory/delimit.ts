@@ -1,4 +1,4 @@
-/** How the content of files is put between words of ours, so that it can be told from them. */
+/** Delimiters around the content of files, so that the model can tell it from our own words. */
 import { showPath } from "../paths.ts";
 import { normalizeLineEnds } from "../text/lines.ts";
 

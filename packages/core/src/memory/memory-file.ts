@@ -21,7 +21,7 @@ export interface MemoryFile {
   readonly problem?: string;
   /** Found where the agent works; not a source. */
   readonly nested?: boolean;
-  /** The model is told not to change it. */
+  /** The prompt says not to change it. */
   readonly readOnly?: boolean;
   /** Nobody has vouched for its content: it stands outside the system prompt, as data. */
   readonly untrusted?: boolean;
@@ -44,7 +44,7 @@ export function memoryFile({ path, text, goesOn = false, problem }: ReadFile, li
   return { path, text: beginning, ...(isCut && { goesOn: true }), mark: textHash(text) };
 }
 
-/** Whether the model would learn something from being told. */
+/** Whether an announcement would be news to the model. */
 export function isSame(one: MemoryFile, other: MemoryFile): boolean {
   return one.mark === other.mark && one.problem === other.problem;
 }

@@ -37,10 +37,10 @@ import {
   type Visit,
 } from "./visit.ts";
 
-/** Private keys of the state: what was loaded, and what was told since. */
+/** Private keys of the state: the loaded files, and the changes announced since. */
 export interface MemoryKeys {
   readonly loaded: string;
-  readonly told: string;
+  readonly announced: string;
 }
 
 export interface MemoryStagesOptions {
@@ -123,8 +123,8 @@ async function currentMemory(
   const { section, isUntrusted } = options;
   const visit: Visit = { task, backend, visible, section, operation, sourceOperation, isUntrusted };
   const memory = isFirst ? await firstMemory(visit, thread, options) : loaded;
-  const told = isFirst ? {} : announcedIn(task, keys);
-  const known = knownFiles(memory, told);
+  const announced = isFirst ? {} : announcedIn(task, keys);
+  const known = knownFiles(memory, announced);
   const changed =
     isLookedAt && !isFirst ? await changedFiles(visit, known, wrote) : { now: known, announcements: [] };
   const base = backend.workingDirectory ?? "/";
@@ -165,22 +165,22 @@ async function firstMemory(
   return memory;
 }
 
-/** From now on the prompt says all that the model was told. */
+/** From now on the prompt has all announced changes. */
 function load(task: StageTask, keys: MemoryKeys, memory: LoadedMemory): void {
   task.write(keys.loaded, memory);
-  if (Object.keys(announcedIn(task, keys)).length > 0) task.write(keys.told, {});
+  if (Object.keys(announcedIn(task, keys)).length > 0) task.write(keys.announced, {});
 }
 
 function announcedIn(task: StageTask, keys: MemoryKeys): AnnouncedMemory {
-  return (task.read(keys.told) as AnnouncedMemory | undefined) ?? {};
+  return (task.read(keys.announced) as AnnouncedMemory | undefined) ?? {};
 }
 
-/** As the model was last told of them; the sources first, then others in the order they were told. */
-function knownFiles(memory: LoadedMemory, told: AnnouncedMemory): readonly MemoryFile[] {
+/** Files as the model last read them: the sources first, then others in the order of their announcement. */
+function knownFiles(memory: LoadedMemory, announced: AnnouncedMemory): readonly MemoryFile[] {
   const loaded = new Set(memory.files.map(({ path }) => path));
   return [
-    ...memory.files.map((file) => told[file.path] ?? file),
-    ...Object.values(told).filter(({ path }) => !loaded.has(path)),
+    ...memory.files.map((file) => announced[file.path] ?? file),
+    ...Object.values(announced).filter(({ path }) => !loaded.has(path)),
   ];
 }
 
@@ -206,7 +206,7 @@ function announce(
       section,
     ),
   );
-  task.write(keys.told, { ...announcedIn(task, keys), ...announcedFiles(announcements) });
+  task.write(keys.announced, { ...announcedIn(task, keys), ...announcedFiles(announcements) });
 }
 
 /** Untrusted content stands behind the last message, and nowhere else. */
@@ -257,8 +257,8 @@ function newDirectories(
   if (first === undefined) return [];
   const empty = emptyDirectories(looked.get(first) ?? new Set(), turn, base);
   looked.set(first, empty);
-  const told = new Set(known.flatMap(({ nested, path }) => (nested ? [parentPath(path)] : [])));
-  return directoriesOf(turn.done, base).filter((one) => !empty.has(one) && !told.has(one));
+  const announced = new Set(known.flatMap(({ nested, path }) => (nested ? [parentPath(path)] : [])));
+  return directoriesOf(turn.done, base).filter((one) => !empty.has(one) && !announced.has(one));
 }
 
 /** Stored announcements are in the state; only the others are remembered here. */
@@ -268,9 +268,9 @@ function noteEmpty(
   directories: readonly string[],
   rules: readonly Announcement[],
 ): void {
-  const told = new Set(rules.map(({ file }) => parentPath(file.path)));
+  const announced = new Set(rules.map(({ file }) => parentPath(file.path)));
   const empty = thread[0] && looked.get(thread[0]);
-  for (const directory of directories) if (!told.has(directory)) empty?.add(directory);
+  for (const directory of directories) if (!announced.has(directory)) empty?.add(directory);
 }
 
 /** A call may have put rules where there were none. */
@@ -288,7 +288,7 @@ function emptyDirectories(empty: Set<string>, turn: LastTurn, base: string): Set
 const HINT =
   "\n`<!-- kept … -->` only stands for a comment in what you were shown. Read the file, then use its exact text.";
 
-/** An edit made from the shown text does not match where a comment is: the model is told why. */
+/** An edit made from the shown text does not match where a comment is: the error says why. */
 function withHint(message: ToolMessage, call: ToolCall): ToolMessage {
   const { old_string } = (call.args ?? {}) as { old_string?: unknown };
   if (call.name !== "edit_file" || message.status !== "error" || typeof message.content !== "string")

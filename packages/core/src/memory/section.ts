@@ -19,7 +19,7 @@ export function reminderLimit({ fileLimit }: SectionOptions): number {
   return Math.min(16_000, fileLimit);
 }
 
-/** The same in tokens: what is told once more must leave room for the rest. */
+/** The same in tokens: repeated content must leave room for the rest. */
 export function reminderTokens({ tokens }: SectionOptions): number | undefined {
   return tokens === undefined ? undefined : Math.floor(tokens / 2);
 }

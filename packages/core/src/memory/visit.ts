@@ -34,7 +34,7 @@ export interface LoadedMemory {
   readonly compactions: number;
 }
 
-/** In the state: files the model was told about since then, by path, as they were. */
+/** In the state: files announced to the model since then, by path, as they were. */
 export type AnnouncedMemory = Readonly<Record<string, MemoryFile>>;
 
 /** Announcement about one file. */
@@ -53,7 +53,7 @@ export interface Visit {
   readonly visible: ReadonlySet<string>;
   readonly section: SectionOptions;
   readonly operation: OperationOptions;
-  /** For the sources: whoever declared them wants them read, whatever the agent itself may read. */
+  /** For the sources: they are read even where the agent itself may not read. */
   readonly sourceOperation: OperationOptions;
 }
 
@@ -134,7 +134,7 @@ async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]
   return file;
 }
 
-/** Rules of directories nobody looked into yet. A copy of what the model knows already is not told. */
+/** Rules of directories nobody looked into yet. A copy of known content is not announced. */
 export async function newRules(
   visit: Visit,
   directories: readonly string[],

@@ -69,8 +69,8 @@ export function memoryMiddleware(
 ): AgentMiddleware & WithStages {
   checkOptions(options);
   const backend = options.backend ?? new StateBackend();
-  const keys = { loaded: key, told: `${key}Told` };
-  const channels = { [keys.loaded]: z.any(), [keys.told]: z.any(), [REMINDERS]: remindersValue() };
+  const keys = { loaded: key, announced: `${key}Told` };
+  const channels = { [keys.loaded]: z.any(), [keys.announced]: z.any(), [REMINDERS]: remindersValue() };
   const stages = createMemoryStages({
     keys,
     sources: options.sources.map(withHome),

@@ -1,4 +1,4 @@
-/** Where a project and a user keep what agents are told: paths, found by looking at the disk. Node only. */
+/** Paths of the settings directories of a project and a user, found by looking at the disk. Node only. */
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";

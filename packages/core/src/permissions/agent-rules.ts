@@ -4,7 +4,7 @@ import { type PermissionGate, permissionGate } from "./gate.ts";
 import { checkPermissions, type Rules } from "./rules.ts";
 import { warnAbout } from "./warnings.ts";
 
-/** Checked; what is hardly meant is told on the console, once. */
+/** Checked rules. Rules that are probably a mistake are warned about on the console, once. */
 export function permissionsOption({ permissions }: { readonly permissions?: unknown }): Rules {
   const rules = checkPermissions(permissions);
   warnAbout(rules);

@@ -211,7 +211,7 @@ export class GuardedBackend extends ForwardingBackend implements OfThread, WithC
     return { inner, targets, options: await this.#judge.whenOpened(operation, options) };
   }
 
-  /** Where a link leads is told only about what may be read. */
+  /** Only a readable path shows where its link leads. */
   async #realPath(path: string, options?: OperationOptions): Promise<string | FileError> {
     const inner = this.#inner;
     const act = (target: string) => inner.realPath?.(target, options) ?? target;

@@ -31,12 +31,12 @@ export function permissionWarnings(
   });
 }
 
-const told = new WeakSet<object>();
+const warned = new WeakSet<object>();
 
 /** Written to the console, once for each list. */
 export function warnAbout(rules: Rules): void {
-  if (told.has(rules)) return;
-  told.add(rules);
+  if (warned.has(rules)) return;
+  warned.add(rules);
   for (const warning of permissionWarnings(rules)) warnOnConsole("permissions", warning);
 }
 

@@ -151,8 +151,8 @@ function checkedSkill({ path }: Candidate, head: Head): CheckedSkill {
     };
   const directory = parentPath(path);
   const result = checkSkill(head.fields, path, directory.slice(directory.lastIndexOf("/") + 1));
-  if (head.mended === undefined) return result;
-  const what = `is not valid YAML: put the value of '${head.mended.join("', '")}' in quotes`;
+  if (head.quoted === undefined) return result;
+  const what = `is not valid YAML: put the value of '${head.quoted.join("', '")}' in quotes`;
   return { ...result, warnings: [warning("SKILL_IRREGULAR", path, what), ...result.warnings] };
 }
 

@@ -18,9 +18,9 @@ export function changeWords(before: Catalog, after: Catalog): string | undefined
     else if (line(known, known.path) !== text) lines.push(`${text} (changed)`);
   }
   for (const name of old.keys()) if (!now.has(name)) lines.push(`- ${shown(name)} (gone)`);
-  const told = new Set(before.warnings.map(({ message }) => message));
+  const shownBefore = new Set(before.warnings.map(({ message }) => message));
   for (const { message } of after.warnings)
-    if (!told.has(message)) lines.push(`- Warning: ${shown(message)}`);
+    if (!shownBefore.has(message)) lines.push(`- Warning: ${shown(message)}`);
   if (lines.length === 0) return undefined;
   const rest = lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : [];
   return ["The skills have changed:", ...lines.slice(0, MAX_LINES), ...rest].join("\n");

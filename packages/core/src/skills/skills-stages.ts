@@ -37,8 +37,8 @@ interface Found {
 /** Skills that one run was shown. */
 interface RunSkills {
   readonly listed: Promise<Found>;
-  /** With the changes that were told since. */
-  told: Promise<Found>;
+  /** The list with the changes that the model has read since. */
+  announced: Promise<Found>;
 }
 
 export function createSkillStages(options: SkillStagesOptions): Stages {
@@ -92,10 +92,10 @@ class AgentSkills {
     if (run === undefined) return message;
     const { trusted, data } = await run.listed;
     if (!this.#mayChangeSkills(message, call, [...trusted.sources, ...data.sources])) return message;
-    const before = run.told;
+    const before = run.announced;
     const after = this.#loadAgain(task, before);
     // Calls of one turn come here at the same time: each is compared with the one before it.
-    run.told = after;
+    run.announced = after;
     after.catch(() => {});
     const [old, now] = [await before, await after];
     const words = changeWords(old.trusted, now.trusted);
@@ -110,7 +110,7 @@ class AgentSkills {
 
   #begin(task: StageTask): RunSkills {
     const listed = this.#load(task);
-    return { listed, told: listed };
+    return { listed, announced: listed };
   }
 
   async #load(task: StageTask): Promise<Found> {

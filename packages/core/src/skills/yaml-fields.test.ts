@@ -34,7 +34,7 @@ describe("front matter in full YAML", () => {
 
   test("takes a value with a colon in it as text, and says so", async () => {
     const result = await readFields("name: pdf\ndescription: Use this: it's for 'forms'\n");
-    expect(result).toMatchObject({ mended: ["description"] });
+    expect(result).toMatchObject({ quoted: ["description"] });
     expect(result.fields?.get("description")).toBe("Use this: it's for 'forms'");
   });
 

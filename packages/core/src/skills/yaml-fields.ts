@@ -8,7 +8,7 @@ export type Fields =
   | {
       readonly fields: FieldMap;
       /** Keys whose value was no YAML and was taken as text. */
-      readonly mended?: readonly string[];
+      readonly quoted?: readonly string[];
       readonly problem?: undefined;
     }
   | { readonly problem: string; readonly fields?: undefined };
@@ -40,10 +40,10 @@ const MAX_REMEMBERED_LENGTH = 8192;
 export function parseFields(text: string, yaml: Yaml): Fields {
   const result = parseStrictly(text, yaml);
   if (result.problem === undefined) return result;
-  const { mended, keys } = withQuotes(text);
+  const { quoted, keys } = withQuotes(text);
   if (keys.length === 0) return result;
-  const again = parseStrictly(mended, yaml);
-  return again.problem === undefined ? { fields: again.fields, mended: keys } : result;
+  const again = parseStrictly(quoted, yaml);
+  return again.problem === undefined ? { fields: again.fields, quoted: keys } : result;
 }
 
 function parseStrictly(text: string, { parseDocument }: Yaml): Fields {
@@ -94,15 +94,15 @@ function repeatedKey(contents: unknown): string | undefined {
 const UNQUOTED = /^(name|description|license|compatibility|allowed-tools):[ \t]+([^\s'"[{|>&*!%@`#].*)$/gm;
 
 /** A description with a colon in it is the usual mistake; others read it as it is meant. */
-function withQuotes(text: string): { readonly mended: string; readonly keys: readonly string[] } {
+function withQuotes(text: string): { readonly quoted: string; readonly keys: readonly string[] } {
   const keys: string[] = [];
-  const mended = text.replace(UNQUOTED, (line: string, key: string, rest: string) => {
+  const quoted = text.replace(UNQUOTED, (line: string, key: string, rest: string) => {
     const value = rest.trimEnd();
     if (!/:(?:\s|$)/.test(value)) return line;
     keys.push(key);
     return `${key}: '${value.replaceAll("'", "''")}'`;
   });
-  return { mended, keys };
+  return { quoted, keys };
 }
 
 function firstLine(text: string): string {

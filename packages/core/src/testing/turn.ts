@@ -25,7 +25,7 @@ export interface ScriptedTurn {
   readonly usage?: Partial<UsageMetadata>;
   readonly responseMetadata?: Readonly<Record<string, unknown>>;
   readonly additionalKwargs?: Readonly<Record<string, unknown>>;
-  /** The message's id; absent means that whoever runs the model must give one. */
+  /** The message's id; absent means that the caller of the model must give one. */
   readonly id?: string;
   /** Milliseconds before this reply, instead of the model's `latency`. */
   readonly latency?: number;

@@ -34,7 +34,7 @@ export const EXECUTE_DESCRIPTION =
   "Run a shell command and get its output and exit code. It gets no input, and what it starts in the background ends with it.";
 
 export interface ExecuteToolOptions {
-  /** The backend for one call; one that cannot run commands is told to the model. */
+  /** The backend for one call; the model reads an error when it cannot run commands. */
   readonly backend: (runtime: BackendRuntime) => BackendProtocol | Promise<BackendProtocol>;
   /** Replaces our words for the model. */
   readonly description?: string;

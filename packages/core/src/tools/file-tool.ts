@@ -29,7 +29,7 @@ export interface FileToolOptions {
   readonly description?: string;
   /** Directories the tool may touch; absent: all. */
   readonly allowedPrefixes?: readonly string[];
-  /** Gets each canonical path and returns the one to use; what it throws is told to the model. */
+  /** Gets each canonical path and returns the one to use; the model reads the error that it throws. */
   readonly validatePath?: (path: string) => string;
   /** Matches grep returns when the model names no number; null: all. */
   readonly grepMaxCount?: number | null;

@@ -8,7 +8,7 @@ export type OlderPage =
   | FileError;
 
 const REMINDER = /^\s*(?:<[\w-]+>\s*)?System reminder: File exists but has empty contents/;
-/** One line that begins like this. A file of one such line cannot be told from an error. */
+/** One line that begins like this. A file of one such line looks like an error. */
 const ERROR = /^Error(?: reading file[^\n]*)?: [^\n]*\n?$/;
 /** `cat -n`, our bar, or an arrow; a line cut in pieces has them numbered `12.1`, `12.2`. */
 const ROW = /^ *(\d+)(\.\d+)?(?:\t|│|→)/;

@@ -276,7 +276,7 @@ class AdaptedSandbox extends AdaptedBackend implements SandboxBackendProtocol {
     return this.#sandbox.id;
   }
 
-  /** An older sandbox is not told of a stop: its command may go on, but nobody waits for it. */
+  /** An older sandbox gets no abort signal: its command may go on, but nobody waits for it. */
   async execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse> {
     const { signal } = options ?? {};
     signal?.throwIfAborted();

@@ -59,7 +59,7 @@ export class KnownChildren {
     this.#stamp = isSettled ? stampOf(stats) : undefined;
   }
 
-  /** The very result of the last time, if nothing changed since and whoever asks knows all of it. */
+  /** The very result of the last time, if nothing changed since and the caller knows all of it. */
   async unchanged(): Promise<ChildFiles | undefined> {
     const before = known.get(this.#key);
     if (before === undefined || before.stamp !== this.#stamp) return undefined;
@@ -82,7 +82,7 @@ export class KnownChildren {
       stamp: this.#stamp,
       hostPaths: children.map(({ name }) => `${this.#hostPath}/${name}/${this.#request.name}`),
       marks: children.map(({ seen }) => seen && markOf(seen)),
-      // Their beginnings were for whoever asked then.
+      // Their beginnings were for the earlier caller.
       result: { ...result, files: result.files.map(({ head: _, ...file }) => file) },
     });
   }

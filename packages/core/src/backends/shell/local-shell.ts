@@ -136,7 +136,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     return withMembers(super.withRuntime(runtime), { execute });
   }
 
-  /** Once, whoever comes first; after a failure again. */
+  /** Initialises once for all callers; tries again after a failure. */
   #ready(): Promise<void> {
     this.#initialized ??= this.#makeFiles().then(
       () => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { busyTurn } from "./busy-turn.ts";
 import { startProgram } from "./child-process.ts";
 
-/** The ends are file descriptors; whoever opened the pipe closes them. */
+/** The ends are file descriptors. The caller that opened the pipe closes them. */
 export interface OutputPipe {
   readonly path: string;
   readonly readEnd: number;

@@ -29,7 +29,7 @@ const KERNEL_THREADS = 2;
 
 /**
  * Asks every process of the command to end and returns the ids of those outside its group, which a later
- * kill must be told: once their parents have ended, their descent is forgotten.
+ * kill must be given: once their parents have ended, their descent is forgotten.
  */
 export function terminateCommand(command: CommandProcess): readonly number[] {
   const known = find(command).alive;

@@ -59,7 +59,7 @@ export interface CommandLaunch {
   /** On whose behalf it is started; only root can name somebody else. */
   readonly uid?: number;
   readonly gid?: number;
-  /** Told the process id as soon as there is one. */
+  /** Called with the process id as soon as there is one. */
   readonly onStart?: (pid: number) => void;
 }
 

@@ -4,7 +4,7 @@
  * A channel shows a task the state at the start of the superstep. Tool calls of one turn run side by
  * side, so each must also see what the others have changed, or all but the last change of a file would be
  * lost. The engine applies the writes of tasks in task order, not in the order of time: a task that comes
- * earlier in that order cannot change a file after a later one did. It is told so.
+ * earlier in that order cannot change a file after a later one did. It gets an error that says so.
  */
 import {
   checkpointerOf,
@@ -222,7 +222,7 @@ function conflict(path: string): FileError {
 
 /** Per run, and per graph within it (a child has a namespace of its own), the latest superstep. */
 const runs = new WeakMap<object, Map<string, PendingFiles>>();
-/** For calls that were not told which superstep they belong to: each sees at least its own changes. */
+/** For calls without a known superstep: each sees at least its own changes. */
 const lonelyCalls = new WeakMap<object, PendingFiles>();
 
 function pendingFor(config: TaskConfig): PendingFiles {

@@ -121,7 +121,7 @@ function assistantIn(record: Record<string, unknown> | undefined): string | unde
   return textOf(record?.assistant_id) ?? textOf(record?.assistantId);
 }
 
-/** Where a LangGraph server puts whom it has authenticated. */
+/** The key under which a LangGraph server puts the authenticated user. */
 function userIn(configurable: Record<string, unknown> | undefined): ServerInfo["user"] {
   const identity =
     textOf(recordOf(configurable?.langgraph_auth_user)?.identity) ??

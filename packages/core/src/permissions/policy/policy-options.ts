@@ -39,7 +39,7 @@ export interface PolicyOptions {
   readonly denyPrefixes?: readonly string[] | null;
   readonly readOnly?: boolean | null;
   readonly rateLimit?: RateLimit | null;
-  /** Told after each operation; nothing it does can change the result. */
+  /** Called after each operation; nothing it does can change the result. */
   readonly audit?: ((event: AuditEvent) => unknown) | null;
   /** Asked before each operation, about the path that was given and, where links lead elsewhere, about that. */
   readonly check?: PolicyCheck | null;

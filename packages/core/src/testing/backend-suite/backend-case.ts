@@ -36,7 +36,7 @@ export interface BackendSuiteOptions extends RandomOptions {
   readonly storesBytes?: boolean;
   /** Shows and edits text in UTF-16, Latin-1 and East Asian encodings; default false. */
   readonly detectsEncodings?: boolean;
-  /** Has directories with nothing in them, so that a missing one is told from an empty one; default false. */
+  /** Has directories with nothing in them, so that a missing one differs from an empty one; default false. */
   readonly keepsEmptyDirectories?: boolean;
   /** Searches leave out what `.gitignore` names, and `.git`; default true. */
   readonly honoursIgnoreFiles?: boolean;

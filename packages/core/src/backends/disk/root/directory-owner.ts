@@ -7,7 +7,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** To whom something new in this directory has to be given; undefined: we are not root, or the directory is root's. */
+/** The owner for new entries of this directory; undefined: we are not root, or the directory is root's. */
 export function ownerForRoot(directory: OpenDirectory): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(directory.path("."));

@@ -92,7 +92,7 @@ export class OpenDirectory {
     this.#chain = chain;
   }
 
-  /** Follows links on the way to `hostPath` and at its end: whoever names the root chooses it. */
+  /** Follows links on the way to `hostPath` and at its end: the caller chooses the root. */
   static openRoot(hostPath: string, strategy: OpenStrategy = usualStrategy()): OpenDirectory {
     if (strategy === "descriptor") return OpenDirectory.#held(openSync(hostPath, DIRECTORY));
     const real = realpathSync.native(hostPath);

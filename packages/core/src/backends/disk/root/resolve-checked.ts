@@ -14,7 +14,7 @@ export interface PathRequest {
   readonly refuseLinks?: boolean | undefined;
 }
 
-/** The directory that the check was about is held open: whoever uses the place uses that one. */
+/** The checked directory is held open, so the caller uses exactly that directory. */
 export async function resolveChecked(
   { root, path, openCheck, refuseLinks }: PathRequest,
   options: ResolveOptions = {},
