@@ -51,15 +51,15 @@ JSON schema; a file may name it as \`$schema\` for its editor.
 
 ## Settings of a project that you did not write
 
-A project's settings may start programs and allow calls. So these of its keys count only after you trusted the directory with
-\`deepwright trust\`: all but \`model\`, \`fallbacks\`, \`theme\`, \`vim\`, \`statusLine\`, \`notifications\`, the mode \`plan\`, \`commands.ask\`,
-\`commands.deny\`, and permission rules that deny or ask. Trust is about the content: after a change, by whomever, you are asked again.
-What you write with \`deepwright config set\` stays trusted.
+A project's settings may start programs and allow calls. Its keys count only after you trusted the directory with
+\`deepwright trust\`. The exceptions are \`model\`, \`fallbacks\`, \`theme\`, \`vim\`, \`statusLine\`, \`notifications\`, the mode \`plan\`, \`commands.ask\`,
+\`commands.deny\`, and permission rules that deny or ask. You trust the content: after a change by anybody, you are asked again.
+Changes by \`deepwright config set\` stay trusted.
 
-At a terminal \`deepwright run\` asks you. Without one it does not begin where the settings would start programs or send the conversation
-to another server (\`hooks\`, \`mcpServers\`, \`baseUrl\`); the other keys are left out, and a line says so. \`--trust\` trusts them for one run.
+At a terminal \`deepwright run\` asks you. Without one it does not start if the settings would run programs or send the conversation to
+another server (\`hooks\`, \`mcpServers\`, \`baseUrl\`). Other keys are ignored, and a line says so. \`--trust\` trusts them for one run.
 
-Keys of model providers are no settings: [\`deepwright login\`](cli.md#keys) stores them.`;
+Keys of model providers are not settings: [\`deepwright login\`](cli.md#keys) stores them.`;
 
 export function settingsPage(): string {
   const schema = settingsJsonSchema() as JsonSchema;
