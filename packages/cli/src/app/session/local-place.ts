@@ -113,7 +113,8 @@ async function adopt(records: Awaited<ReturnType<typeof openRecords>>, threadId:
     created_at: now,
     updated_at: now,
     state_updated_at: now,
-    metadata: {},
+    // The agent that reads the state.
+    metadata: { graph_id: AGENT },
     status: "idle" as const,
     values: null,
     interrupts: {},

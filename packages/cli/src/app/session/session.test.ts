@@ -10,24 +10,28 @@ async function opened() {
   const directory = await mkdtemp(join(tmpdir(), "deepwright-app-"));
   const home = await mkdtemp(join(tmpdir(), "deepwright-app-home-"));
   const environment = { ...process.env, DEEPWRIGHT_HOME: home };
-  const place = await openLocal({ directory, model: "offline", mcp: false }, environment);
+  const open = () => openLocal({ directory, model: "offline", mcp: false }, environment);
+  const place = await open();
   onTestFinished(async () => {
     await place.close();
     for (const path of [directory, home]) await rm(path, { recursive: true, force: true });
   });
   const failures: string[] = [];
   const events = { onChange: () => {}, onEnd: () => {}, onFailure: (words: string) => failures.push(words) };
-  return { place, directory, failures, session: new Session(place, directory, "ask", events), events };
+  return { open, place, directory, failures, session: new Session(place, directory, "ask", events), events };
 }
 
 test("a message is answered, a write waits for approval, and another session goes on with the thread", async () => {
-  const { place, directory, session, failures, events } = await opened();
+  const { open, place, directory, session, failures, events } = await opened();
   await session.say("Summarise this project in report.md");
   await session.idle();
   expect(failures).toEqual([]);
   expect(session.isWaiting).toBe(true);
   const [question] = session.screen.interrupts;
-  const other = new Session(place, directory, "ask", events);
+  await place.close();
+  const later = await open();
+  onTestFinished(() => later.close());
+  const other = new Session(later, directory, "ask", events);
   await other.open(session.threadId);
   expect(other.isWaiting).toBe(true);
   expect(other.screen.interrupts[0]?.id).toBe(question?.id);
@@ -35,7 +39,7 @@ test("a message is answered, a write waits for approval, and another session goe
   await other.idle();
   expect(other.screen.run.status).toBe("success");
   expect(other.screen.main.messages.at(-1)?.text).not.toBe("");
-  const { threads } = await place.local!.threads.list({ cwd: directory });
+  const { threads } = await later.local!.threads.list({ cwd: directory });
   expect(threads.map(({ threadId }) => threadId)).toEqual([session.threadId]);
 });
 
