@@ -27,7 +27,7 @@ import { Team } from "./subagents/team.ts";
 
 /** null means absent. What is unset is the agent's, in an agent of `createDeepAgent`. */
 export interface SubAgentMiddlewareOptions {
-  readonly defaultModel?: string | { invoke: (...args: any[]) => any } | null;
+  readonly defaultModel?: string | { invoke: (...args: never[]) => unknown } | null;
   readonly defaultTools?: readonly object[] | null;
   /** In every child, before its own. */
   readonly defaultMiddleware?: readonly object[] | null;

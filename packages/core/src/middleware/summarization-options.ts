@@ -1,11 +1,45 @@
-/** Whether options of summaries are what they must be. */
-
+/** The options of summaries, and their checks. */
+import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { checkBackend } from "../backends/check-backend.ts";
+import type { BackendSource } from "../backends/resolve.ts";
 import { checkNames } from "../check-options.ts";
+import type { ContextSize, ContextSizes } from "../context/tokens/budget.ts";
 import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import { canonicalPath } from "../paths.ts";
-import type { SummarizationMiddlewareOptions } from "./summarization.ts";
+
+/** How old arguments of write_file and edit_file are shortened; null means absent. */
+export interface TruncateArgsSettings {
+  /** When to do so even though the request still fits; default: only when it does not. */
+  readonly trigger?: ContextSize | null;
+  /** The newest part of the conversation that is left alone; default as for summaries. */
+  readonly keep?: ContextSize | null;
+  /** Characters an argument may have; default 2000. */
+  readonly maxLength?: number | null;
+  /** Text in place of the rest of an argument. */
+  readonly truncationText?: string | null;
+}
+
+/** null means absent. */
+export interface SummarizationMiddlewareOptions {
+  /** Model that summarizes; default: the model of the request. */
+  readonly model?: string | BaseLanguageModel | null;
+  /** Where the record of what was removed is kept; default: the agent's, or else the state of the thread. */
+  readonly backend?: BackendSource | null;
+  /** Any of several; default 85 % of the window. */
+  readonly trigger?: ContextSizes | null;
+  /** Amount of the newest part that stays; default 10 % of the window. */
+  readonly keep?: ContextSize | null;
+  /** Replaces our words; the conversation goes where `{messages}` stands, or else behind them. */
+  readonly summaryPrompt?: string | null;
+  /** So many tokens of what is removed are read by the summariser, the newest ones; default: all. */
+  readonly trimTokensToSummarize?: number | null;
+  /** The directory of the record; default `/conversation_history`, or the harness's own where paths are real. */
+  readonly historyPathPrefix?: string | null;
+  readonly truncateArgsSettings?: TruncateArgsSettings | null;
+  /** Seconds a call of the summariser may take before a mechanical digest takes its place; default 120. */
+  readonly summaryTimeout?: number | null;
+}
 
 const OPTION_NAMES = [
   "model",

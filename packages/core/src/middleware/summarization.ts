@@ -1,22 +1,14 @@
 /** Keeps a conversation within the window of its model, however long it gets. */
 
-import type { BaseLanguageModel } from "@langchain/core/language_models/base";
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
-import { type BackendSource, mayUseState } from "../backends/resolve.ts";
+import { mayUseState } from "../backends/resolve.ts";
 import { filesValue, StateBackend } from "../backends/state/state.ts";
 import type { CompactionSettings } from "../context/compaction/compaction.ts";
 import { createCompactionStages } from "../context/compaction/compaction-stages.ts";
 import type { Compaction } from "../context/compaction/compaction-state.ts";
-import {
-  type ContextSize,
-  type ContextSizes,
-  DEFAULT_TRIGGER,
-  type SizeSetting,
-  sizeOf,
-  sizesOf,
-} from "../context/tokens/budget.ts";
+import { DEFAULT_TRIGGER, type SizeSetting, sizeOf, sizesOf } from "../context/tokens/budget.ts";
 import { windowOf } from "../context/tokens/token-meter.ts";
 import { ConfigurationError } from "../errors.ts";
 import { INHERIT } from "../internal-symbols.ts";
@@ -24,40 +16,9 @@ import type { WithStages } from "../loop/contract/stages.ts";
 import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type ChatModel, modelSource } from "../loop/providers/model-source.ts";
 import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
-import { checkSummarizationOptions } from "./summarization-options.ts";
+import { checkSummarizationOptions, type SummarizationMiddlewareOptions } from "./summarization-options.ts";
 
-/** How old arguments of write_file and edit_file are shortened; null means absent. */
-export interface TruncateArgsSettings {
-  /** When to do so even though the request still fits; default: only when it does not. */
-  readonly trigger?: ContextSize | null;
-  /** The newest part of the conversation that is left alone; default as for summaries. */
-  readonly keep?: ContextSize | null;
-  /** Characters an argument may have; default 2000. */
-  readonly maxLength?: number | null;
-  /** Text in place of the rest of an argument. */
-  readonly truncationText?: string | null;
-}
-
-/** null means absent. */
-export interface SummarizationMiddlewareOptions {
-  /** Model that summarizes; default: the model of the request. */
-  readonly model?: string | BaseLanguageModel | null;
-  /** Where the record of what was removed is kept; default: the agent's, or else the state of the thread. */
-  readonly backend?: BackendSource | null;
-  /** Any of several; default 85 % of the window. */
-  readonly trigger?: ContextSizes | null;
-  /** Amount of the newest part that stays; default 10 % of the window. */
-  readonly keep?: ContextSize | null;
-  /** Replaces our words; the conversation goes where `{messages}` stands, or else behind them. */
-  readonly summaryPrompt?: string | null;
-  /** So many tokens of what is removed are read by the summariser, the newest ones; default: all. */
-  readonly trimTokensToSummarize?: number | null;
-  /** The directory of the record; default `/conversation_history`, or the harness's own where paths are real. */
-  readonly historyPathPrefix?: string | null;
-  readonly truncateArgsSettings?: TruncateArgsSettings | null;
-  /** Seconds a call of the summariser may take before a mechanical digest takes its place; default 120. */
-  readonly summaryTimeout?: number | null;
-}
+export type { SummarizationMiddlewareOptions, TruncateArgsSettings } from "./summarization-options.ts";
 
 export type SummarizationMiddleware = AgentMiddleware & WithStages & WithInheritance;
 

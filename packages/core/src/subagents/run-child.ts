@@ -11,8 +11,8 @@ import type { StateValues } from "./child-state.ts";
 
 /** Anything that can be run; a runnable that streams reports its state after each step. */
 export interface ChildRunnable {
-  invoke(input: any, options?: any): Promise<any>;
-  stream?(input: any, options?: any): any;
+  invoke(input: unknown, options?: unknown): Promise<unknown>;
+  stream?(input: unknown, options?: unknown): unknown;
 }
 
 /** As the task of the parent has it. */
@@ -63,7 +63,8 @@ async function follow(
 }
 
 async function* states(child: ChildRunnable, input: StateValues, config: ChildConfig) {
-  if (tellsSteps(child)) yield* await child.stream(input, { ...config, streamMode: "values" });
+  if (tellsSteps(child))
+    yield* (await child.stream(input, { ...config, streamMode: "values" })) as AsyncIterable<unknown>;
   else yield await child.invoke(input, config);
 }
 

@@ -21,7 +21,7 @@ export interface SubAgent {
   /** Absent: those of the agent. `[]`: the built-in ones only. */
   readonly tools?: readonly object[] | null;
   /** Absent: that of the agent. */
-  readonly model?: string | { invoke: (...args: any[]) => any } | null;
+  readonly model?: string | { invoke: (...args: never[]) => unknown } | null;
   /** Its own; the agent's is not inherited. */
   readonly middleware?: readonly object[] | null;
   /** Laid over the agent's, tool by tool. */

@@ -5,14 +5,14 @@ import type { RunNote } from "./run-thread-claim.ts";
  * The stream of a run as callers get it. Leaving it in whatever way (a `break`, a cancelled reader, a
  * closed connection) stops the run; the engine alone would go on in the background.
  */
-export class RunStream extends IterableReadableStream<any> {
+export class RunStream extends IterableReadableStream<unknown> {
   readonly #stop: AbortController;
 
   /** `stop` must abort the run that `chunks` come from; `note` tells of the claim it may have. */
   constructor(
     chunks: AsyncIterator<unknown>,
     stop: AbortController,
-    map: (chunk: any) => unknown,
+    map: (chunk: unknown) => unknown,
     note: RunNote,
   ) {
     super({

@@ -4,7 +4,7 @@ import { graphOf } from "../run-child.ts";
 
 /** An agent, a graph of LangGraph, or an agent around one. */
 export interface BackgroundGraph {
-  invoke(input: any, options?: any): Promise<any>;
+  invoke(input: unknown, options?: unknown): Promise<unknown>;
 }
 
 /** A function is called at the first task; it may be asked again if it fails. */
