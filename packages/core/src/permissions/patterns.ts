@@ -1,8 +1,8 @@
 /** Path patterns of permission rules. Stricter than a search: what would silently match nothing is an error. */
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
-import { expandBraces } from "../text/glob-braces.ts";
-import { compileGlob } from "../text/glob-match.ts";
-import { directoryFilter } from "../text/glob-prune.ts";
+import { expandBraces } from "../text/glob/glob-braces.ts";
+import { compileGlob } from "../text/glob/glob-match.ts";
+import { directoryFilter } from "../text/glob/glob-prune.ts";
 
 /** One alternative of a pattern. Paths are canonical. */
 export interface PathPattern {

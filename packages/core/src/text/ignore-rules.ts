@@ -11,7 +11,7 @@
  * or several wildcards is left to the library.
  */
 import ignore from "ignore";
-import type { NameMatcher } from "./glob-name.ts";
+import type { NameMatcher } from "./glob/glob-name.ts";
 import { type Level, matchLevels } from "./match-levels.ts";
 
 export const IGNORE_FILE = ".gitignore";

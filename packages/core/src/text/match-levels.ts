@@ -1,5 +1,5 @@
 /** Matching the levels of a path pattern: names, and `**` for any number of them. */
-import type { NameMatcher } from "./glob-name.ts";
+import type { NameMatcher } from "./glob/glob-name.ts";
 
 /** A directory level: a name to match, or any number of them. */
 export type Level = NameMatcher | "**";

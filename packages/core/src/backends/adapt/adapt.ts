@@ -2,7 +2,7 @@
 import { canonicalPath, parentPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { invalidPattern } from "../../text/find-lines.ts";
-import { compileGlob } from "../../text/glob-match.ts";
+import { compileGlob } from "../../text/glob/glob-match.ts";
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
 import { normalizeReadPagination } from "../../text/page.ts";
 import type {

@@ -1,6 +1,6 @@
 /** Rest of a glob below a directory where it does not begin. */
-import { expandBraces } from "../../text/glob-braces.ts";
-import { compileName } from "../../text/glob-name.ts";
+import { expandBraces } from "../../text/glob/glob-braces.ts";
+import { compileName } from "../../text/glob/glob-name.ts";
 
 /**
  * The pattern for the files in the directory `root` that the `names` lead to from where the pattern begins;

@@ -1,6 +1,6 @@
 /** Listing and searching across mounts: all at once, what is hidden left out, sorted as one. */
 import { isWithin } from "../../paths.ts";
-import { compileGlob } from "../../text/glob-match.ts";
+import { compileGlob } from "../../text/glob/glob-match.ts";
 import type {
   FileError,
   FileInfo,

@@ -5,8 +5,8 @@
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { findLines, invalidPattern, isBinaryText, matchLimit } from "../../text/find-lines.ts";
-import { compileGlob } from "../../text/glob-match.ts";
-import { literalDirectory } from "../../text/glob-prune.ts";
+import { compileGlob } from "../../text/glob/glob-match.ts";
+import { literalDirectory } from "../../text/glob/glob-prune.ts";
 import { IGNORE_FILE, type IgnoreRules, IgnoreScope, parseIgnoreFile } from "../../text/ignore-rules.ts";
 import { rarePart, textFinder } from "../../text/linear-search.ts";
 import type {

@@ -1,6 +1,6 @@
 /** Listing and searching a place: nothing is fetched that cannot be part of the answer. */
 import { parentPath } from "../../paths.ts";
-import { compileGlob } from "../../text/glob-match.ts";
+import { compileGlob } from "../../text/glob/glob-match.ts";
 import type {
   FileInfo,
   GlobResult,

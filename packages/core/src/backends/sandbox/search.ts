@@ -4,8 +4,8 @@
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { findLines, invalidPattern, matchLimit } from "../../text/find-lines.ts";
-import { compileGlob, type Glob } from "../../text/glob-match.ts";
-import { literalDirectory } from "../../text/glob-prune.ts";
+import { compileGlob, type Glob } from "../../text/glob/glob-match.ts";
+import { literalDirectory } from "../../text/glob/glob-prune.ts";
 import { IgnoreScope, parseIgnoreFile } from "../../text/ignore-rules.ts";
 import { type TextFinder, textFinder } from "../../text/linear-search.ts";
 import type { FileErrorCode, GlobResult, GrepMatch, GrepResult, SkippedFile } from "../backend.ts";

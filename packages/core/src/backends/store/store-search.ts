@@ -5,7 +5,7 @@
  * files that its filter lets through, in the order of their paths, until it has enough.
  */
 import { isWithin, parentPath } from "../../paths.ts";
-import { compileGlob } from "../../text/glob-match.ts";
+import { compileGlob } from "../../text/glob/glob-match.ts";
 import type { FileInfo, GlobResult, GrepMatch, GrepResult, LsResult, SkippedFile } from "../backend.ts";
 import { globFrom, grepFrom, listFrom } from "../file-map/file-map-search.ts";
 import type { FoundFile, ListedFile, Listing, StoreFiles } from "./store-files.ts";

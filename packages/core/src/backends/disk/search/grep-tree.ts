@@ -1,6 +1,6 @@
 /** Searches the files of a tree in the order of their paths, each through the directory that holds it. */
 import { closeSync } from "node:fs";
-import { directoryFilter } from "../../../text/glob-prune.ts";
+import { directoryFilter } from "../../../text/glob/glob-prune.ts";
 import type { FileErrorCode, GrepMatch, GrepResult, SkippedFile } from "../../backend.ts";
 import { Pace } from "./pace.ts";
 import type { FileScanner } from "./scan-file.ts";

@@ -1,7 +1,7 @@
 /** A search that reads every file by its path and looks at every character: slow, unsafe and easy to check. */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { compileGlob } from "../../../text/glob-match.ts";
+import { compileGlob } from "../../../text/glob/glob-match.ts";
 import { parseIgnoreFile } from "../../../text/ignore-rules.ts";
 import type { GrepMatch, SkippedFile } from "../../backend.ts";
 import { decodeBytes } from "../encoding/text-codec.ts";

@@ -10,8 +10,8 @@
 import { closeSync } from "node:fs";
 import { isWithin, parentPath } from "../../../paths.ts";
 import { invalidPattern, matchLimit } from "../../../text/find-lines.ts";
-import { compileGlob, type Glob } from "../../../text/glob-match.ts";
-import { directoryFilter, literalDirectory } from "../../../text/glob-prune.ts";
+import { compileGlob, type Glob } from "../../../text/glob/glob-match.ts";
+import { directoryFilter, literalDirectory } from "../../../text/glob/glob-prune.ts";
 import type { FileErrorCode, FileInfo, GlobResult, GrepResult, SkippedFile } from "../../backend.ts";
 import { asFileError, notADirectory } from "../file-errors.ts";
 import { isLocalDisk } from "../root/local-disk.ts";

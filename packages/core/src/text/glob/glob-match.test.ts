@@ -1,6 +1,6 @@
 import picomatch from "picomatch";
 import { describe, expect, it } from "vitest";
-import { withinCpuLimit } from "../../../../scripts/test-time.ts";
+import { withinCpuLimit } from "../../../../../scripts/test-time.ts";
 import { compileGlob } from "./glob-match.ts";
 
 const fits = (pattern: string, path: string, base?: string): boolean => {

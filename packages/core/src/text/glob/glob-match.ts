@@ -6,9 +6,10 @@
  * length of the pattern times the length of the path, whatever either contains. Names that begin with a
  * dot are names like any other.
  */
+
+import { type Level, matchLevels } from "../match-levels.ts";
 import { expandBraces, MAX_ALTERNATIVES } from "./glob-braces.ts";
 import { compileName } from "./glob-name.ts";
-import { type Level, matchLevels } from "./match-levels.ts";
 
 export type GlobError = {
   readonly error: string;
