@@ -212,7 +212,7 @@ export class App {
     const { session, theme, panel } = this;
     const screen = session?.screen ?? emptyScreen;
     const isPanel = panel !== undefined && this.asking === undefined;
-    if (isPanel && panel instanceof Viewer) return panel.rows(width, rows);
+    if (isPanel && panel instanceof Viewer) return panel.rows(width, Math.max(Math.ceil(rows * 0.6), 12));
     const input = isPanel ? panel.rows(width, rows - 3) : this.editor.rows(width, this.asking?.label);
     return liveRegion(
       {
