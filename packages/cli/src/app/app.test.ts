@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type AppTerminal, startApp } from "../test-support/app-terminal.ts";
+import { directoryWith } from "../test-support/run-binary.ts";
+
+function started(cwd: string, args: readonly string[] = []): AppTerminal {
+  const terminal = startApp(["--model", "offline", ...args], { cwd });
+  onTestFinished(() => void terminal.child.kill());
+  return terminal;
+}
+
+const READY = "offline model, not an LLM";
+const CTRL_C = "\x03";
+
+test("a question is answered, an edit is approved, undone and done again", async () => {
+  const cwd = await directoryWith({ "README.md": "# Demo\n" });
+  const first = started(cwd);
+  await first.press(READY, "Summarise this project in report.md\r");
+  await first.press("yes, run it", "y");
+  await first.press("✔ done", "/undo\r");
+  await first.sees("Taken back");
+  await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
+  await first.press("Taken back", "/redo\r");
+  await first.sees("Done again");
+  expect(await readFile(join(cwd, "report.md"), "utf8")).toContain("# Report of the offline model");
+  await first.press("Done again", CTRL_C);
+  await first.press("Ctrl-C again leaves", CTRL_C);
+  expect(await first.ended).toBe(0);
+  expect(first.screen()).toMatch(/Come back with: deepwright -r [0-9a-f]{8}/);
+  for (const sequence of ["[2J", "[3J", "[?1049h"]) expect(first.screen()).not.toContain(`\x1b${sequence}`);
+});
+
+test("plan mode refuses the write of the agent", async () => {
+  const cwd = await directoryWith({ "README.md": "# Demo\n" });
+  const terminal = started(cwd, ["--mode", "plan"]);
+  await terminal.press(READY, "Summarise this project in report.md\r");
+  await terminal.press("/approve carries the plan out", "/quit\r");
+  expect(await terminal.ended).toBe(0);
+  await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
+});
