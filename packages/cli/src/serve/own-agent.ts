@@ -1,4 +1,5 @@
 /** The agent that is served without a file: the one of `deepwright run`, in the current directory. */
+import { randomUUID } from "node:crypto";
 import type { Mcp } from "@deepwright/mcp";
 import { ApprovalModes, type ApprovalModesOptions } from "@deepwright/server";
 import type { InterruptOnConfig } from "deepwright";
@@ -199,7 +200,8 @@ async function commandsFor(
     ...sandbox,
     files: disk,
     controlPaths,
-    threadId: "serve",
+    // Nobody else's: another app or server would end a sandbox that it finds under the same name.
+    threadId: randomUUID(),
     isKept: false,
     signal: new AbortController().signal,
     onWait: () => {},

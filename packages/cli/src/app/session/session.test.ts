@@ -54,3 +54,13 @@ test("an interrupted run leaves a thread that takes the next message", async () 
   expect(failures).toEqual([]);
   expect(session.screen.main.messages.some(({ text }) => text === "Again")).toBe(true);
 });
+
+test("two apps in one directory do not end each other's sandbox", async () => {
+  const { open, place } = await opened();
+  const other = await open();
+  onTestFinished(() => other.close());
+  const ran = async ({ local }: typeof place) => local?.execute?.("echo there", new AbortController().signal);
+  expect([await ran(place), await ran(other)]).toEqual(["there\n", "there\n"]);
+  await other.close();
+  expect(await ran(place)).toBe("there\n");
+});
