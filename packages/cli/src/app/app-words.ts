@@ -28,6 +28,11 @@ export function endWords({
   return { text: `■ ${safeLine(`${kind}${detail ? `: ${detail}` : ""}`, 300)}`, isBad: true };
 }
 
+/** What went wrong, and the remedy where one is known. */
+export function errorWords({ message, hint }: Error & { readonly hint?: string }): string {
+  return safeLine(hint === undefined ? message : `${message} ${hint}`, 1_000);
+}
+
 export function shortPath(path: string, { HOME }: NodeJS.ProcessEnv): string {
   return HOME && (path === HOME || path.startsWith(`${HOME}/`)) ? `~${path.slice(HOME.length)}` : path;
 }

@@ -19,12 +19,12 @@ test("a question is answered, an edit is approved, undone and done again", async
   await first.press(READY, "Summarise this project in report.md\r");
   await first.press("yes, run it", "y");
   await first.press("✔ done", "/undo\r");
-  await first.sees("Taken back");
+  await first.sees("Undone. /redo restores it.");
   await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
-  await first.press("Taken back", "/redo\r");
-  await first.sees("Done again");
+  await first.press("Undone. /redo restores it.", "/redo\r");
+  await first.sees("Restored.");
   expect(await readFile(join(cwd, "report.md"), "utf8")).toContain("# Report of the offline model");
-  await first.press("Done again", CTRL_C);
+  await first.press("Restored.", CTRL_C);
   await first.press("Ctrl-C again leaves", CTRL_C);
   expect(await first.ended).toBe(0);
   expect(first.screen()).toMatch(/Come back with: deepwright -r [0-9a-f]{8}/);

@@ -4,7 +4,7 @@ import type { ApprovalMode } from "@deepwright/server";
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { endWords, MODE_WORDS, MODES, PLAN_WORDS, shortPath } from "./app-words.ts";
+import { endWords, errorWords, MODE_WORDS, MODES, PLAN_WORDS, shortPath } from "./app-words.ts";
 import { askHost, commandHost } from "./command-host.ts";
 import type { AppCommand } from "./commands/command.ts";
 import { completion } from "./input/completion.ts";
@@ -116,10 +116,10 @@ export class App {
   }
 
   /** The place is there: what was typed meanwhile is sent. */
-  async start(place: Place, threadId: string | undefined): Promise<void> {
+  async start(place: Place, threadId: string | undefined, chosen?: ApprovalMode): Promise<void> {
     this.commands = await this.options.loadCommands();
     const { directory } = this.options;
-    const mode = this.options.mode ?? place.mode ?? "ask";
+    const mode = chosen ?? this.options.mode ?? place.mode ?? "ask";
     this.session = new Session(place, directory, mode, {
       onChange: () => this.changed(),
       onEnd: (time) => this.ended(time),
@@ -249,6 +249,9 @@ export class App {
     if (words !== undefined)
       this.say(words.isBad ? theme.bad(words.text) : theme.dim(`${words.text} · ${seconds(time * 1_000)}`));
     if (!session.isWaiting) this.notify("is done");
+    // After a run that was stopped or failed the person decides whether they still hold.
+    if (!session.isWaiting && session.screen.run.status !== "success" && session.queue.length > 0)
+      this.editor.text = [...session.queue.splice(0), this.editor.text].filter(Boolean).join("\n");
     const next = session.isWaiting ? undefined : session.queue.shift();
     if (next !== undefined) void session.say(next);
     else if (session.mode === "plan" && session.screen.run.status === "success")
@@ -363,7 +366,7 @@ export class App {
     }
     const { submit } = await import("./commands/submit.ts");
     await submit(trimmed, commandHost(this, this.session)).catch((error: Error) =>
-      this.say(this.theme.bad(safeLine(error.message, 1_000))),
+      this.say(this.theme.bad(errorWords(error))),
     );
   }
 
@@ -385,7 +388,7 @@ export class App {
     const threadId = session?.isEmpty ? undefined : session?.threadId;
     await session?.place.close();
     this.session = undefined;
-    await this.start(place, threadId);
+    await this.start(place, threadId, session?.mode);
   }
 
   /** The terminal tells the person who looks elsewhere. The words are our own. */

@@ -63,3 +63,17 @@ test("a question of a tool's own gets a text", () => {
   panel.respond("main");
   expect(panel.answers).toEqual({ q: "main" });
 });
+
+test("all are approved together only after all were shown", () => {
+  const panel = panelOf(interrupt("a", ["one", {}], ["two", {}]), interrupt("b", ["three", {}]));
+  const label = () => panel.choices(false).find(({ key }) => key === "Y")?.label;
+  expect(label()).toBe("yes to all 3: shows the others first");
+  expect(panel.rest.map(({ call }) => call.tool)).toEqual(["two", "three"]);
+  panel.isAllShown = true;
+  expect(label()).toBe("yes, run all 3 shown above");
+});
+
+test("permissions are numbered without a gap", () => {
+  const panel = panelOf(interrupt("a", ["write_file", {}]));
+  expect(panel.choices(true).map(({ key }) => key)).toEqual(["1", "2", "3"]);
+});

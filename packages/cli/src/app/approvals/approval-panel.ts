@@ -28,6 +28,8 @@ export class ApprovalPanel {
   private readonly ownAnswers = new Map<string, string>();
   private edited: Record<string, unknown> | undefined;
   selected = 0;
+  /** Whether the person has seen every call that is open, and not only the first. */
+  isAllShown = false;
 
   constructor(
     private readonly questions: readonly Question[],
@@ -64,6 +66,15 @@ export class ApprovalPanel {
     return later + Math.max((this.question?.calls.length ?? 0) - this.at.call, this.question ? 1 : 0);
   }
 
+  /** Calls after this one that wait for the same answer. */
+  get rest(): readonly { readonly question: Question; readonly call: CallQuestion }[] {
+    return this.questions.flatMap((question, i) =>
+      question.calls
+        .filter((_, j) => i > this.at.question || (i === this.at.question && j > this.at.call))
+        .map((call) => ({ question, call })),
+    );
+  }
+
   get total(): number {
     return this.questions.reduce((sum, { calls }) => sum + Math.max(calls.length, 1), 0);
   }
@@ -79,7 +90,7 @@ export class ApprovalPanel {
       canApprove && { key: "y", label: "yes, run it", act: "approve" },
       may.has("approve") &&
         !this.isEdited && { key: "a", label: "yes, and do not ask again…", act: "always" },
-      many && may.has("approve") && { key: "Y", label: `yes to all ${this.open}`, act: "approve-all" },
+      many && may.has("approve") && { key: "Y", label: this.allWords, act: "approve-all" },
       may.has("reject") && { key: "n", label: "no, and say why", act: "reject" },
       many && may.has("reject") && { key: "N", label: `no to all ${this.open}`, act: "reject-all" },
       may.has("edit") && { key: "e", label: "change its arguments", act: "edit" },
@@ -89,37 +100,40 @@ export class ApprovalPanel {
     return all.filter((choice) => choice !== false);
   }
 
+  private get allWords(): string {
+    return this.isAllShown
+      ? `yes, run all ${this.open} shown above`
+      : `yes to all ${this.open}: shows the others first`;
+  }
+
   private alwaysChoices(call: CallQuestion): readonly Choice[] {
     const { tool } = call;
     const { threadId } = this;
     const prefix = tool === "execute" ? this.prefixOf(String(call.args.command)) : undefined;
     const words = prefix?.join(" ");
-    const all: (Choice | false)[] = [
-      { key: "1", label: "exactly this call, in this thread", act: "approve", remember: "thread" },
+    const all: (Omit<Choice, "key"> | false)[] = [
+      { label: "exactly this call, in this thread", act: "approve", remember: "thread" },
       words !== undefined && {
-        key: "2",
         label: `commands that begin with \`${words}\`, in this thread`,
         act: "approve",
         rule: { tool, prefix: prefix ?? [], threadId },
       },
-      { key: "3", label: `every ${tool} in this thread`, act: "approve", rule: { tool, threadId } },
+      { label: `every ${tool} in this thread`, act: "approve", rule: { tool, threadId } },
       words !== undefined
         ? {
-            key: "4",
             label: `\`${words} *\` in this project, from now on`,
             act: "approve",
             rule: { tool, prefix: prefix ?? [] },
             isForProject: true,
           }
         : {
-            key: "4",
             label: `every ${tool} in this project, from now on`,
             act: "approve",
             rule: { tool },
             isForProject: true,
           },
     ];
-    return all.filter((choice) => choice !== false);
+    return all.filter((choice) => choice !== false).map((choice, i) => ({ key: String(i + 1), ...choice }));
   }
 
   approve(remember?: "thread"): void {

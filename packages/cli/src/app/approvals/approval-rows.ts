@@ -62,11 +62,16 @@ export function ownQuestionRows({ value }: Question, width: number, theme: Theme
   ];
 }
 
-export function choiceRows(choices: readonly Choice[], selected: number, theme: Theme): readonly string[] {
+export function choiceRows(
+  choices: readonly Choice[],
+  selected: number,
+  theme: Theme,
+  onEscape = "Shift-Tab changes the mode · Esc decides later",
+): readonly string[] {
   return [
     ...choices.map(({ key, label }, i) =>
       i === selected ? theme.accent(`❯ ${key}  ${label}`) : `  ${theme.bold(key)}  ${label}`,
     ),
-    theme.dim("  ↑↓ Enter or the letter · Shift-Tab changes the mode · Esc decides later"),
+    theme.dim(`  ↑↓ Enter, or the key in front · ${onEscape}`),
   ];
 }

@@ -5,8 +5,8 @@ import { contextTokens } from "../view/panes.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["Enter", "send; while the agent works: steer it"],
-  ["Alt-Enter, Shift-Enter", "new line; while the agent works Alt-Enter queues the message"],
+  ["Enter", "send; while the agent works, it reads the message at its next step"],
+  ["Alt-Enter, Shift-Enter", "new line; while the agent works, Alt-Enter keeps the message for afterwards"],
   ["Alt-Up", "take the last queued message back"],
   ["Esc", "stop the agent; with an open question: show it again"],
   ["Shift-Tab", "next mode: ask, accept-edits, plan, auto"],
@@ -205,13 +205,14 @@ const compact: AppCommand = {
     if (session.isEmpty) return say("There is nothing to compact.");
     await session.say(SUMMARISE);
     await session.idle();
-    const summary = session.screen.main.messages.at(-1)?.text ?? "";
-    if (summary === "" || session.isWaiting)
+    const { main, run } = session.screen;
+    const last = main.messages.at(-1);
+    if (run.status !== "success" || session.isWaiting || last?.role !== "assistant" || last.text === "")
       return say("The agent gave no summary; the thread stays as it is.");
     session.clear();
-    session.prefaces.push(`Summary of the conversation so far:\n\n${summary}`);
+    session.prefaces.push(`Summary of the conversation so far:\n\n${last.text}`);
     replay();
-    say("New thread. It begins with the summary, with your next message.");
+    say("This is a new thread. Your next message goes with the summary.");
   },
 };
 

@@ -1,12 +1,12 @@
 /** Commands about threads: other ones, earlier steps of this one, and files to take along. */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { RewindResult, ThreadStep } from "@deepwright/checkpoint";
 import { safeLine } from "../../terminal/safe-text.ts";
 import { patchLines, rewindLines, timeText } from "../../threads/lines.ts";
 import { realFiles } from "../../threads/put-aside.ts";
-import { Picker } from "../panels/picker.ts";
+import { type PickedItem, Picker } from "../panels/picker.ts";
 import type { LocalPlace } from "../session/place.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 import { exportHtml, exportMarkdown } from "./export-thread.ts";
@@ -17,9 +17,19 @@ function localOf({ place }: CommandHost): LocalPlace {
   throw new Error("This works on threads of this machine; the app is connected to a server.");
 }
 
+/** None in a thread that was never used. */
+async function stepsOf(host: CommandHost): Promise<readonly ThreadStep[]> {
+  try {
+    return (await localOf(host).threads.show(host.session.threadId)).steps;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "THREAD_NOT_FOUND") return [];
+    throw error;
+  }
+}
+
 const resume: AppCommand = {
   name: "resume",
-  description: "go on with another thread",
+  description: "switch to another thread",
   run: async (host) => {
     const items = await threadItems(host.place, host.directory);
     if (items.length === 0) return host.say("There are no threads yet.");
@@ -40,7 +50,7 @@ const resume: AppCommand = {
 
 async function opened(host: CommandHost, threadId: string): Promise<void> {
   try {
-    await host.session.open(threadId);
+    await host.session.open(threadId, { isShown: false });
     host.replay();
   } catch (error) {
     host.say(host.theme.bad(safeLine((error as Error).message, 300)));
@@ -68,16 +78,20 @@ function turnsOf(
   });
 }
 
-/** Heads before an undo, newest last, by thread: where redo goes. */
-const undone = new Map<string, string[]>();
+/** The step that an undo left, and the one it went to. */
+interface Undone {
+  readonly from: string;
+  readonly to: string | undefined;
+}
+
+/** Newest last, by thread. */
+const undone = new Map<string, Undone[]>();
 
 const undo: AppCommand = {
   name: "undo",
-  description: "take the last turn back: messages and files",
+  description: "undo the last turn: messages and files",
   run: async (host) => {
-    const { threads } = localOf(host);
-    const { threadId } = host.session;
-    const { steps } = await threads.show(threadId);
+    const steps = await stepsOf(host);
     const last = turnsOf(steps).at(-1);
     const target = last?.before ?? undefined;
     if (!target) return undoFirst(host, steps);
@@ -94,35 +108,57 @@ async function undoFirst(host: CommandHost, steps: readonly ThreadStep[]): Promi
 
 const redo: AppCommand = {
   name: "redo",
-  description: "take the last undo back",
+  description: "restore what /undo or /rewind took away",
   run: async (host) => {
-    const target = undone.get(host.session.threadId)?.pop();
-    if (target === undefined) return host.say("There is nothing to redo.");
-    await rewindTo(host, target, false);
+    const { threadId } = host.session;
+    const last = undone.get(threadId)?.pop();
+    if (last === undefined) return host.say("There is nothing to redo.");
+    const steps = await stepsOf(host);
+    if (steps.at(-1)?.checkpointId !== last.to) {
+      undone.delete(threadId);
+      return host.say("There is nothing to redo: the thread went on after the undo.");
+    }
+    await rewindTo(host, last.from, false);
   },
 };
 
 const rewind: AppCommand = {
   name: "rewind",
-  description: "go back to a step, with a preview of the files",
+  description: "go back to an earlier moment, after a preview",
   run: async (host) => {
-    const { threads } = localOf(host);
-    const { steps } = await threads.show(host.session.threadId);
-    if (steps.length === 0) return host.say("There are no steps yet.");
-    const items = steps.toReversed().map((step) => ({
-      value: step.checkpointId,
-      label: `${step.step} ${safeLine(step.summary || step.source, 50)}`,
-      description: `${timeText(step.at)}${step.changedFiles.length > 0 ? ` · ${safeLine(step.changedFiles.join(", "), 60)}` : ""}`,
-    }));
+    const steps = await stepsOf(host);
+    const items = rewindItems(steps);
+    if (items.length === 0) return host.say("There is nothing to go back to yet.");
     const onPick = (checkpointId: string): void => {
       host.closePanel();
       void preview(host, checkpointId).catch((error: Error) =>
         host.say(host.theme.bad(safeLine(error.message, 300))),
       );
     };
-    host.show(new Picker({ title: "Rewind to", items, theme: host.theme, onPick, onClose: host.closePanel }));
+    host.show(
+      new Picker({
+        title: "Go back to the moment",
+        items,
+        theme: host.theme,
+        onPick,
+        onClose: host.closePanel,
+      }),
+    );
   },
 };
+
+/** Steps where something was said or changed, the newest first. The present one is no way back. */
+export function rewindItems(steps: readonly ThreadStep[]): readonly PickedItem<string>[] {
+  return steps
+    .slice(0, -1)
+    .filter(({ summary, changedFiles }) => summary !== "" || changedFiles.length > 0)
+    .toReversed()
+    .map(({ checkpointId, summary, at, changedFiles }) => ({
+      value: checkpointId,
+      label: `after: ${safeLine(summary || "a change of files", 50)}`,
+      description: [timeText(at), safeLine(changedFiles.join(", "), 60)].filter(Boolean).join(" · "),
+    }));
+}
 
 async function preview(host: CommandHost, checkpointId: string): Promise<void> {
   const { threads, directory } = localOf(host);
@@ -130,8 +166,8 @@ async function preview(host: CommandHost, checkpointId: string): Promise<void> {
     dryRun: true,
     roots: [directory],
   });
-  host.say(host.theme.bold("Messages and files would be as they were then:"), ...rewindLines(plan));
-  if (await host.confirm("Rewind?")) await rewindTo(host, checkpointId, true);
+  host.say(host.theme.bold("Later messages go. Files:"), ...rewindLines(plan));
+  if (await host.confirm("Go back?")) await rewindTo(host, checkpointId, true);
   else host.say("Nothing was changed.");
 }
 
@@ -139,31 +175,44 @@ async function rewindTo(host: CommandHost, checkpointId: string, isUndo: boolean
   const { threads, directory } = localOf(host);
   const { threadId } = host.session;
   const done: RewindResult = await threads.rewind(threadId, checkpointId, { roots: [directory] });
-  if (isUndo) undone.set(threadId, [...(undone.get(threadId) ?? []), done.previousId]);
+  const step = { from: done.previousId, to: done.checkpointId };
+  if (isUndo) undone.set(threadId, [...(undone.get(threadId) ?? []), step]);
+  else followUndone(threadId, done);
   await host.session.open(threadId);
   host.say(
-    host.theme.bold(isUndo ? "Taken back; /redo brings it again." : "Done again."),
+    host.theme.bold(isUndo ? "Undone. /redo restores it." : "Restored. /undo undoes it again."),
     ...rewindLines(done),
   );
+}
+
+/** A redo makes a new step, from which the undo before it is counted. */
+function followUndone(threadId: string, { checkpointId }: RewindResult): void {
+  const rest = undone.get(threadId) ?? [];
+  const last = rest.pop();
+  if (last) rest.push({ ...last, to: checkpointId });
 }
 
 const fork: AppCommand = {
   name: "fork",
   description: "go on in a copy of this thread",
   run: async (host) => {
+    const { threadId: from, isEmpty } = host.session;
+    if (isEmpty) return host.say("There is nothing to copy yet.");
     const to = randomUUID();
-    await localOf(host).threads.copy(host.session.threadId, to);
+    await localOf(host).threads.copy(from, to);
     await host.session.open(to);
-    host.say(`This is a copy now: ${to.slice(0, 8)}. The other thread stays as it is.`);
+    host.say(
+      `You are in a copy now (${to.slice(0, 8)}). Back to the original: deepwright -r ${from.slice(0, 8)}`,
+    );
   },
 };
 
 const diff: AppCommand = {
   name: "diff",
-  description: "what the files tools of this thread changed",
+  description: "files that the agent changed in this thread",
   run: async (host) => {
     const { threads } = localOf(host);
-    const { steps } = await threads.show(host.session.threadId);
+    const steps = await stepsOf(host);
     const [first] = steps;
     const changes = first
       ? realFiles(
@@ -191,7 +240,12 @@ const save: AppCommand = {
       : name.endsWith(".html")
         ? exportHtml(screen)
         : exportMarkdown(screen);
-    await writeFile(resolve(host.directory, name), text, { flag: "wx" });
+    const path = resolve(host.directory, name);
+    await writeFile(path, text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw new Error(`${name} is there already: /export other-name.md`);
+      if (error.code === "ENOENT") throw new Error(`There is no directory ${dirname(path)}.`);
+      throw error;
+    });
     host.say(`Wrote ${safeLine(name)}`);
   },
 };

@@ -1,7 +1,8 @@
 /** Puts the open calls to the person: details go to the scrollback, the menu stands in the live region. */
 import { matchesKey } from "@earendil-works/pi-tui";
-import { questionsOf } from "../../approval/question.ts";
+import { type CallQuestion, type Question, questionsOf } from "../../approval/question.ts";
 import type { Colours } from "../../terminal/console.ts";
+import { safeLine } from "../../terminal/safe-text.ts";
 import { ApprovalPanel, type Choice } from "../approvals/approval-panel.ts";
 import { choiceRows, ownQuestionRows, questionRows } from "../approvals/approval-rows.ts";
 import type { Session } from "../session/session.ts";
@@ -38,7 +39,9 @@ export class AskPanel implements Panel {
   }
 
   rows(): readonly string[] {
-    return choiceRows(this.panel.choices(this.isAlways), this.panel.selected, this.host.theme);
+    const choices = this.panel.choices(this.isAlways);
+    const onEscape = this.isAlways ? "Esc goes back" : undefined;
+    return choiceRows(choices, this.panel.selected, this.host.theme, onEscape);
   }
 
   handle(data: string): void {
@@ -67,10 +70,11 @@ export class AskPanel implements Panel {
     this.shownAt = 0;
     if (choice.act === "always") this.isAlways = true;
     else if (choice.act === "approve") await this.approve(choice);
+    else if (choice.act === "approve-all" && !panel.isAllShown) return this.showRest();
     else if (choice.act === "approve-all") panel.decideAll({ type: "approve" });
     else if (choice.act === "reject-all") panel.decideAll({ type: "reject" });
     else if (choice.act === "view") return this.show(true);
-    else await this.typed(choice);
+    else if (!(await this.typed(choice))) return this.host.changed();
     if (panel.isDone) return this.finish();
     if (choice.act !== "always") this.show();
     panel.selected = 0;
@@ -84,27 +88,33 @@ export class AskPanel implements Panel {
     this.panel.approve(remember);
   }
 
-  /** Choices that need a text. */
-  private async typed({ act }: Choice): Promise<void> {
+  /** Choices that need a text; false: the person went back. */
+  private async typed({ act }: Choice): Promise<boolean> {
     const { panel, host } = this;
     this.isTyping = true;
     const json = act === "edit" ? JSON.stringify(panel.call?.args ?? {}, undefined, 2) : "";
-    const text = await host.askText(LABELS[act] ?? "", json);
+    let text = await host.askText(LABELS[act] ?? "", json);
+    while (act === "edit" && text !== undefined && !this.edit(text))
+      text = await host.askText(LABELS.edit ?? "", text);
     this.isTyping = false;
-    if (text === undefined) return;
+    if (text === undefined) return false;
     if (act === "reject") panel.reject(text.trim());
-    else if (act === "edit") this.edit(text);
-    else panel.respond(text);
+    else if (act !== "edit") panel.respond(text);
+    return true;
   }
 
-  private edit(text: string): void {
+  /** False: these are no arguments, and the person can correct them. */
+  private edit(text: string): boolean {
     try {
       const args: unknown = JSON.parse(text);
       if (typeof args !== "object" || args === null || Array.isArray(args))
-        throw new Error("it is no object");
+        throw new Error("it must be an object, { … }");
       this.panel.edit(args as Record<string, unknown>);
+      return true;
     } catch (error) {
-      this.host.note(() => [this.host.theme.bad(`These are no arguments: ${(error as Error).message}`)]);
+      const words = safeLine((error as Error).message, 200);
+      this.host.note(() => [this.host.theme.bad(`This is not valid JSON: ${words}`)]);
+      return false;
     }
   }
 
@@ -115,11 +125,25 @@ export class AskPanel implements Panel {
 
   /** Writes the call that is asked about into the scrollback. */
   private show(isFull = false): void {
+    const { question, call } = this.panel;
+    if (question) this.write(question, call, 0, isFull);
+  }
+
+  /** Nothing is approved that was not shown. */
+  private showRest(): void {
+    const { panel } = this;
+    panel.rest.forEach(({ question, call }, i) => {
+      this.write(question, call, i + 1, false);
+    });
+    panel.isAllShown = true;
+    this.shownAt = Date.now();
+  }
+
+  private write(question: Question, call: CallQuestion | undefined, ahead: number, isFull: boolean): void {
     const { panel, host } = this;
-    const { question, call } = panel;
-    if (!question) return;
-    const { total, open, isEdited } = panel;
-    const place = total > 1 ? ` (${total - open + 1} of ${total})` : "";
+    const { total, open } = panel;
+    const isEdited = panel.isEdited && ahead === 0;
+    const place = total > 1 ? ` (${total - open + 1 + ahead} of ${total})` : "";
     const controlPaths = host.session.place.local?.controlPaths ?? [];
     const view = { place, isEdited, isFull, controlPaths, colours: host.colours };
     host.note((width) =>
@@ -132,9 +156,9 @@ export class AskPanel implements Panel {
 }
 
 const LABELS: Readonly<Partial<Record<Choice["act"], string>>> = {
-  reject: "Why not? (Enter without words: no reason)",
-  edit: "Its arguments as JSON",
-  respond: "The result that the agent gets",
+  reject: "Why not? Enter says no, with or without a reason · Esc goes back",
+  edit: "Its arguments (JSON): Enter shows the call again, Esc goes back",
+  respond: "The result that the agent gets instead · Esc goes back",
   answer: "Your answer",
 };
 

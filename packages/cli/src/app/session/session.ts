@@ -84,8 +84,8 @@ export class Session {
     this.events.onChange();
   }
 
-  /** Goes on with a thread that is there. */
-  async open(threadId: string): Promise<void> {
+  /** Goes on with a thread that is there. `isShown` is false for a screen that begins anew itself. */
+  async open(threadId: string, { isShown = true } = {}): Promise<void> {
     await this.place.local?.adopt(threadId);
     const { client } = this.place;
     const state = await client.threads.getState(threadId);
@@ -100,7 +100,7 @@ export class Session {
       values: state.values as never,
       interrupts: interrupts as never,
     });
-    this.events.onChange();
+    if (isShown) this.events.onChange();
   }
 
   /** Begins a turn; while a run works the message reaches it before its next model call. */
