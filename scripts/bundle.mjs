@@ -46,7 +46,7 @@ const ENTRIES = {
     "sql/index.ts",
     "threads/patches/worker.ts",
   ],
-  "packages/protocol": ["index.ts"],
+  "packages/protocol": ["index.ts", "fold/screen.ts"],
   "packages/mcp": ["index.ts"],
   "packages/server": ["index.ts", "mcp/index.ts", "wire.ts", "records/service.ts"],
   "packages/app": ["index.ts"],
@@ -68,6 +68,22 @@ const others = {
   },
 };
 
+const EMOJI = "const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;";
+const EMOJI_LATER =
+  "let emoji; const rgiEmojiRegex = { test: (text) => (emoji ??= /^\\p{RGI_Emoji}$/v).test(text) };";
+
+/** The terminal's pattern for emoji is made at its first use: it takes a fifth of the start of the app. */
+const emojiLater = {
+  name: "emoji-later",
+  setup(builder) {
+    builder.onLoad({ filter: /pi-tui[\\/]dist[\\/]utils\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, "utf8");
+      if (!text.includes(EMOJI)) throw new Error(`${path} has no line '${EMOJI}'.`);
+      return { contents: text.replace(EMOJI, () => EMOJI_LATER) };
+    });
+  },
+};
+
 export async function bundle(directory, outdir, root = ".") {
   const source = join(root, directory, "src");
   await build({
@@ -78,7 +94,7 @@ export async function bundle(directory, outdir, root = ".") {
     bundle: true,
     splitting: true,
     mainFields: ["module", "main"],
-    plugins: [others],
+    plugins: [others, emojiLater],
     format: "esm",
     platform: "neutral",
     target: "node20.19",

@@ -11,7 +11,7 @@ const ROOT = resolve(BENCH, "..");
  */
 export async function buildOurs(log) {
   const started = Date.now();
-  for (const name of ["core", "checkpoint", "sandboxes", "protocol", "server"])
+  for (const name of ["core", "checkpoint", "sandboxes", "protocol", "server", "cli"])
     await install(`packages/${name}`, join(BENCH, "node_modules"), ROOT);
   log(`built our packages in ${Date.now() - started} ms`);
 }

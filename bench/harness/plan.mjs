@@ -129,6 +129,7 @@ export function plan({ quick = false } = {}) {
     ...["command", "file"].map(largeOutput),
     ...osCommands(quick),
     ...serverWork(quick),
+    ...terminalApp(quick),
     {
       id: "counts",
       workload: "counts",
@@ -377,6 +378,36 @@ function osCommands(quick) {
       rows: [{ label: `${label}: ours ÷ bare bwrap`, metric: "overBare", ownGoal: 2 }, wall(`${label},`)],
     };
   });
+}
+
+/** The app in a terminal; Linux only, as its start is measured by the system's account of a process. */
+function terminalApp(quick) {
+  if (process.platform !== "linux") return [];
+  const start = "app: start of the program until the first frame";
+  return [
+    {
+      id: "app-start",
+      workload: "app-start",
+      params: { starts: quick ? 5 : 11 },
+      contenders: ["deepwright"],
+      maxRounds: 3,
+      rows: [
+        cpu(start, "cpu", { ownGoal: 250 }),
+        { label: `${start}, ours ÷ node -e 0`, metric: "overBare", ownGoal: 2.5 },
+      ],
+    },
+    {
+      id: "app-frame",
+      workload: "app-frame",
+      params: { frames: 500 },
+      contenders: ["deepwright"],
+      maxRounds: 3,
+      rows: [
+        cpu("app: a frame at 120 × 40", "cpu", { ownGoal: 4 }),
+        { label: "app: a frame at 120 × 40, p99, wall ms", metric: "p99" },
+      ],
+    },
+  ];
 }
 
 function threadRows(where) {

@@ -32,13 +32,18 @@ export interface Handlers {
   readonly completion: CompletionHandler;
 }
 
-/** Runs the command `argv` names (without the program's own name) and returns the exit code. */
-export async function commandLine(argv: readonly string[], handlers: Partial<Handlers>): Promise<ExitCode> {
+/** Runs the command `argv` names (without the program's own name) and returns the exit code. `manifest` names the version. */
+export async function commandLine(
+  argv: readonly string[],
+  handlers: Partial<Handlers>,
+  manifest = new URL("../package.json", import.meta.url),
+): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
   const program = createProgram(
     noting(handlers, (ended) => {
       code = ended;
     }),
+    manifest,
   );
   try {
     const words =
@@ -82,10 +87,10 @@ function noting(handlers: Partial<Handlers>, note: (code: ExitCode) => void): Ha
   return Object.fromEntries(noted);
 }
 
-function createProgram(handlers: Handlers): Command {
+function createProgram(handlers: Handlers, manifest: URL): Command {
   const program = new Command("deepwright")
     .description("A deep agent in your terminal: it plans, works with files and reports.")
-    .version(versionText(), "-V, --version", "print the version")
+    .version(versionText(manifest), "-V, --version", "print the version")
     .helpOption("-h, --help", "show this help")
     .configureOutput({
       outputError: (text, write) => write(`deepwright: ${safeText(text.replace(/^error: /, ""))}`),
@@ -192,8 +197,7 @@ Model: --model, DEEPWRIGHT_MODEL, --base-url or DEEPWRIGHT_BASE_URL, then the fi
 (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY), then Ollama or OPENAI_BASE_URL, else the
 offline model, which is not an LLM.`;
 
-/** From the package's own package.json, one level above both `src` and `dist`. */
-function versionText(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+function versionText(manifest: URL): string {
+  const text = readFileSync(manifest, "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }

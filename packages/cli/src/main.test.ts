@@ -31,7 +31,11 @@ describe("help, version and usage", () => {
     const loaded = await scriptsIn(join(cwd, "loaded"));
     expect(loaded.filter((url) => /\/cli\/(src|dist)\/main\.[tj]s$/.test(url))).toHaveLength(2);
     expect(
-      loaded.filter((url) => /langchain|zod|packages\/core|node_modules\/deepwright\/|run-command/.test(url)),
+      loaded.filter((url) =>
+        /langchain|zod|packages\/core|node_modules\/deepwright\/|run-command|pi-tui|app-command-(?!line)/.test(
+          url,
+        ),
+      ),
     ).toEqual([]);
   });
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The bin `deepwright`. Help and version answer without loading an agent. */
 import { CommandError } from "./command-error.ts";
-import { commandLine } from "./command-line.ts";
-import { EXIT } from "./exit-codes.ts";
+import type { Handlers } from "./command-line.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { safeText } from "./terminal/safe-text.ts";
 
-const code = await commandLine(process.argv.slice(2), {
+const code = await started(process.argv.slice(2), {
   app: async (options) => {
     const { appCommand } = await import("./app/app-command.ts");
     return appCommand(options);
@@ -69,6 +69,14 @@ const code = await commandLine(process.argv.slice(2), {
 await Promise.all([written(process.stdout), written(process.stderr)]);
 // Work that did not notice a stop must not keep the process alive.
 process.exit(code);
+
+/** Nothing but the name of the program opens the app: the parser of words is not loaded. */
+async function started(words: readonly string[], handlers: Handlers): Promise<ExitCode> {
+  if (words.length === 0 && process.stdin.isTTY && process.stdout.isTTY) return handlers.app({});
+  const { commandLine } = await import("./command-line.ts");
+  // One level above both `src` and `dist`; the command line itself is in a chunk further down.
+  return commandLine(words, handlers, new URL("../package.json", import.meta.url));
+}
 
 /** Nothing was said but the name of the command, as with `npm start`. */
 function isBare(options: object): boolean {

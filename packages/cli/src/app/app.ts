@@ -1,5 +1,5 @@
 /** The app: a screen, a keyboard and a session. Painted before anything heavy is loaded. */
-import { emptyScreen } from "@deepwright/protocol";
+import { emptyScreen } from "@deepwright/protocol/screen";
 import type { ApprovalMode } from "@deepwright/server";
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
@@ -18,7 +18,7 @@ import { Viewer } from "./panels/viewer.ts";
 import { Keyboard } from "./screen/keyboard.ts";
 import { ScreenDriver } from "./screen/screen-driver.ts";
 import type { Place } from "./session/place.ts";
-import { Session } from "./session/session.ts";
+import type { Session } from "./session/session.ts";
 import type { CallContext } from "./view/call-rows.ts";
 import { detailPages } from "./view/detail-pages.ts";
 import { type Theme, type ThemeName, themeForBackground, themeOf } from "./view/theme.ts";
@@ -117,6 +117,7 @@ export class App {
 
   /** The place is there: what was typed meanwhile is sent. */
   async start(place: Place, threadId: string | undefined, chosen?: ApprovalMode): Promise<void> {
+    const { Session } = await import("./session/session.ts");
     this.commands = await this.options.loadCommands();
     const { directory } = this.options;
     const mode = chosen ?? this.options.mode ?? place.mode ?? "ask";

@@ -1,5 +1,5 @@
 /** The live region: what still changes, what is pinned, the input and the status line. Pure. */
-import { emptyScreen, type Screen } from "@deepwright/protocol";
+import { emptyScreen, type Screen } from "@deepwright/protocol/screen";
 import { safeLine } from "../terminal/safe-text.ts";
 import { shortPath } from "./app-words.ts";
 import type { Session } from "./session/session.ts";
