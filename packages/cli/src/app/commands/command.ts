@@ -11,6 +11,8 @@ export interface CommandHost {
   readonly theme: Theme;
   readonly directory: string;
   readonly commands: readonly AppCommand[];
+  /** Keys that help lists; absent: those of the screen. */
+  readonly keys?: readonly (readonly [string, string])[];
   /** Lines for the scrollback; they must be safe. */
   say(...lines: string[]): void;
   show(panel: Panel): void;

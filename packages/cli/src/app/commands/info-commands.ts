@@ -1,6 +1,7 @@
 /** Commands that show something: help, tokens, rules, servers, skills. */
 import { grouped } from "../../terminal/amounts.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
+import { MODE_WORDS, MODES } from "../app-words.ts";
 import { contextTokens } from "../view/panes.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 
@@ -21,12 +22,10 @@ const help: AppCommand = {
   name: "help",
   description: "keys and commands",
   isQuick: true,
-  run: ({ say, commands, theme }) => {
+  run: ({ say, commands, theme, keys = KEYS }) => {
     const row = (name: string, words: string): string => `  ${theme.accent(name.padEnd(24))} ${words}`;
     say(
-      theme.bold("Keys"),
-      ...KEYS.map(([key, words]) => row(key, words)),
-      "",
+      ...(keys.length > 0 ? [theme.bold("Keys"), ...keys.map(([key, words]) => row(key, words)), ""] : []),
       theme.bold("Commands"),
       ...commands.map(({ name, usage = "", description }) =>
         row(`/${safeLine(`${name} ${usage}`, 40)}`, safeLine(description, 100)),
@@ -175,6 +174,19 @@ const model: AppCommand = {
   },
 };
 
+const mode: AppCommand = {
+  name: "mode",
+  usage: "[ask|accept-edits|plan|auto]",
+  description: "show or change what is asked about",
+  isQuick: true,
+  run: ({ session, say }, words) => {
+    const named = MODES.find((one) => one === words);
+    if (named) session.setMode(named);
+    else if (words !== "") return say(`There is no mode '${safeLine(words, 40)}': ${MODES.join(", ")}.`);
+    say(`Mode ${session.mode}: ${MODE_WORDS[session.mode]}.`);
+  },
+};
+
 const PLAN_GO = "The plan is approved. Carry it out now.";
 
 const approve: AppCommand = {
@@ -186,7 +198,7 @@ const approve: AppCommand = {
       ({ role, text }) => role === "assistant" && text !== "",
     )?.text;
     if (session.mode !== "plan" || plan === undefined)
-      return say("There is no plan to approve: Shift-Tab to plan mode, then ask for one.");
+      return say("There is no plan to approve: /mode plan, then ask for one.");
     session.setMode("accept-edits");
     if (words !== "fresh") return session.say(PLAN_GO);
     session.clear();
@@ -219,6 +231,6 @@ const compact: AppCommand = {
 const quit: AppCommand = { name: "quit", description: "leave", isQuick: true, run: ({ leave }) => leave() };
 
 export const INFO_COMMANDS: readonly AppCommand[] = [
-  ...[model, approve, compact, context, cost, permissions],
+  ...[mode, model, approve, compact, context, cost, permissions],
   ...[sandbox, mcp, skills, agents, memory, copy, help, quit],
 ];

@@ -6,8 +6,10 @@ import { EXIT, type ExitCode } from "../../exit-codes.ts";
 import { Console } from "../../terminal/console.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import type { RawAppOptions } from "../app-command-line.ts";
+import { endWords, errorWords, PLAN_WORDS } from "../app-words.ts";
 import { allCommands } from "../commands/all-commands.ts";
 import { submit } from "../commands/submit.ts";
+import { threadItems } from "../commands/thread-items.ts";
 import type { Place } from "../session/place.ts";
 import { Session } from "../session/session.ts";
 import { threadFor } from "../session/thread-choice.ts";
@@ -34,15 +36,19 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
   const context = { theme, lineOf: () => undefined };
   const session: Session = new Session(place, directory, mode ?? place.mode ?? "ask", {
     onChange: () => flush(),
-    onEnd: () => {},
+    onEnd: () => {
+      const words = endWords(session);
+      if (words !== undefined) write([words.text]);
+      if (session.mode === "plan" && session.screen.run.status === "success") write([PLAN_WORDS]);
+    },
     onFailure: (words) => write([safeLine(words, 1_000)]),
   });
   const flush = (): void => {
     transcript.follow(session.screen);
     write(transcript.commit(session.screen, Math.max(stdout.columns ?? 80, 40), context));
   };
-  write(place.notices);
-  const threadId = await threadFor(place, options.raw, directory);
+  write([...place.notices, "Enter sends. /help lists commands, Ctrl-C stops the agent, /quit leaves."]);
+  const threadId = await threadOf(options, place, write);
   if (threadId !== undefined) await session.open(threadId);
   const console = new Console(stdout, stdout, environment);
   const never = new AbortController().signal;
@@ -52,20 +58,15 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
     { console, person, environment, signal: never, controlPaths: place.local?.controlPaths ?? [] },
   );
   for (let isOpen = true; isOpen; ) {
-    const reader = createInterface({ input: stdin, output: stdout });
-    reader.on("SIGINT", () => reader.close());
-    const text = await new Promise<string | undefined>((resolve) => {
-      reader.on("close", () => resolve(undefined));
-      void reader.question(`${session.mode}> `).then(resolve, () => resolve(undefined));
-    });
-    reader.close();
+    const text = await lineFrom(options, `${session.mode}> `);
     if (text === undefined) break;
     const host = {
       session,
       place,
       theme,
       directory,
-      commands: allCommands.filter(({ name }) => name !== "resume" && name !== "rewind"),
+      commands: allCommands.filter(({ name }) => !NEEDS_SCREEN.has(name)),
+      keys: [],
       say: (...lines: string[]) => write(lines),
       show: () => write(["This needs the full app."]),
       closePanel: () => {},
@@ -81,16 +82,58 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
       },
     };
     if (text.trim() !== "")
-      await submit(text.trim(), host).catch((error: Error) => write([safeLine(error.message, 1_000)]));
-    await session.idle();
+      await stoppable(session, () =>
+        submit(text.trim(), host).catch((error: Error) => write([errorWords(error)])),
+      );
     while (session.isWaiting) {
       const reply = await approver.reply(session.screen.interrupts as never, true);
       if (reply.kind === "waits") break;
-      await session.answer(reply.answers);
-      await session.idle();
+      await stoppable(session, () => session.answer(reply.answers));
     }
   }
   await place.close();
   if (!session.isEmpty) write([`Come back with: deepwright -r ${session.threadId.slice(0, 8)}`]);
   return EXIT.done;
 }
+
+/** Commands that show a list to choose from, or use the terminal in other ways than lines. */
+const NEEDS_SCREEN: ReadonlySet<string> = new Set(["resume", "rewind", "copy"]);
+
+/** Undefined: the person leaves. */
+function lineFrom({ stdin, stdout }: PlainOptions, prompt: string): Promise<string | undefined> {
+  const reader = createInterface({ input: stdin, output: stdout });
+  reader.on("SIGINT", () => reader.close());
+  return new Promise<string | undefined>((resolve) => {
+    reader.on("close", () => resolve(undefined));
+    void reader.question(prompt).then(resolve, () => resolve(undefined));
+  }).finally(() => reader.close());
+}
+
+/** Until no run is at work. Ctrl-C ends the run and not the app. */
+async function stoppable(session: Session, act: () => Promise<void>): Promise<void> {
+  const stop = (): void => void session.interrupt();
+  process.on("SIGINT", stop);
+  try {
+    await act();
+    await session.idle();
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
+/** The thread that the command line names, or that the person chooses from a list. */
+async function threadOf(
+  options: PlainOptions,
+  place: Place,
+  write: (rows: readonly string[]) => void,
+): Promise<string | undefined> {
+  const { raw, directory } = options;
+  if (raw.resume !== true) return threadFor(place, raw, directory);
+  const items = (await threadItems(place, directory)).slice(0, MOST_LISTED);
+  if (items.length === 0) return undefined;
+  write(items.map(({ label, description }, i) => `${i + 1} ${label} · ${description}`));
+  const answer = await lineFrom(options, "Number of the thread, or Enter for a new one: ");
+  return items[Number(answer) - 1]?.value;
+}
+
+const MOST_LISTED = 20;
