@@ -52,7 +52,7 @@ JSON schema; a file may name it as \`$schema\` for its editor.
 ## Settings of a project that you did not write
 
 A project's settings may start programs and allow calls. Its keys count only after you trusted the directory with
-\`deepwright trust\`. The exceptions are \`model\`, \`fallbacks\`, \`theme\`, \`vim\`, \`statusLine\`, \`notifications\`, the mode \`plan\`, \`commands.ask\`,
+\`deepwright trust\`. The exceptions are \`model\`, \`fallbacks\`, \`theme\`, \`statusLine\`, \`notifications\`, the mode \`plan\`, \`commands.ask\`,
 \`commands.deny\`, and permission rules that deny or ask. You trust the content: after a change by anybody, you are asked again.
 Changes by \`deepwright config set\` stay trusted.
 

@@ -8,6 +8,7 @@ import type { App } from "./app.ts";
 import type { RawAppOptions } from "./app-command-line.ts";
 import type { Place } from "./session/place.ts";
 import { threadFor } from "./session/thread-choice.ts";
+import type { Looks } from "./view/looks.ts";
 import { type ThemeName, themeFromEnvironment } from "./view/theme.ts";
 
 export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
@@ -28,7 +29,6 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
   const app = new App({
     directory,
     mode: modeOf(raw),
-    theme,
     initialTheme: theme ?? themeFromEnvironment(env) ?? "dark",
     hasColour: wantsColours(stdout, env),
     environment: env,
@@ -38,6 +38,7 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
     openPlace,
     loadCommands: async () => (await import("./commands/all-commands.ts")).allCommands,
   });
+  if (theme) app.look({ theme });
   const running = app.run();
   const failure = await started(app, raw, directory, openPlace);
   await Promise.race([running, failure ? Promise.resolve(app.leave()) : running]);
@@ -58,6 +59,7 @@ async function started(
   try {
     // The first frame is on its way before the library is loaded.
     await new Promise((resolve) => setImmediate(resolve));
+    app.look(await looksOf(raw, directory));
     const place = await openPlace();
     await app.start(place, await threadFor(place, raw, directory));
     if (raw.resume === true) app.chooseThread();
@@ -65,6 +67,16 @@ async function started(
   } catch (error) {
     return error as Error;
   }
+}
+
+/** The settings of this machine count, also for a server elsewhere. */
+async function looksOf({ theme }: RawAppOptions, directory: string): Promise<Looks> {
+  const [{ loadSettings }, { homeOf }] = await Promise.all([
+    import("../settings/load-settings.ts"),
+    import("../state/home.ts"),
+  ]);
+  const flags = theme === undefined ? {} : { theme: theme as ThemeName };
+  return (await loadSettings({ directory, home: homeOf(process.env), env: process.env, flags })).settings;
 }
 
 function modeOf({ mode }: RawAppOptions): ApprovalMode | undefined {

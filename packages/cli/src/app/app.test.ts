@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AppTerminal, startApp } from "../test-support/app-terminal.ts";
-import { directoryWith } from "../test-support/run-binary.ts";
+import { directoryWith, homeOf } from "../test-support/run-binary.ts";
 
 function started(cwd: string, args: readonly string[] = []): AppTerminal {
   const terminal = startApp(["--model", "offline", ...args], { cwd });
@@ -12,6 +12,8 @@ function started(cwd: string, args: readonly string[] = []): AppTerminal {
 
 const READY = "offline model, not an LLM";
 const CTRL_C = "\x03";
+const FOCUS_LOST = "\x1b[O";
+const LIGHT_ACCENT = "\x1b[38;5;25m";
 
 test("a question is answered, an edit is approved, undone and done again", async () => {
   const cwd = await directoryWith({ "README.md": "# Demo\n" });
@@ -38,4 +40,22 @@ test("plan mode refuses the write of the agent", async () => {
   await terminal.press("/approve carries the plan out", "/quit\r");
   expect(await terminal.ended).toBe(0);
   await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
+});
+
+test("theme, status line and notifications are those of the settings", async () => {
+  const cwd = await directoryWith({ "README.md": "# Demo\n" });
+  const looks = { theme: "light", statusLine: ["model", "sandbox"], notifications: "osc777" };
+  await mkdir(homeOf(cwd), { recursive: true });
+  await writeFile(join(homeOf(cwd), "settings.json"), JSON.stringify(looks));
+  const terminal = startApp(["--model", "offline"], { cwd, env: { NO_COLOR: "" } });
+  onTestFinished(() => void terminal.child.kill());
+  await terminal.press(`${READY} · `, `${FOCUS_LOST}Summarise this project in report.md\r`);
+  await terminal.press("yes, run it", "y");
+  await terminal.press("✔ done", "/quit\r");
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.all()).not.toContain("ask (Shift-Tab) · offline");
+  for (const words of ["waits for your approval", "is done"])
+    expect(terminal.screen()).toContain(`\x1b]777;notify;deepwright;deepwright ${words}\x07`);
+  expect(terminal.screen()).not.toContain("\x1b]9;");
+  expect(terminal.screen()).toContain(LIGHT_ACCENT);
 });

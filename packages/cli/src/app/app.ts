@@ -4,6 +4,7 @@ import type { ApprovalMode } from "@deepwright/server";
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import type { AppOptions } from "./app-options.ts";
 import { endWords, errorWords, MODE_WORDS, MODES, PLAN_WORDS, shortPath } from "./app-words.ts";
 import { askHost, commandHost } from "./command-host.ts";
 import type { AppCommand } from "./commands/command.ts";
@@ -21,24 +22,9 @@ import type { Place } from "./session/place.ts";
 import type { Session } from "./session/session.ts";
 import type { CallContext } from "./view/call-rows.ts";
 import { detailPages } from "./view/detail-pages.ts";
+import { type Looks, notification } from "./view/looks.ts";
 import { type Theme, type ThemeName, themeForBackground, themeOf } from "./view/theme.ts";
 import { Transcript } from "./view/transcript.ts";
-
-export interface AppOptions {
-  readonly directory: string;
-  /** Absent: as the settings say, else `ask`. */
-  readonly mode: ApprovalMode | undefined;
-  /** Absent: by the background of the terminal. */
-  readonly theme: ThemeName | undefined;
-  readonly initialTheme: ThemeName;
-  readonly hasColour: boolean;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly reflows: boolean;
-  readonly openPlace: (model?: string) => Promise<Place>;
-  readonly loadCommands: () => Promise<readonly AppCommand[]>;
-}
 
 const LEAVE_MS = 2_000;
 const TICK_MS = 100;
@@ -51,6 +37,8 @@ export class App {
   hint: string | undefined;
   commands: readonly AppCommand[] = [];
   isFocused = true;
+  /** As the settings say, which are read after the first frame. */
+  looks: Looks = {};
   readonly driver: ScreenDriver;
   readonly editor: PromptEditor;
   readonly keyboard: Keyboard;
@@ -223,7 +211,7 @@ export class App {
         waiting: waitingRows(session, this.early),
         input,
         hint: this.hint ?? (session ? undefined : theme.dim("Starting…")),
-        status: statusOf(session, this.options),
+        status: statusOf(session, this.options, this.looks.statusLine),
       },
       width,
       rows,
@@ -345,8 +333,16 @@ export class App {
     this.driver.request();
   }
 
+  look(looks: Looks): void {
+    this.looks = looks;
+    if (looks.theme !== "auto") this.paint(looks.theme);
+  }
+
   private background(answer: string): void {
-    const name = this.options.theme ?? themeForBackground(answer);
+    if ((this.looks.theme ?? "auto") === "auto") this.paint(themeForBackground(answer));
+  }
+
+  private paint(name: ThemeName | undefined): void {
     if (name === undefined || name === this.theme.name) return;
     this.theme = themeOf(name, this.options.hasColour);
     this.editor.setTheme(this.theme);
@@ -392,8 +388,9 @@ export class App {
     await this.start(place, threadId, session?.mode);
   }
 
-  /** The terminal tells the person who looks elsewhere. The words are our own. */
+  /** The terminal tells the person who looks elsewhere. */
   private notify(words: string): void {
-    if (!this.isFocused) this.options.stdout.write(`\x07\x1b]9;deepwright ${words}\x07`);
+    if (!this.isFocused)
+      this.options.stdout.write(notification(this.looks.notifications, `deepwright ${words}`));
   }
 }

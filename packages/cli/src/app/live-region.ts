@@ -52,6 +52,7 @@ export function statusOf(
     readonly mode: string | undefined;
     readonly environment: NodeJS.ProcessEnv;
   },
+  items?: Status["items"],
 ): Status {
   const place = session?.place;
   return {
@@ -64,6 +65,7 @@ export function statusOf(
     window: place?.window,
     cost: session && place?.local?.costOf(session.screen.usage),
     budget: place?.local?.budget,
+    items,
   };
 }
 

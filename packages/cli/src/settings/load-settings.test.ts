@@ -31,7 +31,7 @@ describe("settings of a directory", () => {
       ".deepwright/settings.json": { model: "openai:project", theme: "dark", statusLine: ["model"] },
       ".deepwright/settings.local.json": { model: "openai:local", theme: "light" },
     });
-    await userSettings(directory, { model: "openai:user", vim: true, budget: { maxCost: 2 } });
+    await userSettings(directory, { model: "openai:user", notifications: "bell", budget: { maxCost: 2 } });
     const env = { DEEPWRIGHT_MODEL: "openai:env", DEEPWRIGHT_MAX_STEPS: "5", DEEPWRIGHT_THEME: "" };
     const { settings, origins, held } = await loadSettings({
       directory,
@@ -43,7 +43,7 @@ describe("settings of a directory", () => {
       model: "openai:flag",
       theme: "light",
       statusLine: ["model"],
-      vim: true,
+      notifications: "bell",
       budget: { maxCost: 2, maxSteps: 5 },
     });
     expect(origins.get("model")).toEqual([{ layer: "flags", name: "--model" }]);
@@ -55,7 +55,7 @@ describe("settings of a directory", () => {
     ["an unknown key", { modell: "openai:x" }, "unknown key 'modell' (did you mean 'model'?)"],
     ["an unknown key inside", { sandbox: { kinds: "os" } }, "unknown key 'sandbox.kinds'"],
     ["a word that is none", { theme: "blue" }, `'theme' must be auto, light or dark, but it is "blue"`],
-    ["a wrong type", { vim: "yes" }, `'vim' must be true or false, but it is "yes"`],
+    ["a wrong type", { statusLine: "cost" }, `'statusLine' must be a list, but it is "cost"`],
     ["a number out of range", { budget: { maxCost: 0 } }, "'budget.maxCost' must be above 0, but it is 0"],
     ["half a number", { budget: { maxSteps: 1.5 } }, "'budget.maxSteps' must be a whole number"],
     [
@@ -78,11 +78,6 @@ describe("settings of a directory", () => {
       "a pipe in a rule",
       { commands: { allow: ["a | b"] } },
       "'commands.allow.0' must be a program and plain words",
-    ],
-    [
-      "a key binding of no kind",
-      { keybindings: { a: 1 } },
-      "'keybindings.a' must be text or a list of texts",
     ],
     ["a list", [], "the file must be an object"],
     ["no JSON", "{ model: 1 }", "is not JSON"],
@@ -121,7 +116,7 @@ describe("settings of a directory", () => {
     const { settings, held } = await load(directory);
     expect(settings).toEqual({ theme: "dark", commands: {} });
     expect(held).toMatchObject({ keys: ["commands.allow", "hooks"], runs: ["hooks"], hasChanged: true });
-    expect((await writeSetting({ ...place, key: "vim", value: true })).isTrusted).toBe(false);
+    expect((await writeSetting({ ...place, key: "notifications", value: "bell" })).isTrusted).toBe(false);
     await writeFile(path, "{}");
     expect((await load(directory)).held?.keys).toEqual(["hooks"]);
   });

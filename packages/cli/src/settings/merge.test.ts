@@ -58,7 +58,6 @@ describe("layers of settings", () => {
       ],
       hooks: { "run-start": [{ command: "curl x" }] },
       budget: { maxCost: 1_000 },
-      keybindings: { approve: "enter" },
       memory: { files: ["RULES.md"] },
       sandbox: { kind: "none" },
       mcpServers: {},
@@ -71,7 +70,7 @@ describe("layers of settings", () => {
     expect(runs.toSorted()).toEqual(["baseUrl", "hooks", "mcpServers"]);
     expect(held).toEqual(
       expect.arrayContaining([
-        ...["mode", "baseUrl", "hooks", "budget", "keybindings", "memory", "sandbox", "mcpServers"],
+        ...["mode", "baseUrl", "hooks", "budget", "memory", "sandbox", "mcpServers"],
         ...["commands.allow", "permissions"],
       ]),
     );

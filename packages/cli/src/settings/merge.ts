@@ -29,7 +29,7 @@ const JOINED: ReadonlySet<string> = new Set([
   "memory.files",
 ]);
 /** Records whose entries are whole: a later layer replaces an entry. */
-const WHOLE = /^(?:mcpServers|keybindings)\..+$/s;
+const WHOLE = /^mcpServers\..+$/s;
 
 /** Later layers count more. */
 export function mergeLayers(layers: readonly Layer[]): Merged {
@@ -84,8 +84,8 @@ export function valueAt(settings: object, key: string): unknown {
   return value;
 }
 
-/** Names of MCP servers and actions may have dots of their own. */
+/** Names of MCP servers may have dots of their own. */
 export function splitKey(key: string): readonly string[] {
-  const [, group, rest] = /^(mcpServers|keybindings)\.(.+)$/s.exec(key) ?? [];
-  return group !== undefined && rest !== undefined ? [group, rest] : key.split(".");
+  const group = "mcpServers.";
+  return key.startsWith(group) ? ["mcpServers", key.slice(group.length)] : key.split(".");
 }

@@ -38,7 +38,6 @@ function expectedWords(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return `must be ${NAMES[issue.expected] ?? issue.expected}`;
   if (issue.code === "too_small") return `must be ${issue.inclusive ? "at least" : "above"} ${issue.minimum}`;
   if (issue.code === "too_big") return `must be at most ${issue.maximum}`;
-  if (issue.code === "invalid_union") return "must be text or a list of texts";
   return /^must /.test(issue.message) ? issue.message : `is not valid: ${issue.message}`;
 }
 
@@ -46,7 +45,6 @@ const NAMES: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   int: "a whole number",
-  boolean: "true or false",
   array: "a list",
   object: "an object",
   record: "an object",

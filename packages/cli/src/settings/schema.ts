@@ -137,15 +137,10 @@ export const settingsSchema = z.strictObject({
     .partialRecord(z.enum(HOOK_EVENTS), z.array(hook))
     .optional()
     .describe("Shell commands by event. They run outside the sandbox. Lists of all files are joined."),
-  keybindings: z
-    .record(text, z.union([text, z.array(text)]))
-    .optional()
-    .describe("Keys of the terminal app by action, for example `ctrl+o`."),
-  vim: z.boolean().optional().describe("Vim keys in the editor of the terminal app."),
   statusLine: z
     .array(z.enum(["model", "directory", "sandbox", "mode", "tokens", "cost", "budget"]))
     .optional()
-    .describe("Items of the status line, from left to right."),
+    .describe("Items of the terminal app's status line, from left to right."),
   notifications: z
     .enum(["auto", "bell", "osc9", "osc777", "off"])
     .optional()

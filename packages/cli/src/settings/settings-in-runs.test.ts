@@ -108,7 +108,10 @@ describe("settings in a run", () => {
     await expect(readFile(join(directory, "ran.txt"), "utf8")).resolves.toBe("");
     const trusted = await runBinary(["run", "go", "--quiet"], options);
     expect(trusted.code).toBe(0);
-    await writeFile(join(directory, ".deepwright/settings.json"), JSON.stringify({ ...settings, vim: true }));
+    await writeFile(
+      join(directory, ".deepwright/settings.json"),
+      JSON.stringify({ ...settings, theme: "dark" }),
+    );
     const changed = await runBinary(["run", "go"], options);
     expect(changed.code).toBe(2);
   });

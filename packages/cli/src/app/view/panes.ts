@@ -4,6 +4,7 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import { callLine } from "../../run/output/tool-lines.ts";
 import { grouped } from "../../terminal/amounts.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
+import type { Looks } from "./looks.ts";
 import type { Theme } from "./theme.ts";
 
 const MOST_TODOS = 8;
@@ -80,22 +81,26 @@ export interface Status {
   /** Dollars; undefined: not known. */
   readonly cost: number | undefined;
   readonly budget: string | undefined;
+  /** Chosen items in their order; undefined: all. */
+  readonly items?: Looks["statusLine"];
 }
 
 /** As much as fits, the most important first. */
 export function statusRow(status: Status, width: number, theme: Theme): string {
   const mode = status.mode === "ask" ? status.mode : theme.warning(status.mode);
   const window = status.window === undefined ? "" : `/${shortCount(status.window)}`;
-  const parts = [
-    `${mode} ${theme.dim("(Shift-Tab)")}`,
-    status.isOffline ? theme.warning("offline model, not an LLM") : safeLine(status.model, 40),
-    status.context > 0 ? `${shortCount(status.context)}${window} tokens` : "",
-    status.cost === undefined ? "" : `$${status.cost.toFixed(2)}`,
-    status.budget ?? "",
-    safeLine(status.directory, 40),
-    status.sandbox,
-    theme.dim("/help"),
-  ].filter((part) => part !== "");
+  const items = {
+    mode: `${mode} ${theme.dim("(Shift-Tab)")}`,
+    model: status.isOffline ? theme.warning("offline model, not an LLM") : safeLine(status.model, 40),
+    tokens: status.context > 0 ? `${shortCount(status.context)}${window} tokens` : "",
+    cost: status.cost === undefined ? "" : `$${status.cost.toFixed(2)}`,
+    budget: status.budget ?? "",
+    directory: safeLine(status.directory, 40),
+    sandbox: status.sandbox,
+  };
+  const parts = (
+    status.items?.map((name) => items[name]) ?? [...Object.values(items), theme.dim("/help")]
+  ).filter((part) => part !== "");
   let row = " ";
   for (const part of parts) {
     const next = row === " " ? ` ${part}` : `${row}${theme.dim(" · ")}${part}`;

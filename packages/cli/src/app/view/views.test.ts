@@ -144,6 +144,9 @@ test("the status line leaves out what does not fit, the last first", () => {
     " ask (Shift-Tab) · anthropic:claude-sonnet-4-6 · 12.3k/200k tokens · ~/project · os sandbox · /help",
   );
   expect(statusRow(status, 50, theme)).toBe(" ask (Shift-Tab) · anthropic:claude-sonnet-4-6");
+  expect(statusRow({ ...status, items: ["directory", "cost", "mode"] }, 120, theme)).toBe(
+    " ~/project · ask (Shift-Tab)",
+  );
 });
 
 test("the live region keeps the input and gives the conversation what is left", () => {
