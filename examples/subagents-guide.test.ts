@@ -31,9 +31,9 @@ test("the code of the guide runs as one program", async () => {
   const lines: string[] = [];
   const print = (...words: unknown[]) => lines.push(words.join(" "));
   const scope: Record<string, unknown> = { model, search, console: { log: print } };
-  for (const [, names = "", module = ""] of imports.matchAll(/import { (.*?) } from "(.*?)";/g)) {
+  for (const [, names = "", module = ""] of imports.matchAll(/import \{([^}]*)\} from "(.*?)";/g)) {
     const exports = await import(module);
-    for (const name of names.split(", ")) scope[name] = exports[name];
+    for (const name of names.split(",").map((word) => word.trim())) if (name) scope[name] = exports[name];
   }
   const { code } = await transform(`async function guide() {\n${blocks.join("\n")}\n}`, { loader: "ts" });
   await new Function(...Object.keys(scope), `${code}\nreturn guide();`)(...Object.values(scope));

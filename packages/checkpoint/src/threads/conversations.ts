@@ -33,7 +33,7 @@ const CLAIM_SECONDS = 10;
  * of its newest state are loaded and nothing else of it.
  */
 export function conversationsOf(saver: SharedSaver, scope: ConversationScope = {}): ConversationSource {
-  if (!saver?.storage)
+  if (typeof saver?.storage?.listThreads !== "function")
     throw new DeepwrightError("INVALID_OPTION", "conversationsOf needs a saver of @deepwright/checkpoint.");
   checkNames("conversationsOf", scope, ["cwd", "where", "claimScope"]);
   return new SaverConversations(saver, scope);

@@ -26,7 +26,7 @@ import type {
 
 /** The saver stays the caller's, who closes it. */
 export function openThreads(saver: SharedSaver): Threads {
-  if (!saver?.storage)
+  if (typeof saver?.storage?.listThreads !== "function")
     throw new DeepwrightError("INVALID_OPTION", "openThreads needs a saver of @deepwright/checkpoint.");
   return new SaverThreads(saver);
 }

@@ -62,7 +62,7 @@ describe("a place in the state of a thread", () => {
       name: "ConfigurationError",
       code: "INVALID_OPTION",
       message: expect.stringContaining(`${words} lies in the state of a thread`),
-      hint: expect.stringContaining("outlasts"),
+      hint: expect.stringContaining("outlives"),
     });
     expect(agent.model.calls).toHaveLength(0);
     expect((await lasting.glob("**/*", "/")).files).toEqual([]);

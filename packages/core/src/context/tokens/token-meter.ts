@@ -53,14 +53,13 @@ interface Report {
 export function requestTokens({ system, tools, messages, model }: Countable): number {
   const meter = meterOf(model);
   const fixed = toolsEstimate(tools) + (system?.content.length ? messageEstimate(system) : 0);
-  const sums = prefixSums(messages);
+  const { sums, reported, triedBy } = measured(messages);
   const whole = fixed + (sums.at(-1) ?? 0);
-  if (meter.ratio === undefined) learnFromThread(messages, meter, modelName(model));
-  for (let i = messages.length - 1; i >= Math.max(0, messages.length - LOOK_BACK); i -= 1) {
-    const message = messages[i] as BaseMessage;
-    const report = reports.get(message) ?? reportsById.get(message.id ?? "");
-    if (report?.meter !== meter) continue;
-    const before = fixed + (sums[i - 1] ?? 0);
+  if (meter.ratio === undefined && !triedBy.has(meter)) learnFromThread(messages, meter, modelName(model));
+  triedBy.add(meter);
+  for (const { index, report } of reported.toReversed()) {
+    if (report.meter !== meter) continue;
+    const before = fixed + (sums[index - 1] ?? 0);
     const changed = Math.abs(before - report.estimate);
     // The thread was cut since: the report is about another request.
     if (changed > report.estimate / 4) continue;
@@ -84,21 +83,44 @@ const reports = new WeakMap<BaseMessage, Report>();
 /** The same by id, for messages that were stored and loaded, or sent as copies. */
 const reportsById = new Map<string, Report>();
 const KEPT_REPORTS = 1024;
-const LOOK_BACK = 256;
+/** A measured list: sums of the estimates up to each message, and the reports that stand in it. */
+interface Measured {
+  readonly messages: readonly BaseMessage[];
+  readonly sums: readonly number[];
+  readonly reported: readonly { readonly index: number; readonly report: Report }[];
+  /** Meters that have looked for reports of another process in it. */
+  readonly triedBy: WeakSet<Meter>;
+}
 
-const lists = new WeakMap<BaseMessage, { messages: readonly BaseMessage[]; sums: number[] }>();
+const KEPT_IN_LIST = 16;
+const lists = new WeakMap<BaseMessage, Measured>();
 
-/** Kept by the first message, which all lists of a thread share, so that only new messages are measured. */
-function prefixSums(messages: readonly BaseMessage[]): readonly number[] {
+/** Kept by the first message, which all lists of a thread share, so that only new messages are looked at. */
+function measured(messages: readonly BaseMessage[]): Measured {
   const [first] = messages;
-  if (first === undefined) return [];
-  const known = lists.get(first);
+  if (first === undefined) return nothing();
+  const known = lists.get(first) ?? nothing();
   let same = 0;
-  while (same < messages.length && known?.messages[same] === messages[same]) same += 1;
-  const sums = known?.sums.slice(0, same) ?? [];
-  for (const message of messages.slice(same)) sums.push((sums.at(-1) ?? 0) + messageEstimate(message));
-  lists.set(first, { messages: messages.slice(), sums });
-  return sums;
+  while (same < messages.length && known.messages[same] === messages[same]) same += 1;
+  const sums = known.sums.slice(0, same);
+  const reported = known.reported.filter(({ index }) => index < same);
+  for (const [offset, message] of messages.slice(same).entries()) {
+    sums.push((sums.at(-1) ?? 0) + messageEstimate(message));
+    const report = reports.get(message) ?? reportsById.get(message.id ?? "");
+    if (report !== undefined) reported.push({ index: same + offset, report });
+  }
+  const now = {
+    messages: messages.slice(),
+    sums,
+    reported: reported.slice(-KEPT_IN_LIST),
+    triedBy: known.triedBy,
+  };
+  lists.set(first, now);
+  return now;
+}
+
+function nothing(): Measured {
+  return { messages: [], sums: [], reported: [], triedBy: new WeakSet() };
 }
 
 /** Learns from what the provider reported with a reply. */
@@ -107,7 +129,7 @@ export function learnUsage(sent: Outgoing, reply: AIMessage): void {
   const tokens = reportedTokens(reply, meter);
   if (tokens === undefined) return;
   const [first, ...rest] = sent.messages;
-  const sums = prefixSums(first?.type === "system" ? rest : sent.messages);
+  const { sums } = measured(first?.type === "system" ? rest : sent.messages);
   const system = first?.type === "system" ? messageEstimate(first) : 0;
   const estimate = toolsEstimate(sent.tools) + system + (sums.at(-1) ?? 0);
   if (!meter.learn(tokens, estimate)) return;
