@@ -1,5 +1,4 @@
 /** What was typed in a directory, for the up key. */
-import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { homeOf } from "../../state/home.ts";
@@ -8,16 +7,14 @@ const MOST = 200;
 const MOST_CHARACTERS = 10_000;
 
 export class InputHistory {
-  private readonly path: string;
-
-  constructor(directory: string, environment: NodeJS.ProcessEnv) {
-    const key = createHash("sha256").update(directory).digest("hex").slice(0, 16);
-    this.path = join(homeOf(environment), "history", `${key}.jsonl`);
-  }
+  constructor(
+    private readonly directory: string,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
 
   /** The oldest first. Lines that cannot be read are left out. */
   async load(): Promise<readonly string[]> {
-    const text = await readFile(this.path, "utf8").catch(() => "");
+    const text = await readFile(await this.path(), "utf8").catch(() => "");
     const lines = text.split("\n").filter((line) => line !== "");
     return lines.slice(-MOST).flatMap((line) => {
       try {
@@ -33,8 +30,16 @@ export class InputHistory {
   async add(entry: string): Promise<void> {
     if (entry.length > MOST_CHARACTERS) return;
     try {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-      await appendFile(this.path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+      const path = await this.path();
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await appendFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
     } catch {}
+  }
+
+  /** Hashing is loaded late: it would delay the first frame. */
+  private async path(): Promise<string> {
+    const { createHash } = await import("node:crypto");
+    const key = createHash("sha256").update(this.directory).digest("hex").slice(0, 16);
+    return join(homeOf(this.environment), "history", `${key}.jsonl`);
   }
 }
