@@ -58,7 +58,8 @@ export function statusOf(
   return {
     model: place?.model ?? "",
     isOffline: place?.isOffline ?? false,
-    directory: shortPath(options.directory, options.environment),
+    // The files of a server elsewhere are not those of this directory.
+    directory: place && !place.local ? "" : shortPath(options.directory, options.environment),
     sandbox: place?.sandbox ?? "",
     mode: session?.mode ?? options.mode ?? "ask",
     context: contextTokens(session?.screen ?? emptyScreen),

@@ -36,6 +36,8 @@ export class ApprovalPanel {
     private readonly threadId: string,
     /** The first words of a plain command. */
     private readonly prefixOf: (command: string) => readonly string[] | undefined,
+    /** Whether rules can be kept here; a server elsewhere remembers exact calls only. */
+    private readonly keepsRules = true,
   ) {}
 
   get question(): Question | undefined {
@@ -111,6 +113,7 @@ export class ApprovalPanel {
     const { threadId } = this;
     const prefix = tool === "execute" ? this.prefixOf(String(call.args.command)) : undefined;
     const words = prefix?.join(" ");
+    const every = tool === "execute" ? "every command" : `every ${tool}`;
     const all: (Omit<Choice, "key"> | false)[] = [
       { label: "exactly this call, in this thread", act: "approve", remember: "thread" },
       words !== undefined && {
@@ -118,7 +121,7 @@ export class ApprovalPanel {
         act: "approve",
         rule: { tool, prefix: prefix ?? [], threadId },
       },
-      { label: `every ${tool} in this thread`, act: "approve", rule: { tool, threadId } },
+      { label: `${every} in this thread`, act: "approve", rule: { tool, threadId } },
       words !== undefined
         ? {
             label: `\`${words} *\` in this project, from now on`,
@@ -127,13 +130,16 @@ export class ApprovalPanel {
             isForProject: true,
           }
         : {
-            label: `every ${tool} in this project, from now on`,
+            label: `${every} in this project, from now on`,
             act: "approve",
             rule: { tool },
             isForProject: true,
           },
     ];
-    return all.filter((choice) => choice !== false).map((choice, i) => ({ key: String(i + 1), ...choice }));
+    return all
+      .filter((choice) => choice !== false)
+      .filter(({ rule }) => rule === undefined || this.keepsRules)
+      .map((choice, i) => ({ key: String(i + 1), ...choice }));
   }
 
   approve(remember?: "thread"): void {

@@ -103,6 +103,9 @@ const permissions: AppCommand = {
   },
 };
 
+/** Known for this machine only. */
+const OF_SERVER: ReadonlySet<string> = new Set(["mcp", "skills", "memory"]);
+
 function listing(
   name: string,
   description: string,
@@ -115,6 +118,8 @@ function listing(
     isQuick: true,
     run: (host) => {
       const found = entries(host);
+      if (found.length === 0 && !host.place.local && OF_SERVER.has(name))
+        return host.say("The server does not tell this yet.");
       host.say(...(found.length > 0 ? found.map((entry) => `  ${safeLine(entry, 200)}`) : [none]));
     },
   };
@@ -140,7 +145,7 @@ const memory = listing(
 );
 const sandbox = listing("sandbox", "where commands run", "", ({ place, directory }) => [
   place.sandbox,
-  `directory ${directory}`,
+  ...(place.local ? [`directory ${directory}`] : []),
 ]);
 const agents = listing("agents", "subagents of this session", "No subagent has worked yet.", ({ session }) =>
   Object.values(session.screen.subagents).map(
@@ -168,7 +173,8 @@ const model: AppCommand = {
   description: "show or change the model",
   run: async (host, words) => {
     if (words === "")
-      return host.say(`Model: ${safeLine(host.place.model)}. Another one: /model provider:model`);
+      return host.say(`Model: ${safeLine(host.place.model)}. To change it: /model provider:model`);
+    if (!host.place.local) return host.say("The server decides which model works.");
     host.say(`Changing to ${safeLine(words, 100)} …`);
     await host.changeModel(words);
   },

@@ -6,6 +6,8 @@ import type { AppCommand, CommandHost } from "./command.ts";
 
 const MOST_OUTPUT = 20_000;
 const SHOWN_LINES = 40;
+const NO_SANDBOX = "Commands need a sandbox, and there is none here: see deepwright doctor.";
+const ELSEWHERE = "Your own commands run on this machine only, and the app is connected to a server.";
 
 export async function submit(text: string, host: CommandHost): Promise<void> {
   const { session } = host;
@@ -42,7 +44,7 @@ function onlyBeginning(name: string, commands: readonly AppCommand[]): AppComman
 async function shell(line: string, host: CommandHost): Promise<void> {
   const execute = host.place.local?.execute;
   if (!execute) {
-    host.say(host.theme.bad("There are no commands here: the sandbox is not available."));
+    host.say(host.theme.bad(host.place.local ? NO_SANDBOX : ELSEWHERE));
     return;
   }
   host.say(host.theme.accent(`! ${safeLine(line, 500)}`));

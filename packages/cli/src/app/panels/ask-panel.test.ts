@@ -57,7 +57,8 @@ test("arguments that are no JSON stay in the editor, and going back does not rep
   expect(notes.slice(1)).toEqual([expect.stringContaining("This is not valid JSON")]);
 });
 
-test("the menu of permissions says that Esc goes back", async () => {
+test("permissions on a server elsewhere are for exactly the call, and Esc goes back", async () => {
   const { panel, press } = asked(["/a"]);
   await press("a", () => panel.rows().join("\n").includes("Esc goes back"));
+  expect(panel.rows().slice(0, -1)).toEqual(["❯ 1  exactly this call, in this thread"]);
 });

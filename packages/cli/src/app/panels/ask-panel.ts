@@ -34,7 +34,12 @@ export class AskPanel implements Panel {
 
   constructor(private readonly host: AskHost) {
     const { session } = host;
-    this.panel = new ApprovalPanel(questionsOf(session.screen.interrupts), session.threadId, prefixOf);
+    this.panel = new ApprovalPanel(
+      questionsOf(session.screen.interrupts),
+      session.threadId,
+      prefixOf,
+      session.place.local !== undefined,
+    );
     this.show();
   }
 

@@ -26,7 +26,7 @@ export async function openRemote(url: string, environment: NodeJS.ProcessEnv): P
     model: first.graph_id,
     isOffline: false,
     sandbox: address.host,
-    notices: [`Connected to ${address.host}: agent ${first.graph_id}`],
+    notices: [`Connected to ${address.host}. The agent works there, with the files of the server.`],
     close: async () => {},
   };
 }
