@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AppTerminal, startApp } from "../test-support/app-terminal.ts";
+import { providerServer } from "../test-support/provider-server.ts";
 import { directoryWith, homeOf } from "../test-support/run-binary.ts";
 
 function started(cwd: string, args: readonly string[] = []): AppTerminal {
@@ -58,4 +59,46 @@ test("theme, status line and notifications are those of the settings", async () 
     expect(terminal.screen()).toContain(`\x1b]777;notify;deepwright;deepwright ${words}\x07`);
   expect(terminal.screen()).not.toContain("\x1b]9;");
   expect(terminal.screen()).toContain(LIGHT_ACCENT);
+});
+
+test("arguments that are no JSON change nothing, and a result of the person stands for the call", async () => {
+  const cwd = await directoryWith({ "README.md": "# Demo\n" });
+  const terminal = started(cwd);
+  await terminal.press(READY, "Summarise this project in report.md\r");
+  await terminal.press("change its arguments", "e");
+  await terminal.press("Its arguments (JSON)", "\x15");
+  await terminal.press("Its arguments (JSON)", "x\r");
+  await terminal.press("not valid JSON", "\x1b");
+  await terminal.press("yes, run it", "r");
+  await terminal.press("The result that the agent gets", "It is written.\r");
+  await terminal.press("✔ done", "/quit\r");
+  expect(await terminal.ended).toBe(0);
+  await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
+});
+
+test("a message for the run and one for afterwards are named; Esc gives the second back", async () => {
+  const cwd = await directoryWith({});
+  let go = (): void => {};
+  const hold = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const server = await providerServer([{ text: ["one ", "two ", "three ", "four "], hold }]);
+  onTestFinished(async () => {
+    go();
+    await server.close();
+  });
+  const terminal = startApp(["--model", "openai:m1", "--base-url", `${server.url}/v1`], {
+    cwd,
+    env: { OPENAI_API_KEY: "key" },
+  });
+  onTestFinished(() => void terminal.child.kill());
+  await terminal.press("openai:m1 ·", "count\r");
+  await terminal.press("Working", "faster\r");
+  await terminal.press("for its next step: faster", "and then stop\x1b\r");
+  await terminal.press("for afterwards: and then stop", "\x1b");
+  await terminal.press("■ Interrupted", "");
+  await terminal.press("› and then stop", CTRL_C);
+  await terminal.press("/help", "/quit\r");
+  expect(await terminal.ended).toBe(0);
+  expect(server.asked()).toHaveLength(1);
 });

@@ -206,7 +206,7 @@ export class App {
     return liveRegion(
       {
         screen,
-        tail: this.transcript.live(screen, width, this.context),
+        tail: panel?.isQuestion ? [] : this.transcript.live(screen, width, this.context),
         work: this.work(),
         waiting: waitingRows(session, this.early),
         input,

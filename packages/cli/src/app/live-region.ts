@@ -2,7 +2,7 @@
 import { emptyScreen, type Screen } from "@deepwright/protocol/screen";
 import { safeLine } from "../terminal/safe-text.ts";
 import { shortPath } from "./app-words.ts";
-import type { Session } from "./session/session.ts";
+import type { Content, Session } from "./session/session.ts";
 import {
   contextTokens,
   type Status,
@@ -70,11 +70,17 @@ export function statusOf(
   };
 }
 
+function textOf(content: Content): string {
+  return typeof content === "string" ? content : content.map(({ text = "" }) => text).join(" ");
+}
+
 /** Messages on their way: into the run, behind it, or to a session that is still starting. */
 export function waitingRows(session: Session | undefined, early: readonly string[]): readonly string[] {
   const steering = [...(session?.steering.values() ?? [])].map(
-    (text) => `steers: ${safeLine(String(text), 60)}`,
+    (content) => `for its next step: ${safeLine(textOf(content), 60)}`,
   );
-  const queued = (session?.queue ?? []).map((text) => `queued: ${safeLine(text, 60)} (Alt-Up takes it back)`);
+  const queued = (session?.queue ?? []).map(
+    (text) => `for afterwards: ${safeLine(text, 60)} (Alt-Up takes it back)`,
+  );
   return [...steering, ...queued, ...early.map((text) => `waits: ${safeLine(text, 60)}`)];
 }

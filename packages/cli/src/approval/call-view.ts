@@ -2,7 +2,7 @@
 import { isControlPath } from "deepwright/internal";
 import { bytes, count, grouped } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
-import { revealedLine, revealedLines, wrapped } from "../terminal/revealed-text.ts";
+import { revealedLine, revealedLines, wrapped, wrappedWords } from "../terminal/revealed-text.ts";
 import { suspicions } from "../terminal/suspicions.ts";
 import type { CallQuestion } from "./question.ts";
 
@@ -23,12 +23,12 @@ const TAIL = 8;
 export function callLines(call: CallQuestion, options: ViewOptions): readonly string[] {
   const { colours } = options;
   const description =
-    call.description === undefined ? [] : block(revealedLines(call.description), "  ", options);
+    call.description === undefined ? [] : block(revealedLines(call.description), "  ", options, wrappedWords);
   return [
     ...description,
     ...argumentLines(call, options),
     ...warningsOf(call, options).flatMap((warning) =>
-      wrapped(`! ${warning}`, options.width - 2).map((row) => colours.yellow(`  ${row}`)),
+      wrappedWords(`! ${warning}`, options.width - 2).map((row) => colours.yellow(`  ${row}`)),
     ),
   ];
 }
@@ -65,9 +65,14 @@ function sizeWords(text: string): string {
 }
 
 /** Lines with a mark before each, so that none can pass for one of ours. */
-function block(lines: readonly string[], mark: string, options: ViewOptions): readonly string[] {
+function block(
+  lines: readonly string[],
+  mark: string,
+  options: ViewOptions,
+  cut = wrapped,
+): readonly string[] {
   const rows = lines.flatMap((line) =>
-    wrapped(line, options.width - mark.length).map(
+    cut(line, options.width - mark.length).map(
       (row, i) => `${i === 0 ? mark : mark.replace("│", "┆")}${row}`,
     ),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { revealedJson, revealedLine, revealedLines, wrapped } from "./revealed-text.ts";
+import { revealedJson, revealedLine, revealedLines, wrapped, wrappedWords } from "./revealed-text.ts";
 import { suspicions } from "./suspicions.ts";
 
 describe("text that shows all of itself (HI-08)", () => {
@@ -23,6 +23,13 @@ describe("text that shows all of itself (HI-08)", () => {
     expect(wrapped("abcdef", 4)).toEqual(["abcd", "ef"]);
     expect(wrapped("你好你", 4)).toEqual(["你好", "你"]);
     expect(wrapped("", 4)).toEqual([""]);
+  });
+
+  it("sentences are cut between words, and nothing is lost of a long one", () => {
+    expect(wrappedWords("it reaches no network.", 12)).toEqual(["it reaches", "no network."]);
+    expect(wrappedWords("abcdefgh ij", 4)).toEqual(["abcd", "efgh", "ij"]);
+    expect(wrappedWords("你好你", 4)).toEqual(["你好", "你"]);
+    expect(wrappedWords("", 4)).toEqual([""]);
   });
 
   it("JSON with all of it seen parses to the same value", () => {

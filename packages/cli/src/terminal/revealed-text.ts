@@ -77,6 +77,20 @@ export function wrapped(line: string, width: number): readonly string[] {
   return [...rows, row];
 }
 
+/** The same between words, for sentences. Lines with letters of two columns are cut anywhere, as those scripts are. */
+export function wrappedWords(line: string, width: number): readonly string[] {
+  if (!isNarrow(line) || width < 1) return wrapped(line, width);
+  const rows: string[] = [];
+  let rest = line;
+  while (rest.length > width) {
+    const space = rest.lastIndexOf(" ", width);
+    const isBetween = space > 0 && rest.slice(0, space).trim() !== "";
+    rows.push(rest.slice(0, isBetween ? space : width));
+    rest = rest.slice(isBetween ? space + 1 : width);
+  }
+  return [...rows, rest];
+}
+
 function isNarrow(line: string): boolean {
   return /^[ -~]*$/.test(line);
 }

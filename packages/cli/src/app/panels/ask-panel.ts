@@ -27,6 +27,7 @@ export interface AskHost {
 const TYPED_AHEAD_MS = 300;
 
 export class AskPanel implements Panel {
+  readonly isQuestion = true;
   private readonly panel: ApprovalPanel;
   private isAlways = false;
   private isTyping = false;

@@ -65,7 +65,7 @@ export function workRow({ elapsed, isInterrupting, tokens }: Work, theme: Theme)
   const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
   const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
   const words = isInterrupting ? "Stopping…" : "Working…";
-  const keys = isInterrupting ? "" : " · Esc stops · Enter steers · Alt-Enter queues";
+  const keys = isInterrupting ? "" : " · Esc stops · Enter tells it now · Alt-Enter later";
   return `${theme.accent(sign)} ${words} ${theme.dim(`${time}${size}${keys}`)}`;
 }
 
