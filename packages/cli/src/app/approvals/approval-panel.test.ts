@@ -70,7 +70,11 @@ test("all are approved together only after all were shown", () => {
   expect(label()).toBe("yes to all 3: shows the others first");
   expect(panel.rest.map(({ call }) => call.tool)).toEqual(["two", "three"]);
   panel.isAllShown = true;
-  expect(label()).toBe("yes, run all 3 shown above");
+  expect(panel.choices(false).map(({ label }) => label)).toEqual([
+    "yes, run all 3 shown above",
+    "no to all 3",
+    "decide one by one",
+  ]);
 });
 
 test("permissions are numbered without a gap", () => {

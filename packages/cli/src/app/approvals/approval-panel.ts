@@ -9,6 +9,7 @@ export interface Choice {
   readonly act:
     | "approve"
     | "approve-all"
+    | "one-by-one"
     | "always"
     | "reject"
     | "reject-all"
@@ -84,6 +85,7 @@ export class ApprovalPanel {
   choices(isAlways: boolean): readonly Choice[] {
     const { call } = this;
     if (!call) return [{ key: "r", label: "answer it", act: "answer" }];
+    if (this.isAllShown) return this.allChoices;
     if (isAlways) return this.alwaysChoices(call);
     const may = new Set(call.allowed);
     const canApprove = may.has(this.isEdited ? "edit" : "approve");
@@ -92,7 +94,12 @@ export class ApprovalPanel {
       canApprove && { key: "y", label: "yes, run it", act: "approve" },
       may.has("approve") &&
         !this.isEdited && { key: "a", label: "yes, and do not ask again…", act: "always" },
-      many && may.has("approve") && { key: "Y", label: this.allWords, act: "approve-all" },
+      many &&
+        may.has("approve") && {
+          key: "Y",
+          label: `yes to all ${this.open}: shows the others first`,
+          act: "approve-all",
+        },
       may.has("reject") && { key: "n", label: "no, and say why", act: "reject" },
       many && may.has("reject") && { key: "N", label: `no to all ${this.open}`, act: "reject-all" },
       may.has("edit") && { key: "e", label: "change its arguments", act: "edit" },
@@ -102,10 +109,12 @@ export class ApprovalPanel {
     return all.filter((choice) => choice !== false);
   }
 
-  private get allWords(): string {
-    return this.isAllShown
-      ? `yes, run all ${this.open} shown above`
-      : `yes to all ${this.open}: shows the others first`;
+  private get allChoices(): readonly Choice[] {
+    return [
+      { key: "Y", label: `yes, run all ${this.open} shown above`, act: "approve-all" },
+      { key: "N", label: `no to all ${this.open}`, act: "reject-all" },
+      { key: "o", label: "decide one by one", act: "one-by-one" },
+    ];
   }
 
   private alwaysChoices(call: CallQuestion): readonly Choice[] {
@@ -187,6 +196,7 @@ export class ApprovalPanel {
 
   private next(): void {
     this.edited = undefined;
+    this.isAllShown = false;
     this.selected = 0;
     const { question, call } = this.at;
     const isLast = call + 1 >= (this.questions[question]?.calls.length ?? 0);

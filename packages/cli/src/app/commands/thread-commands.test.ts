@@ -55,6 +55,7 @@ test("two turns are undone and restored one by one; after a new turn nothing is 
   expect(await say("/undo")).toContain("Undone. /redo restores it.");
   expect([await hasReport(), session.screen.main.messages.length]).toEqual([false, first]);
   expect(await say("/undo")).toContain("Undone.");
+  expect(await say("/undo")).toBe("There is nothing to undo.");
   expect(await say("/redo")).toContain("Restored.");
   expect(session.screen.main.messages.length).toBe(first);
   expect(await say("/redo")).toContain("Restored.");

@@ -91,6 +91,7 @@ const undo: AppCommand = {
   name: "undo",
   description: "undo the last turn: messages and files",
   run: async (host) => {
+    if (host.place.local && host.session.isEmpty) return host.say("There is nothing to undo.");
     const steps = await stepsOf(host);
     const last = turnsOf(steps).at(-1);
     const target = last?.before ?? undefined;

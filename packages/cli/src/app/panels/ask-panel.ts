@@ -79,6 +79,7 @@ export class AskPanel implements Panel {
     else if (choice.act === "approve-all" && !panel.isAllShown) return this.showRest();
     else if (choice.act === "approve-all") panel.decideAll({ type: "approve" });
     else if (choice.act === "reject-all") panel.decideAll({ type: "reject" });
+    else if (choice.act === "one-by-one") panel.isAllShown = false;
     else if (choice.act === "view") return this.show(true);
     else if (!(await this.typed(choice))) return this.host.changed();
     if (panel.isDone) return this.finish();
@@ -142,6 +143,7 @@ export class AskPanel implements Panel {
       this.write(question, call, i + 1, false);
     });
     panel.isAllShown = true;
+    panel.selected = 0;
     this.shownAt = Date.now();
   }
 
