@@ -2,6 +2,7 @@ import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../../scripts/test-time.ts";
 import type { Panel } from "../panels/panel.ts";
 import { openLocal } from "../session/local-place.ts";
 import { Session } from "../session/session.ts";
@@ -42,7 +43,7 @@ async function opened() {
       () => true,
       () => false,
     );
-  return { session, shown, say, hasReport };
+  return { session, shown, said, say, hasReport };
 }
 
 test("two turns are undone and restored one by one; after a new turn nothing is restored", async () => {
@@ -85,4 +86,16 @@ test("a copy says the way back, and an export does not replace a file", async ()
   for (const name of ["a.md", "a.html", "a.json"]) expect(await say(`/export ${name}`)).toBe(`Wrote ${name}`);
   expect(await say("/export a.md")).toBe("a.md is there already: /export other-name.md");
   expect(await say("/export none/a.md")).toMatch(/^There is no directory .*none\.$/);
+});
+
+test("another thread is named before it is shown", async () => {
+  const { say, said, shown, session } = await opened();
+  await say("What is here?");
+  const before = session.threadId;
+  await say("/clear");
+  await say("/resume");
+  shown.at(-1)?.handle("\r");
+  await until(() => session.threadId === before);
+  expect(said).toContain(`Thread ${before.slice(0, 8)}:`);
+  expect(session.isEmpty).toBe(false);
 });

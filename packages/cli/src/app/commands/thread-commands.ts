@@ -50,6 +50,7 @@ const resume: AppCommand = {
 
 async function opened(host: CommandHost, threadId: string): Promise<void> {
   try {
+    host.say(host.theme.dim(`Thread ${threadId.slice(0, 8)}:`), "");
     await host.session.open(threadId, { isShown: false });
     host.replay();
   } catch (error) {
