@@ -68,7 +68,7 @@ it.each([
     "C:\\Users\\a\\AppData\\Roaming\\npm\\node_modules\\@deepwright\\cli\\x.js",
     "npm install --global @deepwright/cli@latest",
   ],
-  ["/work/app/node_modules/@deepwright/cli/dist/main.js", "npm install @deepwright/cli@latest"],
+  ["/srv/app/node_modules/@deepwright/cli/dist/main.js", "npm install @deepwright/cli@latest"],
 ])("%s is updated by %s", (path, command) => {
   expect(installationOf(path, false).command).toBe(command);
 });
