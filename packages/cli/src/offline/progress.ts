@@ -17,7 +17,9 @@ export interface Progress {
 }
 
 export function progressOf(messages: readonly BaseMessage[]): Progress {
-  const start = messages.findLastIndex((message) => HumanMessage.isInstance(message));
+  const start = messages.findLastIndex(
+    (message) => HumanMessage.isInstance(message) && askedIn(message) !== "",
+  );
   const since = messages.slice(start + 1);
   const results = new Map(
     since.filter((message) => ToolMessage.isInstance(message)).map((result) => [result.tool_call_id, result]),
@@ -29,7 +31,12 @@ export function progressOf(messages: readonly BaseMessage[]): Progress {
       const result = results.get(id ?? "");
       return { name, args, result: result?.text ?? "", failed: isError(result) };
     });
-  return { task: messages[start]?.text.trim() ?? "", calls };
+  return { task: start === -1 ? "" : askedIn(messages[start] as BaseMessage), calls };
+}
+
+/** The words of a person, without reminders of the harness. */
+function askedIn({ text }: BaseMessage): string {
+  return text.replace(/<(workspace_data|system_reminder)>[\s\S]*?<\/\1>/g, "").trim();
 }
 
 /** Tools of others do not always set a status. */
