@@ -49,7 +49,7 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** What kept the app from starting, if anything did. */
+/** The error that kept the app from starting, if any. */
 async function started(
   app: App,
   raw: RawAppOptions,

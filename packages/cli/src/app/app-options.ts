@@ -1,4 +1,4 @@
-/** What the app needs from the program that opens it. */
+/** Options that the app gets from the program that opens it. */
 import type { ApprovalMode } from "@deepwright/server";
 import type { AppCommand } from "./commands/command.ts";
 import type { Place } from "./session/place.ts";

@@ -28,7 +28,7 @@ export function endWords({
   return { text: `■ ${safeLine(`${kind}${detail ? `: ${detail}` : ""}`, 300)}`, isBad: true };
 }
 
-/** What went wrong, and the remedy where one is known. */
+/** Text of an error, with the remedy if one is known. */
 export function errorWords({ message, hint }: Error & { readonly hint?: string }): string {
   return safeLine(hint === undefined ? message : `${message} ${hint}`, 1_000);
 }

@@ -1,4 +1,4 @@
-/** What commands of the app can do with it. */
+/** The part of the app that its commands use. */
 import pc from "picocolors";
 import type { CommandHost } from "./commands/command.ts";
 import type { AskHost } from "./panels/ask-panel.ts";

@@ -4,9 +4,9 @@ export interface Check {
   readonly name: string;
   /** `note`: it works, with less than it could. */
   readonly state: "ok" | "note" | "problem";
-  /** What was found. */
+  /** The finding. */
   readonly words: string;
-  /** What to do; of every note and problem. */
+  /** The remedy; every note and problem has one. */
   readonly remedy?: string;
 }
 

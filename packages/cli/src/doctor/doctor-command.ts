@@ -55,7 +55,7 @@ async function allChecks(directory: string): Promise<readonly Check[]> {
   return [nodeCheck(), terminalCheck(process, env), settings, keysLoaded, ...others];
 }
 
-/** What a check throws is a problem of that check: the others are still made. */
+/** A check that throws is a problem itself: the other checks still run. */
 async function guarded(name: string, check: () => Promise<Check>): Promise<Check> {
   try {
     return await check();

@@ -1,4 +1,4 @@
-/** What settings add to an agent: rules, hooks, fallbacks and subagents. One place for `run`, `serve` and the app. */
+/** Parts that settings add to an agent: rules, hooks, fallbacks and subagents. One place for `run`, `serve` and the app. */
 import type { Mcp } from "@deepwright/mcp";
 import type { PermissionList } from "deepwright";
 import { hookMiddleware } from "../hooks/hook-middleware.ts";

@@ -1,4 +1,4 @@
-/** What settings, hooks, agents and commands do in `deepwright run`, through the real program. */
+/** Effects of settings, hooks, agents and commands in `deepwright run`, through the real program. */
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -6,7 +6,7 @@ import { safeText } from "./safe-text.ts";
 
 const MOST_CHARACTERS = 10_000;
 const [CTRL_C, CTRL_D, DELETE] = ["\u0003", "\u0004", "\u007f"];
-/** What terminals put around a paste. */
+/** Marks that terminals put around a paste. */
 const PASTE_MARKS = ["\u001b[200~", "\u001b[201~"];
 
 /** Ctrl-C and Ctrl-D end the command. */

@@ -21,10 +21,12 @@ export interface JudgedCall {
   readonly isHarmless: boolean;
   /** Its effects stay inside a sandbox. */
   readonly isContained: boolean;
+  /** It only reads, and its own gate asks about it all the same. */
+  readonly asksToRead?: boolean;
 }
 
 export function verdictOf(mode: ApprovalMode, call: JudgedCall): "run" | "ask" | "refuse" {
-  if (call.effect === "reads") return "run";
+  if (call.effect === "reads") return call.asksToRead ? "ask" : "run";
   if (mode === "plan") return call.isHarmless && call.effect === "commands" ? "run" : "refuse";
   if (call.isHarmless) return "run";
   if (mode === "accept-edits") return call.effect === "files" ? "run" : "ask";

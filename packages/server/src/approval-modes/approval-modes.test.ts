@@ -1,7 +1,9 @@
+import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent, createSubAgentMiddleware, StateBackend } from "deepwright";
 import { callTool as call, say, scriptedModel } from "deepwright/testing";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { APPROVAL_MODES, type ApprovalMode, verdictOf } from "./approval-mode.ts";
 import { ApprovalModes } from "./approval-modes.ts";
 
@@ -124,3 +126,30 @@ test("permissions for a prefix of a command or a tool spare the question", async
   modes.allow({ tool: "execute" });
   expect(await asks("anything", "other")).toBe(false);
 });
+
+test.each(["ask", "accept-edits", "auto"] as const)(
+  "a tool that only reads and has a gate of its own is asked about in mode %s",
+  async (mode) => {
+    const fetched: string[] = [];
+    const page = tool(async ({ url }) => String(fetched.push(url)), {
+      name: "fetch_page",
+      description: "Fetch a page.",
+      schema: z.object({ url: z.string() }),
+      metadata: { effect: "reads" },
+    });
+    const modes = new ApprovalModes({ isContained: true, initial: mode });
+    const isNew = ({ toolCall }: { toolCall: { args: unknown } }) =>
+      (toolCall.args as { url: string }).url !== "https://known.example";
+    const agent = (url: string) =>
+      createDeepAgent({
+        model: scriptedModel([call("fetch_page", { url }), say("done")]),
+        tools: [page],
+        checkpointer: new MemorySaver(),
+        middleware: [modes.guard] as never,
+        interruptOn: modes.gate({ fetch_page: { when: isNew } as never }) as never,
+      }) as never;
+    expect((await run(agent("https://new.example"))).__interrupt__).toHaveLength(1);
+    expect((await run(agent("https://known.example"))).__interrupt__).toBeUndefined();
+    expect(fetched).toEqual(["https://known.example"]);
+  },
+);

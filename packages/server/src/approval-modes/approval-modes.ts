@@ -115,13 +115,15 @@ export class ApprovalModes {
     const declared = ORGANISING.has(name) ? "reads" : toolEffect(request.tool);
     const effect = declared === "unknown" ? (EFFECTS.get(name) ?? declared) : declared;
     const mode = this.modeOf(threadId, configured);
-    // A gate that does not ask about this call knows that it is harmless.
-    const isHarmless =
-      effect !== "reads" && gate?.when !== undefined && (await gate.when(request as never)) === false;
+    const asks =
+      gate !== undefined && (gate.when === undefined || (await gate.when(request as never)) !== false);
     const verdict = verdictOf(mode, {
       effect,
-      isHarmless,
+      // A gate that does not ask about this call knows that it is harmless.
+      isHarmless: gate?.when !== undefined && !asks,
       isContained: effect === "commands" && this.options.isContained,
+      // Reading a page sends its address to a stranger: such a tool has a gate of its own, which counts in every mode.
+      asksToRead: effect === "reads" && asks,
     });
     if (verdict !== "ask") return verdict;
     const command = effect === "commands" ? String(args.command) : undefined;

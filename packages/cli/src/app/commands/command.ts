@@ -31,7 +31,7 @@ export interface CommandHost {
 export interface AppCommand {
   readonly name: string;
   readonly description: string;
-  /** What stands behind the name, for help. */
+  /** Arguments shown after the name in the help. */
   readonly usage?: string;
   /** Whether it may run while the agent works. Default false. */
   readonly isQuick?: boolean;

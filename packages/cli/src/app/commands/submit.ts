@@ -1,4 +1,4 @@
-/** What becomes of a text that a person sent: a command of the app, a shell command, or a message with files. */
+/** Handles a text that a person sent: a command of the app, a shell command, or a message with files. */
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
 import { expandCommand } from "../../user-files/user-commands.ts";
 import { withAttachments } from "../input/attachments.ts";

@@ -6,7 +6,7 @@ import type { Place } from "../session/place.ts";
 
 const MOST = 500;
 
-/** Those of the directory first, the newest first. */
+/** Threads of the directory come first, the newest first. */
 export async function threadItems(place: Place, directory: string): Promise<readonly PickedItem<string>[]> {
   if (!place.local) return remoteItems(place);
   const { threads } = await place.local.threads.list({ limit: MOST });

@@ -1,4 +1,4 @@
-/** What was typed in a directory, for the up key. */
+/** History of the input in a directory, for the up key. */
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { homeOf } from "../../state/home.ts";

@@ -1,4 +1,4 @@
-/** What takes the place of the editor for a while: a list, a text to read, a question. */
+/** A panel in the place of the editor: a list, a text to read, a question. */
 export interface Panel {
   /** It asks about calls and has written them out; arguments that the person changed would stand beside old ones. */
   readonly isQuestion?: boolean;

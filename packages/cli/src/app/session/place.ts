@@ -18,7 +18,7 @@ export interface Place {
   readonly mode?: ApprovalMode | undefined;
   /** Lines a person reads at the start. */
   readonly notices: readonly string[];
-  /** What only a place in this process can do. */
+  /** Abilities of a server in this process only. */
   readonly local?: LocalPlace;
   /** Safe twice. */
   close(): Promise<void>;

@@ -56,7 +56,7 @@ function markOf({ status }: ShownCall, theme: Theme): string {
 const MOST_DIFF_ROWS = 24;
 const MOST_WRITTEN_ROWS = 10;
 
-/** What an edit or a write did to its file. */
+/** The change of an edit or a write, as a diff. */
 export function changeRows(
   call: Pick<ShownCall, "name" | "args" | "status">,
   width: number,

@@ -29,7 +29,7 @@ export class Transcript {
   private entries: Entry[] = [];
   private readonly known = new Set<string>();
   private readonly progress = new Map<string, Progress>();
-  /** What the last committed row belongs to; blank rows separate blocks. */
+  /** The block of the last committed row; blank rows separate blocks. */
   private lastBlock: Block | undefined;
 
   /** Rows of our own in the order of the conversation: answers of commands, warnings, the end of a run. */
@@ -150,7 +150,7 @@ function tail(text: string, width: number): string {
   return line.slice(-Math.max(width, 10));
 }
 
-/** What a person said, marked at its side. */
+/** A message of a person, marked at its side. */
 export function userRows(message: ShownMessage, width: number, theme: Theme): readonly string[] {
   const text = safeText(message.text).replaceAll("\t", "    ");
   const media =
