@@ -11,20 +11,25 @@ COPY packages/package.json packages/package-lock.json packages/.npmrc packages/
 COPY packages/core/package.json packages/core/
 COPY packages/checkpoint/package.json packages/checkpoint/
 COPY packages/sandboxes/package.json packages/sandboxes/
+COPY packages/evals/package.json packages/evals/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/mcp/package.json packages/mcp/
 COPY packages/server/package.json packages/server/
 COPY packages/app/package.json packages/app/
+COPY packages/web/package.json packages/web/
 COPY packages/cli/package.json packages/cli/
 RUN npm install --omit=dev --no-audit --no-fund \
     && npm ci --prefix packages --no-audit --no-fund
 
-# The packages, bundled: that needs none of their modules.
+# The packages, bundled: that needs none of their modules. The page needs the few that go into it.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
-COPY package.json source/
-RUN npm install --no-audit --no-fund \
-    "esbuild@$(node -p 'require("./source/package.json").devDependencies.esbuild')"
+COPY package.json package-lock.json source/
+RUN npm install --no-audit --no-fund $(node -p '\
+    const { dependencies, devDependencies } = require("./source/package.json"); \
+    const all = { ...dependencies, ...devDependencies }; \
+    ["esbuild", "vite", "preact", "@preact/signals", "marked", "highlight.js", "diff"] \
+      .map((name) => `${name}@${all[name]}`).join(" ")')
 WORKDIR /build/source
 COPY scripts scripts
 COPY packages packages

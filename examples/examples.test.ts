@@ -90,6 +90,12 @@ const printed: Record<string, RegExp | readonly (string | RegExp | readonly stri
     "test: OK",
     "The merge sort is in /workspace/sort.py, and its test passes.",
   ],
+  "completion-checks.ts": [
+    "unverified: I wrote it, all done!",
+    "Completion checks failed:",
+    "- hello.sh prints Hello: `sh hello.sh | grep Hello` exits with 0",
+    "done: Now the script is there.",
+  ],
   "cron-consolidation.ts": [
     "person: A report, please.",
     "assistant: Let me begin with the history of all reports, and what led to them.",

@@ -22,6 +22,13 @@ const TITLES: Readonly<Record<string, string>> = {
   runs: "Runs",
   crons: "Crons",
   store: "Store",
+  approvals: "Approvals",
+  approvalLinks: "Approval links",
+  usage: "Usage",
+  workspace: "Workspace",
+  settings: "Settings",
+  signIn: "Sign-in",
+  a2a: "A2A",
   server: "Server",
 };
 
@@ -31,7 +38,7 @@ Made from the schemas by \`npm run docs:api\`; the server checks requests by the
 \`GET /openapi.json\`. How to start a server is in [serve](serve.md), a walk through the routes in
 [examples/api-with-curl.sh](../examples/api-with-curl.sh).
 
-- Every request needs the token, as \`Authorization: Bearer …\` or \`X-Api-Key: …\`. Bodies and answers are JSON.
+- Every request needs the token, as \`Authorization: Bearer …\` or \`X-Api-Key: …\`, or the cookie of a [session](serve.md#a-page). \`POST /sign-in\` needs none. Bodies and answers are JSON.
 - An **id** is 1 to 128 letters, digits, or \`. _ : @ -\` between them. A **time** is ISO 8601. \`?\` marks what may be left out; null means the same there.
 - Routes marked *own* are not in LangGraph's servers.
 - What may refuse every request is not repeated at each route: see [problems](#problems).`;

@@ -8,6 +8,7 @@ import { ensureDevelopmentTools } from "./install.mjs";
 const withTypes = !process.argv.includes("--no-types");
 if (withTypes) await ensureDevelopmentTools();
 const { bundle, PACKAGES } = await import("./bundle.mjs");
+const { buildPage } = await import("./build-web.mjs");
 for (const directory of PACKAGES) {
   const dist = join(directory, "dist");
   rmSync(dist, { recursive: true, force: true });
@@ -17,6 +18,7 @@ for (const directory of PACKAGES) {
   if (existsSync(bin)) chmodSync(bin, 0o755);
   console.log(`built ${dist}`);
 }
+console.log(`built ${await buildPage()}`);
 
 function declare(directory) {
   const tsc = join("node_modules", ".bin", "tsc");

@@ -27,11 +27,17 @@ export async function ensureInstalled(directory, what, args, log = (line) => con
   writeFileSync(stamp, lock);
 }
 
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** What builds the page, with the other tools of development. */
+export async function ensureBuildTools() {
+  await ensureInstalled(root, "what development needs (about 200 MB)", ["install", "--include=dev"]);
+}
+
 /** Linter, type checker, test runner and SDKs of sandbox providers. */
 export async function ensureDevelopmentTools() {
-  const root = join(dirname(fileURLToPath(import.meta.url)), "..");
   await Promise.all([
-    ensureInstalled(root, "what development needs (about 200 MB)", ["install", "--include=dev"]),
+    ensureBuildTools(),
     ensureInstalled(join(root, "packages"), "the SDKs of sandbox providers (about 200 MB)", ["ci"]),
   ]);
 }

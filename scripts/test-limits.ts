@@ -48,6 +48,8 @@ export const LIMITS = {
   "a search for 64 values in a list of 90,000": 2_000,
   "a body that is too deep or has too many values is refused": 5_000,
   "a request that is too large, too deep or too wide is refused": 5_000,
+  "a hostile message of 50,000 characters is read as Markdown": 1_000,
+  "the page shows five hostile messages": 1_000,
   "/ok beside 200 runs at work": 1_000,
   "/ok while Postgres takes 2 s for every answer": 200,
   "a server closes whose clients keep their connections": 5_000,

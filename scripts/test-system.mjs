@@ -19,6 +19,7 @@ const NEEDED = {
   pgrep: "procps",
   python3: "python3",
   "systemd-analyze": "systemd",
+  tmux: "tmux",
 };
 
 /** Throws with the names of the packages that are missing and could not be installed. */

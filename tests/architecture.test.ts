@@ -12,7 +12,7 @@ function foldersWithSources(root: string): string[] {
   return [...new Set(files.map((name) => dirname(name)))].filter((folder) => folder !== ".").sort();
 }
 
-test.each(["core", "checkpoint", "sandboxes", "protocol"])(
+test.each(["core", "checkpoint", "sandboxes", "protocol", "evals"])(
   "every source folder of %s is on the map",
   (name) => {
     const missing = foldersWithSources(`packages/${name}/src`).filter(

@@ -58,7 +58,7 @@ test("the image starts the server with options that the command line knows, not 
   expect(bin.deepwright).toMatch(/dist\/main\.js$/);
   expect(await parsed(JSON.parse(instruction("CMD")[0] as string))).toEqual({
     file: undefined,
-    options: { host: "0.0.0.0", port: "2024", openHealth: true, mcp: true },
+    options: { host: "0.0.0.0", port: "2024", open: true, openHealth: true, mcp: true },
   });
 });
 
@@ -70,7 +70,7 @@ test("the unit starts the server with options that the command line knows, and w
   const words = start.replace(/\$\{(\w+)\}/g, (_, name: string) => settings[name] ?? "").split(" ");
   expect(await parsed(words)).toEqual({
     file: "deepwright.config.mjs",
-    options: { host: "127.0.0.1", port: "2024", role: "both", openHealth: true, mcp: true },
+    options: { host: "127.0.0.1", port: "2024", role: "both", open: true, openHealth: true, mcp: true },
   });
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(30);
 });

@@ -38,6 +38,7 @@ test.each([
   "packages/checkpoint",
   "packages/sandboxes",
   "packages/protocol",
+  "packages/evals",
   "packages/mcp",
   "packages/server",
   "packages/app",
@@ -54,12 +55,22 @@ test.each([
   ).toEqual([]);
 });
 
+test("packages/web packs the built page, and the CLI depends on it", async () => {
+  const files = await pack("packages/web");
+  expect(files).toEqual(expect.arrayContaining(["package.json", "LICENSE", "README.md", "dist/index.html"]));
+  expect(files.some((path) => /^dist\/assets\/index-.*\.js$/.test(path))).toBe(true);
+  expect(files.filter((path) => /\.tsx?$|^src\//.test(path))).toEqual([]);
+  const cli = JSON.parse(await readFile("packages/cli/package.json", "utf8"));
+  expect(cli.dependencies).toHaveProperty("@deepwright/web");
+});
+
 /** Each export is two files: what runs, and its types. */
 test.each([
   ["packages/core", 5],
   ["packages/checkpoint", 5],
   ["packages/sandboxes", 20],
-  ["packages/protocol", 2],
+  ["packages/protocol", 3],
+  ["packages/evals", 2],
   ["packages/mcp", 2],
   ["packages/server", 4],
   ["packages/app", 2],
@@ -75,7 +86,7 @@ test.each([
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-test.each(["core", "checkpoint", "sandboxes", "protocol", "mcp", "server", "app"])(
+test.each(["core", "checkpoint", "sandboxes", "protocol", "evals", "mcp", "server", "app"])(
   "every entry of %s is in `typesVersions`, where the classic resolution looks",
   async (name) => {
     const manifest = JSON.parse(await readFile(join("packages", name, "package.json"), "utf8"));
@@ -178,4 +189,28 @@ test.each([
   expect(await readFile(join(project, "program.js"), "utf8")).toContain('require("deepwright")');
   const { stdout } = await run(process.execPath, [join(project, "program.js")]);
   expect(stdout.trim()).toBe("required true function");
+});
+
+test("a recorded thread becomes a test that runs in a project with the built package", async () => {
+  const project = await mkdtemp(resolve("node_modules", ".deepwright-recorded-"));
+  onTestFinished(() => rm(project, { recursive: true, force: true }));
+  const program = `
+    import { writeFileSync } from "node:fs";
+    import { createDeepAgent } from "deepwright";
+    import { callTool, say, scriptedModel } from "deepwright/testing";
+    import { cassetteOf, cassetteText, testFileOf } from "@deepwright/evals";
+    const model = scriptedModel([callTool("write_file", { file_path: "/a.md", content: "one" }, "c1"), say("Done.")]);
+    const { messages } = await createDeepAgent({ model }).invoke({ messages: "Write a file." });
+    const cassette = await cassetteOf(messages, { name: "files" });
+    writeFileSync("files.cassette.json", cassetteText(cassette));
+    writeFileSync("vitest.config.mjs", "export default {};");
+    writeFileSync("files.test.ts", testFileOf("files.cassette.json", { faults: true, requests: cassette.requests.length }));
+  `;
+  await run(process.execPath, ["--input-type=module", "-e", program], { cwd: project });
+  const vitest = resolve("node_modules", "vitest", "vitest.mjs");
+  const { stdout } = await run(process.execPath, [vitest, "run", "--root", project, "--reporter", "json"], {
+    cwd: project,
+    env: { PATH: process.env.PATH, HOME: project },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numTotalTests: 6, numPassedTests: 6 });
 });

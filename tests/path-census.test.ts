@@ -2,8 +2,9 @@
  * Every source file that opens a file by name or starts a program stands in docs/path-census.md, with the calls it makes
  * and the reason why the name cannot lead elsewhere. New code that does either has to be added there.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { projectFiles } from "../scripts/project-files.ts";
 import { type Node, placesIn } from "../scripts/syntax-tree.ts";
 
 const GUIDE = "docs/path-census.md";
@@ -14,9 +15,9 @@ const NOT_SHIPPED = /\.test\.ts$|-for-tests\.ts$|\/(?:chaos|test-support|fixture
 const BY_DESCRIPTOR =
   /^(?:constants|[A-Z]\w*|f(?:stat|chmod|chown|sync|datasync|truncate|utimes)(?:Sync)?|(?:read|readv|write|writev|close)(?:Sync)?)$/;
 
-const files = readdirSync("packages", { recursive: true, encoding: "utf8" })
-  .map((name) => `packages/${name}`)
-  .filter((path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !NOT_SHIPPED.test(path));
+const files = projectFiles("packages").filter(
+  (path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !NOT_SHIPPED.test(path),
+);
 
 /** Our own function that starts programs, in `backends/shell/child-process.ts`, counts as one of Node. */
 const STARTING = /^(?:startProgram|runProgramSync)$/;

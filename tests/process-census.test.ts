@@ -2,8 +2,9 @@
  * One function starts programs, so that none of them inherits a directory or variables unasked. One file writes to the
  * console, so that no text reaches a terminal with control characters in it. New exceptions need a reason here.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { projectFiles } from "../scripts/project-files.ts";
 import { lineOf, type Node, type Place, placesIn } from "../scripts/syntax-tree.ts";
 
 /** Files that are not part of a published program. */
@@ -23,9 +24,9 @@ const CONSOLE_METHODS =
   /^(?:log|error|warn|info|debug|trace|dir|dirxml|table|group|groupCollapsed|assert|count|time|timeEnd|timeLog)$/;
 const PROCESSES = /^(?:node:)?child_process$/;
 
-const files = readdirSync("packages", { recursive: true, encoding: "utf8" })
-  .map((name) => `packages/${name}`)
-  .filter((path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !NOT_SHIPPED.test(path));
+const files = projectFiles("packages").filter(
+  (path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !NOT_SHIPPED.test(path),
+);
 
 /** Files and lines where `isMeant` is true of a node. */
 function found(isMeant: (place: Place) => boolean): { readonly file: string; readonly line: string }[] {

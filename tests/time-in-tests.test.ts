@@ -1,6 +1,7 @@
 /** Tests pass on a slow machine: they wait for events, and the limits they check stand in scripts/test-limits.ts. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { projectFiles } from "../scripts/project-files.ts";
 import { lineOf, type Node, type Place, placesIn, within } from "../scripts/syntax-tree.ts";
 import { LIMITS } from "../scripts/test-limits.ts";
 
@@ -8,10 +9,7 @@ const LEAST_TIMEOUT = 600_000;
 const TEST_FILE =
   /^(?!.*(?:node_modules|\/dist\/)).*(?:(?:\.test|-for-tests)\.ts|\/(?:fixtures|test-support)\/.*\.(?:ts|mjs|js))$/;
 
-const paths = ["packages", "examples", "tests"].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
-);
-const sources = paths
+const sources = projectFiles("packages", "examples", "tests")
   .filter((path) => TEST_FILE.test(path))
   .map((path) => [path, readFileSync(path, "utf8")]);
 

@@ -13,9 +13,9 @@ const files = new ReducedValue(
     reducer: (left, right) => ({ ...left, ...right }),
   },
 );
-const filesMiddleware = createMiddleware({ name: "files", stateSchema: new StateSchema({ files }) });
+export const filesMiddleware = createMiddleware({ name: "files", stateSchema: new StateSchema({ files }) });
 
-const tools = fileTools.map(({ name, description, schema, run }) =>
+export const tools = fileTools.map(({ name, description, schema, run }) =>
   tool(
     (args, runtime) => {
       const { text, change } = run(runtime.state.files, args);

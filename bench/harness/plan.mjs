@@ -1,5 +1,7 @@
 /** What is measured, and which figure of it stands in which row of the table. */
+import { pageWork } from "./page-plan.mjs";
 import { serverWork } from "./server-plan.mjs";
+import { undoWork } from "./undo-plan.mjs";
 
 const ALL = ["deepwright", "deepagents", "createAgent", "hand"];
 const GRAPHS = ["deepwright", "deepagents", "createAgent"];
@@ -128,8 +130,10 @@ export function plan({ quick = false } = {}) {
     ...memoryFiles("store"),
     ...["command", "file"].map(largeOutput),
     ...osCommands(quick),
+    ...undoWork(),
     ...serverWork(quick),
     ...terminalApp(quick),
+    ...pageWork(quick),
     {
       id: "counts",
       workload: "counts",
@@ -405,6 +409,35 @@ function terminalApp(quick) {
       rows: [
         cpu("app: a frame at 120 × 40", "cpu", { ownGoal: 4 }),
         { label: "app: a frame at 120 × 40, p99, wall ms", metric: "p99" },
+      ],
+    },
+    {
+      id: "app-keys",
+      workload: "app-keys",
+      params: { keys: 500 },
+      contenders: ["deepwright"],
+      maxRounds: 1,
+      rows: [
+        { label: "app: a key on the screen while 16 subagents stream, wall ms", metric: "median" },
+        {
+          label: "app: a key on the screen while 16 subagents stream, p99 of 500, wall ms",
+          metric: "p99",
+          ownGoal: 100,
+        },
+      ],
+    },
+    {
+      id: "app-memory",
+      workload: "app-memory",
+      params: { messages: 2_000 },
+      contenders: ["deepwright"],
+      maxRounds: 1,
+      rows: [
+        {
+          label: "app: MB on the heap by 2,000 messages in 24,000 pieces",
+          metric: "megabytes",
+          ownGoal: 50,
+        },
       ],
     },
   ];

@@ -1,15 +1,7 @@
 /** CPU of a frame of the terminal app at 120 × 40 while an answer in Markdown is streamed and eight subagents work. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
-import { BENCH } from "../install.mjs";
+import { appFromSource, optionsOf, sessionOf } from "./app-parts.mjs";
 import { timed } from "./cpu.mjs";
 
-/** Some packages in the bundle are CommonJS. */
-const REQUIRE =
-  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
 const WARM_UP = 100;
 const PIECE = 40;
 const PARAGRAPHS = [
@@ -22,7 +14,7 @@ const PARAGRAPHS = [
 export async function measure(_contender, { frames }) {
   const { App, emptyScreen, foldEvents } = await appFromSource();
   const app = new App(optionsOf());
-  app.session = session(emptyScreen);
+  app.session = sessionOf(emptyScreen);
   const screens = screensOf(frames + WARM_UP, emptyScreen, foldEvents);
   const draw = (screen) => {
     app.session.screen = screen;
@@ -41,64 +33,6 @@ export async function measure(_contender, { frames }) {
   if (app.options.stdout.bytes < frames * PIECE) throw new Error("The frames were not written.");
   walls.sort((a, b) => a - b);
   return { cpu: cpu / frames, p99: walls[Math.floor(walls.length * 0.99)] };
-}
-
-async function appFromSource() {
-  const folder = mkdtempSync(join(tmpdir(), "deepwright-bench-frame-"));
-  const contents = `export { App } from "./packages/cli/src/app/app.ts";
-export { emptyScreen, foldEvents } from "./packages/protocol/src/index.ts";`;
-  try {
-    await build({
-      stdin: { contents, resolveDir: join(BENCH, ".."), loader: "ts" },
-      outdir: folder,
-      outExtension: { ".js": ".mjs" },
-      bundle: true,
-      splitting: true,
-      platform: "node",
-      format: "esm",
-      conditions: ["source"],
-      banner: { js: REQUIRE },
-      external: ["@langchain/*", "langchain", "better-sqlite3", "pg"],
-      logLevel: "error",
-    });
-    return await import(pathToFileURL(join(folder, "stdin.mjs")).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function optionsOf() {
-  const stdout = {
-    columns: 120,
-    rows: 40,
-    bytes: 0,
-    write: (text) => {
-      stdout.bytes += text.length;
-    },
-  };
-  return {
-    directory: BENCH,
-    initialTheme: "dark",
-    hasColour: true,
-    environment: {},
-    stdin: {},
-    stdout,
-    reflows: true,
-  };
-}
-
-function session(screen) {
-  return {
-    screen,
-    startedAt: Date.now(),
-    isRunning: true,
-    isWaiting: false,
-    isInterrupting: false,
-    mode: "ask",
-    steering: new Map(),
-    queue: ["and the tests, please"],
-    place: { model: "bench:model", isOffline: false, sandbox: "os sandbox", notices: [] },
-  };
 }
 
 /** A message of some paragraphs after the other, some characters a frame. */

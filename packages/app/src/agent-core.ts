@@ -1,6 +1,6 @@
 /**
- * The single place where an app meets the harness: a model from settings, an agent on a workspace, its events, its
- * state, and the answers of a person. An app that imports nothing else can change the harness here.
+ * Everything an app needs of the harness: a model from settings, an agent on a workspace, its events, its state, and a
+ * person's answers. An app that imports only this module can exchange the harness here.
  */
 
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
@@ -34,58 +34,58 @@ export { buildLlm };
 
 /** null means absent. */
 export interface BuildAgentOptions {
-  /** A directory that exists; file paths call it `/`. */
+  /** An existing directory; `/` in file paths of the agent. */
   readonly workspaceDir: string;
-  /** Needed while anybody is asked. */
+  /** Needed when a person approves calls (`withHitl`). */
   readonly checkpointer?: BaseCheckpointSaver | null;
   /** Default `cowork`. */
   readonly mode?: AgentMode | null;
-  /** The thread of runs and states that name none. */
+  /** The thread of runs that name no thread. */
   readonly threadId?: string | null;
   /** Whether a person approves each write_file, edit_file, delete, execute and memory. Default true. */
   readonly withHitl?: boolean | null;
   /** Whether subagents ask as well. Default true. */
   readonly childHitl?: boolean | null;
   readonly tools?: CreateDeepAgentParams["tools"];
-  /** In the place of the words about the mode and the workspace. */
+  /** Replaces our prompt about the mode and the workspace. */
   readonly systemPrompt?: string | null;
   /** Settings of the model. Absent: the default model of the harness. */
   readonly settings?: LlmSettings | null;
-  /** A model that exists already, in the place of `settings`. */
+  /** A model object, instead of `settings`. */
   readonly model?: BaseChatModel | null;
   readonly subagents?: readonly AnySubAgent[] | null;
   /**
-   * Offered to the agent as `web_search`: a search of the app, or settings of one that is known. Absent: Tavily where
-   * TAVILY_API_KEY is set, else there is no such tool. `false`: there is none.
+   * The tool `web_search`: a search function of the app, or settings of a known search service. Absent: Tavily when
+   * TAVILY_API_KEY is set, else no such tool. `false`: no such tool.
    */
   readonly search?: WebSearch | SearchSettings | false | null;
-  /** Whether AGENTS.md of the workspace stands in the prompt, and the tool `memory` keeps notes there. Default true. */
+  /** Whether the prompt contains AGENTS.md of the workspace and the tool `memory` keeps notes in it. Default true. */
   readonly memory?: boolean | null;
   /**
-   * Where commands run. Default `os`: in a sandbox that can change the workspace alone and reaches no network; where it
-   * cannot be had, building fails with the reason. `none`: as the user of this process, isolated from nothing.
+   * Where commands run. Default `os`: in a sandbox that can change only the workspace and has no network. If this machine
+   * cannot make one, `buildAgent` fails with the reason. `none`: as the user of this process, without any isolation.
    */
   readonly sandbox?: "os" | "none" | null;
-  /** Variables of commands, which inherit none of this process. */
+  /** Environment variables of commands. They inherit none from this process. */
   readonly env?: Readonly<Record<string, string>> | null;
-  /** Model calls of a run, those of its subagents included. Default 25. */
+  /** Model calls of a run, including those of its subagents. Default 25. */
   readonly maxSteps?: number | null;
   /** Seconds a command may take. Default 60. */
   readonly commandTimeout?: number | null;
   /** Bytes of output of one command. Default 50,000. */
   readonly maxOutputBytes?: number | null;
-  /** Default: `skills` in DEEPWRIGHT_HOME, else in `~/.deepwright`. Skills of the workspace count more. */
+  /** Default: `skills` in DEEPWRIGHT_HOME, else in `~/.deepwright`. Skills of the workspace win over them. */
   readonly globalSkillsDir?: string | null;
 }
 
-/** Close the agent when it is no longer used: that ends its commands and sandboxes. Safe twice. */
+/** `close` ends the commands and sandboxes of the agent. Safe to call twice. */
 export type AppAgent = DeepAgent & {
   readonly threadId: string | undefined;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** All that change something of the user's. */
+/** Tools that change files of the user or run commands. */
 const ASKED_TOOLS = ["write_file", "edit_file", "delete", "execute", "memory"];
 const MEMORY = "/AGENTS.md";
 
@@ -135,7 +135,7 @@ export async function buildAgent(options: BuildAgentOptions): Promise<AppAgent> 
   }
 }
 
-/** The run begins when its events are first read; `updates` and `messages` of the agent and of its children. */
+/** The run starts with the first read. Events: `updates` and `messages` of the agent and its subagents. */
 export function streamEvents(
   agent: StreamingAgent & { readonly threadId?: string | undefined },
   input: unknown,
@@ -149,13 +149,13 @@ export function streamEvents(
 }
 
 export interface AgentState {
-  /** `messages`, `todos` and what else the agent keeps; empty for a thread that has not begun. */
+  /** `messages`, `todos` and other state of the agent; empty for a new thread. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Questions to a person; answered with `resumeAgentInput`. */
   readonly interrupts: readonly Interrupt[];
-  /** Steps that are still to be done; empty when the last run came to its end. */
+  /** Steps that are still open; empty when the last run ended. */
   readonly next: readonly string[];
-  /** When it was stored, in ISO 8601. */
+  /** Time when this state was stored, in ISO 8601. */
   readonly createdAt?: string;
 }
 
@@ -172,14 +172,14 @@ export async function getAgentState(
   };
 }
 
-/** Keys that begin with `_` are the harness's own. */
+/** Leaves out keys that begin with `_`: they are internal state of the harness. */
 function publicValues(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).filter(([key, value]) => !key.startsWith("_") && value !== undefined),
   );
 }
 
-/** One decision for each action that is asked about, in order; by the ids of the interrupts where several wait. */
+/** One decision for each action of the question, in order. If several interrupts wait: such a list by interrupt id. */
 export function resumeAgentInput(
   decisions: readonly Decision[] | Readonly<Record<string, readonly Decision[]>>,
 ): Command {
@@ -188,11 +188,12 @@ export function resumeAgentInput(
   return new Command({ resume: Object.fromEntries(byId) });
 }
 
+/** The `interruptOn` option: true asks a person before these tools, false never asks. */
 function asking(isAsked: boolean): InterruptOn {
   return Object.fromEntries(ASKED_TOOLS.map((name) => [name, isAsked]));
 }
 
-/** Children ask as the agent does, unless they are told otherwise here. */
+/** Subagents inherit the questions of the agent. With `childHitl: false`, they ask only what they define themselves. */
 function team(
   { subagents, withHitl, childHitl }: BuildAgentOptions,
   skills: readonly string[],

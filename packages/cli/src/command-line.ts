@@ -1,17 +1,21 @@
 /** The command line: names, help and the errors of using it. Nothing heavy is loaded here. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
+import { type AcpHandler, addAcp } from "./acp/acp-command-line.ts";
 import { type AppHandler, addApp, withApp } from "./app/app-command-line.ts";
 import { addCompletion, type CompletionHandler } from "./completion/completion-command-line.ts";
 import { addDoctor, type DoctorHandler } from "./doctor/doctor-command-line.ts";
+import { addEval, type EvalHandler } from "./eval/eval-command-line.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { addLogin, type LoginHandler } from "./login/login-command-line.ts";
 import { addMcp, type McpHandler } from "./mcp/mcp-command-line.ts";
 import { addMemory, type MemoryHandler } from "./memory/memory-command-line.ts";
 import { addModels, type ModelsHandler } from "./models/models-command-line.ts";
+import { addPair, type PairHandler } from "./pair/pair-command-line.ts";
 import type { RawRunOptions } from "./run/run-options.ts";
 import { addServe, type ServeHandler } from "./serve/serve-command-line.ts";
 import { addConfig, type ConfigHandler } from "./settings/config-command-line.ts";
+import { addSignIn, type SignInHandler } from "./sign-in/sign-in-command-line.ts";
 import { safeText } from "./terminal/safe-text.ts";
 import { addThreads, type ThreadsHandler } from "./threads/threads-command-line.ts";
 import { addTrust, type TrustHandler } from "./trust/trust-command-line.ts";
@@ -23,12 +27,16 @@ export interface Handlers {
   readonly threads: ThreadsHandler;
   readonly memory: MemoryHandler;
   readonly serve: ServeHandler;
+  readonly acp: AcpHandler;
+  readonly signIn: SignInHandler;
+  readonly pair: PairHandler;
   readonly mcp: McpHandler;
   readonly trust: TrustHandler;
   readonly config: ConfigHandler;
   readonly models: ModelsHandler;
   readonly login: LoginHandler;
   readonly doctor: DoctorHandler;
+  readonly eval: EvalHandler;
   readonly completion: CompletionHandler;
 }
 
@@ -102,12 +110,16 @@ function createProgram(handlers: Handlers, manifest: URL): Command {
   addThreads(program, handlers.threads);
   addMemory(program, handlers.memory);
   addServe(program, handlers.serve);
+  addAcp(program, handlers.acp);
+  addSignIn(program, handlers.signIn);
+  addPair(program, handlers.pair);
   addMcp(program, handlers.mcp);
   addTrust(program, handlers.trust);
   addConfig(program, handlers.config);
   addModels(program, handlers.models);
   addLogin(program, handlers.login);
   addDoctor(program, handlers.doctor);
+  addEval(program, handlers.eval);
   addCompletion(program, handlers.completion);
   program.addHelpText("after", `\n${EXAMPLES}`);
   return program;
@@ -159,6 +171,10 @@ function addRun(program: Command, handler: Handlers["run"]): void {
     .option("-q, --quiet", "show only the answer, warnings and errors")
     .option("-v, --verbose", "show tool calls and results in full")
     .option("--thread <id>", "continue a thread (id or its beginning); without a task: resume its last run")
+    .option("--best-of <number>", "make this many attempts at once, each on a copy of the directory")
+    .option("--check <command>", "with --best-of: the command that an attempt must pass, e.g. npm test")
+    .option("--adopt", "with --best-of: make the changes of the best attempt in the directory without asking")
+    .option("--at <step>", "with --best-of and --thread: fork from this step of the thread")
     .option("--no-memory", "do not read AGENTS.md")
     .option("--no-skills", "do not look for skills")
     .option("--trust", "follow AGENTS.md and skills of the directory in this run, as they are now")
@@ -186,12 +202,13 @@ const EXAMPLES = `Examples:
   deepwright run "List the open questions" --json | jq -c .type
   deepwright run --thread 3f2a "Now shorten it"
   deepwright run "Tidy the imports" --ask changes --max-cost 2
-  deepwright run "Make the tests pass" --yes`;
+  deepwright run "Make the tests pass" --yes
+  deepwright run --best-of 3 --check "npm test" --yes "Make the tests pass"`;
 
 const EXIT_CODES = `Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 a limit was reached,
   4 approval is missing: the thread waits for it, or calls were denied because nobody was there,
-  130 interrupted, 143 terminated
+  5 completion checks failed, 130 interrupted, 143 terminated
 
 Model: --model, DEEPWRIGHT_MODEL, --base-url or DEEPWRIGHT_BASE_URL, then the first key found
 (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY), then Ollama or OPENAI_BASE_URL, else the

@@ -36,7 +36,7 @@ describe("commands run in a sandbox", () => {
     expect(terminal.screen()).toContain(
       "Commands: in a sandbox (they change only this directory and reach no network)",
     );
-    expect(terminal.screen()).toContain("1 command ran; 1 other file changed since");
+    expect(terminal.screen()).toContain("1 command ran and changed:");
     expect([await files(), await readFile(join(cwd, "made.txt"), "utf8")]).toEqual([
       ["a.txt", "made.txt"],
       "hi\n",
@@ -84,14 +84,19 @@ describe("commands run in a sandbox", () => {
     const { headless, cwd } = await desk([runs("echo b > b.txt; rm a.txt"), runs("true")], { "a.txt": "a" });
     const result = await headless(["Work", "--yes", "--json"]);
     const end = endOf(result);
-    expect(end).toMatchObject({ exitCode: 0, commands: { count: 2, changed: ["/b.txt"] } });
+    expect(end).toMatchObject({
+      exitCode: 0,
+      commands: { count: 2, created: ["/b.txt"], changed: [], deleted: ["/a.txt"] },
+    });
     const rewind = ["rewind", end.threadId, "0", "--yes", "--json", "--in", cwd];
     const rewound = await threadsIn(homeOf(cwd), rewind);
-    expect(JSON.parse(rewound.stdout).notCovered).toMatchObject([
-      { command: "echo b > b.txt; rm a.txt" },
-      { command: "true" },
-      { path: "/b.txt" },
-    ]);
+    expect(JSON.parse(rewound.stdout)).toMatchObject({
+      restored: [
+        { path: "/a.txt", kind: "created", after: "a" },
+        { path: "/b.txt", kind: "deleted" },
+      ],
+      notCovered: [],
+    });
   });
 
   it("a command waits with the thread, and is approved from another process", async () => {
@@ -254,7 +259,7 @@ describe("a sandbox in a container", () => {
       ["Work", "--sandbox", `docker:${engine.bashImage}`, "--yes", "--json"],
       env,
     );
-    expect(endOf(result)).toMatchObject({ exitCode: 0, commands: { count: 1, changed: ["/made.txt"] } });
+    expect(endOf(result)).toMatchObject({ exitCode: 0, commands: { count: 1, created: ["/made.txt"] } });
     expect(told()).toContain("/workspace\\nof a");
     expect([await files(), await readFile(join(cwd, "made.txt"), "utf8")]).toEqual([
       ["a.txt", "made.txt"],
@@ -308,9 +313,7 @@ describe("--sandbox none", () => {
     await terminal.answer(MENU, "y\r");
     expect(await terminal.ended).toBe(0);
     expect([told().includes(`${cwd}\\n[Succeeded`), await files()]).toEqual([true, ["made.txt"]]);
-    expect(terminal.screen()).toContain(
-      "1 command ran; 1 other file changed since (deletions are not counted):\n  ~ /made.txt\n",
-    );
+    expect(terminal.screen()).toContain("1 command ran and changed:\n  + /made.txt\n");
   });
 
   it("denies commands where nobody is, also one that only looks", async () => {

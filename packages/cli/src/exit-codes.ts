@@ -5,6 +5,7 @@ export const EXIT = {
   usage: 2,
   limit: 3,
   approval: 4,
+  unverified: 5,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -15,6 +15,10 @@ const code = await started(process.argv.slice(2), {
       const { appCommand } = await import("./app/app-command.ts");
       return appCommand({});
     }
+    if (options.bestOf !== undefined) {
+      const { bestOfCommand } = await import("./forks/best-of-command.ts");
+      return bestOfCommand(words, options);
+    }
     const { runCommand } = await import("./run/run-command.ts");
     return runCommand(words, options);
   },
@@ -50,10 +54,23 @@ const code = await started(process.argv.slice(2), {
     const { doctorCommand } = await import("./doctor/doctor-command.ts");
     return doctorCommand(...request);
   },
+  signIn: async (options) => {
+    const { signInCommand } = await import("./sign-in/sign-in-command.ts");
+    return signInCommand(options);
+  },
+  eval: async (request) => {
+    const { evalCommand } = await import("./eval/eval-command.ts");
+    return evalCommand(request);
+  },
   completion: async (...request) => {
     const { completionCommand } = await import("./completion/completion-command.ts");
     return completionCommand(...request);
   },
+  acp: async (options) => {
+    const { acpCommand } = await import("./acp/acp-command.ts");
+    return acpCommand(options);
+  },
+  pair: async (options) => (await import("./pair/pair-command.ts")).pairCommand(options),
   serve: async (file, options) => {
     const { serveCommand } = await import("./serve/serve-command.ts");
     return serveCommand(file, options);

@@ -2,6 +2,7 @@
  * Types of an agent. Kept shallow on purpose: schemas are read by shape, tools are not inspected, and middleware is
  * folded as a union, so that large agents stay cheap to check.
  */
+
 import type { BaseCache } from "@langchain/core/caches";
 import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
@@ -10,6 +11,7 @@ import type { ProviderStrategy, TypedToolStrategy } from "langchain";
 import type { AnyFileData, FileData } from "./backends/backend.ts";
 import type { BackendSource } from "./backends/resolve.ts";
 import type { Budget } from "./budget/limits.ts";
+import type { CheckedTodo } from "./checks/check.ts";
 import type { InterruptOn } from "./loop/approval-rules/approval-policy.ts";
 import type { Outcome } from "./loop/messages/outcome.ts";
 import type { ThreadClaimOptions } from "./loop/task/claim.ts";
@@ -20,7 +22,6 @@ import type { AsyncTasks } from "./subagents/async/async-task.ts";
 import type { GraphSources } from "./subagents/async/graphs.ts";
 import type { UntrustedSources } from "./subagents/defaults.ts";
 import type { AnySubAgent } from "./subagents/spec.ts";
-import type { Todo } from "./tools/write-todos.ts";
 
 /** Anything with a name and an `invoke`, or a provider's own tool record, or a function with a schema. */
 export type AgentTool =
@@ -133,7 +134,7 @@ type ResponseOf<R> = R extends { _output: infer O }
 export interface BuiltInResult {
   messages: BaseMessage[];
   files: Record<string, FileData>;
-  todos: Todo[];
+  todos: CheckedTodo[];
   /** Present for agents with async subagents. */
   asyncTasks?: AsyncTasks;
   outcome: Outcome;

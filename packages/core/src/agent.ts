@@ -46,7 +46,7 @@ import type {
   StreamPart,
 } from "./stream-types.ts";
 import type { ChildDefaults } from "./subagents/defaults.ts";
-import { type AsyncSubAgent, checkedSubAgents } from "./subagents/spec.ts";
+import { type BackgroundSubAgent, checkedSubAgents } from "./subagents/spec.ts";
 
 /** Selects the events that are wanted. */
 type EventFilter = Parameters<Runnable["streamEvents"]>[2];
@@ -156,7 +156,7 @@ export function createDeepAgent<
   const { profile, keys } = resolveHarnessProfile(model, options.profile);
   const prompt = promptOption(options.systemPrompt, profile);
   const children = childDefaults(options, model, off);
-  const background: AsyncSubAgent[] = [];
+  const background: BackgroundSubAgent[] = [];
   const delegation = {
     subagents: checkedSubAgents(listOption(options, "subagents"), (subAgent) => background.push(subAgent)),
     generalPurpose: profile.generalPurposeSubagent,

@@ -44,6 +44,7 @@ export { StoreBackend, type StoreBackendOptions } from "./backends/store/store.t
 export type { StoreBackendContext, StoreBackendNamespaceFactory } from "./backends/store/store-namespace.ts";
 export type { Budget } from "./budget/limits.ts";
 export { MODEL_PRICES, type ModelPrice, type ModelPrices } from "./budget/prices.ts";
+export type { Check as TodoCheck, CheckedTodo } from "./checks/check.ts";
 export type { ContextSize } from "./context/tokens/budget.ts";
 export { createSubAgent, createSubAgentMiddleware, type SubAgentMiddlewareOptions } from "./delegation.ts";
 export type { AgentDescription } from "./describe.ts";
@@ -120,7 +121,7 @@ export {
   type TruncateArgsSettings,
 } from "./middleware/summarization.ts";
 export { createSummarizationToolMiddleware } from "./middleware/summarization-tool.ts";
-export { createTodoListMiddleware } from "./middleware/todo-list.ts";
+export { createTodoListMiddleware, type TodoListMiddlewareOptions } from "./middleware/todo-list.ts";
 export type { PromptParts as SystemPromptConfig } from "./options.ts";
 export { type CanonicalPath, type CanonicalPathOptions, canonicalPath, isWithin } from "./paths.ts";
 export { guardBackend } from "./permissions/guard.ts";
@@ -191,6 +192,7 @@ export { tellEnd as tellAsyncTaskEnd } from "./subagents/async/tell-completion.t
 export type { AsyncTransport } from "./subagents/async/transport.ts";
 export { ASYNC_TASK_SYSTEM_PROMPT } from "./subagents/async/words.ts";
 export {
+  type A2aSubAgent,
   type AnySubAgent,
   type AsyncSubAgent,
   type CompiledSubAgent,

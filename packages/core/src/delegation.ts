@@ -16,7 +16,7 @@ import { guardBackend } from "./permissions/guard.ts";
 import { checkGraphs } from "./subagents/async/graphs.ts";
 import { type AgentDelegation, type ChildDefaults, withGeneralPurpose } from "./subagents/defaults.ts";
 import {
-  type AsyncSubAgent,
+  type BackgroundSubAgent,
   checkedSubAgents,
   inSubAgent,
   isCompiled,
@@ -118,7 +118,7 @@ export function agentDelegation(agent: AgentDelegation, children: ChildDefaults)
 
 /** The same for its async subagents; undefined when it has none. */
 export function agentAsyncDelegation(
-  subAgents: readonly AsyncSubAgent[],
+  subAgents: readonly BackgroundSubAgent[],
   asyncAgents: unknown,
 ): AgentMiddleware | undefined {
   const graphs = checkGraphs("asyncAgents", asyncAgents);

@@ -1,9 +1,13 @@
 /** A description of an agent, for people who want to see the prompt and its price. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import type { Limits } from "./budget/limits.ts";
+import { type ModelPrice, priceOf } from "./budget/prices.ts";
+import { modelName, windowOf } from "./context/tokens/known-windows.ts";
 import type { HookPhase, Loop } from "./loop/contract/loop.ts";
 import { namesOf } from "./loop/model/model-call.ts";
 import type { AnyTool } from "./loop/providers/any-tool.ts";
+import { limitsOfAgent } from "./middleware/budget.ts";
 import { subAgentsOf } from "./middleware/subagents.ts";
 import { estimateTokens } from "./tokens.ts";
 import { type ToolEffect, toolEffect } from "./tools/tool-effect.ts";
@@ -25,6 +29,12 @@ export interface AgentDescription {
   readonly middleware: readonly { readonly name: string; readonly hooks: readonly string[] }[];
   /** Estimated; providers count in their own way. */
   readonly tokens: { readonly prompt: number; readonly tools: number; readonly total: number };
+  /** Tokens that a request may have; undefined: not known. */
+  readonly window: number | undefined;
+  /** Prices of the model in dollars per million tokens; undefined: not known. */
+  readonly price: ModelPrice | undefined;
+  /** Limits of a run, Infinity where there is none; undefined: usage is not even counted. */
+  readonly budget: Omit<Limits, "prices"> | undefined;
   toString(): string;
 }
 
@@ -55,8 +65,20 @@ export function describeLoop(loop: Loop): AgentDescription {
     subagents: subAgentsOf(loop).map(({ name, description: words }) => ({ name, description: words })),
     middleware,
     tokens: { prompt, tools: toolTokens, total: prompt + toolTokens },
+    ...modelFacts(loop),
   };
   return { ...description, toString: () => print(description) };
+}
+
+function modelFacts(loop: Loop): Pick<AgentDescription, "window" | "price" | "budget"> {
+  const { label } = loop.model;
+  const known = loop.model.known?.() ?? ({ model: label.slice(label.indexOf(":") + 1) } as never);
+  const { prices, ...budget } = limitsOfAgent(loop) ?? {};
+  return {
+    window: windowOf(known),
+    price: priceOf(modelName(known), prices),
+    budget: prices && (budget as Omit<Limits, "prices">),
+  };
 }
 
 function describeTool(tool: AnyTool): AgentDescription["tools"][number] {

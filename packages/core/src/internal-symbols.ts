@@ -15,6 +15,12 @@ export const INHERIT: unique symbol = Symbol.for("deepwright.inherit") as never;
 /** The subagents behind the tool `task`: `subagents/team.ts`. Read by `middleware/subagents.ts`. */
 export const TEAM: unique symbol = Symbol.for("deepwright.team") as never;
 
+/** A `CallGate` of the middleware: `loop/approval-rules/approval-policy.ts`. The loop adds it to its own gates. */
+export const CALL_GATE: unique symbol = Symbol.for("deepwright.call-gate") as never;
+
+/** The `Limits` of a budget: `middleware/budget.ts`. Read by `describe.ts`. */
+export const LIMITS: unique symbol = Symbol.for("deepwright.limits") as never;
+
 // On tools.
 
 /** True on a tool that keeps its time limit by itself; the gate of tool calls does not stop it. */
@@ -26,7 +32,7 @@ export const PATH_ARGUMENTS: unique symbol = Symbol.for("deepwright.path-argumen
 /** How a tool uses the files of the thread: `loop/approval-rules/call-inputs.ts`. */
 export const WORKSPACE_USE: unique symbol = Symbol.for("deepwright.workspace-use") as never;
 
-/** What a call can change: `tools/tool-effect.ts`. */
+/** The effect of a tool's calls, such as `reads`: `tools/tool-effect.ts`. */
 export const EFFECT: unique symbol = Symbol.for("deepwright.effect") as never;
 
 // On fields of a state schema.
@@ -42,7 +48,7 @@ export const APPROVAL_DEMAND: unique symbol = Symbol.for("deepwright.approval-de
 /** A faster way to read one file name in all subdirectories: `backends/child-files.ts`. */
 export const CHILD_FILES: unique symbol = Symbol.for("deepwright.child-files") as never;
 
-/** Which paths shell commands can reach: `backends/command-reach.ts`. */
+/** Paths that shell commands can reach: `backends/command-reach.ts`. */
 export const COMMAND_REACH: unique symbol = Symbol.for("deepwright.command-reach") as never;
 
 /** True on a class whose results already have our form: `backends/adapt/foreign-results.ts`. */

@@ -3,9 +3,22 @@
  * Programs import from `deepwright`.
  */
 
-export { noteCommand } from "./backends/disk/note-command.ts";
+export { recordedCommand, snapshotsOf } from "./backends/disk/note-command.ts";
 export { CONTROL_NAMES, isControlPath } from "./backends/disk/root/control-files.ts";
+export { type PathLockOptions, withPathLock } from "./backends/disk/root/path-locks.ts";
+export { type CopyTreeOptions, copyTree } from "./backends/disk/snapshots/copy-tree.ts";
+export {
+  type EntrySet,
+  PLACES,
+  pathsOfSet,
+  type SnapshotLog,
+  snapshotLogOf,
+} from "./backends/disk/snapshots/snapshot-log.ts";
+export { isKeyFile, whyNotKept } from "./backends/disk/snapshots/snapshot-policy.ts";
+export { sameBytes, sameEntry, type TreeEntry } from "./backends/disk/snapshots/tree-entry.ts";
+export { type FoundEntry, WorkTree } from "./backends/disk/snapshots/work-tree.ts";
 export { openUndoTree, type UndoTree, undoTreeName } from "./backends/disk/undo-tree.ts";
+export { countOpenSandbox, openSandboxCounts } from "./backends/sandbox/open-sandboxes.ts";
 export {
   type ProgramOptions,
   type ProgramResult,
@@ -28,9 +41,14 @@ export {
   runCommand,
 } from "./backends/shell/run-command.ts";
 export type { FileStoreAbilities } from "./backends/store/store-files.ts";
+export type { ImageAuthor } from "./backends/undo-log.ts";
 export { withMembers } from "./backends/with-members.ts";
+export { costOf, priceOf } from "./budget/prices.ts";
+export { limitsOfRun, RUN_BUDGET_KEY } from "./budget/run-budget.ts";
+export { windowOf } from "./context/tokens/known-windows.ts";
 export { putInOrder } from "./engine/engine-checkpoints.ts";
 export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/task/claim.ts";
+export { SUBAGENT_CONTROL_CONFIG_KEY, SubagentControl } from "./loop/task/subagent-control.ts";
 export { type MailboxMessage, mailMessage } from "./subagents/async/mailbox.ts";
 export { checkAsyncGraphs } from "./subagents/async/remote-tasks.ts";
 export { tellsEnds as tellsAsyncTaskEnds } from "./subagents/async/tell-completion.ts";

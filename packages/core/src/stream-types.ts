@@ -6,7 +6,7 @@ import type { AgentRunStream, SubagentRunStream } from "langchain";
 import type { BuiltInResult, RunOptions, StreamOptions } from "./agent-types.ts";
 import type { Outcome } from "./loop/messages/outcome.ts";
 
-/** Until the run ends there is no outcome. */
+/** Values during a run: `outcome` is absent until the run ends. */
 type ValuesOf<TResult> = Omit<TResult, "outcome"> & { readonly outcome?: Outcome };
 
 type EngineData<TMode extends StreamMode, TValues> = StreamOutputMap<
@@ -43,7 +43,7 @@ export type StreamPart<TMode extends StreamMode = StreamMode, TResult = BuiltInR
   };
 }[TMode];
 
-/** Only parts of these modes come. */
+/** Options of a `version: "v2"` stream. `streamMode` selects the parts. */
 export type PartOptions<TContext, TMode extends StreamMode> = Omit<
   StreamOptions<TContext>,
   "streamMode" | "encoding"
@@ -54,7 +54,7 @@ export type EventOptions<TContext> = Omit<RunOptions<TContext>, "version"> & {
   encoding?: undefined;
 };
 
-/** As server-sent events, in bytes. */
+/** Options of a stream as bytes of server-sent events. */
 export type EncodedOptions<TContext, TVersion extends string> = Omit<RunOptions<TContext>, "version"> & {
   version: TVersion;
   encoding: "text/event-stream";

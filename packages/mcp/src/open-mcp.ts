@@ -23,7 +23,7 @@ const OPTIONS: Readonly<Record<keyof OpenMcpOptions, true>> = {
   signal: true,
 };
 
-/** Servers that cannot be started are left out, told of, and tried again; what is wrong in a definition throws. */
+/** Servers that cannot be started are left out, reported, and tried again. An error in a definition throws. */
 export async function openMcp(options: OpenMcpOptions): Promise<Mcp> {
   checkOptions(options);
   const onNotice = options.onNotice ?? ((notice) => warnOnConsole("mcp", notice));

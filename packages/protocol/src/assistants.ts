@@ -144,3 +144,40 @@ export const subgraphsQuery = z.object({
 /** By namespace. */
 export const subgraphs = z.record(z.string(), graphSchemas);
 export type Subgraphs = z.infer<typeof subgraphs>;
+
+const limit = z.number().nullable().describe("null: there is no such limit.");
+
+/** null where an agent of another library does not say it, or nobody knows. */
+export const agentFacts = z.object({
+  model: z.string().nullable(),
+  window: z.number().int().nullable().describe("Tokens that a request may have."),
+  tokens: z
+    .object({ instructions: z.number(), tools: z.number(), mcp_tools: z.number() })
+    .nullable()
+    .describe("Parts of each request, estimated."),
+  price: z
+    .object({ input: z.number(), output: z.number(), cache_read: z.number() })
+    .nullable()
+    .describe("Dollars per million tokens."),
+  budget: z
+    .object({ max_tokens: limit, max_cost: limit, max_steps: limit, max_seconds: limit })
+    .nullable()
+    .describe("Limits of one run; null: usage is not counted."),
+  choices: z
+    .object({
+      approval_modes: z.array(z.string()),
+      approval_mode: z
+        .string()
+        .nullable()
+        .describe("The mode of a run that names none; null: the agent has no modes."),
+      models: z.array(z.object({ name: z.string(), is_priced: z.boolean() })),
+      budget: z.boolean(),
+      rules: z
+        .array(z.enum(["thread", "project"]))
+        .describe("For how long calls can be allowed: `allow` of an answer, `approval_rules` of a run."),
+    })
+    .describe(
+      "What a run may be begun with: `approval_mode`, `run_model` and `run_budget` in `config.configurable`.",
+    ),
+});
+export type AgentFacts = z.infer<typeof agentFacts>;

@@ -1,5 +1,6 @@
 /** The events of a run as they go over the wire: their names, what they carry, and which mode asks for them. */
 import { z } from "zod";
+import { parseEventName } from "./events/event-name.ts";
 import { identifier, metadata } from "./ids.ts";
 import { message } from "./messages.ts";
 import { agentOutcome, runStatus, type StreamMode } from "./runs.ts";
@@ -114,23 +115,6 @@ export const EVENT_MODE: Partial<Record<EventKind, StreamMode>> = {
   checkpoints: "checkpoints",
   tools: "tools",
 };
-
-export interface EventName {
-  /** One of `EventKind`, or what another server sends. */
-  readonly kind: string;
-  /** Graphs from the outside in, `<node>:<task>` each; empty: the agent itself. */
-  readonly namespace: readonly string[];
-}
-
-/** `updates|tools:1|agent:2` → `updates` in `["tools:1", "agent:2"]`. */
-export function parseEventName(name: string): EventName {
-  const [kind = "", ...namespace] = name.split("|");
-  return { kind, namespace };
-}
-
-export function formatEventName(kind: string, namespace: readonly string[] = []): string {
-  return [kind, ...namespace].join("|");
-}
 
 export function isEventKind(kind: string): kind is EventKind {
   return Object.hasOwn(eventData, kind);

@@ -1,13 +1,11 @@
 /** How things are named and counted on the wire. */
 import { z } from "zod";
+import { IDENTIFIER } from "./identifier.ts";
 
 /** Id of threads, runs, assistants, crons and checkpoints: a UUID, or a caller's choice without characters special in paths. */
 export const identifier = z
   .string()
-  .regex(
-    /^[A-Za-z0-9](?:[A-Za-z0-9._:@-]{0,126}[A-Za-z0-9])?$/,
-    "must be 1 to 128 letters, digits, or . _ : @ - between them",
-  )
+  .regex(IDENTIFIER, "must be 1 to 128 letters, digits, or . _ : @ - between them")
   .refine((id) => !id.includes(".."), "must not contain '..'")
   .meta({ format: "identifier" });
 

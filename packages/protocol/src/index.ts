@@ -1,4 +1,5 @@
 /** The wire: one resource a file. Schemas are values, their types have the same name with a capital letter. */
+export * from "./approvals.ts";
 export * from "./assistants.ts";
 export type {
   AnswerOf,
@@ -12,8 +13,11 @@ export { type Client, type ClientOptions, createClient } from "./client/client.t
 export type { ConnectionOptions, Fetch } from "./client/connection.ts";
 export type { ReconnectOptions, StreamedEvent } from "./client/follow-stream.ts";
 export { type ClientCode, errorOfResponse, ProtocolError } from "./client/protocol-error.ts";
+export * from "./commands/a2a.ts";
+export * from "./commands/thread-commands.ts";
 export * from "./crons.ts";
-export * from "./event-id.ts";
+export * from "./events/event-id.ts";
+export * from "./events/event-name.ts";
 export * from "./events.ts";
 export {
   type FoldedEvent,
@@ -42,9 +46,17 @@ export * from "./openapi.ts";
 export * from "./problems.ts";
 export * from "./query.ts";
 export * from "./routes.ts";
+export * from "./run-status.ts";
 export * from "./runs.ts";
 export * from "./server.ts";
+export * from "./settings/approval-links.ts";
+export * from "./settings/host-settings.ts";
+export * from "./sign-in.ts";
 export * from "./sse.ts";
 export * from "./store.ts";
+export * from "./subagent-orders.ts";
+export * from "./thread-undo.ts";
 export * from "./thread-work.ts";
 export * from "./threads.ts";
+export * from "./usage.ts";
+export * from "./workspace.ts";

@@ -32,6 +32,8 @@ export interface OpenApiOperation {
   /** By status. */
   readonly responses: Readonly<Record<string, Content>>;
   /** Whether LangGraph's servers have it too. */
+  /** Empty: no token is needed. Absent: as the document says. */
+  readonly security?: readonly object[];
   readonly "x-standard": boolean;
   /** The codes of its problems. */
   readonly "x-problems": readonly ProblemCode[];
@@ -98,6 +100,7 @@ function operationOf(route: Route, shapes: Shapes): OpenApiOperation {
       requestBody: { required: !bodyOptional, content: json(shapes.of(route, "body")) },
     }),
     responses: { ...answersOf(route, shapes), ...refusalsOf(route) },
+    ...(route.open && { security: [] }),
     "x-standard": standard,
     "x-problems": problemsOf(route),
   };

@@ -12,6 +12,8 @@ export const PROBLEM_STATUS = {
   EXISTS: 409,
   THREAD_BUSY: 409,
   NOTHING_TO_RESUME: 409,
+  NOTHING_TO_STEER: 409,
+  CHANGED: 412,
   TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   KEY_REUSED: 422,
@@ -32,6 +34,8 @@ export const PROBLEM_MEANING: Readonly<Record<ProblemCode, string>> = {
   EXISTS: "A thing with this id is there already.",
   THREAD_BUSY: "The thread has a run, and the strategy is `reject`, or the request needs the thread at rest.",
   NOTHING_TO_RESUME: "Nothing of this id waits for an answer.",
+  NOTHING_TO_STEER: "The thread has no run at work.",
+  CHANGED: "The thing is not as `If-Match` or `If-None-Match` says: read it again.",
   TOO_LARGE:
     "The body is larger than the server takes, or the answer alone larger than it gives: ask for less.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not `application/json`.",

@@ -32,12 +32,23 @@ export const flag = z
   .transform((text) => text === "1" || text === "true")
   .meta({ means: { type: "boolean" } });
 
-/** Given once, several times, or once with commas. */
+/** LangGraph's SDK writes a list as JSON. */
+function textsIn(given: string): unknown {
+  if (!given.startsWith("[")) return given.split(",");
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given.split(",");
+  }
+}
+
+/** Given once, several times, once with commas, or once as a list in JSON. */
 export function listOf<Item extends z.ZodType<unknown, string>>(item: Item) {
   return z
     .union([z.string(), z.array(z.string()).max(64)])
-    .transform((given) => (typeof given === "string" ? given.split(",") : given))
-    .pipe(z.array(item).max(64))
+    .transform((given) => (typeof given === "string" ? textsIn(given) : given))
+    .pipe(z.array(z.string()).max(64))
+    .pipe(z.array(item))
     .meta({ means: { type: "array", items: item } });
 }
 

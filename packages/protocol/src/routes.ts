@@ -1,13 +1,20 @@
 /** Every route of the server, in the order of a reference. A path without names stands before one that would match it. */
+import { a2aRoutes } from "./routes/a2a-routes.ts";
+import { approvalLinkRoutes, approvalRoutes } from "./routes/approval-routes.ts";
 import { assistantRoutes } from "./routes/assistant-routes.ts";
 import { cronRoutes } from "./routes/cron-routes.ts";
 import type { Route } from "./routes/route.ts";
 import { runRoutes } from "./routes/run-routes.ts";
 import { serverRoutes } from "./routes/server-routes.ts";
+import { settingsRoutes } from "./routes/settings-routes.ts";
+import { signInRoutes } from "./routes/sign-in-routes.ts";
 import { storeRoutes } from "./routes/store-routes.ts";
 import { threadRoutes } from "./routes/thread-routes.ts";
+import { usageRoutes } from "./routes/usage-routes.ts";
+import { workspaceRoutes } from "./routes/workspace-routes.ts";
 
-export { fillPath, type Method, type Route } from "./routes/route.ts";
+export { fillPath, type Method } from "./routes/path.ts";
+export type { Route } from "./routes/route.ts";
 
 export const routes = [
   ...assistantRoutes,
@@ -15,6 +22,13 @@ export const routes = [
   ...runRoutes,
   ...cronRoutes,
   ...storeRoutes,
+  ...approvalRoutes,
+  ...approvalLinkRoutes,
+  ...usageRoutes,
+  ...workspaceRoutes,
+  ...settingsRoutes,
+  ...signInRoutes,
+  ...a2aRoutes,
   ...serverRoutes,
 ] as const satisfies readonly Route[];
 

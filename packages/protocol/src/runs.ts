@@ -3,10 +3,10 @@ import { z } from "zod";
 import { runConfig } from "./assistants.ts";
 import { identifier, metadata, moment } from "./ids.ts";
 import { flag, listOf, pageQuery } from "./query.ts";
+import { RUN_STATUSES } from "./run-status.ts";
 import { checkpoint } from "./threads.ts";
 
-export const runStatus = z.enum(["pending", "running", "error", "success", "timeout", "interrupted"]);
-export type RunStatus = z.infer<typeof runStatus>;
+export const runStatus = z.enum(RUN_STATUSES);
 
 export const multitaskStrategy = z
   .enum(["reject", "enqueue", "interrupt", "rollback"])
@@ -21,7 +21,7 @@ export const agentOutcome = z
     kind: z
       .string()
       .describe(
-        "`done`, `length`, `content_filter`, `refusal`, `empty`, `budget` or `loop`; other agents may have other words.",
+        "`done`, `length`, `content_filter`, `refusal`, `empty`, `budget`, `loop` or `unverified`; other agents may have other words.",
       ),
     detail: z.string().optional().describe("The reason, for people."),
   })
@@ -55,14 +55,29 @@ export const streamMode = z.enum([
 ]);
 export type StreamMode = z.infer<typeof streamMode>;
 
-export const command = z.object({
-  resume: z
-    .unknown()
-    .optional()
-    .describe("The answer to what waits; several by the ids of their interrupts."),
-  update: z.unknown().optional().describe("Needs `engineCommands`."),
-  goto: z.unknown().optional().describe("Needs `engineCommands`."),
-});
+/** LangGraph's RemoteGraph sends every field of a command. No node to go to and no update are left out. */
+function withoutEmptyParts(given: unknown): unknown {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+  const { update, goto, ...command } = given as { update?: unknown; goto?: unknown };
+  const goesNowhere = goto === null || (Array.isArray(goto) && goto.length === 0);
+  return {
+    ...command,
+    ...(update != null && { update }),
+    ...(goto !== undefined && !goesNowhere && { goto }),
+  };
+}
+
+export const command = z.preprocess(
+  withoutEmptyParts,
+  z.object({
+    resume: z
+      .unknown()
+      .optional()
+      .describe("The answer to what waits; several by the ids of their interrupts."),
+    update: z.unknown().optional().describe("Needs `engineCommands`; null is none."),
+    goto: z.unknown().optional().describe("Needs `engineCommands`; an empty list is none."),
+  }),
+);
 export type Command = z.infer<typeof command>;
 
 const nodes = z.union([z.literal("*"), z.array(z.string().max(256)).max(256)]);

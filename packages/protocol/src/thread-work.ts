@@ -40,11 +40,29 @@ export type WaitingInterrupt = z.infer<typeof waitingInterrupt>;
 
 export const waitingInterrupts = z.array(waitingInterrupt);
 
+export const allowRule = z.object({
+  tool: z.string().min(1).max(200),
+  prefix: z
+    .array(z.string().min(1).max(1_000))
+    .min(1)
+    .max(20)
+    .optional()
+    .describe("Words that a plain command begins with; absent: every call of the tool."),
+});
+export type AllowRule = z.infer<typeof allowRule>;
+
 /** The answer to one interrupt; others of the thread go on waiting. */
 export const answerInterrupt = z.object({
   value: z.unknown().describe('The answer; for approvals `{decisions: [{type: "approve"}]}`.'),
   assistant_id: identifier.optional().describe("Absent: the assistant of the thread's last run."),
   multitask_strategy: multitaskStrategy.optional(),
+  allow: z
+    .array(allowRule.extend({ scope: z.enum(["thread", "project"]) }))
+    .max(20)
+    .optional()
+    .describe(
+      "Calls nobody is asked about any more: in this thread, or in the project from now on. The agent must enforce it, see `choices` of its facts.",
+    ),
 });
 export type AnswerInterrupt = z.infer<typeof answerInterrupt>;
 
@@ -89,6 +107,7 @@ export const readFileQuery = z.object({ path: filePath, checkpoint_id: identifie
 export const diffFilesQuery = z.object({
   from: identifier.optional().describe("What changed since this checkpoint; absent: what its step changed."),
   to: identifier.optional().describe("Until this one; absent: now."),
+  path: filePath.optional().describe("Only this file."),
   skip: wholeNumber(0, 1_000_000_000).default(0).describe("`next` of the page before."),
 });
 

@@ -39,6 +39,10 @@ export const thread = z.object({
     .describe(
       "Background tasks of the thread that work, and mail that a run will be begun for; absent: none. Of one thread that is asked for, not in listings.",
     ),
+  title: z.string().nullish().describe("As a client named it, else the first line of the first message."),
+  archived: z.boolean().optional().describe("Put away; absent: not."),
+  trashed_at: moment.optional().describe("In the trash since; absent: not."),
+  removed_at: moment.optional().describe("When a thread in the trash is removed for good."),
   extracted: z.record(z.string(), z.unknown()).optional().describe("What `extract` of a search asked for."),
 });
 export type Thread = z.infer<typeof thread>;
@@ -82,6 +86,14 @@ export type CreateThread = z.infer<typeof createThread>;
 export const updateThread = z.object({
   metadata: metadata.nullish().describe("Merged: a name that is not given stays."),
   ttl: threadTtl.nullish(),
+  title: z.string().max(200).nullish().describe("Null: the first line of the first message."),
+  archived: z.boolean().nullish(),
+  trashed: z
+    .boolean()
+    .nullish()
+    .describe(
+      "True: into the trash, where it is removed after 30 days; its runs are cancelled. False: back.",
+    ),
 });
 export type UpdateThread = z.infer<typeof updateThread>;
 
@@ -89,6 +101,9 @@ const threadFilter = {
   metadata: filter.nullish().describe("Those that have these names with these values."),
   values: filter.nullish().describe("Those whose state has these values."),
   status: threadStatus.nullish(),
+  text: z.string().max(200).nullish().describe("Those with all of these words in their title or messages."),
+  archived: z.boolean().nullish().describe("Absent: archived and others."),
+  trashed: z.boolean().nullish().describe("True: those in the trash; otherwise the others."),
 };
 
 export const threadField = z.enum([
@@ -102,6 +117,10 @@ export const threadField = z.enum([
   "status",
   "values",
   "interrupts",
+  "title",
+  "archived",
+  "trashed_at",
+  "removed_at",
 ]);
 
 export const searchThreads = z.object({

@@ -7,6 +7,7 @@ import { FakeListChatModel } from "@langchain/core/utils/testing";
 import * as langgraph from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newerProtocol, ORDERS, olderProtocol } from "./conformance/both-protocols-for-tests.ts";
 import { differencesBetween } from "./conformance/compare-for-tests.ts";
 import { DIFFERENCES, OTHER_ROWS, type PeerName } from "./conformance/differences-for-tests.ts";
 import { type Peer, startPeer } from "./conformance/peer-for-tests.ts";
@@ -20,7 +21,12 @@ beforeAll(async () => {
   agent = await startServer();
   const { echoGraph } = await import(pathToFileURL(resolve("bench", "servers", "echo-graph.mjs")).href);
   const echo = echoGraph({ langgraph, messages, FakeListChatModel });
-  graph = await startServer({ agents: { echo } });
+  graph = await startServer({
+    agents: { echo },
+    onError: (error) => {
+      if (!String(error).includes("told to fail")) console.error(error);
+    },
+  });
 });
 afterAll(async () => {
   await agent.close();
@@ -77,6 +83,18 @@ describe("beside LangGraph's servers, with a graph of LangGraph's", () => {
     const lines = [...found];
     expect(lines.filter((line) => !patterns.some((pattern) => isLike(pattern)(line)))).toEqual([]);
     expect(patterns.filter((pattern) => !lines.some(isLike(pattern)))).toEqual([]);
+  });
+
+  test.each(ORDERS)("'%s' goes the same way by both stream protocols, here and there", async (order) => {
+    const theirs = peers.development as Peer;
+    const [newer, ...others] = await Promise.all([
+      newerProtocol(known(graph), order),
+      olderProtocol(known(graph), order),
+      newerProtocol(theirs, order),
+    ]);
+    expect(others).toEqual([newer, newer]);
+    expect(newer.messages).toHaveLength(order === "fail" ? 1 : 2);
+    expect(newer.asked).toHaveLength(order === "ask" ? 1 : 0);
   });
 });
 

@@ -1,5 +1,8 @@
 /** Agents as a service: `createApp` is a function from requests to answers, `serve` puts it on a port. */
+
+export { ModelChoices, type ModelChoicesOptions, RUN_MODEL_KEY } from "./agent-facts/model-choices.ts";
 export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
+export type { ApprovalLinkOptions } from "./approval-links/approval-links.ts";
 export {
   type AllowRule,
   APPROVAL_MODES,
@@ -11,6 +14,7 @@ export {
   ApprovalModes,
   type ApprovalModesOptions,
 } from "./approval-modes/approval-modes.ts";
+export type { ReviewContext, SettingsOfHost } from "./host-settings/host-settings.ts";
 export { type AppOptions, createApp, type ServerApp } from "./http/app.ts";
 export type { Authenticate, Caller } from "./http/authenticate.ts";
 export { LIMITS, type Limits } from "./http/limits/limits.ts";

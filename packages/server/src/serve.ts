@@ -1,7 +1,8 @@
 /** The server on a port of this machine. */
 import { rm } from "node:fs/promises";
 import type { Server as HttpServer } from "node:http";
-import { homedir } from "node:os";
+import { createServer as createSecureServer } from "node:https";
+import { homedir, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { ConfigurationError } from "deepwright";
@@ -15,6 +16,8 @@ export interface ServeOptions extends AppOptions {
   readonly port?: number;
   /** Default `127.0.0.1`. Beyond loopback a `token` or `authenticate` must be given. */
   readonly host?: string;
+  /** A certificate and its key, in PEM: the server speaks HTTPS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Where the token is kept when none is given. Default `~/.deepwright/server-token`. */
   readonly tokenFile?: string;
 }
@@ -60,15 +63,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 async function listening(options: ServeOptions, token: ServerToken | undefined): Promise<RunningServer> {
-  const { port = 2024, host = "127.0.0.1", tokenFile: _, ...rest } = options;
+  const { port = 2024, host = "127.0.0.1", tls, tokenFile: _, ...rest } = options;
   const app = await createApp({
     loadAgents: true,
     ...rest,
     ...(token && { token: token.token }),
     database: rest.database ?? defaultDatabase(),
-    allowedHosts: [...(rest.allowedHosts ?? []), ...(isAddress(host) ? [] : [host])],
+    allowedHosts: [...(rest.allowedHosts ?? []), ...(isAddress(host) ? ownAddresses() : [host])],
   });
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as HttpServer;
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    ...(tls && { createServer: createSecureServer, serverOptions: tls }),
+  }) as HttpServer;
   server.keepAliveTimeout = KEPT_MS;
   server.prependListener("request", (_request, response) => releasePieces(response));
   answerBadRequests(server);
@@ -82,7 +89,7 @@ async function listening(options: ServeOptions, token: ServerToken | undefined):
   const actual = typeof address === "object" && address ? address.port : port;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${actual}`,
+    url: `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${actual}`,
     port: actual,
     token,
     app,
@@ -118,3 +125,10 @@ function isLoopback(host: string): boolean {
 
 /** All addresses: no client sends this as a Host. */
 const isAddress = (host: string): boolean => host === "0.0.0.0" || host === "::";
+
+/** Numbers, which no foreign name can stand for. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .map(({ address, family }) => (family === "IPv6" ? `[${address.replace(/%.*$/, "")}]` : address));
+}

@@ -91,7 +91,7 @@ export async function startServer(options: Partial<ServeOptions> = {}): Promise<
       const response = await fetch(`${server.url}${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${TOKEN}`,
+          authorization: `Bearer ${options.token ?? TOKEN}`,
           ...(body !== undefined && { "content-type": "application/json" }),
           ...headers,
         },

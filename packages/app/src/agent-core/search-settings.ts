@@ -1,4 +1,4 @@
-/** The search that the settings of an app name. */
+/** Makes the search function of `web_search` from the settings of an app. */
 import { ConfigurationError } from "deepwright";
 import { tavilySearch } from "./tavily.ts";
 import type { WebSearch } from "./web-search.ts";
@@ -14,7 +14,7 @@ export interface SearchSettings {
 
 const SETTINGS = ["provider", "apiKey", "baseUrl"];
 
-/** Undefined: there is no search, because nobody wants it or there is no key. */
+/** Undefined: no search, because it is turned off or has no key. */
 export function chosenSearch(
   given: WebSearch | SearchSettings | false | null | undefined,
   environment: Readonly<Record<string, string | undefined>>,

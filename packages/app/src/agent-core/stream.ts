@@ -1,17 +1,17 @@
-/** A run of an agent as events for a screen. */
+/** Runs an agent and gives its events for a screen, as objects or as server-sent events. */
 import { encodeEvent } from "@deepwright/protocol";
 import { createErrorWords, createWireJson, streamShape } from "@deepwright/server/wire";
 
-/** `event` is `updates`, `messages`, `error` or `end`; `<name>|<graph>|…` for what happens in a child. */
+/** `event` is `updates`, `messages`, `error` or `end`. Events of a subagent have its graph behind: `updates|<graph>|…`. */
 export interface AgentEvent {
   readonly event: string;
   /** Plain JSON. */
   readonly data: unknown;
 }
 
-/** Can be read once, one way or the other; to stop reading is to stop the run. */
+/** Events of one run, to be read once: as objects or as bytes. The run stops when the reader stops. */
 export interface AgentEvents extends AsyncIterable<AgentEvent> {
-  /** The body of a response of type `text/event-stream`. */
+  /** Body of an HTTP response of type `text/event-stream`. */
   sse(): ReadableStream<Uint8Array>;
 }
 
@@ -27,13 +27,13 @@ export interface StreamConfig {
 
 const MODES = ["updates", "messages-tuple"] as const;
 
-/** Begins with the first read. A run that fails is told by the event `error`; one that is aborted throws the reason. */
+/** The run starts with the first read. A failed run ends with an `error` event. An aborted run throws its reason. */
 export function eventsOf(agent: StreamingAgent, input: unknown, config: StreamConfig): AgentEvents {
-  const left = new AbortController();
-  const events = generate(agent, input, config, left);
+  const readerLeft = new AbortController();
+  const events = generate(agent, input, config, readerLeft);
   return {
     [Symbol.asyncIterator]: () => events,
-    sse: () => encoded(events, left),
+    sse: () => encoded(events, readerLeft),
   };
 }
 
@@ -41,9 +41,9 @@ async function* generate(
   agent: StreamingAgent,
   input: unknown,
   config: StreamConfig,
-  left: AbortController,
+  readerLeft: AbortController,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const signal = config.signal ? AbortSignal.any([config.signal, left.signal]) : left.signal;
+  const signal = config.signal ? AbortSignal.any([config.signal, readerLeft.signal]) : readerLeft.signal;
   const json = createWireJson(process.env);
   const shape = streamShape(MODES);
   let isWaiting = false;
@@ -52,7 +52,7 @@ async function* generate(
     const run = await agent.stream(input, { ...config, streamMode: shape.modes, subgraphs: true, signal });
     for await (const [namespace, mode, payload] of run as AsyncIterable<[string[], string, unknown]>) {
       if (namespace.length === 0 && mode === "updates") {
-        isWaiting ||= asks(payload);
+        isWaiting ||= hasInterrupts(payload);
         outcome = outcomeIn(payload) ?? outcome;
       }
       for (const { event, data } of shape.events(namespace, mode, payload))
@@ -65,16 +65,17 @@ async function* generate(
     yield { event: "error", data: createErrorWords(process.env)(error) };
     yield { event: "end", data: { status: "error" } };
   } finally {
-    left.abort();
+    readerLeft.abort();
   }
 }
 
-function asks(update: unknown): boolean {
+/** True when the agent stops to ask a person. */
+function hasInterrupts(update: unknown): boolean {
   const { __interrupt__: interrupts } = (update ?? {}) as { __interrupt__?: unknown };
   return Array.isArray(interrupts) && interrupts.length > 0;
 }
 
-/** Why the agent stopped: its last step says so. */
+/** The outcome that the last step of the agent writes: why it stopped. */
 function outcomeIn(update: unknown): unknown {
   const written = Object.values((update ?? {}) as Record<string, { outcome?: unknown } | null>);
   return written.find((one) => one?.outcome != null)?.outcome;
@@ -82,7 +83,7 @@ function outcomeIn(update: unknown): unknown {
 
 function encoded(
   events: AsyncGenerator<AgentEvent, void, undefined>,
-  left: AbortController,
+  readerLeft: AbortController,
 ): ReadableStream<Uint8Array> {
   const text = new TextEncoder();
   return new ReadableStream({
@@ -95,8 +96,8 @@ function encoded(
         );
     },
     async cancel() {
-      // A model that is being waited for would hold up the generator's own end.
-      left.abort();
+      // Without this a pending model call would delay the end of the generator.
+      readerLeft.abort();
       await events.return();
     },
   });

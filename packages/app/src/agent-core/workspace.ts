@@ -1,4 +1,4 @@
-/** Where the agent of an app works: its files, its commands, and what it is told beside its task. */
+/** The workspace of an app's agent: its files, its commands, and what its prompt says about them. */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createSandbox } from "@deepwright/sandboxes";

@@ -177,12 +177,12 @@ describe.each(Object.entries(PLACES))("any JSON in %s", (_, open) => {
   }
 
   test("comes back from args, results, artifacts, files, todos, states and interrupts", async () => {
-    await holds(fc.asyncProperty(anyJson, checkAgent), 60);
+    await holds(fc.asyncProperty(anyJson, checkAgent), 20);
   });
 
   test("comes back from metadata, whatever its keys are, and from the store", async () => {
-    await holds(fc.asyncProperty(anyJson, anyJson, checkMetadata), 100);
-    await holds(fc.asyncProperty(anyJson, checkStore), 100);
+    await holds(fc.asyncProperty(anyJson, anyJson, checkMetadata), 40);
+    await holds(fc.asyncProperty(anyJson, checkStore), 40);
   });
 
   test("comes back if it looks like a mark", async () => {

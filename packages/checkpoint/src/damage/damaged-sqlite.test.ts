@@ -28,7 +28,7 @@ async function edited(
 
 type Query = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
-const EDITS = [...WRONG_TYPES, ...WRONG_VALUES].filter((_, place) => place % sized(2, 1) === 0);
+const EDITS = [...WRONG_TYPES, ...WRONG_VALUES].filter((_, place) => place % sized(4, 1) === 0);
 
 damageSuite(EDITS, {
   prepare: async (fill) => {

@@ -1,11 +1,12 @@
-/** Columns as SQLite gives them: numbers (truth too), bytes, and text for everything else. */
+/** Parses columns of Postgres into the values that SQLite gives: numbers (booleans as 0 and 1), bytes, else text. */
 import type { SqlColumn } from "../sql/sql.ts";
 
+/** Type numbers of Postgres (oids): int8, int2, int4, oid, float4, float8, numeric. */
 const NUMBERS = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const BOOLEAN = 16;
 const BYTES = 17;
 
-/** Given with each query, because parsers set on `pg` itself would change other people's queries. */
+/** Passed with each query. Parsers set on `pg` itself would change the queries of other code in the process. */
 export const columnTypes = {
   getTypeParser(type: number): (text: string) => SqlColumn {
     if (NUMBERS.has(type)) return Number;
@@ -22,7 +23,7 @@ function parseBoolean(text: string): number {
   return text === "t" ? 1 : 0;
 }
 
-/** `\x` and hexadecimal digits, or the older form with escapes where `bytea_output` is set to it. */
+/** Reads both forms of `bytea_output`: `\x` with hexadecimal digits, and the older one with escapes. */
 function parseBytes(text: string): Uint8Array {
   const bytes = text.startsWith("\\x")
     ? Buffer.from(text.slice(2), "hex")

@@ -1,15 +1,16 @@
 /** Checks what a caller wants pruned. */
-import { checkNames } from "deepwright/check-options";
+import { checkKind, checkNames } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
 import type { PruneQuery } from "../storage/storage.ts";
 import type { PruneOptions } from "../threads/threads.ts";
 import { checkedId } from "./ids.ts";
 
-const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes", "erase"]);
+const KNOWN = new Set(["threadId", "keepLatest", "olderThan", "maxBytes", "onlySnapshots", "erase"]);
 
 export function pruneQuery(options: PruneOptions, now: number): PruneQuery {
   checkNames("prune", options, KNOWN);
-  const { threadId, keepLatest, olderThan, maxBytes, erase } = options ?? {};
+  const { threadId, keepLatest, olderThan, maxBytes, onlySnapshots, erase } = options ?? {};
+  checkKind("boolean", { onlySnapshots });
   if (erase !== undefined && typeof erase !== "boolean")
     throw new DeepwrightError("INVALID_OPTION", "erase must be true or false.");
   if (keepLatest === undefined && olderThan === undefined && maxBytes === undefined && !erase)
@@ -20,7 +21,13 @@ export function pruneQuery(options: PruneOptions, now: number): PruneQuery {
     throw new DeepwrightError("INVALID_OPTION", "keepLatest must be a whole number of at least 1.");
   if (maxBytes !== undefined && !(typeof maxBytes === "number" && maxBytes >= 0))
     throw new DeepwrightError("INVALID_OPTION", "maxBytes must be a number of at least 0.");
+  if (onlySnapshots && keepLatest !== undefined)
+    throw new DeepwrightError(
+      "INVALID_OPTION",
+      "keepLatest counts steps, so it does not go with onlySnapshots.",
+    );
   return {
+    ...(onlySnapshots ? { onlyImages: true } : {}),
     ...(threadId === undefined ? {} : { threadId: checkedId("thread_id", threadId) }),
     ...(keepLatest === undefined ? {} : { keepLatest }),
     ...(olderThan === undefined ? {} : { olderThan: moment(olderThan, now) }),

@@ -38,8 +38,9 @@ import { claimThread } from "./claim-thread.ts";
 import { deltaHistory } from "./delta-history.ts";
 import { withSafeErrors } from "./error-words.ts";
 import { factChanges } from "./facts.ts";
-import type { FileImage } from "./file-image.ts";
+import { type ImageOf, type StoredImage, storedPlace } from "./file-image.ts";
 import { addressOf, checkedId, checkedText, threadAddress } from "./ids.ts";
+import { contentHandle, readImages } from "./image-contents.ts";
 import { pruneQuery } from "./prune-options.ts";
 import { admit, READ_LIMIT_KEY, type ReadLimit, readLimitOf, unlessTooLarge } from "./reading/read-limit.ts";
 import { allRefs, isLoaded, pendingWrites } from "./reading/tuple-rows.ts";
@@ -56,7 +57,7 @@ const SHARED_BYTES = 16 * 1024 * 1024;
 const MOST_WRITERS = 1_000;
 
 export class SharedSaver extends BaseCheckpointSaver<number> implements ClaimingSaver {
-  /** Told to loops: puts that are not waited for are stored in the order of the calls. */
+  /** Says to the loop that puts it does not await are stored in the order of the calls. */
   readonly keepsOrder = true;
   private readonly writers = new Map<string, ThreadWriter>();
   /** Threads whose first checkpoint is read before it is written: later writes wait. */
@@ -187,16 +188,16 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
    * A file outside the state as a step found it and left it. Contents that are stored already cost nothing.
    * Goes with the thread, and with what `prune` finds too old.
    */
-  async recordImage(config: RunnableConfig, image: FileImage): Promise<void> {
+  async recordImage(config: RunnableConfig, image: ImageOf<unknown>): Promise<void> {
     const { threadId } = threadAddress(config, "store a before-image");
     const checkpointId = checkedId("checkpoint_id", image.checkpointId);
     // Checked here: the database would refuse everything that is stored together with it.
-    const place = checkedText("place", image.place);
+    const place = storedPlace(checkedText("place", image.place), image.by);
     const path = checkedText("path", image.path);
     const draft = (memory: ThreadMemory): Draft => {
       const encoder = new Encoder(memory);
-      const before = image.before === undefined ? undefined : encoder.content(image.before);
-      const after = image.after === undefined ? undefined : encoder.content(image.after);
+      const before = contentHandle(encoder, image.before);
+      const after = contentHandle(encoder, image.after);
       return {
         build: (batch) => ({
           image: {
@@ -210,6 +211,12 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       };
     };
     await this.writer(threadId).write("", fenceOf(config), draft);
+  }
+
+  /** The images of a thread in the order they were recorded. Contents are read when asked for. */
+  async imagesOf(threadId: string): Promise<StoredImage[]> {
+    await this.writers.get(threadId)?.idle();
+    return readImages(this.storage, checkedId("thread_id", threadId));
   }
 
   /**

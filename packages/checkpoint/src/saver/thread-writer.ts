@@ -95,8 +95,8 @@ export class ThreadWriter {
   }
 
   /**
-   * What was asked for behind a group that failed, before that was known, in the same namespaces and under the
-   * same claim: a checkpoint must not be there without those before it.
+   * Takes the waiting writes that follow a failed group in the same namespaces and under the same claim. They fail too,
+   * because a checkpoint must not be stored without those before it.
    */
   private takeBehind(group: readonly Waiting[]): Waiting[] {
     const namespaces = new Set(group.map(({ namespace }) => namespace));

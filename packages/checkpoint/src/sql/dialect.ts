@@ -11,9 +11,9 @@ export interface Stored {
 
 export interface Dialect {
   readonly types: ColumnTypes;
-  /** SQL for the moment, in milliseconds since 1970. */
+  /** SQL expression: the time now, in milliseconds since 1970. */
   readonly clock: string;
-  /** SQL for milliseconds of the clock claims live by: one for all who use the database, and none that people set. */
+  /** SQL expression: milliseconds of a clock that all users of the database share and nobody sets. Claims expire by it. */
   readonly claimClock: string;
   /** Ends a query whose rows of `dw_threads t` nobody else may change before the transaction ends. */
   readonly lockThread: string;

@@ -1,4 +1,4 @@
-/** One statement for many objects: in Postgres a statement is a round trip. */
+/** The SQL that is special to Postgres. Each statement is a round trip there, so one statement stores many objects. */
 
 import { encodeHead } from "../storage/refs.ts";
 import type { NewObject } from "../storage/storage.ts";
@@ -6,7 +6,7 @@ import { bytesOfBody } from "./body.ts";
 import { type CheckpointKey, type Dialect, type Stored, WRITES_COLUMNS } from "./dialect.ts";
 import type { SqlRow, SqlSession } from "./sql.ts";
 
-/** "deepwrig" and the number after it, as numbers nobody else would choose. */
+/** Keys of advisory locks: the bytes of "deepwrig" as a number, and the next one. No other program uses them. */
 const SCHEMA_LOCK = "7306357456645743975";
 const SWEEP_LOCK = "7306357456645743976";
 
@@ -39,6 +39,7 @@ export const postgresDialect: Dialect = {
   removeCheckpoints,
 };
 
+/** Stores the objects that are missing. `foreign` in the answer: objects of another thread that this one now uses too. */
 async function storeObjects(
   session: SqlSession,
   owner: number,
@@ -63,7 +64,7 @@ async function storeObjects(
   return { ids, foreign };
 }
 
-/** Locks what it finds against deletion by the thread that owns it. */
+/** Finds stored objects by hash and locks them, so that the thread that owns them cannot delete them meanwhile. */
 async function findObjects(
   session: SqlSession,
   objects: readonly NewObject[],
@@ -86,7 +87,7 @@ async function reserveIds(session: SqlSession, count: number): Promise<number[]>
   return rows.map((row) => row.id as number);
 }
 
-/** Content bound in one statement: the driver makes one text of it, and those have a limit. */
+/** Bytes of content in one statement. The driver makes one text of it, and texts have a limit. */
 const MOST_BYTES = 16 * 1_048_576;
 
 async function insertObjects(

@@ -1,4 +1,12 @@
-/** One step of a thread on its way into the database. */
+/**
+ * Stores one step of a thread: objects, checkpoints, writes and before-images, in the transaction of the caller.
+ *
+ * A `ref` names an object. One from 0 on is the id of a stored object; -1, -2, … are the first, second, … object of
+ * this batch. The `epoch` of a thread grows when objects of it are pruned, so a caller with an older epoch may hold ids
+ * that are gone. It gets `stale` and sends the whole content.
+ *
+ * A space is the row of one namespace of a thread; subgraphs have namespaces of their own.
+ */
 import type { NewRows, PutBatch, PutResult } from "../storage/storage.ts";
 import { upsertCheckpoint } from "./checkpoints.ts";
 import { checkClaim } from "./claims.ts";
@@ -9,12 +17,12 @@ import type { Work } from "./work.ts";
 import { mergeWrites } from "./writes.ts";
 
 export async function put(work: Work, batch: PutBatch): Promise<PutResult> {
-  const used = storedRefs(batch);
+  const oldRefs = storedRefs(batch);
   const found = await lockThread(work, batch.threadId, batch.namespace);
-  if (found === undefined && used.size > 0) return { stale: true, epoch: 0 };
+  if (found === undefined && oldRefs.size > 0) return { stale: true, epoch: 0 };
   const thread = found ?? (await lockOrCreateThread(work, batch.threadId, batch.namespace, batch.now));
   checkClaim(thread, batch.fence);
-  if (batch.epoch !== thread.epoch && !(await holdsAll(work, thread.id, used))) {
+  if (batch.epoch !== thread.epoch && !(await holdsAll(work, thread.id, oldRefs))) {
     return { stale: true, epoch: thread.epoch };
   }
   const ids = await storeObjects(work, thread.id, batch.objects);
@@ -39,8 +47,8 @@ async function storeRows(
 }
 
 /**
- * Returns how many checkpoints are new. The space found with the thread may have been pruned while we waited
- * for the thread's lock, as Postgres looks at what it joined only once; the epoch tells.
+ * Returns how many checkpoints are new. Postgres reads a joined row before it waits for the thread's lock, so another
+ * session may have pruned the space meanwhile. The space counts only while the epoch is the one the caller knows.
  */
 async function storeNamespace(
   work: Work,
@@ -80,7 +88,7 @@ async function spaceOf({ session }: Work, thread: number, namespace: string): Pr
   return made?.id as number;
 }
 
-/** Every reference of the batch to something that was stored before it. */
+/** References of the batch to objects that are already stored. */
 function storedRefs(batch: PutBatch): Set<number> {
   const used = new Set<number>();
   const add = (refs: readonly (number | undefined)[]) => {

@@ -13,23 +13,25 @@ import type {
   StoredObject,
   ThreadFacts,
   ThreadQuery,
+  ThreadSize,
   ThreadStorage,
   TupleRows,
 } from "../storage/storage.ts";
 import { listRows, readTuple } from "./checkpoints.ts";
 import { claim, release } from "./claims.ts";
 import { copyThread } from "./copy-thread.ts";
-import { deleteThread } from "./delete-thread.ts";
 import type { Dialect } from "./dialect.ts";
 import { listImages } from "./images.ts";
 import { loadObjects } from "./objects.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
-import { prune } from "./prune.ts";
 import { put } from "./put.ts";
 import { migrate, THREAD_MIGRATIONS } from "./schema.ts";
 import type { Sql, TransactionOptions } from "./sql.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { epochOf, factsOf, listThreads, setFacts } from "./threads.ts";
+import { deleteThread } from "./upkeep/delete-thread.ts";
+import { prune } from "./upkeep/prune.ts";
+import { threadSize } from "./upkeep/thread-size.ts";
 import type { Work } from "./work.ts";
 
 export class SqlStorage implements ThreadStorage {
@@ -121,6 +123,10 @@ export class SqlStorage implements ThreadStorage {
 
   async counts(): Promise<StorageCounts> {
     return { bytesWritten: this.#sql.bytesWritten };
+  }
+
+  threadSize(threadId: string): Promise<ThreadSize> {
+    return this.#read((work) => threadSize(work, threadId), SLOW);
   }
 
   async size(): Promise<number> {

@@ -39,6 +39,7 @@ export class SqliteStorage implements ThreadStorage {
   /** Counts of everything this process opened on the file. */
   readonly counts = this.#forward("counts");
   readonly size = this.#forward("size");
+  readonly threadSize = this.#forward("threadSize");
   readonly erase = this.#forward("erase");
 
   constructor(connection: Connection) {

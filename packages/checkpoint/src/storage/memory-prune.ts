@@ -11,14 +11,14 @@ export function pruneThreads(
   objects: MemoryObjects,
   query: PruneQuery,
 ): number {
-  const { keepLatest, olderThan, maxBytes } = query;
+  const { keepLatest, olderThan, maxBytes, onlyImages } = query;
   let removed = 0;
   if (keepLatest !== undefined || olderThan !== undefined)
     for (const thread of threads) {
       if (olderThan !== undefined) forgetImages(thread, olderThan);
-      removed += remove(thread, objects, planPrune(rowsOf(thread), { keepLatest, olderThan }));
+      removed += remove(thread, objects, planPrune(rowsOf(thread), { keepLatest, olderThan, onlyImages }));
     }
-  return maxBytes === undefined ? removed : removed + shrink(threads, objects, maxBytes);
+  return maxBytes === undefined ? removed : removed + shrink(threads, objects, maxBytes, onlyImages);
 }
 
 /** Newest first within each namespace. */
@@ -55,15 +55,25 @@ function forgetImages(thread: MemoryThread, olderThan: number): void {
 }
 
 /** Oldest first, whatever thread they are in, as many at a time as were stored at one moment. */
-function shrink(threads: readonly MemoryThread[], objects: MemoryObjects, maxBytes: number): number {
+function shrink(
+  threads: readonly MemoryThread[],
+  objects: MemoryObjects,
+  maxBytes: number,
+  onlyImages = false,
+): number {
   let removed = 0;
-  const moments = new Set(threads.flatMap((thread) => rowsOf(thread).map(({ storedAt }) => storedAt)));
+  const moments = new Set(threads.flatMap((thread) => momentsOf(thread, onlyImages)));
   for (const moment of [...moments].sort((left, right) => left - right)) {
     if (objects.total().bytes <= maxBytes) break;
     for (const thread of threads) {
-      const going = planPrune(rowsOf(thread), { olderThan: moment + 1 });
-      if (going.length > 0) removed += remove(thread, objects, going);
+      if (onlyImages) forgetImages(thread, moment + 1);
+      const going = planPrune(rowsOf(thread), { olderThan: moment + 1, onlyImages });
+      if (going.length > 0 || onlyImages) removed += remove(thread, objects, going);
     }
   }
   return removed;
+}
+
+function momentsOf(thread: MemoryThread, onlyImages: boolean): number[] {
+  return onlyImages ? thread.images.map(({ at }) => at) : rowsOf(thread).map(({ storedAt }) => storedAt);
 }

@@ -13,6 +13,8 @@ export interface PrunableRow {
 export interface PruneRule {
   readonly keepLatest?: number;
   readonly olderThan?: number;
+  /** No checkpoint goes. */
+  readonly onlyImages?: boolean;
 }
 
 /** Each rule takes what it names. */
@@ -29,6 +31,7 @@ export function fallsUnder(row: PrunableRow, place: number, rule: PruneRule): bo
  * namespace whose newest checkpoint needs its ancestors is left alone.
  */
 export function planPrune<Row extends PrunableRow>(rows: readonly Row[], rule: PruneRule): Row[] {
+  if (rule.onlyImages) return [];
   const spaces = new Map<string, Row[]>();
   for (const row of rows) {
     const space = spaces.get(row.namespace);

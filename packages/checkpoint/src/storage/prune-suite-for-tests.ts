@@ -121,6 +121,25 @@ export function pruneSuite(storage: () => ThreadStorage): void {
     expect(await storage().loadObjects([old?.before as number])).toEqual([]);
   });
 
+  it("removes images alone, by age and by size, and no checkpoint", async () => {
+    await fill("t", 3);
+    const batch = { threadId: "t", namespace: "", epoch: 0, fence: undefined };
+    for (const now of [10, 20, 30]) {
+      const { objects } = objectsOf([tree(`image ${now} `.padEnd(5_000, "x"))]);
+      const image = { checkpointId: uuid(1), place: "/", path: "/f", before: -1, after: undefined };
+      await storage().put({ ...batch, objects, now, image });
+    }
+    const rule = { onlyImages: true, now: 100 };
+    const result = await storage().prune({ ...rule, olderThan: 20 });
+    expect([result.checkpoints, result.bytes > 0]).toEqual([0, true]);
+    expect(await storage().listImages("t")).toMatchObject([{ at: 20 }, { at: 30 }]);
+    await storage().prune({ ...rule, threadId: "t", maxBytes: 8_000 });
+    expect(await storage().listImages("t")).toMatchObject([{ at: 30 }]);
+    await storage().prune({ ...rule, maxBytes: 0 });
+    expect(await storage().listImages("t")).toEqual([]);
+    expect(await idsOf("t")).toHaveLength(3);
+  });
+
   it("removes the oldest of all threads until the rest is small enough", async () => {
     await fill("t", 20, { size: 1_000 });
     await fill("u", 20, { size: 1_000 });

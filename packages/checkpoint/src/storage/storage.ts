@@ -153,6 +153,8 @@ export interface PruneQuery {
   readonly olderThan?: number;
   /** The oldest checkpoints of all threads go until the content is at most this large. */
   readonly maxBytes?: number;
+  /** Only images go; `keepLatest` does not count then. */
+  readonly onlyImages?: boolean;
   readonly now: number;
 }
 
@@ -161,6 +163,13 @@ export interface PruneResult {
   readonly objects: number;
   /** Content freed, in bytes. */
   readonly bytes: number;
+}
+
+export interface ThreadSize {
+  /** All of the thread. Content that several threads use counts for the one that owns it. */
+  readonly bytes: number;
+  /** The part that only its snapshots of directories need. */
+  readonly snapshotBytes: number;
 }
 
 export type ClaimAnswer =
@@ -214,6 +223,8 @@ export interface ThreadStorage {
   counts(): Promise<StorageCounts>;
   /** Bytes on disk (or of content, in memory) after returning what can be returned. */
   size(): Promise<number>;
+  /** Absent where threads are in memory. */
+  threadSize?(threadId: string): Promise<ThreadSize>;
   /** Leaves nothing of what was deleted in the files. Absent where the database has its own tools. */
   erase?(): Promise<void>;
   /** A consistent copy while others read and write. Absent where the database has its own tools. */

@@ -20,7 +20,7 @@ export interface StorePutOperation extends PutOperation {
 const DEFAULT_FOUND = 10;
 const MINUTE_MS = 60_000;
 
-/** Told apart as LangGraph does, by the fields that are there. */
+/** The kind of an operation, decided by its fields as in LangGraph. */
 export function encodeOperation(operation: Operation, defaultTtl: number | undefined): StoreOperation {
   if ("namespacePrefix" in operation) return encodeSearch(operation);
   if ("value" in operation) return encodePut(operation as StorePutOperation, defaultTtl);

@@ -1,12 +1,15 @@
 /** Changes of a step, or between two steps. */
 import { DeepwrightError } from "deepwright/errors";
 import type { SharedSaver } from "../saver/shared-saver.ts";
-import { changeBetween, fileChange, searchEnd } from "./file-changes.ts";
+import { fileChange, searchEnd } from "./file-changes.ts";
 import { listImages, type StoredImage } from "./images.ts";
 import { lineageOf, stateAt } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
 import type { DiffRange, FileChange, PlacedChange } from "./threads.ts";
+import { entryChange } from "./undo/entry-change.ts";
+import { isOfAgent } from "./undo/plan.ts";
+import { type FileTimeline, type Link, timelines } from "./undo/timeline.ts";
 
 /**
  * Files of the state first, then files elsewhere of which there are before-images; each sorted by path. A file is
@@ -16,7 +19,7 @@ export async function* diffSteps(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  { to, skip = 0, mostBytes, admit }: DiffRange,
+  { to, path, skip = 0, mostBytes, admit }: DiffRange,
 ): AsyncGenerator<PlacedChange> {
   const { storage } = saver;
   const reader = new StateReader(storage);
@@ -26,14 +29,16 @@ export async function* diffSteps(
   const before = to === undefined ? await parentOf(saver, reader, named) : named;
   await reader.loadChannels(before ? [before, after] : [after], [FILES], mostBytes);
   admit?.(reader.size);
-  const changed = changedFiles(reader, before, after);
-  const images = imagesByFile(await listImages(saver, threadId), await startsBetween(saver, before, after));
+  const isAsked = (file: { readonly path: string }): boolean => path === undefined || file.path === path;
+  const changed = changedFiles(reader, before, after).filter(isAsked);
+  const starts = await startsBetween(saver, before, after);
+  const files = changedBySteps(await listImages(saver, threadId), starts).filter(isAsked);
   const searchUntil = searchEnd();
-  for (let position = skip; position < changed.length + images.length; position += 1) {
+  for (let position = skip; position < changed.length + files.length; position += 1) {
     const file = changed[position];
     const change = file
       ? await fileChange(reader, file, searchUntil)
-      : await imageChange(images[position - changed.length] as StoredImage[], searchUntil);
+      : await timelineChange(files[position - changed.length] as FileTimeline, searchUntil);
     if (change) yield [position + 1, change];
   }
 }
@@ -67,22 +72,19 @@ async function startsBetween(
   return new Set(steps.flatMap(({ row }) => row.parent ?? []));
 }
 
-/** The images of each file the steps changed, in order. */
-function imagesByFile(images: readonly StoredImage[], starts: ReadonlySet<string>): StoredImage[][] {
-  const byFile = new Map<string, StoredImage[]>();
-  for (const image of images.filter(({ checkpointId }) => starts.has(checkpointId))) {
-    const key = JSON.stringify([image.place, image.path]);
-    byFile.set(key, [...(byFile.get(key) ?? []), image]);
-  }
-  return [...byFile.keys()].sort().map((key) => byFile.get(key) as StoredImage[]);
+/** Files that the steps changed, each with its changes in order. */
+function changedBySteps(images: readonly StoredImage[], starts: ReadonlySet<string>): FileTimeline[] {
+  return timelines(images).flatMap((file) => {
+    const links = file.links.filter((link) => starts.has(link.checkpointId) && isOfAgent(link));
+    return links.length > 0 ? [{ ...file, links }] : [];
+  });
 }
 
 /** A file several steps changed is one change: from before the first to after the last. */
-async function imageChange(
-  images: readonly StoredImage[],
+async function timelineChange(
+  { place, path, links }: FileTimeline,
   searchUntil: number,
 ): Promise<FileChange | undefined> {
-  const [first, last] = [images[0] as StoredImage, images.at(-1) as StoredImage];
-  const { path, place } = first;
-  return changeBetween(path, await first.before(), await last.after(), place, searchUntil);
+  const [first, last] = [links[0] as Link, links.at(-1) as Link];
+  return entryChange({ place, path, before: await first.before(), after: await last.after() }, searchUntil);
 }

@@ -5,22 +5,26 @@ import type { SharedSaver } from "../saver/shared-saver.ts";
 import { MemoryStorage } from "../storage/memory-storage.ts";
 import type { ThreadFacts } from "../storage/storage.ts";
 import { cursorOf, placeAfter } from "./cursor.ts";
-import { diffSteps } from "./diff.ts";
 import { exportThread } from "./export-thread.ts";
 import { importThread } from "./import-thread.ts";
 import { threadNotFound } from "./lineage.ts";
-import { rewindThread } from "./rewind.ts";
 import { stepsOf } from "./steps.ts";
 import type {
+  BisectOptions,
+  BisectResult,
+  Blame,
   DiffRange,
   FileChange,
   PlacedChange,
   PruneOptions,
   PruneResult,
+  RestorePart,
+  RestoreResult,
   RewindOptions,
   RewindResult,
   ThreadDetails,
   ThreadPage,
+  ThreadSize,
   Threads,
 } from "./threads.ts";
 
@@ -90,12 +94,32 @@ class SaverThreads implements Threads {
     options: DiffRange = {},
   ): AsyncGenerator<PlacedChange> {
     await this.existing(threadId);
+    const { diffSteps } = await import("./diff.ts");
     yield* diffSteps(this.saver, threadId, step, options);
   }
 
   async rewind(threadId: string, step: number | string, options: RewindOptions = {}): Promise<RewindResult> {
     await this.existing(threadId);
+    const { rewindThread } = await import("./rewind.ts");
     return rewindThread(this.saver, threadId, step, options);
+  }
+
+  async restore(threadId: string, part: RestorePart, options: RewindOptions = {}): Promise<RestoreResult> {
+    await this.existing(threadId);
+    const { restorePart } = await import("./undo/restore-part.ts");
+    return restorePart(this.saver, threadId, part, options);
+  }
+
+  async blame(threadId: string, path: string, root: string): Promise<Blame> {
+    await this.existing(threadId);
+    const { blameFile } = await import("./undo/blame.ts");
+    return blameFile(this.saver, threadId, path, root);
+  }
+
+  async bisect(threadId: string, options: BisectOptions): Promise<BisectResult> {
+    await this.existing(threadId);
+    const { bisectThread } = await import("./forks/bisect.ts");
+    return bisectThread(this.saver, threadId, options);
   }
 
   export(threadId: string): AsyncIterable<string> {
@@ -107,6 +131,13 @@ class SaverThreads implements Threads {
     options: { as?: string } = {},
   ): Promise<string> {
     return importThread(this.saver, lines, options.as);
+  }
+
+  async size(threadId: string): Promise<ThreadSize> {
+    await this.existing(threadId);
+    const { storage } = this.saver;
+    if (storage.threadSize) return storage.threadSize(threadId);
+    throw new DeepwrightError("NOT_SUPPORTED", "The sizes of threads in memory are not counted.");
   }
 
   async prune(options: PruneOptions): Promise<PruneResult> {

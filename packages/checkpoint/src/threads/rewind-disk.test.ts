@@ -200,9 +200,11 @@ describe.each(SAVERS)("rewinding files on disk, with a saver in %s", (_, open) =
         path,
         place: undoTreeName(directory),
         reason: expect.stringContaining("changed since by a person"),
+        ...(path !== "/gone" && { keptAt: `${path}.restored` }),
       })),
     );
-    expect(await filesIn(directory)).toEqual({ after: "mine", between: "3, mine", plain: "1" });
+    const kept = { "after.restored": "1", "between.restored": "1" };
+    expect(await filesIn(directory)).toEqual({ after: "mine", between: "3, mine", plain: "1", ...kept });
   });
 
   it("gives back every byte and leaves the mode of what it restores", async () => {

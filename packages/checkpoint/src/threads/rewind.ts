@@ -12,10 +12,14 @@ import { changeBetween, searchEnd } from "./file-changes.ts";
 import { fileContent, sameContent } from "./file-content.ts";
 import { listImages } from "./images.ts";
 import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
-import { type FilesRewind, rewindFiles } from "./rewind-files.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
 import type { FileChange, RewindConflict, RewindOptions, RewindResult } from "./threads.ts";
+import { notCoveredBy } from "./undo/not-covered.ts";
+import { recorder, settleCommands } from "./undo/record-restore.ts";
+import { type FilesReport, restoreFiles } from "./undo/restore-files.ts";
+import { openRoots, type Roots } from "./undo/roots.ts";
+import { timelines } from "./undo/timeline.ts";
 
 type Files = Record<string, unknown>;
 
@@ -24,10 +28,11 @@ export async function rewindThread(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  { dryRun = false, roots = [] }: RewindOptions,
+  { dryRun = false, roots = [], claim: held }: RewindOptions,
 ): Promise<RewindResult> {
-  const open = await openerOf(roots);
+  const open = await openRoots(roots);
   if (dryRun) return rewind(saver, threadId, step, open, undefined);
+  if (held) return rewind(saver, threadId, step, open, held);
   const claim = await saver.claimThread(threadId, { mode: "refuse" });
   try {
     return await rewind(saver, threadId, step, open, claim);
@@ -41,7 +46,7 @@ async function rewind(
   saver: SharedSaver,
   threadId: string,
   step: number | string,
-  open: FilesRewind["open"],
+  roots: Roots,
   claim: ThreadClaim | undefined,
 ): Promise<RewindResult> {
   const { storage } = saver;
@@ -55,18 +60,19 @@ async function rewind(
   const files = mergedFiles(targetFiles, headFiles, kept);
   const conflicts = conflictsOf(targetFiles, headFiles, kept);
   // Before the thread: when this is broken off, doing it again does the rest.
-  const elsewhere = await rewindFiles({
-    images: await listImages(saver, threadId),
-    ...(await stepsBetween(saver, reader, lineage, target)),
-    open,
-    dryRun: claim === undefined,
-  });
+  const way = await stepsBetween(saver, reader, lineage, target);
+  const elsewhere = await rewindFiles(saver, lineage, way, roots, claim);
   return {
     restored: [...(await changesBetween(headFiles, files)), ...elsewhere.restored],
     conflicts: [...conflicts, ...elsewhere.conflicts],
     notCovered: elsewhere.notCovered,
     checkpointId:
-      claim && (await putHead(saver, lineage, target, conflicts.length > 0 ? files : undefined, claim)),
+      claim &&
+      (await putHead(saver, lineage, target, {
+        files: conflicts.length > 0 ? files : undefined,
+        claim,
+        source: "fork",
+      })),
     previousId: lineage.head.row.id,
   };
 }
@@ -106,38 +112,61 @@ async function changedByPeople(
   return paths;
 }
 
-/** Checkpoints whose steps lead away from the target, and those whose steps lead to it. */
+/** Checkpoints whose steps are taken back, and those whose steps are done again. */
+interface Way {
+  readonly undone: ReadonlySet<string>;
+  readonly redone: ReadonlySet<string>;
+}
+
+async function rewindFiles(
+  saver: SharedSaver,
+  { threadId, head }: Lineage,
+  { undone, redone }: Way,
+  roots: Roots,
+  claim: ThreadClaim | undefined,
+): Promise<FilesReport> {
+  if (claim) await settleCommands(saver, claim, roots.paths, head.row.id);
+  const images = await listImages(saver, threadId);
+  const report = await restoreFiles({
+    files: timelines(images),
+    choice: {
+      undone: ({ checkpointId }) => undone.has(checkpointId),
+      redone: ({ checkpointId }) => redone.has(checkpointId),
+    },
+    roots: roots.paths,
+    record: claim && recorder(saver, claim, head.row.id, { kind: "rewind" }),
+  });
+  const missing = await notCoveredBy({
+    images,
+    isTouched: ({ checkpointId }) => undone.has(checkpointId) || redone.has(checkpointId),
+    changedSince: roots.changedSince,
+  });
+  return { ...report, notCovered: [...report.notCovered, ...missing] };
+}
+
+/** The way from the head to the target, by the checkpoints its steps began with. */
 async function stepsBetween(
   saver: SharedSaver,
   reader: StateReader,
   lineage: Lineage,
   target: StoredState,
-): Promise<Pick<FilesRewind, "undone" | "redone" | "done">> {
+): Promise<Way> {
   const shared = await lastShared(saver, reader, lineage, target);
   const branch = await lineageOf(saver.storage, reader, lineage.threadId, target.row.id);
   const fork = branch.states.findIndex(({ row }) => row.id === lineage.states[shared]?.row.id);
   const redone = goneOnFrom(branch.states.slice(Math.max(fork, 0)));
   // What began at the target's own end is not part of it.
   redone.delete(target.row.id);
-  const undone = goneOnFrom(lineage.states.slice(Math.max(shared, 0)));
-  return { undone, redone, done: goneOnFrom(lineage.states) };
+  return { undone: goneOnFrom(lineage.states.slice(Math.max(shared, 0))), redone };
 }
 
 /**
  * The ids of the states the agent went on from. One that a rewind went on from is none of them here: what
  * began there belongs to the branch that was left.
  */
-function goneOnFrom(states: readonly StoredState[]): Set<string> {
+export function goneOnFrom(states: readonly StoredState[]): Set<string> {
   const left = states.filter((_, i) => states[i + 1]?.source !== "fork");
   return new Set(left.map(({ row }) => row.id));
-}
-
-/** The disk is asked only where files may be put back. */
-async function openerOf(roots: readonly string[]): Promise<FilesRewind["open"]> {
-  if (roots.length === 0) return () => undefined;
-  const { undoTreeName, openUndoTree } = await import("deepwright/internal");
-  const allowed = new Set(roots.map((root) => undoTreeName(root)));
-  return (tree) => (allowed.has(tree) ? openUndoTree(tree) : undefined);
 }
 
 /** The index in the lineage of the last checkpoint the target came from; -1 if all of them are gone. */
@@ -204,13 +233,19 @@ async function changesBetween(before: Files, after: Files): Promise<FileChange[]
   return changes;
 }
 
-/** `files` where they differ from those of the target. Returns the id of the new head. */
-async function putHead(
+interface NewHead {
+  /** Where they differ from those of the target. */
+  readonly files: Files | undefined;
+  readonly claim: ThreadClaim;
+  readonly source: "fork" | "update";
+}
+
+/** Returns the id of the new head. */
+export async function putHead(
   saver: SharedSaver,
   { threadId, head }: Lineage,
   target: StoredState,
-  files: Files | undefined,
-  claim: ThreadClaim,
+  { files, claim, source }: NewHead,
 ): Promise<string> {
   const configurable = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: target.row.id };
   const tuple = await saver.getTuple({ configurable });
@@ -223,7 +258,7 @@ async function putHead(
     const newest = maxChannelVersion(...Object.values(checkpoint.channel_versions)) as number | undefined;
     next.channel_versions = { ...checkpoint.channel_versions, [FILES]: saver.getNextVersion(newest) };
   }
-  const metadata: CheckpointMetadata = { source: "fork", step: head.step + 1, parents: {} };
+  const metadata: CheckpointMetadata = { source, step: head.step + 1, parents: {} };
   await saver.put(
     { configurable: { ...configurable, [CLAIM_KEY]: claim } },
     next,

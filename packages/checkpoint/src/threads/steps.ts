@@ -1,7 +1,8 @@
 /** The steps of a thread for people: time, author, message, changed files. */
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
+import { placeAndAuthor } from "../saver/file-image.ts";
 import type { ThreadStorage } from "../storage/storage.ts";
-import { COMMAND } from "./images.ts";
+import { NOTES, pathsInSet, TREE } from "./images.ts";
 import { type Lineage, lineageOf } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { listElement, listLength } from "./stored-list.ts";
@@ -29,21 +30,33 @@ export async function stepsOf(storage: ThreadStorage, threadId: string): Promise
     await reader.loadChannels(page, [MESSAGES, FILES]);
     for (const state of page) {
       const step = stepOf(reader, before, state);
-      const paths = before && state.source === "loop" ? elsewhere.get(before.row.id) : undefined;
-      steps.push(paths ? { ...step, changedFiles: [...new Set([...step.changedFiles, ...paths])] } : step);
+      const begun = before && state.source === "loop" ? elsewhere.get(before.row.id) : undefined;
+      const changedFiles = [...new Set([...step.changedFiles, ...(begun?.paths ?? [])])];
+      steps.push(begun ? { ...step, changedFiles, calls: [...begun.calls] } : step);
       before = state;
     }
   }
   return { steps, waiting: isWaiting(lineage) };
 }
 
-/** Paths by the checkpoint the step began with. */
-async function changedElsewhere(storage: ThreadStorage, threadId: string): Promise<Map<string, Set<string>>> {
-  const found = new Map<string, Set<string>>();
-  for (const { checkpointId, place, path } of await storage.listImages(threadId)) {
-    if (place.startsWith(COMMAND)) continue;
-    const paths = found.get(checkpointId) ?? new Set();
-    found.set(checkpointId, paths.add(path));
+interface ChangesElsewhere {
+  readonly paths: Set<string>;
+  readonly calls: Set<string>;
+}
+
+/** By the checkpoint the step began with. */
+async function changedElsewhere(
+  storage: ThreadStorage,
+  threadId: string,
+): Promise<Map<string, ChangesElsewhere>> {
+  const found = new Map<string, ChangesElsewhere>();
+  for (const { checkpointId, place: stored, path } of await storage.listImages(threadId)) {
+    const { place, by } = placeAndAuthor(stored);
+    if (by?.kind !== undefined || NOTES.some((prefix) => place.startsWith(prefix))) continue;
+    const { paths, calls } = found.get(checkpointId) ?? { paths: new Set(), calls: new Set() };
+    found.set(checkpointId, { paths, calls });
+    for (const one of place.startsWith(TREE) ? pathsInSet(path) : [path]) paths.add(one);
+    if (by?.call !== undefined) calls.add(by.call);
   }
   return found;
 }
@@ -58,20 +71,28 @@ function stepOf(reader: StateReader, before: StoredState | undefined, state: Sto
     source: state.source,
     messageCount: listLength(reader, state.channels.get(MESSAGES)),
     changedFiles: changes.map(({ path }) => path),
-    summary: isFirst ? "" : summaryOf(reader, before, state),
+    calls: [],
+    ...(isFirst ? { summary: "" } : firstMessage(reader, before, state)),
   };
 }
 
-/** Summary of the first message that the state has beyond the one before it. */
-function summaryOf(reader: StateReader, before: StoredState | undefined, state: StoredState): string {
+/** The first message that the state has beyond the one before it. */
+function firstMessage(
+  reader: StateReader,
+  before: StoredState | undefined,
+  state: StoredState,
+): Pick<ThreadStep, "summary" | "messageId"> {
   const messages = state.channels.get(MESSAGES);
   const known = listLength(reader, before?.channels.get(MESSAGES));
-  if (!messages || listLength(reader, messages) <= known) return "";
+  if (!messages || listLength(reader, messages) <= known) return { summary: "" };
   const message = listElement(reader, messages, known) as SummarisedMessage | undefined;
-  return message ? wordsOf(message).replaceAll(/\s+/g, " ").trim().slice(0, SUMMARY_CHARACTERS) : "";
+  if (!message) return { summary: "" };
+  const summary = wordsOf(message).replaceAll(/\s+/g, " ").trim().slice(0, SUMMARY_CHARACTERS);
+  return { summary, ...(typeof message.id === "string" && { messageId: message.id }) };
 }
 
 interface SummarisedMessage {
+  readonly id?: unknown;
   readonly content?: unknown;
   readonly tool_calls?: readonly { readonly name?: unknown }[];
 }

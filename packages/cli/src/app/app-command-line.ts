@@ -8,6 +8,8 @@ export interface RawAppOptions {
   /** True without an id. */
   readonly resume?: string | true;
   readonly connect?: string;
+  /** An agent of the server. */
+  readonly agent?: string;
   readonly model?: string;
   readonly baseUrl?: string;
   readonly in?: string;
@@ -41,6 +43,7 @@ export function addApp(program: Command, handler: AppHandler): void {
     .option("-c, --continue", "go on with the last thread of this directory")
     .option("-r, --resume [id]", "choose a thread to go on with")
     .option("--connect <url>", "use a server elsewhere; its token is DEEPWRIGHT_SERVER_TOKEN")
+    .option("--agent <name>", "with --connect: the agent to talk to, where the server has several")
     .option("-m, --model <provider:model>", "the model; chosen as for run")
     .option("--base-url <url>", "a server to use instead of the provider's own")
     .option("--in <dir>", "the directory to work in (default: the current one)")

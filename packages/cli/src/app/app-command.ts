@@ -3,7 +3,10 @@ import type { ApprovalMode } from "@deepwright/server";
 import { usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { realDirectory } from "../run/directory.ts";
+import type { AskTrust } from "../run/run-settings.ts";
 import { wantsColours } from "../terminal/console.ts";
+import { cloneNotice, comeBackWords } from "../terminal/program-words.ts";
+import { safeLine } from "../terminal/safe-text.ts";
 import type { App } from "./app.ts";
 import type { RawAppOptions } from "./app-command-line.ts";
 import type { Place } from "./session/place.ts";
@@ -19,9 +22,11 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
       'For a task without one: deepwright run "task".',
     );
   const directory = await realDirectory(raw.in ?? ".");
-  const openPlace = (model = raw.model): Promise<Place> => placeFor({ ...raw, model }, directory);
+  const asking: { askTrust?: AskTrust } = {};
+  const openPlace = (model = raw.model): Promise<Place> => placeFor({ ...raw, model }, directory, asking);
   if (raw.plain || env.TERM === "dumb") {
-    const { runPlain } = await import("./plain/plain-session.ts");
+    const { askTrustInLines, runPlain } = await import("./plain/plain-session.ts");
+    asking.askTrust = askTrustInLines;
     return runPlain({ raw, directory, mode: modeOf(raw), openPlace, stdin, stdout, environment: env });
   }
   const { App } = await import("./app.ts");
@@ -38,6 +43,7 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
     openPlace,
     loadCommands: async () => (await import("./commands/all-commands.ts")).allCommands,
   });
+  asking.askTrust = (lines) => app.askTrust(lines);
   if (theme) app.look({ theme });
   const running = app.run();
   const failure = await started(app, raw, directory, openPlace);
@@ -45,7 +51,7 @@ export async function appCommand(raw: RawAppOptions): Promise<ExitCode> {
   await running;
   await closed(app);
   if (failure) throw failure;
-  sayHowToComeBack(app);
+  sayHowToComeBack(app, raw.connect);
   return EXIT.done;
 }
 
@@ -61,7 +67,8 @@ async function started(
     await new Promise((resolve) => setImmediate(resolve));
     app.look(await looksOf(raw, directory));
     const place = await openPlace();
-    await app.start(place, await threadFor(place, raw, directory));
+    const notices = [...place.notices, ...cloneNotice(process.env)];
+    await app.start({ ...place, notices }, await threadFor(place, raw, directory));
     if (raw.resume === true) app.chooseThread();
     return undefined;
   } catch (error) {
@@ -83,15 +90,19 @@ function modeOf({ mode }: RawAppOptions): ApprovalMode | undefined {
   return mode as ApprovalMode | undefined;
 }
 
-async function placeFor(raw: RawAppOptions, directory: string): Promise<Place> {
+async function placeFor(
+  raw: RawAppOptions,
+  directory: string,
+  { askTrust }: { readonly askTrust?: AskTrust },
+): Promise<Place> {
   if (raw.connect !== undefined) {
     const { openRemote } = await import("./session/remote-place.ts");
-    return openRemote(raw.connect, process.env);
+    return openRemote(raw.connect, process.env, raw.agent);
   }
   const { openLocal } = await import("./session/local-place.ts");
   const { model, baseUrl, db, mcp } = raw;
   return openLocal(
-    { directory, model, baseUrl, db, mode: modeOf(raw), ...(mcp === undefined ? {} : { mcp }) },
+    { directory, model, baseUrl, db, mode: modeOf(raw), askTrust, ...(mcp === undefined ? {} : { mcp }) },
     process.env,
   );
 }
@@ -101,7 +112,7 @@ async function closed(app: App): Promise<void> {
   await app.session?.place.close();
 }
 
-function sayHowToComeBack({ session }: App): void {
+function sayHowToComeBack({ session }: App, url: string | undefined): void {
   if (session && !session.isEmpty)
-    process.stdout.write(`Come back with: deepwright -r ${session.threadId.slice(0, 8)}\n`);
+    process.stdout.write(`Come back with: ${safeLine(comeBackWords(session.threadId, url, process.env))}\n`);
 }

@@ -12,6 +12,8 @@ export const MODE_WORDS: Readonly<Record<ApprovalMode, string>> = {
   auto: "everything inside the sandbox runs without a question",
 };
 
+export const NO_MODES = "This agent decides itself what it asks about: it has no modes.";
+
 export function endWords({
   screen: { run, interrupts },
 }: Session): { text: string; isBad: boolean } | undefined {
@@ -48,3 +50,5 @@ export function textRows(text: string, width: number): readonly string[] {
 
 export const PLAN_WORDS =
   "Plan mode: /approve carries the plan out, /approve fresh does it in a new thread that knows only the plan.";
+
+export const UNREAD_WORDS = "The subagent ended before it read your message; its result tells the agent:";

@@ -38,7 +38,8 @@ test("plan mode refuses the write of the agent", async () => {
   const cwd = await directoryWith({ "README.md": "# Demo\n" });
   const terminal = started(cwd, ["--mode", "plan"]);
   await terminal.press(READY, "Summarise this project in report.md\r");
-  await terminal.press("/approve carries the plan out", "/quit\r");
+  await terminal.press("Carry out the plan?", "\x1b");
+  await terminal.press("/help", "/quit\r");
   expect(await terminal.ended).toBe(0);
   await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
 });
@@ -76,13 +77,16 @@ test("arguments that are no JSON change nothing, and a result of the person stan
   await expect(readFile(join(cwd, "report.md"))).rejects.toThrow("ENOENT");
 });
 
-test("a message for the run and one for afterwards are named; Esc gives the second back", async () => {
+test("a message for the run and one for afterwards are named; Esc gives the second back, and the first is read before the next one", async () => {
   const cwd = await directoryWith({});
   let go = (): void => {};
   const hold = new Promise<void>((resolve) => {
     go = resolve;
   });
-  const server = await providerServer([{ text: ["one ", "two ", "three ", "four "], hold }]);
+  const server = await providerServer([
+    { text: ["one ", "two ", "three ", "four "], hold },
+    { id: "second", text: ["Both are read."] },
+  ]);
   onTestFinished(async () => {
     go();
     await server.close();
@@ -98,7 +102,42 @@ test("a message for the run and one for afterwards are named; Esc gives the seco
   await terminal.press("for afterwards: and then stop", "\x1b");
   await terminal.press("■ Interrupted", "");
   await terminal.press("› and then stop", CTRL_C);
-  await terminal.press("/help", "/quit\r");
+  await terminal.press("goes before your next message: faster", "from ten\r");
+  await terminal.press("Both are read.", "/quit\r");
   expect(await terminal.ended).toBe(0);
-  expect(server.asked()).toHaveLength(1);
+  const said: { role: string; content: unknown }[] = server.asked()[1]?.body.messages;
+  expect(said.filter(({ role }) => role === "user").map(({ content }) => JSON.stringify(content))).toEqual([
+    expect.stringContaining("count"),
+    expect.stringContaining("faster"),
+    expect.stringContaining("from ten"),
+  ]);
+});
+
+test("a message that comes while the last answer is written is answered in a run of its own", async () => {
+  const cwd = await directoryWith({});
+  let go = (): void => {};
+  const hold = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const server = await providerServer([
+    { text: ["one ", "two ", "three ", "four "], hold },
+    { text: ["Faster it is."] },
+  ]);
+  const terminal = startApp(["--model", "openai:m1", "--base-url", `${server.url}/v1`], {
+    cwd,
+    env: { OPENAI_API_KEY: "key" },
+  });
+  onTestFinished(async () => {
+    go();
+    terminal.child.kill();
+    await server.close();
+  });
+  await terminal.press("openai:m1 ·", "count\r");
+  await terminal.press("Working", "faster\r");
+  await terminal.sees("for its next step: faster");
+  go();
+  await terminal.sees("Faster it is.");
+  await terminal.press("✔ done", "/quit\r");
+  expect(await terminal.ended).toBe(0);
+  expect(JSON.stringify(server.asked()[1]?.body.messages.at(-1))).toContain("faster");
 });

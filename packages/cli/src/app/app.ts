@@ -5,24 +5,31 @@ import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { AppOptions } from "./app-options.ts";
-import { endWords, errorWords, MODE_WORDS, MODES, PLAN_WORDS, shortPath } from "./app-words.ts";
-import { askHost, commandHost } from "./command-host.ts";
+import { endWords, errorWords, PLAN_WORDS, shortPath, UNREAD_WORDS } from "./app-words.ts";
+import { askHost, commandHost, subagentHost } from "./command-host.ts";
 import type { AppCommand } from "./commands/command.ts";
 import { completion } from "./input/completion.ts";
 import { FileIndex } from "./input/file-index.ts";
 import { InputHistory } from "./input/history.ts";
 import { PromptEditor } from "./input/prompt-editor.ts";
 import { lineOfText } from "./input/text-line.ts";
+import { VimKeys } from "./input/vim-keys.ts";
+import { appKey, externalEditor, nextMode, vimKey } from "./keys/app-keys.ts";
+import { actionOf, type Keybindings } from "./keys/bindings.ts";
 import { liveRegion, statusOf, waitingRows } from "./live-region.ts";
 import type { Panel } from "./panels/panel.ts";
+import { planPanel } from "./panels/plan-panel.ts";
+import { SubagentPanel } from "./panels/subagent-panel.ts";
 import { Viewer } from "./panels/viewer.ts";
 import { Keyboard } from "./screen/keyboard.ts";
 import { ScreenDriver } from "./screen/screen-driver.ts";
+import { OwnCommands, workOf } from "./session/own-command.ts";
 import type { Place } from "./session/place.ts";
 import type { Session } from "./session/session.ts";
 import type { CallContext } from "./view/call-rows.ts";
 import { detailPages } from "./view/detail-pages.ts";
 import { type Looks, notification } from "./view/looks.ts";
+import { workRow } from "./view/panes.ts";
 import { type Theme, type ThemeName, themeForBackground, themeOf } from "./view/theme.ts";
 import { Transcript } from "./view/transcript.ts";
 
@@ -39,6 +46,8 @@ export class App {
   isFocused = true;
   /** As the settings say, which are read after the first frame. */
   looks: Looks = {};
+  readonly vim: VimKeys;
+  readonly own = new OwnCommands(() => this.driver.request());
   readonly driver: ScreenDriver;
   readonly editor: PromptEditor;
   readonly keyboard: Keyboard;
@@ -61,6 +70,7 @@ export class App {
       onRender: () => this.driver.request(),
       onSubmit: (text) => void this.submitted(text),
     });
+    this.vim = new VimKeys((data) => this.editor.handle(data));
     this.history = new InputHistory(directory, environment);
     this.editor.complete(
       completion(
@@ -113,6 +123,7 @@ export class App {
       onChange: () => this.changed(),
       onEnd: (time) => this.ended(time),
       onFailure: (words) => this.say(this.theme.bad(safeLine(words, 1_000))),
+      onUnread: ({ text }) => this.say(this.theme.warning(`${UNREAD_WORDS} ${safeLine(text, 300)}`)),
     });
     this.say(...place.notices.map((line) => this.theme.dim(line)));
     if (threadId !== undefined) await this.session.open(threadId);
@@ -125,6 +136,10 @@ export class App {
   /** Opens the list of threads. */
   chooseThread(): void {
     void this.submitted("/resume");
+  }
+
+  get keybindings(): Keybindings {
+    return this.looks.keybindings ?? {};
   }
 
   get context(): CallContext {
@@ -188,9 +203,15 @@ export class App {
     return /^y(es)?$/i.test(answer?.trim() ?? "");
   }
 
+  /** Settings of the project that nobody trusts yet. */
+  askTrust(lines: readonly string[]): Promise<boolean> {
+    this.say(...lines);
+    return this.confirm("Trust these settings as they are now? No leaves them out");
+  }
+
   closePanel(): void {
     this.panel = undefined;
-    this.driver.request();
+    this.changed();
   }
 
   leave(): void {
@@ -201,17 +222,21 @@ export class App {
     const { session, theme, panel } = this;
     const screen = session?.screen ?? emptyScreen;
     const isPanel = panel !== undefined && this.asking === undefined;
-    if (isPanel && panel instanceof Viewer) return panel.rows(width, Math.max(Math.ceil(rows * 0.6), 12));
+    if (isPanel && panel.isTall) {
+      const work = workOf(session, this.own.current);
+      const foot = work ? [workRow(work, theme)] : [];
+      return [...panel.rows(width, Math.max(Math.ceil(rows * 0.6), Math.min(rows - 2, 12))), ...foot];
+    }
     const input = isPanel ? panel.rows(width, rows - 3) : this.editor.rows(width, this.asking?.label);
     return liveRegion(
       {
         screen,
         tail: panel?.isQuestion ? [] : this.transcript.live(screen, width, this.context),
-        work: this.work(),
+        work: workOf(session, this.own.current),
         waiting: waitingRows(session, this.early),
         input,
         hint: this.hint ?? (session ? undefined : theme.dim("Starting…")),
-        status: statusOf(session, this.options, this.looks.statusLine),
+        status: statusOf(session, this.options, this.looks, this.vim.isNormal),
       },
       width,
       rows,
@@ -219,15 +244,8 @@ export class App {
     );
   }
 
-  private work() {
-    const { session } = this;
-    if (!session?.startedAt) return undefined;
-    const elapsed = Date.now() - session.startedAt;
-    return { elapsed, isInterrupting: session.isInterrupting, tokens: session.screen.usage.total };
-  }
-
   private tick(): void {
-    if (this.session?.isRunning) this.driver.request();
+    if (this.session?.isRunning || this.own.current) this.driver.request();
   }
 
   private ended(time: number): void {
@@ -243,38 +261,34 @@ export class App {
       this.editor.text = [...session.queue.splice(0), this.editor.text].filter(Boolean).join("\n");
     const next = session.isWaiting ? undefined : session.queue.shift();
     if (next !== undefined) void session.say(next);
-    else if (session.mode === "plan" && session.screen.run.status === "success")
-      this.say(theme.accent(PLAN_WORDS));
+    else if (session.mode === "plan" && session.screen.run.status === "success") this.offerPlan();
+  }
+
+  /** The plan is there: it is carried out here, in a new thread, or not yet. */
+  private offerPlan(): void {
+    this.say(this.theme.accent(PLAN_WORDS));
+    if (this.panel || this.asking || this.editor.text !== "") return;
+    this.panel = planPanel(this.theme, (words) => {
+      this.closePanel();
+      if (words !== undefined) void this.submitted(words);
+    });
   }
 
   private key(data: string): void {
     this.hint = undefined;
     if (matchesKey(data, "ctrl+c")) this.stopOrLeave();
-    else if (matchesKey(data, "shift+tab")) this.nextMode();
+    else if (actionOf(data, this.keybindings) === "next-mode") nextMode(this);
+    else if (this.panel && !this.asking) this.panel.handle(data);
+    else if (vimKey(this, data)) this.driver.request();
     else if (this.asking) this.askedKey(data);
-    else if (this.panel) this.panel.handle(data);
-    else if (!this.appKey(data)) this.editor.handle(data);
+    else if (!appKey(this, data)) this.editor.handle(data);
     this.driver.request();
   }
 
   private askedKey(data: string): void {
     if (matchesKey(data, "escape")) this.asking?.done(undefined);
-    else if (matchesKey(data, "ctrl+g")) void this.externalEditor();
+    else if (actionOf(data, this.keybindings) === "external-editor") void externalEditor(this);
     else this.editor.handle(data);
-  }
-
-  /** Keys of the app; false: the key is for the editor. */
-  private appKey(data: string): boolean {
-    const { session, editor } = this;
-    if (matchesKey(data, "escape") && session?.isRunning && !editor.isCompleting) void session.interrupt();
-    else if (matchesKey(data, "escape") && session?.isWaiting && editor.text === "") void this.ask();
-    else if (matchesKey(data, "ctrl+o")) this.showDetails();
-    else if (matchesKey(data, "ctrl+g")) void this.externalEditor();
-    else if (matchesKey(data, "ctrl+d") && editor.text === "") this.leave();
-    else if (matchesKey(data, "alt+enter")) this.queueOrBreak();
-    else if (matchesKey(data, "alt+up")) this.takeBack();
-    else return false;
-    return true;
   }
 
   private stopOrLeave(): void {
@@ -285,46 +299,21 @@ export class App {
     else {
       this.leftAt = Date.now();
       if (this.session?.isRunning) void this.session.interrupt();
+      this.own.stop();
       this.hint = this.theme.warning("Ctrl-C again leaves");
     }
   }
 
-  private nextMode(): void {
-    const { session } = this;
-    if (!session) return;
-    const next = MODES[(MODES.indexOf(session.mode) + 1) % MODES.length] as ApprovalMode;
-    session.setMode(next);
-    this.hint = `${this.theme.warning(next)}: ${MODE_WORDS[next]}`;
-  }
-
-  private queueOrBreak(): void {
-    const text = this.editor.text.trim();
-    if (this.session?.isRunning && text !== "") {
-      this.session.queue.push(text);
-      this.editor.text = "";
-    } else this.editor.handle("\n");
-  }
-
-  private takeBack(): void {
-    const text = this.session?.queue.pop();
-    if (text !== undefined) this.editor.text = text;
-  }
-
-  private showDetails(): void {
+  showDetails(): void {
     const pages = detailPages(this.session?.screen ?? emptyScreen, this.theme);
     if (pages.length === 0) this.hint = this.theme.dim("No tool calls yet");
     else this.panel = new Viewer(pages, this.theme, () => this.closePanel());
   }
 
-  private async externalEditor(): Promise<void> {
-    const { editedText } = await import("../terminal/editor.ts");
-    this.driver.pause();
-    this.keyboard.close();
-    const edited = await editedText(this.editor.text, "message.md", this.options.environment);
-    this.keyboard.open();
-    this.driver.resume();
-    if ("problem" in edited) this.say(this.theme.bad(safeLine(edited.problem, 300)));
-    else this.editor.text = edited.text.replace(/\n$/, "");
+  showSubagents(): void {
+    const { session } = this;
+    if (!session) return;
+    this.panel = new SubagentPanel(subagentHost(this, session));
   }
 
   private pasted(text: string): void {
@@ -354,6 +343,7 @@ export class App {
     const trimmed = text.trim();
     if (trimmed === "") return;
     this.editor.text = "";
+    this.vim.reset();
     this.editor.remember(trimmed);
     void this.history.add(trimmed);
     if (!this.session) {

@@ -1,8 +1,13 @@
 /** The part of the app that its commands use. */
 import pc from "picocolors";
+import { safeLine } from "../terminal/safe-text.ts";
+import { errorWords } from "./app-words.ts";
 import type { CommandHost } from "./commands/command.ts";
+import type { Keybindings } from "./keys/bindings.ts";
 import type { AskHost } from "./panels/ask-panel.ts";
 import type { Panel } from "./panels/panel.ts";
+import type { SubagentHost } from "./panels/subagent-panel.ts";
+import type { OwnCommands } from "./session/own-command.ts";
 import type { Session } from "./session/session.ts";
 import type { CallContext } from "./view/call-rows.ts";
 import type { Theme } from "./view/theme.ts";
@@ -19,6 +24,8 @@ export interface HostingApp {
   readonly commands: CommandHost["commands"];
   readonly editor: { text: string };
   readonly driver: { request(): void };
+  readonly keybindings: Keybindings;
+  readonly own: OwnCommands;
   say(...lines: string[]): void;
   note(rows: (width: number) => readonly string[]): void;
   open(panel: Panel): void;
@@ -47,6 +54,30 @@ export function askHost(app: HostingApp, session: Session): AskHost {
   };
 }
 
+/** For the list of subagents. */
+export function subagentHost(app: HostingApp, session: Session): SubagentHost {
+  const tried = (work: Promise<void>): void =>
+    void work.catch((error: Error) => app.say(app.theme.bad(errorWords(error))));
+  return {
+    get theme() {
+      return app.theme;
+    },
+    get context() {
+      return app.context;
+    },
+    screen: () => session.screen,
+    stop: (namespace) => tried(session.stopSubagent(namespace)),
+    steer: (namespace) => tried(told(app, session, namespace)),
+    close: () => app.closePanel(),
+  };
+}
+
+async function told(app: HostingApp, session: Session, namespace: string): Promise<void> {
+  const { name = "the subagent" } = session.screen.subagents[namespace] ?? {};
+  const text = await app.askText(`Tell ${safeLine(name, 40)} · Enter sends · Esc goes back`);
+  if (text?.trim()) await session.steerSubagent(namespace, text.trim());
+}
+
 export function commandHost(app: HostingApp, session: Session): CommandHost {
   const { directory, stdout } = app.options;
   return {
@@ -56,10 +87,13 @@ export function commandHost(app: HostingApp, session: Session): CommandHost {
       return app.theme;
     },
     directory,
+    keybindings: app.keybindings,
     commands: app.commands,
     say: (...lines) => app.say(...lines),
     show: (panel) => app.open(panel),
+    changed: () => app.driver.request(),
     closePanel: () => app.closePanel(),
+    working: (words, stop) => app.own.begin(words, stop),
     confirm: (question) => app.confirm(question),
     replay: () => app.replay(),
     changeModel: (model) => app.changeModel(model),

@@ -21,7 +21,7 @@ async function served(cwd: string): Promise<{ readonly url: string; readonly tok
   };
 }
 
-test("on a server elsewhere a write is approved there, and what works only here says so", async () => {
+test("on a server elsewhere a write is approved, undone and done again; what works only here says so", async () => {
   const there = await directoryWith({ "README.md": "# Demo\n" });
   const here = await directoryWith({});
   const { url, token } = await served(there);
@@ -30,11 +30,18 @@ test("on a server elsewhere a write is approved there, and what works only here 
   onTestFinished(() => void terminal.child.kill());
   await terminal.press("with the files of the server", "Summarise this project in report.md\r");
   await terminal.press("yes, run it", "y");
-  await terminal.press("✔ done", "/undo\r");
-  await terminal.press("threads of this machine", "!ls\r");
+  await terminal.press("✔ done", "/diff\r");
+  await terminal.press("+## Second look by a subagent", "/undo\r");
+  await terminal.press("- /report.md in the directory of the server", "");
+  await expect(readFile(join(there, "report.md"))).rejects.toThrow("ENOENT");
+  await terminal.press("Undone. /redo restores it.", "/redo\r");
+  await terminal.press("Restored. /undo undoes it again.", "/blame report.md\r");
+  await terminal.press("file tool", "/title The report\r");
+  await terminal.press("This thread is named: The report", "!ls\r");
   await terminal.press("run on this machine only", "/skills\r");
-  await terminal.press("does not tell", "/model openai:other\r");
-  await terminal.press("The server decides", "/quit\r");
+  await terminal.press("does not tell", "/resume\r");
+  await terminal.press("❯ The report", "\x1b");
+  await terminal.press("/help", "/quit\r");
   expect(await terminal.ended).toBe(0);
   expect(await readFile(join(there, "report.md"), "utf8")).toContain("# Report of the offline model");
 });

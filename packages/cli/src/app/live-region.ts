@@ -2,7 +2,10 @@
 import { emptyScreen, type Screen } from "@deepwright/protocol/screen";
 import { safeLine } from "../terminal/safe-text.ts";
 import { shortPath } from "./app-words.ts";
+import { keyWords } from "./keys/bindings.ts";
 import type { Content, Session } from "./session/session.ts";
+import { budgetLeft } from "./session/spending.ts";
+import type { Looks } from "./view/looks.ts";
 import {
   contextTokens,
   type Status,
@@ -52,21 +55,30 @@ export function statusOf(
     readonly mode: string | undefined;
     readonly environment: NodeJS.ProcessEnv;
   },
-  items?: Status["items"],
+  looks: Looks,
+  isVimNormal: boolean,
 ): Status {
   const place = session?.place;
   return {
-    model: place?.model ?? "",
+    model: session?.model ?? place?.model ?? "",
     isOffline: place?.isOffline ?? false,
     // The files of a server elsewhere are not those of this directory.
     directory: place && !place.local ? "" : shortPath(options.directory, options.environment),
     sandbox: place?.sandbox ?? "",
-    mode: session?.mode ?? options.mode ?? "ask",
+    mode: place?.hasModes === false ? "" : (session?.mode ?? options.mode ?? "ask"),
     context: contextTokens(session?.screen ?? emptyScreen),
     window: place?.window,
-    cost: session && place?.local?.costOf(session.screen.usage),
-    budget: place?.local?.budget,
-    items,
+    cost: session && place?.costOf(session.screen.usage, session.model),
+    budget:
+      session &&
+      place &&
+      budgetLeft(place.budget, {
+        tokens: session.usageOfRun.total,
+        cost: place.costOf(session.usageOfRun, session.model),
+      }),
+    modeKey: keyWords("next-mode", looks.keybindings),
+    isVimNormal,
+    items: looks.statusLine,
   };
 }
 
@@ -77,10 +89,15 @@ function textOf(content: Content): string {
 /** Messages on their way: into the run, behind it, or to a session that is still starting. */
 export function waitingRows(session: Session | undefined, early: readonly string[]): readonly string[] {
   const steering = [...(session?.steering.values() ?? [])].map(
-    (content) => `for its next step: ${safeLine(textOf(content), 60)}`,
+    (content) =>
+      `${session?.isRunning ? "for its next step" : "goes before your next message"}: ${safeLine(textOf(content), 60)}`,
   );
   const queued = (session?.queue ?? []).map(
     (text) => `for afterwards: ${safeLine(text, 60)} (Alt-Up takes it back)`,
   );
-  return [...steering, ...queued, ...early.map((text) => `waits: ${safeLine(text, 60)}`)];
+  const told = (session?.told.messages ?? []).map(
+    ({ namespace, text }) =>
+      `for ${safeLine(session?.screen.subagents[namespace]?.name ?? "a subagent", 24)}: ${safeLine(text, 60)}`,
+  );
+  return [...steering, ...told, ...queued, ...early.map((text) => `waits: ${safeLine(text, 60)}`)];
 }

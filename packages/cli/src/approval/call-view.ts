@@ -1,9 +1,8 @@
 /** A call as a person reads it before deciding: every argument, with its size and what is odd about it. */
-import { isControlPath } from "deepwright/internal";
+import { callWarnings } from "deepwright/approval-warnings";
 import { bytes, count, grouped } from "../terminal/amounts.ts";
 import type { Colours } from "../terminal/console.ts";
 import { revealedLine, revealedLines, wrapped, wrappedWords } from "../terminal/revealed-text.ts";
-import { suspicions } from "../terminal/suspicions.ts";
 import type { CallQuestion } from "./question.ts";
 
 export interface ViewOptions {
@@ -27,7 +26,7 @@ export function callLines(call: CallQuestion, options: ViewOptions): readonly st
   return [
     ...description,
     ...argumentLines(call, options),
-    ...warningsOf(call, options).flatMap((warning) =>
+    ...callWarnings({ name: call.tool, args: call.args }, options).flatMap((warning) =>
       wrappedWords(`! ${warning}`, options.width - 2).map((row) => colours.yellow(`  ${row}`)),
     ),
   ];
@@ -115,27 +114,4 @@ export function changeLines(before: string, after: string, options: ViewOptions)
     ...part(now.slice(start, now.length - end), "+", colours.green),
     ...part(old.slice(old.length - end), " ", same),
   ];
-}
-
-function warningsOf({ tool, args }: CallQuestion, { controlPaths = [] }: ViewOptions): readonly string[] {
-  const texts = [...textsIn("", args), ["the tool's name", tool] as const];
-  const odd = texts.flatMap(([name, text]) => suspicions(text).map((warning) => `${name}: ${warning}`));
-  const { file_path: path } = args;
-  const steers =
-    typeof path === "string" &&
-    tool !== "read_file" &&
-    (isControlPath(path) || controlPaths.includes(path.replace(/^\/+/, "")));
-  return [...odd, ...(steers ? ["file_path: this file controls other programs"] : [])];
-}
-
-/** Every text in the arguments with the way to it; names of arguments are texts, too. */
-function textsIn(way: string, value: unknown): readonly (readonly [string, string])[] {
-  if (typeof value === "string") return [[way, value]];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const shown = revealedLine(key.replaceAll("\n", "\\n")).slice(0, 60);
-    const inside = way === "" ? shown : `${way}.${shown}`;
-    const odd = suspicions(key).length > 0 ? [[`the name '${shown}'`, key] as const] : [];
-    return [...odd, ...textsIn(inside, inner)];
-  });
 }

@@ -1,17 +1,21 @@
-/** Finds files that commands changed in the directory of a run, by file times. */
-import type { SharedSaver } from "@deepwright/checkpoint";
-import { count } from "../terminal/amounts.ts";
-import type { Colours } from "../terminal/console.ts";
-import { safeLine } from "../terminal/safe-text.ts";
+/** Finds what commands changed in the directory of a run: from snapshots, or by file times where there are none. */
+import type { SharedSaver, StoredImage } from "@deepwright/checkpoint";
+import type { EntrySet } from "deepwright/internal";
+import { type Changes, changesOf } from "../run/changes.ts";
 
 export interface CommandWork {
   /** How many ran. */
   readonly count: number;
   /**
-   * Files that changed since the first of them and were not written by a tool, sorted; undefined: it was not found out.
-   * What was deleted is not among them.
+   * Sorted. Without snapshots these are files that changed since the first command and were not written by a tool;
+   * undefined: it was not found out.
    */
   readonly changed: readonly string[] | undefined;
+  /** Absent without snapshots. Directories end with `/`. */
+  readonly created?: readonly string[];
+  readonly deleted?: readonly string[];
+  /** Entries that are not listed. */
+  readonly more?: number;
 }
 
 /** The times of files come from a clock that is late by up to a tick. */
@@ -19,7 +23,7 @@ const CLOCK_TICK_MS = 10;
 /** A directory may be as large as a home. */
 const LOOKING_MS = 2_000;
 
-/** Told by the notes that commands left after number `since` in the tree `place`; undefined: none ran. */
+/** From the notes that commands left after number `since` in the tree `place`. Undefined: no command ran. */
 export async function commandWork(
   saver: SharedSaver,
   threadId: string,
@@ -34,10 +38,47 @@ export async function commandWork(
   const commands = images.filter((image) => image.place === place.replace("disk:", "command:"));
   const [first] = commands;
   if (first === undefined) return undefined;
+  const recorded = images.filter(({ place: where }) => where === place.replace("disk:", "walked:"));
+  if (recorded.length === commands.length)
+    return { count: commands.length, ...(await recordedChanges(images, place.replace("disk:", "tree:"))) };
   const byTools = new Set(images.filter((image) => image.place === place).map(({ path }) => path));
   const looking = openUndoTree(place)?.changedSince(first.at - CLOCK_TICK_MS);
   const found = await inTime(looking, LOOKING_MS);
   return { count: commands.length, changed: found?.filter((path) => !byTools.has(path)) };
+}
+
+/** Entries whose contents are compared. */
+const MOST_ENTRIES = 500;
+
+/** From the rows of snapshots; what others changed between commands is left out. */
+async function recordedChanges(
+  images: readonly StoredImage[],
+  place: string,
+): Promise<Changes & { readonly more?: number }> {
+  const { pathsOfSet, sameEntry } = await import("deepwright/internal");
+  const rows = new Map<string, { readonly first: StoredImage; readonly last: StoredImage }>();
+  for (const image of images) {
+    if (image.place !== place || image.by?.kind !== undefined) continue;
+    for (const path of pathsOfSet(image.path))
+      rows.set(path, { first: rows.get(path)?.first ?? image, last: image });
+  }
+  const sides = new Map<string, Promise<EntrySet["entries"]>>();
+  const entry = async (image: StoredImage, side: "before" | "after", path: string) => {
+    const key = `${image.sequence} ${side}`;
+    const known = sides.get(key) ?? image[side]().then((set) => (set as unknown as EntrySet).entries);
+    sides.set(key, known);
+    return (await known)[path];
+  };
+  const all = [...rows].sort(([one], [other]) => (one < other ? -1 : 1));
+  const changes = [];
+  for (const [path, { first, last }] of all.slice(0, MOST_ENTRIES)) {
+    const [before, after] = [await entry(first, "before", path), await entry(last, "after", path)];
+    if (sameEntry(before, after)) continue;
+    const kind = before === undefined ? "created" : after === undefined ? "deleted" : "changed";
+    changes.push({ path: (after ?? before)?.type === "directory" ? `${path}/` : path, kind } as const);
+  }
+  const more = all.length - MOST_ENTRIES;
+  return { ...changesOf(changes), ...(more > 0 && { more }) };
 }
 
 async function inTime<Value>(work: Promise<Value> | undefined, ms: number): Promise<Value | undefined> {
@@ -50,20 +91,4 @@ async function inTime<Value>(work: Promise<Value> | undefined, ms: number): Prom
   } finally {
     clearTimeout(timer);
   }
-}
-
-const MAX_LISTED = 30;
-
-export function commandWorkLines({ count: ran, changed }: CommandWork, colours: Colours): readonly string[] {
-  const commands = count(ran, "command");
-  if (changed === undefined) return [`${commands} ran; the files that changed meanwhile are not known`];
-  if (changed.length === 0)
-    return [`${commands} ran; no other file changed since (deletions are not counted)`];
-  const shown = changed.slice(0, MAX_LISTED).map((path) => colours.yellow(`  ~ ${safeLine(path)}`));
-  const more = changed.length - shown.length;
-  return [
-    `${commands} ran; ${count(changed.length, "other file")} changed since (deletions are not counted):`,
-    ...shown,
-    ...(more > 0 ? [`  … and ${more} more`] : []),
-  ];
 }

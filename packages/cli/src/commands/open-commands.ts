@@ -17,7 +17,7 @@ export interface CommandsRequest extends SandboxOptions {
   /** The thread can be gone on with: a sandbox with files of its own is kept for it. */
   readonly isKept: boolean;
   readonly signal: AbortSignal;
-  /** Told what takes long. */
+  /** Called with what takes long. */
   readonly onWait: (words: string) => void;
 }
 

@@ -5,7 +5,7 @@ import type {
   ExecuteResponse,
   SandboxBackendProtocol,
 } from "deepwright";
-import { noteCommand, withMembers } from "deepwright/internal";
+import { recordedCommand, withMembers } from "deepwright/internal";
 import type { Commands } from "./commands.ts";
 
 /**
@@ -21,9 +21,9 @@ export function withCommands(
     const added = {
       id: commands.id,
       commandNote: commands.note,
-      execute: async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
-        if (runtime) await noteCommand(command, directory, runtime);
-        return commands.execute(command, options);
+      execute: (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
+        const run = () => commands.execute(command, options);
+        return runtime ? recordedCommand(command, directory, runtime, run) : run();
       },
       withRuntime: async (now: BackendRuntime) => bound(await inRun(files, now), now),
     };

@@ -1,4 +1,4 @@
-/** How this program was installed, told by the place it is in, and the command that updates it. Pure. */
+/** How this program was installed, derived from its path, and the command that updates it. Pure. */
 
 export interface Installation {
   /** For people. */

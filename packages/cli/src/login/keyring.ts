@@ -91,7 +91,7 @@ function runner(program: string, env: NodeJS.ProcessEnv) {
   };
 }
 
-async function programIn(name: string, { PATH = "" }: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function programIn(name: string, { PATH = "" }: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const directory of PATH.split(delimiter).filter((one) => isAbsolute(one))) {
     const path = join(directory, name);
     const isThere = await access(path, constants.X_OK).then(

@@ -1,8 +1,8 @@
 /** A server of a config file as a person must see it before agreeing to it. */
 import type { McpServerDefinition, TrustRequest } from "@deepwright/mcp";
+import { suspicions } from "deepwright/approval-warnings";
 import { bytes } from "../terminal/amounts.ts";
 import { revealedLine, wrapped } from "../terminal/revealed-text.ts";
-import { suspicions } from "../terminal/suspicions.ts";
 
 /** In one line: the program and its words, or the address. */
 export function definitionLine(definition: McpServerDefinition): string {

@@ -3,13 +3,15 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { CommandError } from "../command-error.ts";
 import { shownUrl } from "./base-url.ts";
 import type { ModelChoice, OtherChoice, ProviderChoice } from "./choice.ts";
+import type { Effort } from "./effort.ts";
 
 /** A server on this machine answers or is down, one the user named may be misspelt, a provider's own is worth patience. */
 const RETRIES = { near: 1, named: 2, own: 4 };
 /** Libraries insist on a key even when the server wants none. */
 const NO_KEY = "none";
 
-export async function loadModel(choice: ModelChoice): Promise<BaseChatModel> {
+/** `effort` is for models that `takesEffort`. */
+export async function loadModel(choice: ModelChoice, effort?: Effort): Promise<BaseChatModel> {
   if (choice.kind === "offline") {
     const { OfflineModel } = await import("../offline-model.ts");
     return new OfflineModel();
@@ -17,9 +19,9 @@ export async function loadModel(choice: ModelChoice): Promise<BaseChatModel> {
   if (choice.kind === "other") return loadOther(choice);
   switch (choice.provider) {
     case "anthropic":
-      return loadAnthropic(choice);
+      return loadAnthropic(choice, effort);
     case "openai":
-      return loadOpenAI(choice);
+      return loadOpenAI(choice, effort);
     case "google":
       return loadGoogle(choice);
     case "ollama":
@@ -27,18 +29,19 @@ export async function loadModel(choice: ModelChoice): Promise<BaseChatModel> {
   }
 }
 
-async function loadAnthropic(choice: ProviderChoice): Promise<BaseChatModel> {
+async function loadAnthropic(choice: ProviderChoice, effort?: Effort): Promise<BaseChatModel> {
   const { ChatAnthropic } = await orInstallLine("@langchain/anthropic", () => import("@langchain/anthropic"));
   return new ChatAnthropic({
     model: choice.model,
     apiKey: choice.apiKey ?? NO_KEY,
     maxRetries: retries(choice),
     ...(choice.baseUrl === undefined ? {} : { anthropicApiUrl: choice.baseUrl }),
+    ...(effort && { outputConfig: { effort } }),
   }) as unknown as BaseChatModel;
 }
 
 /** OpenAI itself is asked through its Responses interface, other servers through chat completions. */
-async function loadOpenAI(choice: ProviderChoice): Promise<BaseChatModel> {
+async function loadOpenAI(choice: ProviderChoice, effort?: Effort): Promise<BaseChatModel> {
   const { ChatOpenAI } = await orInstallLine("@langchain/openai", () => import("@langchain/openai"));
   return new ChatOpenAI({
     model: choice.model,
@@ -47,7 +50,14 @@ async function loadOpenAI(choice: ProviderChoice): Promise<BaseChatModel> {
     ...(choice.baseUrl === undefined
       ? { useResponsesApi: true }
       : { configuration: { baseURL: choice.baseUrl } }),
+    ...(effort && openaiEffort(choice, effort)),
   }) as unknown as BaseChatModel;
+}
+
+/** The client sends `reasoning` for models it knows; the effort is meant for this model. */
+function openaiEffort({ baseUrl }: ProviderChoice, effort: Effort): object {
+  const reasoning = { effort };
+  return { reasoning, modelKwargs: baseUrl === undefined ? { reasoning } : { reasoning_effort: effort } };
 }
 
 async function loadGoogle(choice: ProviderChoice): Promise<BaseChatModel> {

@@ -17,7 +17,7 @@ import { type LocalServer, localServers } from "./local-servers.ts";
 import type { RawModelsOptions } from "./models-command-line.ts";
 
 /** A provider that a key is there for. */
-interface KeyedProvider {
+export interface KeyedProvider {
   readonly provider: string;
   /** Absent: the provider has no default here. */
   readonly model: string | undefined;
@@ -43,7 +43,7 @@ export async function modelsCommand({ json }: RawModelsOptions): Promise<ExitCod
   return EXIT.done;
 }
 
-function keyedProviders(environment: NodeJS.ProcessEnv): readonly KeyedProvider[] {
+export function keyedProviders(environment: NodeJS.ProcessEnv): readonly KeyedProvider[] {
   return MODEL_PROVIDERS.flatMap(({ name, keys }) => {
     const key = keys.find((variable) => environment[variable]);
     if (key === undefined) return [];

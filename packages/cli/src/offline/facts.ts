@@ -1,11 +1,13 @@
 /** Facts about the workspace, collected from tool results. */
 import { type Progress, successes } from "./progress.ts";
 import { isEntryPoint } from "./relevance.ts";
-import { type FoundLine, foundLines, listedPaths, pageText, totalLines } from "./tool-output.ts";
+import { type FoundLine, foundLines, isCut, listedPaths, pageText, totalLines } from "./tool-output.ts";
 
 export interface Facts {
   /** Every file, as far as the tools listed them. */
   readonly files: readonly string[];
+  /** There are more files: the list was too long to be shown. */
+  readonly isPartial: boolean;
   /** Files per extension, the most frequent first. */
   readonly kinds: readonly (readonly [kind: string, amount: number])[];
   /** The files that were read, longest first. */
@@ -30,6 +32,7 @@ export function factsOf(progress: Progress): Facts {
   const read = pages.filter(({ whole }) => whole);
   return {
     files,
+    isPartial: successes(progress, "glob").some(({ result }) => isCut(result)),
     kinds: kindsOf(files),
     longest: pages
       .map(({ path, result }) => ({ path, lines: totalLines(result) ?? 0 }))

@@ -14,7 +14,7 @@ export function reportText(task: string, facts: Facts): string {
       "Workspace",
       files.length === 0
         ? "There are no files."
-        : `${count(files.length, "file")}:\n\n${list(kinds.slice(0, 12).map(([kind, n]) => `${kind}: ${n}`))}`,
+        : `${filesText(facts)}:\n\n${list(kinds.slice(0, 12).map(([kind, n]) => `${kind}: ${n}`))}`,
     ),
     section("Entry points", list(entryPoints)),
     section(
@@ -36,7 +36,7 @@ export function answerText(facts: Facts, reportPath: string | undefined, report:
   const found =
     files.length === 0
       ? "The workspace is empty."
-      : `The workspace has ${count(files.length, "file")}${top.length > 0 ? ` (${top.join(", ")})` : ""} and ${count(notes.length, "TODO or FIXME note")}.`;
+      : `The workspace has ${filesText(facts)}${top.length > 0 ? ` (${top.join(", ")})` : ""} and ${count(notes.length, "TODO or FIXME note")}.`;
   const where =
     reportPath !== undefined
       ? ` What I found is in ${reportPath}.`
@@ -49,6 +49,10 @@ export function answerText(facts: Facts, reportPath: string | undefined, report:
     "For a real answer store a key with `deepwright login`, or start Ollama.",
     ...(report === undefined ? [] : [report.trimEnd()]),
   ].join("\n\n");
+}
+
+function filesText({ files, isPartial }: Facts): string {
+  return `${isPartial ? "at least " : ""}${count(files.length, "file")}`;
 }
 
 function section(title: string, body: string): string {

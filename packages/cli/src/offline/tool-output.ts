@@ -5,6 +5,11 @@ export function listedPaths(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.startsWith("/"));
 }
 
+/** The result is the beginning and the end of a longer one. */
+export function isCut(text: string): boolean {
+  return text.startsWith("[This result is too long");
+}
+
 export interface FoundLine {
   readonly path: string;
   readonly line: number;

@@ -1,6 +1,5 @@
 /**
- * The files of the user's directory. Those made to hold keys are listed, but a model neither sees nor changes
- * what is in them.
+ * The files of the user's directory. Files made to hold keys are listed, but a model can neither read nor change them.
  */
 import {
   type DeleteResult,
@@ -48,7 +47,7 @@ export class ProjectFiles extends FilesystemBackend {
     });
   }
 
-  /** Not even that there is more may tell of a match in a secret: those are left out before matches are counted. */
+  /** Leaves out matches in key files before it counts, so that not even `truncated` reveals one. */
   override async grep(
     pattern: string,
     path?: string | null,
@@ -103,7 +102,7 @@ export class ProjectFiles extends FilesystemBackend {
   }
 }
 
-/** Judges the file that is opened too: another program may turn a link after its name was judged. */
+/** Also checks the file that was opened: another program may change a link after the check of its name. */
 function opened(
   act: "read" | "write",
   options: OperationOptions | undefined,

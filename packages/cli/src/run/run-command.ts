@@ -12,6 +12,7 @@ import { chooseModel, type ModelWish } from "../model/choose.ts";
 import { endpoints } from "../model/endpoints.ts";
 import { settingsWish } from "../settings/model-wish.ts";
 import type { Settings } from "../settings/schema.ts";
+import { removeOldSnapshots, type SnapshotLimits, snapshotLimits } from "../state/old-snapshots.ts";
 import { seconds } from "../terminal/amounts.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -91,6 +92,8 @@ async function execute(words: readonly string[], run: Run): Promise<ExitCode> {
   const result = await runToEnd({ agent, input, stop, onPart: viewOf(run), config }, approver, open);
   const code = await reportEnd(run, { ...result, workplace, since, denied: approver.denied });
   await hooks?.run("run-end", { threadId: thread.id, end: result.end.kind, exitCode: code });
+  const { saver, isKept } = thread;
+  if (isKept) await removeOldSnapshots({ saver, db: options.db, limits: prepared.limits }, process.env);
   return code;
 }
 
@@ -128,6 +131,7 @@ interface Prepared {
   /** The task, with a command's text in the place of its name. */
   readonly text: string | undefined;
   readonly hooks: Hooks | undefined;
+  readonly limits: SnapshotLimits;
 }
 
 async function prepare(run: Run, directory: string, task: Task | undefined): Promise<Prepared> {
@@ -166,7 +170,8 @@ async function prepare(run: Run, directory: string, task: Task | undefined): Pro
     ...{ options: { ...options, ask: options.ask ?? asks }, console, choice, model, workplace, thread },
     ...{ asked, sandbox, commands, mcp, settings: set, additions },
   };
-  return { ...makeAgent(library, parts), workplace, thread, text, hooks: set.hooks };
+  const { hooks, settings } = set;
+  return { ...makeAgent(library, parts), workplace, thread, text, hooks, limits: snapshotLimits(settings) };
 }
 
 /** A task `/name words` is the text of that command, which may name a model. */

@@ -33,6 +33,10 @@ export interface RawRunOptions extends RawLimits, RawSandboxOptions {
   readonly wait?: boolean;
   readonly approve?: boolean;
   readonly reject?: string;
+  readonly bestOf?: string;
+  readonly check?: string;
+  readonly adopt?: boolean;
+  readonly at?: string;
 }
 
 export interface RunOptions {
@@ -86,6 +90,8 @@ export function runOptions(raw: RawRunOptions): RunOptions {
     throw usageError("--ephemeral and --thread exclude each other.");
   if (raw.ephemeral && raw.db !== undefined) throw usageError("--ephemeral and --db exclude each other.");
   checkApproval(raw);
+  for (const name of ["check", "adopt", "at"] as const)
+    if (raw[name] !== undefined && raw.bestOf === undefined) throw usageError(`--${name} needs --best-of.`);
   return {
     model: raw.model,
     baseUrl: raw.baseUrl,

@@ -31,6 +31,9 @@ export interface RunSettings {
   readonly hookFiles: readonly string[];
 }
 
+/** Shows the lines and returns whether the person trusts what they show. */
+export type AskTrust = (lines: readonly string[]) => Promise<boolean>;
+
 export interface RunSettingsRequest {
   /** Its real path. */
   readonly directory: string;
@@ -39,6 +42,8 @@ export interface RunSettingsRequest {
   readonly isAttended: boolean;
   /** The person trusts the directory in this run. */
   readonly isTrusted: boolean;
+  /** Asks instead of a question at the terminal; where the answer is no, the settings are left out. */
+  readonly askTrust?: AskTrust | undefined;
 }
 
 /** Asks about a project's settings that nobody trusts. Throws where nobody can be asked and they would run something. */
@@ -63,26 +68,34 @@ export async function openRunSettings(request: RunSettingsRequest): Promise<RunS
 }
 
 async function agreed(
-  { directory, console, isAttended }: RunSettingsRequest,
+  { directory, console, isAttended, askTrust }: RunSettingsRequest,
   { files }: LoadedSettings,
   held: HeldSettings,
 ): Promise<boolean> {
-  if (!isAttended) {
+  if (!isAttended && !askTrust) {
     if (held.runs.length === 0) return false;
     throw usageError(
       `The settings of this directory would run programs or call servers, and you have not trusted them as they are now: ${held.runs.join(", ")} in ${held.files.map((path) => safeLine(path)).join(" and ")}.`,
       "Look at them and trust them: deepwright trust. For one run: --trust.",
     );
   }
-  console.line(console.colours.bold(`? Settings of ${safeLine(directory)} that run or allow something`));
+  const title = console.colours.bold(`? Settings of ${safeLine(directory)} that run or allow something`);
   const projects = files.flatMap(({ kind, text = "" }) =>
     kind === "user" ? [] : [{ path: SETTINGS[kind === "project" ? 0 : 1] ?? "", hash: "", bytes: 0, text }],
   );
-  for (const line of await settingsLines(projects)) console.line(line);
-  if (!(await confirmed("Trust them as they are now?", process))) return false;
+  const lines = [title, ...(await settingsLines(projects))];
+  const ask = askTrust ?? ((words: readonly string[]) => askedAtTerminal(console, words));
+  if (!(await ask(lines))) return false;
   await trustSettings(directory, homeOf(process.env), files);
   return true;
 }
+
+function askedAtTerminal(console: Console, lines: readonly string[]): Promise<boolean> {
+  for (const line of lines) console.line(line);
+  return confirmed(TRUST_QUESTION, process);
+}
+
+export const TRUST_QUESTION = "Trust them as they are now?";
 
 /** Words of the commands that name files of the directory. */
 function hookFiles(hooks: Settings["hooks"] = {}, directory: string): readonly string[] {

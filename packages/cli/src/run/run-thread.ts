@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { SharedSaver } from "@deepwright/checkpoint";
 import { CommandError, usageError } from "../command-error.ts";
+import { removeOldCopies } from "../forks/copy-commands.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { afterOtherRun } from "../state/other-run.ts";
@@ -32,6 +33,7 @@ export async function openRunThread(
   signal: AbortSignal,
 ): Promise<RunThread> {
   const { thread, ephemeral, dryRun } = options;
+  await removeOldCopies(environment);
   if (thread === undefined && (ephemeral || dryRun))
     return { id: randomUUID(), saver: await memorySaver(), isKept: false, before: undefined };
   const saver = await openSaver(databaseOf(options.db, environment), thread);

@@ -26,6 +26,9 @@ export class Stop {
     process.on("SIGTERM", () => handle("SIGTERM"));
     process.stdout.on("error", () => this.because("closed"));
     process.stderr.on("error", () => this.because("closed"));
+    // An attempt of --best-of ends with the process that started it, however that one ended.
+    process.once("disconnect", () => this.because("closed"));
+    process.channel?.unref();
   }
 
   /** Stops the run when this many seconds are over. */

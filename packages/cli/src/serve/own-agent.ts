@@ -1,8 +1,8 @@
 /** The agent that is served without a file: the one of `deepwright run`, in the current directory. */
 import { randomUUID } from "node:crypto";
 import type { Mcp } from "@deepwright/mcp";
-import { ApprovalModes, type ApprovalModesOptions } from "@deepwright/server";
-import type { InterruptOnConfig } from "deepwright";
+import { ApprovalModes, type ApprovalModesOptions, ModelChoices } from "@deepwright/server";
+import type { BackendProtocol, InterruptOnConfig } from "deepwright";
 import { isAttended } from "../approval/approver.ts";
 import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";
 import { commandGate } from "../commands/command-gate.ts";
@@ -11,8 +11,9 @@ import { openCommands } from "../commands/open-commands.ts";
 import { type SandboxOptions, sandboxWithSettings } from "../commands/sandbox-kind.ts";
 import { placeOf, type ThreadSandbox } from "../commands/thread-sandbox.ts";
 import { hookedQuestions, runHooks } from "../hooks/hooked-questions.ts";
-import { choiceLine, type ModelChoice } from "../model/choice.ts";
+import { choiceLine, type ModelChoice, modelName } from "../model/choice.ts";
 import { chooseModel, type ModelWish } from "../model/choose.ts";
+import type { Effort } from "../model/effort.ts";
 import { endpoints } from "../model/endpoints.ts";
 import { loadModel } from "../model/load.ts";
 import { agentAdditions, loadNamedModels } from "../run/agent-additions.ts";
@@ -20,9 +21,10 @@ import { directoryWarning } from "../run/directory.ts";
 import { knowledgeLine } from "../run/knowledge.ts";
 import { ASKING, knowledgeOptions, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
 import { budgetOf } from "../run/run-limits.ts";
-import { openRunSettings, openUserFiles } from "../run/run-settings.ts";
+import { type AskTrust, openRunSettings, openUserFiles } from "../run/run-settings.ts";
 import { type DirectoryFiles, openDirectory, openWorkplace, type Workplace } from "../run/workplace.ts";
 import type { CommandJudge } from "../settings/command-rules.ts";
+import type { LoadedSettings } from "../settings/load-settings.ts";
 import { settingsWish } from "../settings/model-wish.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Console } from "../terminal/console.ts";
@@ -33,7 +35,14 @@ import { openWebTools } from "../web/web-tools.ts";
 export interface OwnAgent {
   readonly agent: object;
   readonly choice: ModelChoice;
+  /** The model of the agent. */
+  readonly model: Awaited<ReturnType<typeof loadModel>>;
   readonly settings: Settings;
+  readonly loaded: LoadedSettings;
+  /** Undefined where the settings have no command rules. */
+  readonly judge: CommandJudge | undefined;
+  /** The files of the directory, under the permissions of the settings. */
+  readonly files: BackendProtocol;
   readonly workplace: Workplace;
   /** Absent: the agent has no commands. */
   readonly commands: Commands | undefined;
@@ -45,49 +54,75 @@ export interface OwnAgent {
   close(): Promise<void>;
 }
 
-export interface OwnAgentOptions extends ModelWish, Pick<ApprovalModesOptions, "initial" | "rules"> {
+export interface OwnAgentOptions extends ModelWish, Pick<ApprovalModesOptions, "initial" | "rules" | "save"> {
   readonly mcp?: boolean;
+  /** Whether usage is counted without a budget, too. Default false. */
+  readonly countsUsage?: boolean;
+  /** Whether a run may be begun with another model that this machine can use. Default false. */
+  readonly offersModels?: boolean;
   /** Whether questions may be put to the terminal while it starts. Default: where somebody is there. */
   readonly mayAsk?: boolean;
+  readonly effort?: Effort;
+  /** MCP servers beside those of files and settings, by name. */
+  readonly servers?: Readonly<Record<string, Record<string, unknown>>>;
+  readonly editor?: EditorParts;
+  /** Asks about settings of the project in another way. */
+  readonly askTrust?: AskTrust | undefined;
+}
+
+/** Parts of an agent that an editor provides. */
+export interface EditorParts {
+  /** The files of the directory with the texts of open buffers. */
+  readonly files: (disk: BackendProtocol) => BackendProtocol;
+  /** Commands in terminals of the editor, without a sandbox; absent: in ours. */
+  readonly commands?: Commands;
 }
 
 /** `directory` is a real path. */
 export async function openOwnAgent(
   directory: string,
-  { initial, rules, mayAsk = isAttended(process, process.env), ...wish }: OwnAgentOptions,
+  {
+    initial,
+    rules,
+    save,
+    mayAsk = isAttended(process, process.env),
+    askTrust,
+    effort,
+    editor,
+    ...wish
+  }: OwnAgentOptions,
   console: Console,
 ): Promise<OwnAgent> {
-  const warning = await directoryWarning(directory);
-  if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
-  const set = await openRunSettings({ directory, console, isAttended: mayAsk, isTrusted: false });
+  await warnOf(directory, console);
+  const set = await openRunSettings({ directory, console, isAttended: mayAsk, isTrusted: false, askTrust });
   const { settings } = set;
   const choice = await chooseModel({ ...wish, settings: settingsWish(set.loaded) }, process.env, endpoints);
   console.line(safeLine(choiceLine(choice)));
-  const [library, model] = await Promise.all([import("deepwright"), loadModel(choice)]);
-  const asked = { ...wish, mayAsk, servers: settings.mcpServers };
+  const [library, model] = await Promise.all([import("deepwright"), loadModel(choice, effort)]);
+  const asked = { ...wish, mayAsk, servers: { ...settings.mcpServers, ...wish.servers } };
   const mcp = await mcpFor(directory, asked, choice.kind === "offline", console);
-  const files = await openDirectory(directory, set.hookFiles);
+  const files = withBuffers(await openDirectory(directory, set.hookFiles), editor);
   const own = await openUserFiles(directory, files.disk, false);
   const named = [...(settings.fallbacks ?? []), ...own.agents.map(({ modelName }) => modelName)];
   const models = await loadNamedModels(named, console);
-  const sandbox = { ...sandboxWithSettings(SANDBOX, settings), directory };
-  const commands = await commandsFor(files, sandbox, console);
+  const sandbox = sandboxFor(directory, settings, editor);
+  const commands = editor?.commands ?? (await commandsFor(files, sandbox, console));
   const workplace = await openWorkplace(
     files,
     { dryRun: false, memory: true, skills: true, trust: false, memoryFiles: settings.memory?.files },
     commands,
     process.env,
   );
-  const { knowledge } = workplace;
-  const trust = trustLine(workplace.trust, directory);
-  sayLines([own.line, ...knowledge.warnings, knowledgeLine(knowledge), trust], console);
+  const { knowledge, trust } = workplace;
+  const lines = [own.line, ...knowledge.warnings, knowledgeLine(knowledge), trustLine(trust, directory)];
+  sayLines(lines, console);
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
-  const modes = modesFor({ initial: initial ?? settings.mode, rules }, commands);
+  const modes = modesFor({ initial: initial ?? settings.mode, rules, save }, commands);
   const { mode: _, ...withoutMode } = settings;
   const additions = agentAdditions(
     library,
     { ...set, settings: withoutMode },
-    { agents: own.agents, models, mcp, inFront: [modes.guard] },
+    { agents: own.agents, models, mcp, inFront: [modes.guard, ...(await modelGuard(wish, choice, model))] },
   );
   const web = await openWebTools(sandbox.hosts, placeOf(sandbox), process.env);
   const agent = library.createDeepAgent({
@@ -105,12 +140,16 @@ export async function openOwnAgent(
       modes.gate({ ...questions(sandbox, commands, set.judge), ...web.interruptOn, ...mcp?.interruptOn }),
       set.hooks,
     ),
-    ...(settings.budget && { budget: budgetOf(settings.budget, choice) }),
+    ...((settings.budget || wish.countsUsage) && { budget: budgetOf(settings.budget ?? {}, choice) ?? {} }),
   } as never);
   return {
     agent,
     choice,
+    model,
     settings,
+    loaded: set.loaded,
+    judge: set.judge,
+    files: library.guardBackend(files.disk, settings.permissions ?? []) as BackendProtocol,
     workplace,
     commands,
     mcp,
@@ -118,6 +157,33 @@ export async function openOwnAgent(
     userCommands: own.commands,
     close: () => closed(commands, mcp),
   };
+}
+
+async function warnOf(directory: string, console: Console): Promise<void> {
+  const warning = await directoryWarning(directory);
+  if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
+}
+
+/** Models of servers on this machine and of providers with a key. */
+async function modelGuard(
+  { offersModels }: OwnAgentOptions,
+  choice: ModelChoice,
+  model: unknown,
+): Promise<readonly object[]> {
+  if (!offersModels) return [];
+  const { offeredModels } = await import("./offered-models.ts");
+  const others = await offeredModels(modelName(choice), process.env);
+  return Object.keys(others).length === 0 ? [] : [new ModelChoices({ model, others }).guard];
+}
+
+function withBuffers(files: DirectoryFiles, editor: EditorParts | undefined): DirectoryFiles {
+  return editor ? { ...files, disk: editor.files(files.disk) } : files;
+}
+
+/** What is approved in a sandbox does not run in a terminal of the editor, and the other way round. */
+function sandboxFor(directory: string, settings: Settings, editor: EditorParts | undefined): ThreadSandbox {
+  const sandbox = { ...sandboxWithSettings(SANDBOX, settings), directory };
+  return editor?.commands ? { ...sandbox, kind: "none" } : sandbox;
 }
 
 async function closed(commands: Commands | undefined, mcp: Mcp | undefined): Promise<void> {
@@ -136,11 +202,16 @@ function sayLines(lines: readonly (string | undefined)[], console: Console): voi
 }
 
 function modesFor(
-  { initial, rules = [] }: { readonly [Key in "initial" | "rules"]: ApprovalModesOptions[Key] | undefined },
+  {
+    initial,
+    rules = [],
+    save,
+  }: { readonly [Key in "initial" | "rules" | "save"]: ApprovalModesOptions[Key] | undefined },
   commands: Commands | undefined,
 ): ApprovalModes {
   return new ApprovalModes({
     ...(initial && { initial }),
+    ...(save && { save }),
     rules,
     isContained: commands !== undefined && commands.kind !== "none",
     wordsOf: async (command) => {

@@ -11,6 +11,15 @@ export interface RawServeOptions {
   readonly allowOrigin?: readonly string[];
   readonly allowHostName?: readonly string[];
   readonly openHealth?: boolean;
+  readonly openMetrics?: boolean;
+  readonly studio?: boolean;
+  /** The address of the page, for links to approvals. */
+  readonly approvalLinks?: string;
+  /** Files in PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** False with --no-open. */
+  readonly open?: boolean;
   readonly model?: string;
   readonly baseUrl?: string;
   /** False with --no-mcp. */
@@ -45,6 +54,12 @@ export function addServe(program: Command, handler: ServeHandler): void {
       (value: string, before: readonly string[] = []) => [...before, value],
     )
     .option("--open-health", "answer /ok without a token, for load balancers")
+    .option("--open-metrics", "answer /metrics without a token, for Prometheus")
+    .option("--approval-links <address>", "webhooks carry links to approvals, on the page at this address")
+    .option("--studio", "let LangGraph Studio use the server, and print its address")
+    .option("--cert <file>", "speak HTTPS with this certificate (PEM); needs --key")
+    .option("--key <file>", "the key of the certificate (PEM)")
+    .option("--no-open", "do not open the page in a browser")
     .option("-m, --model <provider:model>", "the model of the CLI's own agent; chosen as for run")
     .option("--base-url <url>", "a server to use instead of the provider's own")
     .option("--no-mcp", "no MCP servers for the CLI's own agent")

@@ -93,10 +93,18 @@ test("a config in TypeScript in a package of modules is served; after SIGTERM th
   expect((await second.result).code).toBe(0);
 });
 
-test("a config in TypeScript in a plain directory is served", async () => {
+test("a config in TypeScript in a plain directory is served, to Studio and Prometheus on request", async () => {
   const cwd = await directoryWith({ "deepwright.config.ts": CONFIG });
-  const { url, token } = await started(["deepwright.config.ts"], cwd);
+  const { url, token, lines } = await started(["deepwright.config.ts", "--studio", "--open-metrics"], cwd);
   const client = new Client({ apiUrl: url, apiKey: token as string });
+  expect(lines()).toContain(
+    `Studio: https://smith.langchain.com/studio/?baseUrl=${encodeURIComponent(url)}\n`,
+  );
+  for (const [origin, status] of [
+    ["https://smith.langchain.com", 200],
+    ["https://smith.example.com", 403],
+  ] as const)
+    expect((await fetch(`${url}/metrics`, { headers: { origin } })).status).toBe(status);
   expect(answerOf(await client.runs.wait(null, "echo", { input: hello }))).toBe("echo: hello");
 });
 

@@ -1,5 +1,6 @@
 /** `deepwright serve`: puts the pieces together. Returns the exit code. */
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { RunningServer, ServeOptions } from "@deepwright/server";
 import { withoutSecrets } from "deepwright/secrets";
@@ -11,16 +12,20 @@ import { homeOf } from "../state/home.ts";
 import { confirmed } from "../terminal/confirm.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
+import type { OwnAgentOptions } from "./own-agent.ts";
+import { pageFolder } from "./page-folder.ts";
 import type { RawServeOptions } from "./serve-command-line.ts";
 import { findConfig, loadConfig } from "./served-config.ts";
+import { studioAddress, withStudio } from "./studio.ts";
 
 export async function serveCommand(file: string | undefined, raw: RawServeOptions): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);
   // A server outlives the reader of its lines.
   process.stderr.on("error", () => {});
-  const given = givenOptions(raw);
-  const served = await whatToServe(file, raw, console);
-  const options = withPlaces({ ...served.options, ...given }, served.directory);
+  const given = { ...givenOptions(raw), ...(await tlsOf(raw)) };
+  const served = await whatToServe(file, raw, console, rulesOf);
+  const placed = withPlaces({ ...served.options, ...given }, served.directory);
+  const options = raw.studio ? withStudio(placed) : placed;
   const { serve } = await import("@deepwright/server");
   let server: RunningServer;
   try {
@@ -29,8 +34,12 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
     await served.close();
     throw startFailure(error, options);
   }
+  const stopped = firstSignal();
   announce(server, options, console);
-  const signal = await firstSignal();
+  if (raw.studio) console.line(`Studio: ${studioAddress(server.url)}`);
+  const forget = await announcePage(server, options, raw, console);
+  const signal = await stopped;
+  await forget();
   console.line(
     `${signal}: waiting for runs to pause, at most ${limitOf(options) / 1000} s; a second signal quits at once.`,
   );
@@ -44,7 +53,7 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
 
 /** Options from the command line; the file provides the others. */
 function givenOptions(raw: RawServeOptions): Partial<ServeOptions> {
-  const { port, host, role, db, allowOrigin, allowHostName, openHealth } = raw;
+  const { port, host, role, db, allowOrigin, allowHostName, openHealth, openMetrics, approvalLinks } = raw;
   return {
     ...(port !== undefined && { port: portOf(port) }),
     ...(host !== undefined && { host }),
@@ -53,6 +62,8 @@ function givenOptions(raw: RawServeOptions): Partial<ServeOptions> {
     ...(allowOrigin && { allowedOrigins: allowOrigin }),
     ...(allowHostName && { allowedHosts: allowHostName }),
     ...(openHealth && { openHealth }),
+    ...(openMetrics && { openMetrics }),
+    ...(approvalLinks !== undefined && { approvals: { links: { url: approvalLinks } } }),
   };
 }
 
@@ -85,13 +96,23 @@ export async function whatToServe(
   file: string | undefined,
   raw: Pick<RawServeOptions, "model" | "baseUrl" | "mcp">,
   console: Console,
+  rules: (directory: string) => Promise<Pick<OwnAgentOptions, "rules" | "save">> = async () => ({}),
 ): Promise<Served> {
   const named = file ?? (await agreedConfig());
   if (named === undefined) {
     const { openOwnAgent } = await import("./own-agent.ts");
     const directory = await realDirectory(".");
-    const { agent, close } = await openOwnAgent(directory, raw, console);
-    return { options: { agents: { agent } }, directory, close };
+    const wish = { ...raw, countsUsage: true, offersModels: true, ...(await rules(directory)) };
+    const own = await openOwnAgent(directory, wish, console);
+    const { settingsOfHost } = await import("./host-settings.ts");
+    const settings = await settingsOfHost(own, directory, process.env);
+    const options = {
+      agents: { agent: own.agent },
+      workspace: own.files,
+      restoreRoots: [directory],
+      settings,
+    };
+    return { options, directory, close: own.close };
   }
   if (raw.model !== undefined || raw.baseUrl !== undefined)
     throw usageError(
@@ -100,6 +121,15 @@ export async function whatToServe(
   const { options, warnings } = await loadConfig(resolve(named));
   for (const line of warnings) console.line(console.colours.yellow(`Warning: ${line}`));
   return { options, directory: await realDirectory(dirname(resolve(named))), close: async () => {} };
+}
+
+/** Permissions that a person gave for the directory, in the terminal or on the page. */
+async function rulesOf(directory: string): Promise<Pick<OwnAgentOptions, "rules" | "save">> {
+  const { loadRules, saveRule } = await import("../app/session/project-rules.ts");
+  return {
+    rules: await loadRules(directory, process.env),
+    save: (rule) => saveRule(rule, directory, process.env),
+  };
 }
 
 /** A config file is a program, and anybody may have written it: it runs only after a yes. */
@@ -122,8 +152,10 @@ const DRAIN_MS = 25_000;
 export function withPlaces(options: ServeOptions, directory: string): ServeOptions {
   const { DATABASE_URL, DEEPWRIGHT_SERVER_TOKEN: token } = process.env;
   const home = homeOf(process.env);
+  const page = options.page ?? pageFolder();
   return {
     ...options,
+    ...(page !== undefined && { page }),
     ...(token && !options.authenticate && !options.token && { token }),
     tokenFile: options.tokenFile ?? join(home, "server-token"),
     database: databaseFor(options.database ?? (DATABASE_URL || ownDatabase(home, directory))),
@@ -169,6 +201,35 @@ function announce({ url, token, app }: RunningServer, options: ServeOptions, con
   if (token?.created) console.line(`Token, shown only once: ${token.token}`);
   if (token) console.line(`The token is in ${safeLine(token.path)}`);
   console.line(`Listening on ${url}`);
+}
+
+async function tlsOf({ cert, key }: RawServeOptions): Promise<Pick<ServeOptions, "tls">> {
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined) throw usageError("--cert and --key belong together.");
+  const read = (path: string) =>
+    readFile(path, "utf8").catch((cause) => {
+      throw new CommandError(`${safeLine(path)} cannot be read.`, { cause });
+    });
+  return { tls: { cert: await read(cert), key: await read(key) } };
+}
+
+/** Shows the link that signs a browser in, and opens it where there is a screen. Returns how to clean up. */
+async function announcePage(
+  { app, port }: RunningServer,
+  { page, role, host = "127.0.0.1", tls }: ServeOptions,
+  { open }: RawServeOptions,
+  console: Console,
+): Promise<() => Promise<void>> {
+  const made = page === undefined || role === "worker" ? undefined : await app.newSignInCode?.();
+  if (made === undefined) return async () => {};
+  const isEverywhere = host === "0.0.0.0" || host === "::";
+  const name = isEverywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  const link = `${tls ? "https" : "http"}://${name}:${port}/#code=${made.code}`;
+  console.line(`Open ${link}`);
+  console.line("The link works once, for five minutes. For another: deepwright sign-in");
+  const { hasScreen, openBrowser } = await import("./open-browser.ts");
+  if (open === false || !hasScreen(process, process.env)) return async () => {};
+  return openBrowser(link, homeOf(process.env), process.env);
 }
 
 /** The second one ends the process. */

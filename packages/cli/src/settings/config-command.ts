@@ -21,8 +21,10 @@ import {
 } from "./settings-file.ts";
 import { type Written, writeSetting, writeSettingsText } from "./write-setting.ts";
 
-interface Place {
+interface Directories {
+  /** The project. */
   readonly directory: string;
+  /** The directory of the person's own files of Deepwright. */
   readonly home: string;
 }
 
@@ -33,10 +35,10 @@ export async function configCommand(
 ): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);
   if (action === "schema") return printSchema(console);
-  const place = { directory: await realDirectory(options.in ?? "."), home: homeOf(process.env) };
-  if (action === "edit") return edit(place, fileKind(options), console);
-  if (action === "set") return set(place, words, options, console);
-  const loaded = await loadSettings({ ...place, env: process.env });
+  const directories = { directory: await realDirectory(options.in ?? "."), home: homeOf(process.env) };
+  if (action === "edit") return edit(directories, fileKind(options), console);
+  if (action === "set") return set(directories, words, options, console);
+  const loaded = await loadSettings({ ...directories, env: process.env });
   return action === "get" ? get(loaded, words[0] ?? "", options, console) : list(loaded, options, console);
 }
 
@@ -53,7 +55,7 @@ function fileKind({ user, project, local }: RawConfigOptions): FileKind {
 }
 
 async function set(
-  place: Place,
+  directories: Directories,
   [key = "", text]: readonly string[],
   options: RawConfigOptions,
   console: Console,
@@ -61,12 +63,12 @@ async function set(
   if (options.unset ? text !== undefined : text === undefined)
     throw usageError("Give a value, or --unset to remove it.");
   const value = options.unset ? undefined : await readValue(key, text ?? "");
-  const written = await writeSetting({ ...place, kind: fileKind(options), key, value });
+  const written = await writeSetting({ ...directories, kind: fileKind(options), key, value });
   sayWritten(written, console);
   return EXIT.done;
 }
 
-/** JSON where the setting takes it, else the text itself: nobody quotes the name of a model. */
+/** Reads the value as JSON if it is valid for the setting, else as plain text: a model name needs no quotes. */
 async function readValue(key: string, text: string): Promise<unknown> {
   const origin = safeLine(key, 120);
   try {
@@ -102,8 +104,8 @@ function get(
     console.line(`'${safeLine(key, 120)}' is not set.`);
     return EXIT.failed;
   }
-  const below = [...origins].filter(([known]) => known === key || known.startsWith(`${key}.`));
-  const from = unique(below.flatMap(([, found]) => found));
+  const keysBelow = [...origins].filter(([known]) => known === key || known.startsWith(`${key}.`));
+  const from = unique(keysBelow.flatMap(([, found]) => found));
   if (json) console.json(JSON.stringify({ key, value, from }));
   else {
     console.result(shown(value));
@@ -113,14 +115,14 @@ function get(
 }
 
 function list(
-  { settings, origins, held }: LoadedSettings,
+  { settings, origins, held: untrusted }: LoadedSettings,
   { json }: RawConfigOptions,
   console: Console,
 ): ExitCode {
   const rows = [...origins].toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (json) {
     const values = rows.map(([key, from]) => ({ key, value: valueAt(settings, key), from }));
-    console.json(JSON.stringify({ settings: values, ...(held && { notTrusted: held }) }));
+    console.json(JSON.stringify({ settings: values, ...(untrusted && { notTrusted: untrusted }) }));
     return EXIT.done;
   }
   if (rows.length === 0) console.line("Nothing is set: the defaults count. See deepwright config --help.");
@@ -132,7 +134,7 @@ function list(
   if (cells.length > 0)
     for (const line of tableLines([{ heading: "key" }, { heading: "value" }, { heading: "from" }], cells))
       console.result(line);
-  const words = heldLine(held);
+  const words = heldLine(untrusted);
   if (words !== undefined) console.line(console.colours.yellow(words));
   return EXIT.done;
 }
@@ -155,8 +157,8 @@ function unique(origins: readonly Origin[]): readonly Origin[] {
   return origins.filter((one, index) => origins.findIndex(({ name }) => name === one.name) === index);
 }
 
-/** The editor gets a copy: what is not valid never replaces the settings. */
-async function edit({ directory, home }: Place, kind: FileKind, console: Console): Promise<ExitCode> {
+/** Opens a copy in the editor, so that an invalid text never replaces the settings. */
+async function edit({ directory, home }: Directories, kind: FileKind, console: Console): Promise<ExitCode> {
   const path = settingsPath(kind, directory, home);
   const files = await readSettingsFiles(directory, home);
   const before = files.find((file) => file.kind === kind)?.text ?? "{}\n";

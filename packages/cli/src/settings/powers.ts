@@ -10,7 +10,7 @@ export interface Split {
   readonly runs: readonly string[];
 }
 
-const HARMLESS = ["$schema", "model", "fallbacks", "theme", "statusLine", "notifications"] as const;
+const HARMLESS = ["$schema", "model", "fallbacks", "theme", "statusLine", "notifications", "vim"] as const;
 
 export function splitByPower(settings: Settings): Split {
   const harmless: Record<string, unknown> = {};

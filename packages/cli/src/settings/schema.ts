@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { HOOK_EVENTS } from "./hook-events.ts";
+import { KEY, KEY_ACTIONS } from "./key-actions.ts";
 
 const text = z
   .string()
@@ -25,6 +26,7 @@ const strictPattern = text.regex(
   /^[A-Za-z0-9][\w.+-]*(?: [\w./:@%+,-]+)*$/,
   "must be a program and plain words, for example `git push`",
 );
+const key = text.regex(KEY, "must be a key such as `ctrl+t`, `alt+enter`, `shift+tab` or `f2`");
 const seconds = z.number().positive().max(86_400);
 
 const permission = z
@@ -133,6 +135,21 @@ export const settingsSchema = z.strictObject({
     })
     .optional()
     .describe("Limits of a run."),
+  snapshots: z
+    .strictObject({
+      maxDays: z
+        .number()
+        .positive()
+        .optional()
+        .describe("Days that what commands changed can be taken back. Default: 90."),
+      maxGigabytes: z
+        .number()
+        .positive()
+        .optional()
+        .describe("Size of the database beyond which the oldest snapshots are removed. Default: 10."),
+    })
+    .optional()
+    .describe("Limits of snapshots in the user's own database, checked once a day. Messages and steps stay."),
   hooks: z
     .partialRecord(z.enum(HOOK_EVENTS), z.array(hook))
     .optional()
@@ -141,6 +158,11 @@ export const settingsSchema = z.strictObject({
     .array(z.enum(["model", "directory", "sandbox", "mode", "tokens", "cost", "budget"]))
     .optional()
     .describe("Items of the terminal app's status line, from left to right."),
+  keybindings: z
+    .partialRecord(z.enum(KEY_ACTIONS), z.union([key, z.array(key)]))
+    .optional()
+    .describe("Keys of the terminal app by action: one key, several, or an empty list for none."),
+  vim: z.boolean().optional().describe("Whether the input of the terminal app has vim's keys."),
   notifications: z
     .enum(["auto", "bell", "osc9", "osc777", "off"])
     .optional()

@@ -87,6 +87,33 @@ describe("settings in a run", () => {
     expect(events[2]).toMatchObject({ end: "outcome", exitCode: 0 });
   });
 
+  it("a hook sees the calls of subagents, and one that does not end in time refuses its call and is ended", async () => {
+    const server = await serverWith([
+      { call: { name: "task", args: { subagent_type: "general-purpose", description: "write it" } } },
+      write("/blocked.txt"),
+      { text: ["sub done"] },
+      execute("ls"),
+      { text: ["done"] },
+    ]);
+    const directory = await directoryWith({});
+    const pid = `${directory}.home/pid`;
+    await inHome(directory, "settings.json", {
+      hooks: {
+        "before-tool": [
+          { command: "echo 'by nobody' >&2; exit 2", tools: ["write_file"] },
+          { command: `echo $$ > '${pid}'; exec sleep 3600`, timeout: 1, tools: ["execute"] },
+        ],
+      },
+    });
+    const run = await runBinary(["run", "go"], { cwd: directory, env: environment(server) });
+    expect(run).toMatchObject({ code: 0 });
+    const child = JSON.stringify(server.asked()[2]?.body.messages);
+    expect(child).toContain("did not run, a hook refused it: by nobody");
+    expect(toolResults(server).join()).toContain("did not end within 1 s");
+    const sleeper = Number(await readFile(pid, "utf8"));
+    expect(() => process.kill(sleeper, 0)).toThrow("ESRCH");
+  });
+
   it("a project's hooks stop a run without a person, are shown at a terminal, and run once they are trusted", async () => {
     const server = await serverWith([{ text: ["done"] }]);
     const settings = { hooks: { "run-start": [{ command: "sh ./hook.sh" }] }, commands: { allow: ["rm *"] } };

@@ -1,6 +1,6 @@
+import { suspicions } from "deepwright/approval-warnings";
 import { describe, expect, it } from "vitest";
 import { revealedJson, revealedLine, revealedLines, wrapped, wrappedWords } from "./revealed-text.ts";
-import { suspicions } from "./suspicions.ts";
 
 describe("text that shows all of itself (HI-08)", () => {
   it("visible letters of any script stay as they are", () => {

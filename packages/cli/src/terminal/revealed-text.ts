@@ -2,15 +2,10 @@
  * Text as a person must see it before agreeing to it: whatever would be invisible, would hide something or would move
  * something is written out. Stricter than `safeText`, which is for reading along.
  */
+import { escaped, GAP, GAP_LINES, HIDDEN } from "deepwright/approval-warnings";
 import { grouped } from "./amounts.ts";
 
-/** Controls, direction and format characters, odd spaces, fillers, private and unassigned code points, lone surrogates. */
-const HIDDEN = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-/** So many blanks in a row push what follows out of sight. */
-export const GAP = 24;
 const BLANKS = new RegExp(`[ \\t]{${GAP},}`, "g");
-/** So many empty lines do the same. */
-export const GAP_LINES = 4;
 const MOST_DOTS = 8;
 
 /** One line; it must hold no line break. Blanks at its end are dots, long runs of blanks are counted. */
@@ -30,13 +25,6 @@ function revealed(text: string): string {
 function revealedEnd(blanks: string): string {
   if (blanks.length > MOST_DOTS) return `⟨${grouped(blanks.length)} blanks⟩`;
   return blanks.replaceAll(" ", "·").replaceAll("\t", "⇥");
-}
-
-export function escaped(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (character === "\r") return "\\r";
-  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
 /** The lines of a text; many empty ones in a row are counted. */

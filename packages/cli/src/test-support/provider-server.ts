@@ -11,6 +11,8 @@ import {
 
 /** One answer: words, a tool call, or a status that says no. */
 export interface Answer {
+  /** Id of the message, for OpenAI's chat completions; absent: the same for all. */
+  readonly id?: string;
   /** In the pieces it is streamed in. */
   readonly text?: readonly string[];
   readonly call?: { readonly name: string; readonly args: Record<string, unknown> };
@@ -91,6 +93,11 @@ async function answerModel(seen: SeenRequest, answer: Answer, response: ServerRe
     json(response, answer.status, answer.body ?? { error: { message: "no" } }, answer.headers);
     return;
   }
+  if (seen.path.includes("/chat/completions") && seen.body?.stream !== true) {
+    await answer.hold;
+    json(response, 200, wholeCompletion(answer));
+    return;
+  }
   const pieces = wireOf(seen, answer);
   const type = seen.path.includes("/api/chat") ? "application/x-ndjson" : "text/event-stream";
   response.writeHead(200, { "content-type": type });
@@ -99,6 +106,25 @@ async function answerModel(seen: SeenRequest, answer: Answer, response: ServerRe
     response.write(piece);
   }
   response.end();
+}
+
+/** A reply of OpenAI's protocol that is not streamed. */
+function wholeCompletion({ text = [], call, stopReason }: Answer): object {
+  const made = call && {
+    id: "call_1",
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(call.args) },
+  };
+  const message = { role: "assistant", content: text.join(""), ...(made ? { tool_calls: [made] } : {}) };
+  const reason = stopReason ?? (made ? "tool_calls" : "stop");
+  return {
+    id: "completion",
+    object: "chat.completion",
+    created: 1,
+    model: "scripted",
+    choices: [{ index: 0, message, finish_reason: reason }],
+    usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+  };
 }
 
 function wireOf({ path }: SeenRequest, answer: Answer): readonly string[] {

@@ -40,10 +40,10 @@ export function anthropicEvents({ text = [], call, stopReason }: Answer): readon
 }
 
 /** OpenAI's chat completions. */
-export function openaiChunks({ text = [], call, stopReason }: Answer): readonly string[] {
+export function openaiChunks({ id = "chatcmpl-1", text = [], call, stopReason }: Answer): readonly string[] {
   const chunk = (delta: object, finish_reason: string | null = null): string =>
     data({
-      id: "chatcmpl-1",
+      id,
       object: "chat.completion.chunk",
       created: 1,
       model: "gpt",
@@ -63,7 +63,7 @@ export function openaiChunks({ text = [], call, stopReason }: Answer): readonly 
     ...text.map((content) => chunk({ content })),
     ...(calls ?? []),
     chunk({}, stopReason ?? (call ? "tool_calls" : "stop")),
-    data({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "gpt", choices: [], usage }),
+    data({ id, object: "chat.completion.chunk", created: 1, model: "gpt", choices: [], usage }),
     "data: [DONE]\n\n",
   ];
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { eventually } from "../../../../scripts/test-time.ts";
 
 /** Built from the sources once for all tests. */
 export const MAIN = await builtProgram();
@@ -67,10 +68,12 @@ export function startBinary(args: readonly string[], options: BinaryOptions): Ru
     child.on("close", (code) => resolve({ code, stdout, stderr, all: stdout + stderr }));
   });
   const shows = async (text: string): Promise<void> => {
-    while (!(stdout + stderr).includes(text)) {
-      if (child.exitCode !== null) throw new Error(`It ended without showing '${text}':\n${stdout}${stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const isEnded = await eventually(() => {
+      if ((stdout + stderr).includes(text)) return false;
+      if (child.exitCode !== null) return true;
+      throw new Error(`It does not show '${text}':\n${stdout}${stderr}`);
+    });
+    if (isEnded) throw new Error(`It ended without showing '${text}':\n${stdout}${stderr}`);
   };
   return { child, result, stdout: () => stdout, shows };
 }

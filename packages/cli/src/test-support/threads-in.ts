@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { CommandError } from "../command-error.ts";
 import { commandLine } from "../command-line.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { act } from "../threads/threads-command.ts";
 
 export interface ThreadsResult {
@@ -23,10 +23,7 @@ export async function threadsIn(home: string, args: readonly string[], db?: stri
     serve: () => Promise.reject(new Error("not a command of threads")),
     mcp: () => Promise.reject(new Error("not a command of threads")),
     trust: () => Promise.reject(new Error("not a command of threads")),
-    threads: async (action, words, options) => {
-      await act(action, words, options, around, new AbortController().signal);
-      return EXIT.done;
-    },
+    threads: (action, words, options) => act(action, words, options, around, new AbortController().signal),
   }).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
     said = [error.message, error.hint].filter(Boolean).join(" ");

@@ -15,7 +15,7 @@ import { realFiles } from "./put-aside.ts";
 
 export type Action = (context: ThreadsContext, words: readonly string[]) => Promise<void>;
 
-const DEFAULT_LIMIT = 20;
+export const DEFAULT_LIMIT = 20;
 const PAGE = 1_000;
 
 export const list: Action = async (context) => {
@@ -30,7 +30,8 @@ export const list: Action = async (context) => {
   if (isMore) console.line("There are more: see --limit and --all.");
 };
 
-async function pages(
+/** The newest threads, at most `wanted`. */
+export async function pages(
   context: ThreadsContext,
   wanted: number,
 ): Promise<{ threads: ThreadFacts[]; isMore: boolean }> {
@@ -98,7 +99,7 @@ function undoLine(threadId: string, { previousId }: RewindResult, directory: str
 }
 
 /** Files of another directory are restored only if --in names it. */
-function inHint({ notCovered }: RewindResult, directory: string): string[] {
+export function inHint({ notCovered }: Pick<RewindResult, "notCovered">, directory: string): string[] {
   const isElsewhere = notCovered.some(
     ({ command, place }) => command === undefined && place !== `disk:${directory}`,
   );
@@ -106,7 +107,7 @@ function inHint({ notCovered }: RewindResult, directory: string): string[] {
 }
 
 /** A run that was killed a moment ago is no reason to refuse. */
-async function free(context: ThreadsContext, threadId: string): Promise<void> {
+export async function free(context: ThreadsContext, threadId: string): Promise<void> {
   const onWait = (milliseconds: number): void =>
     context.console.line(`The last run was killed: its claim expires in ${seconds(milliseconds)}.`);
   await afterOtherRun(await context.saver(), threadId, onWait, context.signal, "Wait for it to end.");
@@ -138,13 +139,15 @@ export const remove: Action = async (context, given) => {
 };
 
 export const prune: Action = async (context) => {
-  const { keepLatest, olderThan, maxBytes, thread, erase } = context.options;
+  const { keepLatest, olderThan, maxBytes, thread, erase, snapshots = false } = context.options;
   const wanted = {
     ...(keepLatest === undefined ? {} : { keepLatest: wholeNumber(keepLatest, "--keep-latest") }),
     ...(olderThan === undefined ? {} : { olderThan: ageOf(olderThan, "--older-than") }),
     ...(maxBytes === undefined ? {} : { maxBytes: sizeOf(maxBytes, "--max-bytes") }),
   };
   const isPrune = Object.keys(wanted).length > 0;
+  if (snapshots && (!isPrune || keepLatest !== undefined))
+    throw usageError("--snapshots needs --older-than or --max-bytes, and does not go with --keep-latest.");
   if (!isPrune && !erase)
     throw usageError(
       "Nothing to prune was given.",
@@ -153,16 +156,24 @@ export const prune: Action = async (context) => {
   const threads = await context.threads();
   const only = thread === undefined ? {} : { threadId: await context.find(thread) };
   const where = thread === undefined ? "all threads" : `the thread ${shortId(only.threadId ?? "")}`;
-  const question = isPrune
-    ? `Remove old steps of ${where}? You cannot rewind to them afterwards.`
-    : "Rewrite the database file? It takes a while and as much free space as the file has.";
+  const question = snapshots
+    ? `Remove old snapshots of ${where}? What commands changed before cannot be taken back afterwards.`
+    : isPrune
+      ? `Remove old steps of ${where}? You cannot rewind to them afterwards.`
+      : "Rewrite the database file? It takes a while and as much free space as the file has.";
   if (!(await context.allowed(question))) return;
   context.progress.show("Pruning…");
-  const result = await threads.prune({ ...wanted, ...only, ...(erase ? { erase } : {}) });
+  const result = await threads.prune({
+    ...{ ...wanted, ...only },
+    ...(snapshots ? { onlySnapshots: true } : {}),
+    ...(erase ? { erase } : {}),
+  });
   context.progress.end();
   context.print(result, [
     ...(isPrune
-      ? [`Removed ${count(result.checkpoints, "step")}: ${bytes(result.bytes)} of content freed.`]
+      ? [
+          `Removed ${snapshots ? "snapshots" : count(result.checkpoints, "step")}: ${bytes(result.bytes)} of content freed.`,
+        ]
       : []),
     ...(erase ? ["Rewrote the file: no deleted data is left in it."] : []),
   ]);

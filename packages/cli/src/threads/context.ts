@@ -2,7 +2,8 @@
 import type { SharedSaver, Threads } from "@deepwright/checkpoint";
 import { withoutSecrets } from "deepwright/secrets";
 import { CommandError, usageError } from "../command-error.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { removeOldCopies } from "../forks/copy-commands.ts";
 import { type Database, databaseName, databaseOf, isThere, openDatabase } from "../state/database.ts";
 import { findThread } from "../state/find-thread.ts";
 import { confirmed } from "../terminal/confirm.ts";
@@ -22,6 +23,8 @@ export class ThreadsContext {
   readonly console: Console;
   readonly progress: Progress;
   readonly database: Database;
+  /** Exit code of the process when nothing is thrown. */
+  exitCode: ExitCode = EXIT.done;
   private opened: Promise<SharedSaver> | undefined;
 
   constructor(
@@ -37,7 +40,7 @@ export class ThreadsContext {
   /** Opened when first asked for. Only `create` makes a database where there is none. */
   async saver(create = false): Promise<SharedSaver> {
     if (!create && !isThere(this.database)) throw nothingThere(this.database);
-    this.opened ??= openDatabase(this.database);
+    this.opened ??= removeOldCopies(this.around.env).then(() => openDatabase(this.database));
     return this.opened;
   }
 

@@ -90,6 +90,11 @@ describe("a thread from its first run to its end", () => {
     );
     expect((await threads("diff", prefix, "-1")).stderr).toBe("No files changed.\n");
 
+    const blamed = await run("threads", "blame", prefix, "plan.md");
+    expect(blamed.stdout).toMatch(
+      /^ +\[1\] 1 {2}one\n\n\[1\] step \d+ · agent · file tool .* asked: Make a plan\n$/,
+    );
+
     const refused = await threads("rewind", prefix, "0");
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("Confirm with --yes.");
@@ -98,10 +103,24 @@ describe("a thread from its first run to its end", () => {
       `after step 0:\n  + /b.txt in ${cwd}\n  - /plan.md in ${cwd}\n  ! /a.txt in ${cwd} is not changed: It was changed since`,
     );
     const rewound = await run("threads", "rewind", prefix, "0", "--yes");
-    expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "b.txt": "same\n" });
+    expect(await filesIn(cwd)).toEqual({
+      "a.txt": "edited\n",
+      "a.txt.restored": "first\n",
+      "b.txt": "same\n",
+    });
     const undo = /^Undo: deepwright (.*)$/m.exec(rewound.stdout)?.[1]?.split(" ") ?? [];
     expect((await run(...undo, "--yes")).code).toBe(0);
-    expect(await filesIn(cwd)).toEqual({ "a.txt": "edited\n", "plan.md": "one\n" });
+    expect(await filesIn(cwd)).toEqual({
+      "a.txt": "edited\n",
+      "a.txt.restored": "first\n",
+      "plan.md": "one\n",
+    });
+    const restored = await run("threads", "restore", prefix, "--path", "plan.md", "--yes");
+    expect(restored.stdout).toContain(`Restored:\n  - /plan.md in ${cwd}\n`);
+    expect(Object.keys(await filesIn(cwd))).not.toContain("plan.md");
+    const undoRestore = /^Undo: deepwright (.*)$/m.exec(restored.stdout)?.[1]?.split(" ") ?? [];
+    expect((await run(...undoRestore, "--yes")).code).toBe(0);
+    expect((await filesIn(cwd))["plan.md"]).toBe("one\n");
     expect(await json("show", id)).toMatchObject({ messageCount: 10 });
 
     const exported = await run("threads", "export", id);

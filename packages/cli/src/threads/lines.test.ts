@@ -1,6 +1,7 @@
 import type { FileChange } from "@deepwright/checkpoint";
 import pc from "picocolors";
 import { describe, expect, it } from "vitest";
+import { blameLines } from "./blame-lines.ts";
 import { detailLines, idWord, patchLines, rewindLines, shortId, threadLines } from "./lines.ts";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/u;
@@ -27,6 +28,7 @@ describe("what is shown of stored text", () => {
       at: new Date(0).toISOString(),
       source: EVIL,
       messageCount: 1,
+      calls: [],
     };
     const change: FileChange = {
       path: EVIL,
@@ -47,8 +49,16 @@ describe("what is shown of stored text", () => {
           { place: EVIL, path: EVIL, reason: EVIL },
           { place: EVIL, command: EVIL, reason: EVIL },
         ],
-        checkpointId: undefined,
-        previousId: "x",
+      }),
+      ...blameLines({
+        ...{ path: EVIL, place: EVIL },
+        lines: [
+          {
+            line: 1,
+            text: EVIL,
+            by: { checkpointId: "x", at: new Date(0).toISOString(), agent: EVIL, command: EVIL },
+          },
+        ],
       }),
     ];
     expect(lines.filter((line) => CONTROL.test(line))).toEqual([]);
@@ -71,8 +81,6 @@ describe("what is shown of stored text", () => {
         { place, command: "make all", reason: "Not kept." },
         ...Array.from({ length: 60 }, (_, i) => ({ place, path: `/${i}`, reason: "Changed." })),
       ],
-      checkpointId: undefined,
-      previousId: "x",
     });
     expect(lines.slice(0, 6)).toEqual([
       "  ~ /a",

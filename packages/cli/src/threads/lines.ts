@@ -124,12 +124,14 @@ function filesText(paths: readonly string[]): string {
 
 /** Unified diffs one after the other, as `git diff` prints them; lines are cut at `width` characters. */
 export function patchLines(
-  changes: readonly FileChange[],
+  changes: readonly ShownChange[],
   colours: Colours,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  return changes.flatMap(({ path, place, kind, patch }) => {
+  return changes.flatMap(({ path, place, kind, patch, detail }) => {
     const where = place === undefined ? [] : [`In ${placeText(place)}:`];
+    if (patch === undefined && detail !== undefined)
+      return [...where, `${safeLine(path)} was ${kind}: ${safeLine(detail)}`];
     if (patch === undefined) return [...where, `Binary file ${safeLine(path)} was ${kind}.`];
     const lines = patch.replace(/\n$/, "").split("\n");
     return [...where, ...lines.map((line) => coloured(safeText(cut(line, width)), colours))];
@@ -158,15 +160,27 @@ const SIGNS = { created: "+", changed: "~", deleted: "-" } as const;
 
 const MOST_LISTED = 50;
 
+/** A change as far as lines show it. */
+export type ShownChange = Pick<FileChange, "path" | "place" | "kind" | "patch" | "detail">;
+
+export interface ShownReport extends Pick<RewindResult, "conflicts"> {
+  readonly restored: readonly ShownChange[];
+  readonly notCovered: readonly (Omit<NotCovered, "place"> & { readonly place?: string })[];
+}
+
 /** Describes restored files, conflicts and files that a rewind does not cover. */
-export function rewindLines({ notCovered, ...result }: RewindResult): string[] {
+export function rewindLines({ notCovered, ...result }: ShownReport): string[] {
   const [restored, conflicts] = [realFiles(result.restored), realFiles(result.conflicts)];
   const none = restored.length + conflicts.length === 0 ? ["  no file changes"] : [];
   return [
-    ...restored.map(({ path, place, kind }) => `  ${SIGNS[kind]} ${fileText(path, place)}`),
-    ...conflicts.map(
-      ({ path, place, reason }) => `  ! ${fileText(path, place)} is not changed: ${safeLine(reason)}`,
-    ),
+    ...restored.map(({ path, place, kind, detail }) => {
+      const what = detail === undefined ? "" : ` (${safeLine(detail)})`;
+      return `  ${SIGNS[kind]} ${fileText(path, place)}${what}`;
+    }),
+    ...conflicts.map(({ path, place, reason, keptAt }) => {
+      const beside = keptAt === undefined ? "" : ` The restored content is in ${safeLine(keptAt)}.`;
+      return `  ! ${fileText(path, place)} is not changed: ${safeLine(reason)}${beside}`;
+    }),
     ...none,
     ...notCoveredLines(notCovered),
   ];
@@ -176,7 +190,7 @@ function fileText(path: string, place: string | undefined): string {
   return place === undefined ? safeLine(path) : `${safeLine(path)} in ${placeText(place)}`;
 }
 
-function notCoveredLines(notCovered: readonly NotCovered[]): string[] {
+function notCoveredLines(notCovered: ShownReport["notCovered"]): string[] {
   if (notCovered.length === 0) return [];
   const lines = notCovered.slice(0, MOST_LISTED).map(({ place, path, command, reason }) => {
     const what = command === undefined ? fileText(path ?? "", place) : `$ ${safeLine(command, MOST_TITLE)}`;

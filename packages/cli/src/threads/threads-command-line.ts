@@ -1,9 +1,10 @@
 /** `deepwright threads`: names and help. Nothing heavy is loaded here. */
 import type { Command } from "commander";
+import type { RawSandboxOptions } from "../commands/sandbox-kind.ts";
 import type { ExitCode } from "../exit-codes.ts";
 
 /** As the command line gives them; each action knows its own. */
-export interface RawThreadsOptions {
+export interface RawThreadsOptions extends RawSandboxOptions {
   readonly db?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -21,7 +22,18 @@ export interface RawThreadsOptions {
   readonly keepLatest?: string;
   readonly olderThan?: string;
   readonly maxBytes?: string;
+  readonly snapshots?: boolean;
   readonly erase?: boolean;
+  readonly faults?: boolean;
+  readonly path?: string;
+  readonly call?: string;
+  readonly agent?: string;
+  readonly step?: string;
+  readonly since?: string;
+  readonly from?: string;
+  readonly timeout?: string;
+  readonly diff?: boolean;
+  readonly permissions?: string;
 }
 
 export type ThreadsAction =
@@ -32,8 +44,16 @@ export type ThreadsAction =
   | "rename"
   | "diff"
   | "rewind"
+  | "restore"
+  | "blame"
+  | "bisect"
+  | "compare"
+  | "adopt"
+  | "du"
+  | "rehearse"
   | "export"
   | "import"
+  | "to-test"
   | "prune"
   | "backup"
   | "move";
@@ -60,6 +80,8 @@ export function addThreads(program: Command, handler: ThreadsHandler): void {
         await handler(action, given.slice(0, -2).flat().filter(isText), options);
       });
   addReading(add);
+  addTesting(add);
+  addCosts(add);
   addChanging(add);
   addMoving(add);
 }
@@ -76,12 +98,59 @@ function addReading(add: Add): void {
     "--to <step>",
     "compare with this step instead of the one before",
   );
+  add("blame", "<thread> <file>", "show which step wrote each line of a file").option(
+    "--in <dir>",
+    "the directory that the file is in (default: the current one)",
+  );
+}
+
+function addTesting(add: Add): void {
+  add("bisect", "<thread> <command...>", "find the step after which a command fails")
+    .option("--from <step>", "search behind this step (default: the first change)")
+    .option("--to <step>", "search up to this step (default: the newest)")
+    .option("--in <dir>", "the directory to copy; it is only read (default: the current one)")
+    .option(
+      "--sandbox <kind>",
+      "where the command runs: os (default), docker or docker:IMAGE; none: not isolated",
+    )
+    .option("--timeout <seconds>", "the most time for one run of the command (default: 600)")
+    .addHelpText("after", `\n${BISECT}`);
+  add("compare", "<thread...>", "put threads beside each other: answer, files, check, tokens, cost and time")
+    .option("--diff", "also show what each of them changed")
+    .option("--in <dir>", "the directory of threads that are no forks (default: the current one)");
+}
+
+const BISECT = `The command runs in copies of the directory, in the sandbox. Put -- before it.
+Exit codes: 0 the step was found; 1 the command succeeds after the last step, fails before the first
+one, or cannot be run; 2 wrong usage; 130 interrupted.`;
+
+function addCosts(add: Add): void {
+  add("du", "", "show how much space threads and their snapshots take, the largest first")
+    .option("-n, --limit <number>", "the maximum number (default: 20)")
+    .option("--all", "list all threads")
+    .option("--cwd [directory]", "only threads of this directory (default: the current one)");
+  add("rehearse", "", "list the calls of past threads that other rules would decide differently")
+    .option("--permissions <file>", "a JSON file with the settings `permissions`, `commands` and `budget`")
+    .option("--in <dir>", "the directory of the threads (default: the current one)");
 }
 
 function addChanging(add: Add): void {
+  add("adopt", "<fork>", "make the changes of a fork in the directory, by a three-way merge")
+    .option("--in <dir>", "the directory that gets the changes (default: the current one)")
+    .option("--dry-run", "show what would change, as a diff")
+    .option("-y, --yes", "do not ask");
   add("rewind", "<thread> <step>", "restore messages and files as they were after a step")
     .option("--in <dir>", "the directory whose files are restored (default: the current one)")
     .option("--dry-run", "show what would change")
+    .option("-y, --yes", "do not ask");
+  add("restore", "<thread>", "undo a part of what a thread did to files; messages stay")
+    .option("--path <path>", "only this file, or this directory")
+    .option("--call <id>", "only this tool call; `blame` and a restore print ids")
+    .option("--agent <name>", "only this subagent, by its name or the id of its task")
+    .option("--step <step>", "only this step")
+    .option("--since <step>", "everything after this step")
+    .option("--in <dir>", "the directory whose files are restored (default: the current one)")
+    .option("--dry-run", "show what would change, as a diff")
     .option("-y, --yes", "do not ask");
   add("rename", "<thread> <title...>", "give a thread a title");
   add("delete", "<thread...>", "remove threads and their content").option("-y, --yes", "do not ask");
@@ -89,6 +158,7 @@ function addChanging(add: Add): void {
     .option("--keep-latest <number>", "keep this many of the newest steps")
     .option("--older-than <age>", "remove steps older than this: 30d, 12h, 90m")
     .option("--max-bytes <size>", "remove the oldest steps until all content fits: 500m, 1g")
+    .option("--snapshots", "remove only snapshots of directories; steps and messages stay")
     .option("--thread <thread>", "prune only this thread")
     .option("--erase", "rewrite the file, so that no deleted data stays in it")
     .option("-y, --yes", "do not ask");
@@ -104,6 +174,9 @@ function addMoving(add: Add): void {
     "--as <id>",
     "the id for the imported thread",
   );
+  add("to-test", "<thread> [directory]", "write a thread as a cassette, with a vitest file that replays it")
+    .option("--faults", "add tests with a refused request, a cut stream, a killed tool and a crash")
+    .option("-f, --force", "replace existing files");
   add("backup", "<file>", "copy the whole database while others use it");
   add("move", "", "copy all threads into another database; the threads here stay").requiredOption(
     "--to <path|url>",
@@ -122,6 +195,13 @@ Examples:
   deepwright threads list --cwd
   deepwright threads diff 3f2a 5
   deepwright threads rewind 3f2a 5 --dry-run
+  deepwright threads restore 3f2a --path src --dry-run
+  deepwright threads blame 3f2a src/main.ts
+  deepwright threads bisect 3f2a -- npm test
+  deepwright threads compare 3f2a 7c1e --diff
+  deepwright threads adopt 7c1e --dry-run
+  deepwright threads rehearse --permissions rules.json
   deepwright threads export 3f2a thread.jsonl
+  deepwright threads to-test 3f2a tests --faults
   deepwright threads prune --older-than 30d --yes
   deepwright threads move --to postgres://user@host/database`;

@@ -1,9 +1,14 @@
 /** `deepwright threads`: puts the pieces together. Returns the exit code. */
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { type Action, backup, copy, diff, list, prune, remove, rename, rewind, show } from "./actions.ts";
+import { bisect } from "./bisect-action.ts";
 import { asCommandError, type Surroundings, ThreadsContext } from "./context.ts";
+import { du } from "./du-action.ts";
+import { adopt, compare } from "./fork-actions.ts";
 import type { RawThreadsOptions, ThreadsAction } from "./threads-command-line.ts";
+import { toTest } from "./to-test-action.ts";
 import { exportThread, importThread, move } from "./transfer-actions.ts";
+import { blame, restore } from "./undo-actions.ts";
 
 const ACTIONS: Readonly<Record<ThreadsAction, Action>> = {
   list,
@@ -13,8 +18,17 @@ const ACTIONS: Readonly<Record<ThreadsAction, Action>> = {
   rename,
   diff,
   rewind,
+  restore,
+  blame,
+  bisect,
+  compare,
+  adopt,
+  du,
+  /** Loads the rules of commands. */
+  rehearse: async (...request) => (await import("./rehearse-action.ts")).rehearse(...request),
   export: exportThread,
   import: importThread,
+  "to-test": toTest,
   prune,
   backup,
   move,
@@ -40,8 +54,8 @@ export async function threadsCommand(
   process.stdout.on("error", () => {
     code = EXIT.failed;
   });
-  await act(action, words, options, process, stop.signal);
-  return code;
+  const ended = await act(action, words, options, process, stop.signal);
+  return code === EXIT.done ? ended : code;
 }
 
 /** Throws a CommandError for problems that a person can fix. */
@@ -51,7 +65,7 @@ export async function act(
   options: RawThreadsOptions,
   around: Surroundings,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ExitCode> {
   const context = new ThreadsContext(options, around, signal);
   try {
     await ACTIONS[action](context, words);
@@ -61,4 +75,5 @@ export async function act(
   } finally {
     await context.close();
   }
+  return context.exitCode;
 }

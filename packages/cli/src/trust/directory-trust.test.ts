@@ -165,6 +165,15 @@ describe("the record of trusted directories", () => {
     expect([await record.get("/a"), (await record.get("/b"))?.path]).toEqual([undefined, "/b"]);
   });
 
+  test("keeps what many record at once", async () => {
+    const { home, record } = await place({});
+    const names = Array.from({ length: 20 }, (_, index) => `/d${index}`);
+    await Promise.all(names.map((name, index) => (index % 2 ? record : openTrustRecord(home)).put(name, [])));
+    expect((await record.list()).map(({ path }) => path).sort()).toEqual(names.toSorted());
+    await Promise.all(names.map((name) => openTrustRecord(home).remove(name)));
+    expect(await record.list()).toEqual([]);
+  });
+
   test("is read when it is one", async () => {
     const { home, record } = await place({});
     await writeFile(join(home, "trust.json"), JSON.stringify({ version: 1, directories: [entry] }));

@@ -23,7 +23,10 @@ export interface DirectoryTrust {
   /** It was trusted as it was before. */
   readonly hasChanged: boolean;
   /** For the agent. It looks at the content itself: what changes during the run is not trusted. */
-  readonly sources: UntrustedSources;
+  readonly sources: UntrustedSources & {
+    memory(path: string, text: string): boolean;
+    skills(source: string): Promise<boolean>;
+  };
 }
 
 export interface TrustRequest {

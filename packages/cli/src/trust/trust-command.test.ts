@@ -2,6 +2,7 @@
 import { chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { type Answer, providerServer } from "../test-support/provider-server.ts";
 import { directoryWith, homeOf, runBinary } from "../test-support/run-binary.ts";
 import { startAtTerminal } from "../test-support/terminal.ts";
@@ -51,24 +52,28 @@ describe("a run", () => {
     expect(after.data).toBe("");
   });
 
-  test.each<[string, Record<string, string>]>([
+  const CHANGES: [string, Record<string, string>][] = [
     ["AGENTS.md", { "AGENTS.md": "Obey." }],
     ["a skill", { "skills/bake/SKILL.md": skill("bake", "Bake first, always") }],
     ["a file of a skill", { "skills/bake/steps.txt": "1. Obey." }],
     ["a new skill", { "skills/new/SKILL.md": skill("new", "Always use this") }],
     ["skills in another place", { ".agents/skills/new/SKILL.md": skill("new", "Always use this") }],
-  ])("asks for trust again after a change of %s", async (_, changes) => {
-    const cwd = await directoryWith({ ...FILES, "skills/bake/steps.txt": "1. Mix." });
-    await trust(cwd, "--yes");
-    for (const [name, text] of Object.entries(changes)) {
-      await mkdir(join(cwd, name, ".."), { recursive: true });
-      await writeFile(join(cwd, name), text);
-    }
-    const changed = await run(cwd);
-    expect(changed.stderr).toContain("Changed since you trusted it: /AGENTS.md, /skills/");
-    expect(changed.system).not.toContain("Use spaces.");
-    expect(changed.system).not.toContain("How to bake");
-  });
+  ];
+  test.each(CHANGES.filter((_, at) => at % sized(2, 1) === 0))(
+    "asks for trust again after a change of %s",
+    async (_, changes) => {
+      const cwd = await directoryWith({ ...FILES, "skills/bake/steps.txt": "1. Mix." });
+      await trust(cwd, "--yes");
+      for (const [name, text] of Object.entries(changes)) {
+        await mkdir(join(cwd, name, ".."), { recursive: true });
+        await writeFile(join(cwd, name), text);
+      }
+      const changed = await run(cwd);
+      expect(changed.stderr).toContain("Changed since you trusted it: /AGENTS.md, /skills/");
+      expect(changed.system).not.toContain("Use spaces.");
+      expect(changed.system).not.toContain("How to bake");
+    },
+  );
 
   test("what the agent itself wrote is data in the next run, and in this one", async () => {
     const cwd = await directoryWith(FILES);
@@ -197,7 +202,7 @@ describe("a record of trust that is not this user's own is refused", () => {
     await symlink(`${path}.real`, path);
     expect((await run(cwd)).stderr).toContain("is a link");
     await rm(path);
-    for (const text of ["[]", "{", '{"version":1,"directories":[{"path":1}]}']) {
+    for (const text of [...sized([], ["[]", "{"]), '{"version":1,"directories":[{"path":1}]}']) {
       await writeFile(path, text);
       expect((await run(cwd)).stderr).toContain("is not the list of trusted directories");
     }

@@ -1,5 +1,6 @@
 /** `deepwright trust`: shows what would be trusted, and asks. Returns the exit code. */
 import { resolve } from "node:path";
+import { suspicions } from "deepwright/approval-warnings";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { realDirectory } from "../run/directory.ts";
@@ -8,7 +9,6 @@ import { bytes, count } from "../terminal/amounts.ts";
 import { confirmed } from "../terminal/confirm.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
-import { suspicions } from "../terminal/suspicions.ts";
 import { tableLines } from "../terminal/table.ts";
 import { changedFiles } from "./directory-trust.ts";
 import {

@@ -1,5 +1,5 @@
 /** The directories whose instructions a person trusts, each with the content it had then. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isRecord } from "deepwright/check-options";
 import { CommandError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
@@ -37,22 +37,30 @@ export function openTrustRecord(home: string): TrustRecord {
   return {
     list,
     get: async (directory) => (await list()).find((one) => one.path === directory),
-    put: async (directory, files) => {
-      const others = (await list()).filter((one) => one.path !== directory);
-      const entry: TrustedDirectory = {
-        path: directory,
-        at: new Date().toISOString(),
-        files: files.map((file) => [file.path, file.hash]),
-      };
-      await write([...others, entry]);
-    },
-    remove: async (directory) => {
-      const known = await list();
-      const others = known.filter((one) => one.path !== directory);
-      if (others.length < known.length) await write(others);
-      return others.length < known.length;
-    },
+    put: (directory, files) =>
+      alone(path, async () => {
+        const others = (await list()).filter((one) => one.path !== directory);
+        const entry: TrustedDirectory = {
+          path: directory,
+          at: new Date().toISOString(),
+          files: files.map((file) => [file.path, file.hash]),
+        };
+        await write([...others, entry]);
+      }),
+    remove: (directory) =>
+      alone(path, async () => {
+        const known = await list();
+        const others = known.filter((one) => one.path !== directory);
+        if (others.length < known.length) await write(others);
+        return others.length < known.length;
+      }),
   };
+}
+
+/** Runs a change while no other process changes the file: of two at once neither is lost. */
+async function alone<Result>(path: string, change: () => Promise<Result>): Promise<Result> {
+  const { withPathLock } = await import("deepwright/internal");
+  return withPathLock(resolve(path), { path: "trust.json" }, change);
 }
 
 function readRecord(text: string, path: string): readonly TrustedDirectory[] {

@@ -248,6 +248,8 @@ export interface ExecuteOptions extends OperationOptions {
   readonly timeout?: number;
   /** Only for a backend that says `closesPaths`. */
   readonly closed?: ClosedPaths;
+  /** Called at most twice a second with the end of the output so far. A backend need not call it. */
+  readonly onOutput?: (tail: string) => void;
 }
 
 /** Files and directories, as file operations name them, that one command cannot use. */
@@ -286,6 +288,8 @@ export interface BackendRuntime<State = any> {
   /** The server that runs the agent, if there is one. */
   readonly serverInfo?: ServerInfo;
   readonly config?: unknown;
+  /** The tool call that the backend serves, if it is one. */
+  readonly toolCallId?: string;
 }
 
 export interface ServerInfo {

@@ -9,6 +9,7 @@ import { CallbackCharges } from "./callback-charges.ts";
 import { type CallFacts, charged, ledgerOf, runUsage, storedUsage, USED } from "./charge.ts";
 import { Ledger, type StoredUsage } from "./ledger.ts";
 import type { Limits } from "./limits.ts";
+import { lowered, RUN_BUDGET_KEY } from "./run-budget.ts";
 import { addByAgent } from "./usage.ts";
 
 export interface BudgetSettings {
@@ -35,7 +36,7 @@ export function createBudgetStages({ limits, factsOf }: BudgetSettings): Stages 
       if (inside !== undefined) task.write(USED, inside);
       return message;
     },
-    outcome: (outcome, config) => withUsage(outcome, config, limits),
+    outcome: withUsage,
   };
 }
 
@@ -45,11 +46,12 @@ function ledgerFor(
   limits: Limits | undefined,
 ): Partial<RunTree> | undefined {
   const parent = tree.ledger instanceof Ledger ? tree.ledger : undefined;
-  if (parent === undefined && limits === undefined) return undefined;
+  const own = parent === undefined ? lowered(limits, config.configurable?.[RUN_BUDGET_KEY]) : limits;
+  if (parent === undefined && own === undefined) return undefined;
   // The run around may have been resumed right into this task, and not have asked a model yet.
   if (parent !== undefined && isTaskConfig(config)) parent.adopt(storedUsage(config));
   const namespace = String(config.configurable?.checkpoint_ns ?? "");
-  return { ledger: new Ledger({ parent, limits, agentPath: tree.agentPath, namespace }) };
+  return { ledger: new Ledger({ parent, limits: own, agentPath: tree.agentPath, namespace }) };
 }
 
 /** A new message begins a new count; a run that merely goes on keeps the old one. */
@@ -104,7 +106,7 @@ function keep(ledger: Ledger, task: StageTask): void {
 }
 
 /** Agents without a budget say nothing about usage. */
-function withUsage(outcome: Outcome, config: TaskConfig, limits: Limits | undefined): Outcome {
-  const ledger = limits === undefined ? undefined : ledgerOf(config);
-  return ledger === undefined ? outcome : { ...outcome, usage: runUsage(ledger) };
+function withUsage(outcome: Outcome, config: TaskConfig): Outcome {
+  const ledger = ledgerOf(config);
+  return ledger?.hasLimits ? { ...outcome, usage: runUsage(ledger) } : outcome;
 }

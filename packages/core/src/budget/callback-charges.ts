@@ -8,7 +8,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { ActiveTasks } from "../loop/task/active-tasks.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Ledger } from "./ledger.ts";
-import { usageOfReply } from "./usage.ts";
+import { ofModel, usageOfReply } from "./usage.ts";
 
 /** Tasks that wait for a model they are charged for in the loop. */
 export const chargedTasks = new ActiveTasks();
@@ -54,7 +54,8 @@ export class CallbackCharges extends BaseCallbackHandler {
     if (!AIMessage.isInstance(reply)) return;
     const price = this.#ledger.priceOf(call.model);
     if (price === undefined && this.#ledger.limitsCost) this.#ledger.unpricedModel ??= call.model;
-    this.#ledger.chargeAt(call.namespace, usageOfReply(reply, price, call.inputTokens));
+    const usage = usageOfReply(reply, price, call.inputTokens);
+    this.#ledger.chargeAt(call.namespace, ofModel(call.model, usage));
   }
 
   override handleLLMError(_: unknown, runId: string): void {

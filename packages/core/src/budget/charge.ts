@@ -9,7 +9,7 @@ import { RunEnded } from "../loop/task/run-ended-error.ts";
 import { chargedTasks } from "./callback-charges.ts";
 import { type Hold, Ledger, type Need, type Refusal, type StoredUsage } from "./ledger.ts";
 import { costOf, type ModelPrice } from "./prices.ts";
-import { agentUsages, usageOfReply } from "./usage.ts";
+import { agentUsages, ofModel, usageOfReply } from "./usage.ts";
 
 /** The channel in which a thread remembers what its run has used. */
 export const USED = "_budget";
@@ -61,7 +61,7 @@ export async function charged(
     throw error;
   }
   const usage = usageOfReply(reply, price, call.inputTokens);
-  hold.settle(usage);
+  hold.settle(ofModel(call.model, usage));
   if (usage.inputTokens > 0)
     cachedShares.set(ledger, { model: call.model, share: usage.cacheReadTokens / usage.inputTokens });
   return reply;

@@ -7,7 +7,7 @@
  * use no more than sequential ones would.
  */
 import { TOOLS_NODE } from "../loop/contract/loop.ts";
-import type { Usage } from "../loop/messages/run-usage.ts";
+import type { Usage, UsageByModel } from "../loop/messages/run-usage.ts";
 import type { Limits } from "./limits.ts";
 import { type ModelPrice, type ModelPrices, priceOf } from "./prices.ts";
 import { addByAgent, addUsage, NO_USAGE, totalOf, type UsageByAgent } from "./usage.ts";
@@ -35,7 +35,7 @@ export interface Refusal {
 /** Room for one call. Either end is for once. */
 export interface Hold {
   release(): void;
-  settle(usage: Usage): void;
+  settle(usage: UsageByModel): void;
 }
 
 /** Usage that is stored with a thread: how much of the budget its run has used. */
@@ -96,6 +96,11 @@ export class Ledger {
 
   get seconds(): number {
     return this.#earlierSeconds + (performance.now() - this.#began) / 1000;
+  }
+
+  /** Whether this run has a budget of its own. */
+  get hasLimits(): boolean {
+    return this.#limits !== undefined;
   }
 
   /** Whether somebody set a limit on what may be spent. */
@@ -161,7 +166,7 @@ export class Ledger {
   }
 
   /** Charges the run that a task belongs to, for a call nothing was reserved for. To be asked of the outermost. */
-  chargeAt(namespace: string, usage: Usage): void {
+  chargeAt(namespace: string, usage: UsageByModel): void {
     let found: Ledger = this;
     for (const [key, ledger] of this.#inner)
       if (namespace.startsWith(`${key}|`) && key.length > found.#namespace.length) found = ledger;
@@ -194,7 +199,7 @@ export class Ledger {
     const chain = this.#chain();
     let isOpen = true;
     for (const ledger of chain) ledger.#reserveOne(need, 1);
-    const end = (usage?: Usage): void => {
+    const end = (usage?: UsageByModel): void => {
       if (!isOpen) return;
       isOpen = false;
       for (const ledger of chain) ledger.#reserveOne(need, -1);

@@ -10,7 +10,7 @@ import { type Repetition, repetitionIn } from "./repetition.ts";
 export const LOOKED_THROUGH = "_loop";
 
 export interface LoopLimits {
-  /** Rounds after which the model is told. */
+  /** Rounds after which the model gets a message. */
   readonly notice: number;
   /** Rounds after which the run ends. */
   readonly stop: number;

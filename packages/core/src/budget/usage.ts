@@ -1,6 +1,6 @@
 /** Usage of model calls as their providers reported it: counted, added up, separated by agent. */
 import type { AIMessage } from "@langchain/core/messages";
-import type { AgentUsage, Usage } from "../loop/messages/run-usage.ts";
+import type { AgentUsage, Usage, UsageByModel } from "../loop/messages/run-usage.ts";
 import { estimateTokens } from "../tokens.ts";
 import { costOf, type ModelPrice } from "./prices.ts";
 
@@ -24,16 +24,37 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 /** Usage by agent; the key is the path of the agent as JSON. */
-export type UsageByAgent = Readonly<Record<string, Usage>>;
+export type UsageByAgent = Readonly<Record<string, UsageByModel>>;
 
 export function addByAgent(one: UsageByAgent, other: UsageByAgent): UsageByAgent {
-  const sum: Record<string, Usage> = { ...one };
-  for (const [key, usage] of Object.entries(other)) sum[key] = addUsage(sum[key] ?? NO_USAGE, usage);
-  return sum;
+  return addEach(one, other, addWithModels);
+}
+
+function addWithModels(one: UsageByModel, other: UsageByModel): UsageByModel {
+  const models = addEach(one.models ?? {}, other.models ?? {}, addUsage);
+  return { ...addUsage(one, other), ...(Object.keys(models).length > 0 && { models }) };
+}
+
+function addEach<Amount extends Usage>(
+  one: Readonly<Record<string, Amount>>,
+  other: Readonly<Record<string, Amount>>,
+  add: (one: Amount, other: Amount) => Amount,
+): Readonly<Record<string, Amount>> {
+  const sum = new Map(Object.entries(one));
+  for (const [key, amount] of Object.entries(other)) {
+    const before = sum.get(key);
+    sum.set(key, before === undefined ? amount : add(before, amount));
+  }
+  return Object.fromEntries(sum);
 }
 
 export function totalOf(agents: UsageByAgent): Usage {
   return Object.values(agents).reduce(addUsage, NO_USAGE);
+}
+
+/** Usage of one call under the name of its model. */
+export function ofModel(model: string, usage: Usage): UsageByModel {
+  return { ...usage, models: Object.fromEntries([[model, usage]]) };
 }
 
 export function agentUsages(agents: UsageByAgent): AgentUsage[] {

@@ -127,7 +127,7 @@ interface Failures {
   first?: { readonly error: unknown };
 }
 
-/** They are told where the engine waits for what is stored, and nowhere else. */
+/** Failed writes surface where the engine waits for storage, and nowhere else. */
 function holdFailures(run: EngineRun): Failures {
   const failures: Failures = {};
   run._trackCheckpointerPromise = (stored) => {

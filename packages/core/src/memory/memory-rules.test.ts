@@ -54,7 +54,7 @@ describe("rules of directories", () => {
     expect(calls[1]?.messages.at(-1)?.text).toBe(told[0]);
     expect(calls[4]?.messages.at(-1)?.text).toBe(told[1]);
     const { listings } = backend;
-    expect(listings).toBe(2 + 4 + 1 + 0); // by the model, then "/", src, deep, down; other
+    expect(listings).toBe(2 + 4 + 1 + 1); // by the model, then "/", src, deep, down; other; to suggest a path for /nowhere/x
   });
 
   it("are not looked for when that is turned off", async () => {

@@ -11,7 +11,7 @@ import { checkGraphs, type GraphSources } from "../subagents/async/graphs.ts";
 import { tasksChannel } from "../subagents/async/remote-tasks.ts";
 import { acknowledgeMail, takeMail } from "../subagents/async/take-mail.ts";
 import { ASYNC_TASK_SYSTEM_PROMPT, CHECK_TOOL, LIST_TOOL, START_TOOL } from "../subagents/async/words.ts";
-import { type AsyncSubAgent, checkedSubAgents } from "../subagents/spec.ts";
+import { type BackgroundSubAgent, checkedSubAgents } from "../subagents/spec.ts";
 import { createCancelAsyncTaskTool } from "../tools/cancel-async-task.ts";
 import { createCheckAsyncTaskTool } from "../tools/check-async-task.ts";
 import { createListAsyncTasksTool } from "../tools/list-async-tasks.ts";
@@ -23,7 +23,7 @@ export const ASYNC_SUBAGENT_MIDDLEWARE = "asyncSubAgentMiddleware";
 /** null means absent. */
 export interface AsyncSubAgentMiddlewareOptions {
   /** At least one. */
-  readonly asyncSubAgents: readonly AsyncSubAgent[];
+  readonly asyncSubAgents: readonly BackgroundSubAgent[];
   /** Replaces our section of the system prompt; `""` removes it. */
   readonly systemPrompt?: string | null;
   /** Agents of this process by `graphId`, besides those of `registerGraph`. */
@@ -45,18 +45,22 @@ export function createAsyncSubAgentMiddleware(
     throw new ConfigurationError("INVALID_OPTION", "createAsyncSubAgentMiddleware needs 'asyncSubAgents'.", {
       hint: "For example [{name, description, graphId}].",
     });
-  const background: AsyncSubAgent[] = [];
+  const background: BackgroundSubAgent[] = [];
   const [other] = checkedSubAgents(asyncSubAgents, (subAgent) => background.push(subAgent));
   if (other !== undefined)
-    throw new ConfigurationError("INVALID_OPTION", `The subagent '${other.name}' has no 'graphId'.`, {
-      hint: "Put other subagents into createSubAgentMiddleware.",
-    });
+    throw new ConfigurationError(
+      "INVALID_OPTION",
+      `The subagent '${other.name}' has no 'graphId' and no 'a2a'.`,
+      {
+        hint: "Put other subagents into createSubAgentMiddleware.",
+      },
+    );
   return asyncDelegation(background, checkGraphs("asyncAgents", asyncAgents), systemPrompt ?? undefined);
 }
 
 /** The subagents are checked but for what is theirs alone. */
 export function asyncDelegation(
-  subAgents: readonly AsyncSubAgent[],
+  subAgents: readonly BackgroundSubAgent[],
   graphs: GraphSources,
   systemPrompt: string = ASYNC_TASK_SYSTEM_PROMPT,
 ): AsyncSubAgentMiddleware {

@@ -77,7 +77,7 @@ test("a run that stays within its budget is told what it used, as its provider r
   };
   const { seconds, ...usage } = outcome.usage as RunUsage;
   expect(outcome.kind).toBe("done");
-  expect(usage).toEqual({ ...own, agents: [{ agentPath: [], ...own }] });
+  expect(usage).toEqual({ ...own, agents: [{ agentPath: [], ...own, models: { scripted: own } }] });
   expect(seconds).toBeGreaterThan(0);
 });
 
@@ -286,4 +286,16 @@ test("where the agent is told to stop, a summary that does not fit ends the run,
   expect(outcome).toMatchObject({ kind: "budget", used: 3 });
   expect(messages.filter((message: BaseMessage) => AIMessage.isInstance(message))).toHaveLength(3);
   expect(notes.callCount).toBe(0);
+});
+
+test("the budget of a single run lowers that of the agent, and never raises it", async () => {
+  const calls = async (budget: object | undefined, run_budget: unknown) => {
+    const agent = agentOf({ model: model(steps(9)), tools: [noop], ...(budget && { budget }) });
+    const { outcome } = await agent.invoke(ask(), { configurable: { run_budget } });
+    return outcome.usage?.calls;
+  };
+  expect(await calls(undefined, { maxSteps: 2 })).toBe(2);
+  expect(await calls({ maxSteps: 4 }, { maxSteps: 2 })).toBe(2);
+  expect(await calls({ maxSteps: 2 }, { maxSteps: 4 })).toBe(2);
+  await expect(calls({}, { maxCost: 1, prices: {} })).rejects.toThrow("cannot state prices");
 });

@@ -4,9 +4,11 @@ import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import { addStored, createBudgetStages } from "../budget/budget-stages.ts";
 import { type CallFacts, USED } from "../budget/charge.ts";
-import { type Budget, limitsOf } from "../budget/limits.ts";
+import { type Budget, type Limits, limitsOf } from "../budget/limits.ts";
 import { modelName } from "../context/tokens/known-windows.ts";
 import { requestTokens } from "../context/tokens/token-meter.ts";
+import { LIMITS } from "../internal-symbols.ts";
+import type { Loop } from "../loop/contract/loop.ts";
 import type { Outgoing, WithStages } from "../loop/contract/stages.ts";
 import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 import { type ChatModel, innermostModel } from "../loop/providers/model-source.ts";
@@ -17,8 +19,9 @@ const usedSchema = z.any();
 
 /** Without a budget of its own an agent still counts towards that of a run around it. */
 export function createBudgetMiddleware(budget?: Budget | null): BudgetMiddleware {
-  const stages = createBudgetStages({ limits: limitsOf(budget), factsOf });
-  return builtInMiddleware({
+  const limits = limitsOf(budget);
+  const stages = createBudgetStages({ limits, factsOf });
+  const middleware = builtInMiddleware({
     name: "BudgetMiddleware",
     stateSchema: new StateSchema({
       [USED]: new ReducedValue(usedSchema, { reducer: addStored }),
@@ -26,6 +29,14 @@ export function createBudgetMiddleware(budget?: Budget | null): BudgetMiddleware
     ownLoopOnly: true,
     stages,
   });
+  return Object.assign(middleware, { [LIMITS]: limits });
+}
+
+/** The limits of an agent; undefined when it has no budget, not even one that only counts. */
+export function limitsOfAgent({ middleware }: Pick<Loop, "middleware">): Limits | undefined {
+  return middleware
+    .map((one) => (one as { readonly [LIMITS]?: Limits })[LIMITS])
+    .find((limits) => limits !== undefined);
 }
 
 function factsOf({ model, messages, tools, settings }: Outgoing): CallFacts {

@@ -73,7 +73,7 @@ export interface FilesystemMiddlewareOptions {
   readonly permissions?: PermissionList | null;
   /** Directories the tools may touch; default: all. */
   readonly allowedPrefixes?: readonly string[] | null;
-  /** Gets each canonical path and returns the one to use; what it throws is told to the model. */
+  /** Gets each canonical path and returns the one to use. The model reads the message of what it throws. */
   readonly validatePath?: ((path: string) => string) | null;
   /**
    * Tokens above which results of tools and arguments of calls are kept in a file and the model sees a preview;

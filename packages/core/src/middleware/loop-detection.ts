@@ -1,4 +1,4 @@
-/** Notices when an agent does the same over and over without any effect. */
+/** Notices when an agent repeats the same turns without any effect: first a warning for the model, then the run ends. */
 import { StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
@@ -10,21 +10,22 @@ import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 
 /** null means absent. */
 export interface LoopDetectionMiddlewareOptions {
-  /** The same turn so many times in a row: the model is told; default 5. */
+  /** The model gets a warning when it repeats the same turn this many times in a row; default 5. */
   readonly noticeAfter?: number | null;
-  /** So many times: the run ends; default 10. */
+  /** The run ends when the same turn comes this many times in a row; default 10. */
   readonly stopAfter?: number | null;
-  /** The same for circles of two to five turns, in rounds; default 3. */
+  /** Warning for a cycle of two to five turns, after this many rounds; default 3. */
   readonly noticeAfterRounds?: number | null;
-  /** Default 6. */
+  /** End of the run for such a cycle, after this many rounds; default 6. */
   readonly stopAfterRounds?: number | null;
 }
 
 export type LoopDetectionMiddleware = AgentMiddleware & WithStages;
 
+/** Id of the newest message of earlier runs; only turns after it count. */
 const idSchema = z.string().optional();
 
-/** Give it in place of the built-in one to change its limits. */
+/** Every agent has this middleware. Pass one of your own to change its limits. */
 export function createLoopDetectionMiddleware(
   given?: LoopDetectionMiddlewareOptions | null,
 ): LoopDetectionMiddleware {
@@ -45,8 +46,8 @@ export function createLoopDetectionMiddleware(
 const OPTION_NAMES = ["noticeAfter", "stopAfter", "noticeAfterRounds", "stopAfterRounds"];
 
 function limits(notice: number, stop: number, name: string): LoopLimits {
-  const sound = [notice, stop].every((count) => count === Infinity || Number.isInteger(count));
-  if (sound && notice >= 2 && stop > notice) return { notice, stop };
+  const isValid = [notice, stop].every((count) => count === Infinity || Number.isInteger(count));
+  if (isValid && notice >= 2 && stop > notice) return { notice, stop };
   throw new ConfigurationError(
     "INVALID_OPTION",
     `Loop detection needs whole numbers: a notice after at least 2 times, and '${name}' above that, not ${notice} and ${stop}.`,

@@ -2,6 +2,7 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterAll, describe, expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { createDeepAgent } from "../agent.ts";
 import {
   type ProviderAnswer,
@@ -97,12 +98,18 @@ async function isRead(api: Api, way: keyof typeof WAYS, { answer, end }: Malform
   await continuesThread(agent, server);
 }
 
-const MATRIX = APIS.flatMap((api) => [
-  { api, way: "streamed" as const, rows: MALFORMED[api] },
+/** Ways that share a reader share its replies in the short form; the long form plays all in all of them. */
+const half = (rows: readonly Malformed[], turn: number) =>
+  rows.filter((_, at) => at % sized(2, 1) === turn % sized(2, 1));
+
+const MATRIX = APIS.flatMap((api, place) => [
   ...(api === "anthropic" || api === "gemini"
-    ? [{ api, way: "as events" as const, rows: MALFORMED[api] }]
-    : []),
-  { api, way: "whole" as const, rows: MALFORMED_WHOLE },
+    ? [
+        { api, way: "streamed" as const, rows: half(MALFORMED[api], 0) },
+        { api, way: "as events" as const, rows: half(MALFORMED[api], 1) },
+      ]
+    : [{ api, way: "streamed" as const, rows: MALFORMED[api] }]),
+  { api, way: "whole" as const, rows: half(MALFORMED_WHOLE, place) },
 ]);
 
 describe.each(MATRIX)("$api, $way", ({ api, way, rows }) => {

@@ -31,7 +31,7 @@ export interface MemoryMiddlewareOptions {
   readonly addCacheControl?: boolean | null;
   /** Whether AGENTS.md files are looked for in the directories the agent works in; default true. */
   readonly nested?: boolean | null;
-  /** Sources the model is told not to change. */
+  /** Sources that the prompt calls read-only. */
   readonly readOnly?: readonly string[] | null;
   /**
    * Files that nobody has vouched for are shown as data, outside the system prompt: paths of sources, or a function of a path and

@@ -3,7 +3,7 @@ import type { AgentMiddleware } from "langchain";
 import { ConfigurationError } from "../errors.ts";
 import { TEAM } from "../internal-symbols.ts";
 import { mayAskByOptions } from "../loop/approval-rules/approval-policy.ts";
-import { asksPeople, type Loop } from "../loop/contract/loop.ts";
+import { type Loop, mustAskPeople } from "../loop/contract/loop.ts";
 import type { WithStages } from "../loop/contract/stages.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
 import type { LoopSpec } from "../loop/graph/build.ts";
@@ -38,7 +38,7 @@ export function delegationMiddleware(options: DelegationOptions): AgentMiddlewar
   return { ...middleware, [TEAM]: team };
 }
 
-/** Tells each team of a loop whom it works for. */
+/** Gives each team of a loop the agent it works for. */
 export function introduceTeams(loop: Loop, spec: LoopSpec): void {
   for (const middleware of loop.middleware) (middleware as WithTeam)[TEAM]?.worksFor({ loop, spec });
 }
@@ -78,7 +78,7 @@ export function teamsMayAsk(middleware: readonly object[]): boolean {
 function memberMayAsk(member: LocalSubAgent): boolean {
   if (!isCompiled(member)) return mayAskByOptions(member) || teamsMayAsk(member.middleware ?? []);
   const { runnable } = member;
-  return runnable instanceof AgentGraph && (asksPeople(runnable.loop) || runnable.loop.asksInside);
+  return runnable instanceof AgentGraph && (mustAskPeople(runnable.loop) || runnable.loop.asksInside);
 }
 
 export function subAgentsOf(loop: Loop): readonly LocalSubAgent[] {

@@ -1,7 +1,7 @@
 /** Profiles of a model: how an agent on it is built, and how the model is made. */
 import type { AgentMiddleware } from "langchain";
 
-/** The subagent every agent has unless told otherwise. Absent: as it is without a profile. */
+/** The subagent that every agent has by default. Absent: as without a profile. */
 export interface GeneralPurposeSubagentConfig {
   readonly enabled?: boolean;
   readonly name?: string;

@@ -10,6 +10,7 @@ import { isRecord } from "../check-options.ts";
 import { isResumed, isSeenInside, isTaskConfig, readChannel, type TaskConfig } from "../engine/engine.ts";
 import { AgentGraph } from "../loop/graph/agent-graph.ts";
 import { withInitialState } from "../loop/task/initial-state.ts";
+import { subagentControlOf } from "../loop/task/subagent-control.ts";
 import { type FilesBack, filesBack } from "./changed-files.ts";
 import { claimFor, type StateBack, type StateValues, stateBack, turnIndex, valuesOf } from "./child-state.ts";
 import { resultOf } from "./result.ts";
@@ -24,6 +25,7 @@ import {
   tooDeep,
   unfinishedWords,
   unknownType,
+  unreadWords,
 } from "./words.ts";
 
 export interface TaskOrder {
@@ -52,7 +54,12 @@ export async function delegate(team: Team, order: TaskOrder, call: TaskCall): Pr
   if (member === undefined || refusal !== undefined) return { text: refusal ?? "", failed: true, update: {} };
   const child = team.runnable(member, call.config.configurable?.[SUBAGENT_RESPONSE_FORMAT_CONFIG_KEY]);
   const errand = await prepare(team, member, child, order, call);
-  const end = await runChild(child, errand.input, errand.config, team.seconds);
+  const working = subagentControlOf(call.config.configurable)?.enter(namespaceOf(call));
+  const end = await runChild(child, errand.input, errand.config, {
+    seconds: team.seconds,
+    stop: working?.stop,
+  }).finally(() => working?.leave(undefined));
+  const unread = working?.leave(end.state) ?? [];
   const result = resultOf(end, errand.taskId, Object.keys(errand.shared));
   const state = (typeof end.state === "object" && end.state !== null ? end.state : {}) as StateValues;
   const files = await bringFiles(member, errand, state, call);
@@ -62,10 +69,15 @@ export async function delegate(team: Team, order: TaskOrder, call: TaskCall): Pr
     text: result.text,
     reason: result.reason,
     changedFiles: files.paths,
-    notes: [...files.notes, ...values.notes],
+    notes: [...files.notes, ...values.notes, ...unread.map(({ content }) => unreadWords(content))],
   };
   const text = result.failed ? unfinishedWords(report) : finishedWords(report);
   return { text, failed: result.failed, update: values.update };
+}
+
+/** As streams name the subagent: the path of tasks from the outermost graph to this call. */
+function namespaceOf({ config }: TaskCall): string {
+  return String(config.configurable?.checkpoint_ns ?? "");
 }
 
 function refusalOf({ name, mode }: LocalSubAgent, { config }: TaskCall): string | undefined {

@@ -5,6 +5,7 @@ import { isRecord } from "../check-options.ts";
 import { TimedOut } from "../loop/calls/limits.ts";
 import { failureWords } from "../loop/failures/failure-words.ts";
 import type { Outcome } from "../loop/messages/outcome.ts";
+import { SubagentStopped } from "../loop/task/subagent-control.ts";
 import type { ChildEnd } from "./run-child.ts";
 import { shortfall, TASK_TOOL } from "./words.ts";
 
@@ -27,6 +28,7 @@ export function resultOf({ state, error }: ChildEnd, taskId: string, given: read
 }
 
 function failure(thrown: unknown): string {
+  if (thrown instanceof SubagentStopped) return thrown.message;
   if (thrown instanceof TimedOut) return `It ${thrown.message}.`;
   const words = failureWords(thrown, { name: TASK_TOOL }, {});
   return words.startsWith("Error: ") ? words.slice("Error: ".length) : words;

@@ -24,24 +24,49 @@ export interface ChildEnd {
   readonly error?: { readonly thrown: unknown };
 }
 
-/** Throws only what is not the child's own: that the run is to stop, control flow of the graph around it, what the caller must mend. */
+/** Throws only what does not belong to the child: an abort, control flow of the graph around it, errors the caller must fix. */
 export async function runChild(
   child: ChildRunnable,
   input: StateValues,
   config: ChildConfig,
-  seconds?: number,
+  limits: { readonly seconds?: number | undefined; readonly stop?: AbortSignal | undefined } = {},
 ): Promise<ChildEnd> {
   const progress: { state?: unknown } = {};
   try {
-    await withDeadline(seconds, config.signal, (given) => {
-      const { signal, release } = linkedSignal(given);
-      return follow(child, input, stoppedBy(config, signal), progress).finally(release);
-    });
+    await withDeadline(limits.seconds, config.signal, (given) =>
+      untilStopped(limits.stop, given, (either) => {
+        const { signal, release } = linkedSignal(either);
+        return follow(child, input, stoppedBy(config, signal), progress).finally(release);
+      }),
+    );
     return { state: progress.state };
   } catch (thrown) {
     if (config.signal?.aborted || (thrown !== null && isGraphBubbleUp(thrown))) throw thrown;
     if (passesGate(thrown)) throw thrown;
     return { state: progress.state, error: { thrown } };
+  }
+}
+
+/** Rejects with the reason of `stop` when it fires, whether or not `body` listens. */
+async function untilStopped(
+  stop: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
+  body: (signal: AbortSignal | undefined) => Promise<void>,
+): Promise<void> {
+  if (stop === undefined) return body(signal);
+  let release = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(stop.reason);
+    stop.addEventListener("abort", fail, { once: true });
+    release = () => stop.removeEventListener("abort", fail);
+  });
+  const work = body(signal ? AbortSignal.any([signal, stop]) : stop);
+  // A child that was stopped has no reader any more.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    release();
   }
 }
 

@@ -69,11 +69,30 @@ export interface AsyncSubAgent {
   readonly callback?: boolean | null;
 }
 
-export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
-export type LocalSubAgent = SubAgent | CompiledSubAgent;
+/** An agent of somebody else that speaks A2A. It works in the background, too. null means absent. */
+export interface A2aSubAgent {
+  readonly name: string;
+  /** By this the model chooses. */
+  readonly description: string;
+  /** Address of the agent, or of its card if it ends in `.json`. */
+  readonly a2a: string;
+  /** Headers of every request to the agent. */
+  readonly headers?: Readonly<Record<string, string>> | null;
+  /** Whether the agent may be in a private network; default false. Loopback always may. */
+  readonly allowPrivate?: boolean | null;
+}
 
-export function isAsyncSubAgent(subAgent: AnySubAgent): subAgent is AsyncSubAgent {
-  return "graphId" in subAgent;
+export type BackgroundSubAgent = AsyncSubAgent | A2aSubAgent;
+export type LocalSubAgent = SubAgent | CompiledSubAgent;
+export type AnySubAgent = LocalSubAgent | BackgroundSubAgent;
+
+export function isAsyncSubAgent(subAgent: AnySubAgent): subAgent is BackgroundSubAgent {
+  return "graphId" in subAgent || "a2a" in subAgent;
+}
+
+/** Whether its tasks are done by an agent of this process, or of its host. */
+export function isHere(subAgent: BackgroundSubAgent): subAgent is AsyncSubAgent {
+  return "graphId" in subAgent && subAgent.url == null;
 }
 
 export function isCompiled(subAgent: LocalSubAgent): subAgent is CompiledSubAgent {
@@ -92,7 +111,7 @@ const DECLARED_KEYS = [
  */
 export function checkedSubAgents(
   given: readonly unknown[],
-  takeAsync?: (subAgent: AsyncSubAgent) => void,
+  takeAsync?: (subAgent: BackgroundSubAgent) => void,
 ): readonly LocalSubAgent[] {
   const names = new Set<string>();
   return given.flatMap((item, index) => {
@@ -117,7 +136,7 @@ function checked(item: unknown, index: number): AnySubAgent {
   if (name !== name.trim()) throw invalid(`The name '${name}' of a subagent has spaces around it`);
   if (typeof description !== "string" || description.trim() === "")
     throw invalid(`The subagent '${name}' needs a description`);
-  if (isAsyncSubAgent(item as AnySubAgent)) return item as AsyncSubAgent;
+  if (isAsyncSubAgent(item as AnySubAgent)) return item as BackgroundSubAgent;
   const subAgent = item as LocalSubAgent;
   if (isCompiled(subAgent)) checkCompiled(subAgent);
   else checkDeclared(subAgent);

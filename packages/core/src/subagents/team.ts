@@ -42,7 +42,7 @@ export class Team {
     this.#build = build;
   }
 
-  /** Told once, when the loop of the agent is there. */
+  /** Called once, when the loop of the agent exists. */
   worksFor(parent: Parent): void {
     this.#parent = parent;
     this.#state = stateOfLoop(parent.loop, parent.spec.stateSchema);

@@ -65,6 +65,7 @@ const REASONS: Readonly<Record<Exclude<Outcome["kind"], "done">, string>> = {
   empty: "It said nothing.",
   budget: "The budget is used up.",
   loop: "It was going in circles.",
+  unverified: "A completion check of its todo list failed.",
 };
 
 export interface Report {
@@ -110,4 +111,10 @@ export function notDeleted(path: string): string {
 
 export function keyTaken(key: string): string {
   return `Note: '${key}' was also set by another call of this turn, whose value was kept. This subagent's was not taken over.`;
+}
+
+/** A message of the user that the subagent has not read; it ended first. */
+export function unreadWords(content: unknown): string {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return `Note: the user wrote this to the subagent, which ended before it read it. Take it into account: ${text}`;
 }

@@ -63,7 +63,7 @@ function textParts({ content }: BaseMessage): readonly Part[] {
   return blockParts(content as readonly Part[]);
 }
 
-/** Calls are told from the message; of images and other media only their kind. */
+/** Calls are taken from the message. Images and other media are named by their kind only. */
 function blockParts(blocks: readonly Part[]): readonly Part[] {
   return blocks.filter(({ type }) => !CALL_BLOCKS.has(String(type))).map(blockPart);
 }

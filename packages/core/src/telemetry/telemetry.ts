@@ -54,7 +54,7 @@ export class Telemetry implements RunObserver {
     this.#position = position;
   }
 
-  /** For an agent inside that has settings of its own: content is told where both allow it, as both redact it. */
+  /** For a nested agent with settings of its own: content is recorded where both allow it, redacted by both. */
   with(settings: TelemetrySettings): Telemetry {
     if (settings === this.#settings) return this;
     const captureContent = settings.captureContent && this.#settings.captureContent;

@@ -73,7 +73,7 @@ describe("replaceText", () => {
       "  const a = 1;",
       "y",
       "STRING_NOT_FOUND",
-      "String not found in file: '  const a = 1;'. Line 2 is similar: compare whitespace and the lines around it",
+      "String not found in file: '  const a = 1;'. The file has these lines, which differ in white space only; give them as old_string:\n```\n\tconst a = 1;\n```",
     ],
     ["a\nb ... a\r\nb", "a\nb", "c", "STRING_NOT_UNIQUE", "String 'a\nb' appears 2 times in file."],
   ])("%j with %j to %j is refused: %s", (text, oldString, newString, code, words) => {

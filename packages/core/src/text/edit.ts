@@ -7,6 +7,7 @@
 import { textFinder } from "./linear-search.ts";
 import { afterLineEnd, countLines, lineEndIndex, normalizeLineEnds } from "./lines.ts";
 import { hasGutter } from "./number-lines.ts";
+import { linesLike } from "./similar-lines.ts";
 
 export type EditErrorCode = "INVALID_ARGUMENT" | "STRING_NOT_FOUND" | "STRING_NOT_UNIQUE";
 
@@ -101,6 +102,9 @@ function hint(text: string, needle: string): string {
   if (hasGutter(needle)) return ". Leave line numbers and the bar after them out of old_string";
   if (needle.endsWith("\n") && text.endsWith(needle.slice(0, -1)))
     return ". The last line of the file has no newline at its end; leave it out of old_string";
+  const lines = linesLike(text, needle);
+  if (lines !== undefined)
+    return `. The file has these lines, which differ in white space only; give them as old_string:\n\`\`\`\n${lines}\n\`\`\``;
   const line = needle
     .split("\n")
     .map((part) => part.trim())

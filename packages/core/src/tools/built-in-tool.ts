@@ -75,6 +75,7 @@ export function backendRuntime(runtime: ToolCallRuntime): BackendRuntime {
     context: runtime.context,
     serverInfo: (runtime as { serverInfo?: BackendRuntime["serverInfo"] }).serverInfo,
     config: runtime.config ?? runtime,
+    toolCallId: callId(runtime),
   };
 }
 

@@ -3,6 +3,7 @@ import { once } from "../once.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
+import { withSimilarPath } from "./similar-path.ts";
 
 const schema = once(() =>
   lenientObject(
@@ -43,7 +44,7 @@ async function edit(args: z.output<ReturnType<typeof schema>>, call: FileCall): 
       signal: call.signal,
     },
   );
-  if (result.error !== undefined) return result;
+  if (result.error !== undefined) return withSimilarPath(result, file.path, call);
   return {
     text: `Successfully replaced ${result.occurrences} occurrence(s) in '${file.path}'`,
     filesUpdate: result.filesUpdate,

@@ -1,3 +1,4 @@
+import type { ToolMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { BackendProtocol, BackendRuntime, ExecuteResponse } from "../backends/backend.ts";
 import { isSandboxProtocol } from "../backends/is-sandbox.ts";
@@ -75,7 +76,11 @@ async function execute(
   const start = performance.now();
   let response: ExecuteResponse;
   try {
-    response = await backend.execute(command, { timeout: seconds, signal: runtime.signal });
+    const report = reporter(runtime);
+    response = await backend.execute(command, {
+      ...{ timeout: seconds, signal: runtime.signal },
+      ...(report && { onOutput: report }),
+    });
   } catch (error) {
     if (SandboxError.isInstance(error)) return fail(`Error: ${error.message}`);
     throw error;
@@ -84,6 +89,17 @@ async function execute(
   const hasFailed = response.exitCode !== 0 && response.exitCode !== null;
   return hasFailed ? fail(text) : succeededCall("execute", runtime, text);
 }
+
+/** Output so far goes to the stream mode `custom`; undefined: nobody can read it. */
+function reporter(runtime: ToolCallRuntime): ((output: string) => void) | undefined {
+  const { writer } = runtime as { writer?: (chunk: unknown) => void };
+  const toolCallId = runtime.toolCallId ?? runtime.toolCall?.id;
+  if (typeof writer !== "function" || toolCallId === undefined) return undefined;
+  return (output) => writer({ type: TOOL_OUTPUT, toolCallId, output });
+}
+
+/** The `type` of a report of output; clients know it by this name. */
+const TOOL_OUTPUT = "tool-output";
 
 interface Timing {
   /** Milliseconds. */
@@ -102,6 +118,13 @@ function words(response: ExecuteResponse, timing: Timing): string {
   return `${shown}${remark}[${ending(response, timing)}]`;
 }
 
+const SUCCEEDED = "Succeeded: exit code 0";
+
+/** Whether the result of a call says that the command exited with 0. The ending stands behind all output. */
+export function isSuccess({ status, text }: ToolMessage): boolean {
+  return status !== "error" && text.endsWith(`[${SUCCEEDED}]`);
+}
+
 function ending({ exitCode, signal }: ExecuteResponse, { took, longest }: Timing): string {
   if (exitCode === null) return "Ended; its exit code is not known";
   if (exitCode === 124 && signal !== undefined) {
@@ -109,7 +132,7 @@ function ending({ exitCode, signal }: ExecuteResponse, { took, longest }: Timing
     return `Stopped after ${seconds} s because its time was up: exit code 124. Ask for a longer timeout (at most ${longest} s) or for less work`;
   }
   if (signal !== undefined) return `Ended by ${signal}: exit code ${exitCode}`;
-  return exitCode === 0 ? "Succeeded: exit code 0" : `Failed: exit code ${exitCode}`;
+  return exitCode === 0 ? SUCCEEDED : `Failed: exit code ${exitCode}`;
 }
 
 /** NUL becomes visible: not every place that keeps messages can store it. */

@@ -66,6 +66,22 @@ describe("file tools", () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ["read_file", { file_path: "/x" }, "Error: File '/x' not found"],
+    [
+      "read_file",
+      { file_path: "/src/mian.ts" },
+      "Error: File '/src/mian.ts' not found. Did you mean '/src/main.ts'?",
+    ],
+    [
+      "read_file",
+      { file_path: "/src/main.js" },
+      "Error: File '/src/main.js' not found. Did you mean '/src/main.ts'?",
+    ],
+    ["read_file", { file_path: "/Main.ts" }, "Error: File '/Main.ts' not found"],
+    [
+      "edit_file",
+      { file_path: "/main.ts", old_string: "a", new_string: "b" },
+      "Error: File '/main.ts' not found. Did you mean '/src/main.ts'?",
+    ],
     ["read_file", { file_path: "/src" }, "Error: '/src' is a directory"],
     [
       "read_file",

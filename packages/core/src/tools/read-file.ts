@@ -9,6 +9,7 @@ import { estimateTokens } from "../tokens.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { type FileAnswer, type FileCall, type FileToolOptions, fileTool } from "./file-tool.ts";
 import { lenientObject } from "./lenient-object.ts";
+import { withSimilarPath } from "./similar-path.ts";
 
 /** Characters of one page. */
 const MAX_PAGE_CHARACTERS = 80_000;
@@ -69,7 +70,7 @@ async function read(
   const { offset, limit } = normalizeReadPagination(args.offset, args.limit);
   const lines = Math.min(limit, DEFAULT_PAGE_LINES);
   const page = await call.backend.read(file.path, offset, lines, { signal: call.signal });
-  if (page.error !== undefined) return page;
+  if (page.error !== undefined) return withSimilarPath(page, file.path, call);
   const { content } = page;
   const mimeType = page.mimeType ?? typeOf(file.path, content);
   if (typeof content !== "string") return showMedia(file.path, content, mimeType);

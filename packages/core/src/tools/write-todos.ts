@@ -22,7 +22,7 @@ const schema = once(() =>
   lenientObject({ todos: z.array(todoSchema).describe("The whole list") }, { json: ["todos"] }),
 );
 
-const NAME = "write_todos";
+export const WRITE_TODOS = "write_todos";
 
 export const WRITE_TODOS_DESCRIPTION =
   "Replace your todo list. For work of several steps: plan them, keep one in_progress, " +
@@ -36,7 +36,7 @@ export interface WriteTodosOptions {
 export function createWriteTodosTool(options: WriteTodosOptions = {}): BuiltInTool {
   return builtInTool({
     effect: "reads",
-    name: NAME,
+    name: WRITE_TODOS,
     description: options.description ?? WRITE_TODOS_DESCRIPTION,
     schema: schema(),
     run: ({ todos }, runtime) => replaceTodos(todos, runtime),
@@ -44,25 +44,22 @@ export function createWriteTodosTool(options: WriteTodosOptions = {}): BuiltInTo
 }
 
 function replaceTodos(todos: Todo[], runtime: ToolCallRuntime): unknown {
-  if (callsInTurn(runtime) > 1)
-    return failedCall(
-      NAME,
-      runtime,
-      `Error: ${NAME} was called more than once in this turn, and each call replaces the list. Nothing was changed: call it once.`,
-    );
-  const messages = [succeededCall(NAME, runtime, summary(todos))];
+  if (callsInTurn(runtime) > 1) return failedCall(WRITE_TODOS, runtime, CALLED_TWICE);
+  const messages = [succeededCall(WRITE_TODOS, runtime, todoSummary(todos))];
   return new Command({ update: { todos, messages } });
 }
 
+export const CALLED_TWICE = `Error: ${WRITE_TODOS} was called more than once in this turn, and each call replaces the list. Nothing was changed: call it once.`;
+
 /** How often the last turn of the model calls this tool. */
-function callsInTurn(runtime: ToolCallRuntime): number {
+export function callsInTurn(runtime: ToolCallRuntime): number {
   const messages = runtime.state?.messages;
   if (!Array.isArray(messages)) return 1;
   const turn = messages.findLast((message) => AIMessage.isInstance(message));
-  return (turn?.tool_calls ?? []).filter((call: { name: string }) => call.name === NAME).length;
+  return (turn?.tool_calls ?? []).filter((call: { name: string }) => call.name === WRITE_TODOS).length;
 }
 
-function summary(todos: readonly Todo[]): string {
+export function todoSummary(todos: readonly Todo[]): string {
   const count = (status: Todo["status"]): number => todos.filter((todo) => todo.status === status).length;
   return `Todo list updated: ${count("completed")} completed, ${count("in_progress")} in progress, ${count("pending")} pending`;
 }

@@ -97,7 +97,7 @@ function spelledOut(value: unknown, key = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([inner, one]) => [inner, spelledOut(one, inner)]));
 }
 
-/** Sorted by name, each name once; what is left out is told. */
+/** Sorted by name, each name once. Omitted tools are reported. */
 export function offeredTools(
   server: string,
   given: readonly ToolDescription[],

@@ -1,4 +1,4 @@
-/** The tool `search_mcp_tools`: finds tools that are not in the window, and puts them there. */
+/** The tool `search_mcp_tools`: finds tools whose definitions are not in the request, and adds them from then on. */
 import { ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
@@ -8,6 +8,7 @@ import type { Snapshot } from "./catalogue.ts";
 import { indexWords, searchTools } from "./tool-index.ts";
 
 export const SEARCH_TOOL = "search_mcp_tools";
+/** Names of the tools that were found; state of the thread. */
 export const STATE_KEY = "_mcp";
 
 const schema = z.object({
@@ -42,6 +43,7 @@ function descriptionOf(index: string): string {
 ${index}`;
 }
 
+/** Characters of a description in the answer. */
 const MOST_DESCRIPTION = 300;
 
 function wordsFor(query: string, found: ReturnType<typeof searchTools>): string {

@@ -1,7 +1,7 @@
 /**
- * The tools of servers as they were last seen.
+ * Keeps the tools that MCP servers offered last, in a file for each server.
  *
- * So that a server is started when one of its tools is called and not before, and a tool that has changed is noticed.
+ * With it a server starts when one of its tools is called and not before, and a changed tool is noticed.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -11,14 +11,14 @@ import { toolDescription } from "../trust/tool-description.ts";
 import type { ToolDescription } from "./offered-tool.ts";
 
 export interface ToolCache {
-  /** Undefined where nothing is known, or what is known is old. `tools` are then still what was last seen. */
+  /** Undefined: this server was never asked. Without `isFresh` the tools are older than a day. */
   get(
     hash: string,
   ): Promise<{ readonly tools: readonly ToolDescription[]; readonly isFresh: boolean } | undefined>;
   put(hash: string, tools: readonly ToolDescription[]): Promise<void>;
 }
 
-/** After that a server is asked again before its tools are offered. */
+/** Tools older than this are asked for again before they are offered. */
 const FRESH_MS = 24 * 60 * 60 * 1_000;
 
 const schema = z.object({ at: z.number(), tools: z.array(toolDescription) });
@@ -33,7 +33,7 @@ export function openToolCache(home: string): ToolCache {
         const { at, tools } = schema.parse(JSON.parse(text));
         return { tools, isFresh: Math.abs(Date.now() - at) < FRESH_MS };
       } catch {
-        // It is written again as soon as the server was asked.
+        // A damaged file counts as absent; the next answer of the server replaces it.
         return undefined;
       }
     },

@@ -1,8 +1,11 @@
 /**
- * A schema without patterns: they are programs of somebody else, and some run for years on thirty characters. The model
- * reads them as words, and who made the schema checks what it is called with.
+ * Removes regular expressions from the JSON schema of a tool.
  *
- * Without a pattern a schema takes more, so what forbids by schemas inside it (`not`, `if`, `oneOf`) is loosened too.
+ * A hostile server can send an expression that takes years to match thirty characters. The model reads the expression
+ * in the description instead, and the server checks the arguments.
+ *
+ * A schema without its pattern accepts more. A keyword such as `not` would then refuse valid arguments, so keywords that
+ * forbid are removed too, and `oneOf` becomes `anyOf`.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -10,8 +13,8 @@ export function withoutPatterns(schema: Schema): Schema {
   return hasPattern(schema) ? (loosened(schema) as Schema) : schema;
 }
 
-/** Names of arguments and definitions, whatever they are called, with a schema each. */
-const NAMED: ReadonlySet<string> = new Set([
+/** Keywords whose value maps free names to schemas. */
+const MAPS_OF_SCHEMAS: ReadonlySet<string> = new Set([
   "properties",
   "$defs",
   "definitions",
@@ -21,6 +24,7 @@ const NAMED: ReadonlySet<string> = new Set([
 /** Keywords whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "required"]);
 const PATTERNS: ReadonlySet<string> = new Set(["pattern", "patternProperties"]);
+/** Keywords that refuse more when the schema inside them accepts more. */
 const FORBIDDING: ReadonlySet<string> = new Set([
   "not",
   "if",
@@ -39,7 +43,9 @@ function hasPattern(schema: unknown): boolean {
   return Object.entries(schema).some(([key, value]) => {
     if (PATTERNS.has(key)) return true;
     if (DATA.has(key)) return false;
-    return NAMED.has(key) && isObject(value) ? Object.values(value).some(hasPattern) : hasPattern(value);
+    return MAPS_OF_SCHEMAS.has(key) && isObject(value)
+      ? Object.values(value).some(hasPattern)
+      : hasPattern(value);
   });
 }
 
@@ -49,10 +55,10 @@ function loosened(schema: unknown): unknown {
   const kept: [string, unknown][] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (PATTERNS.has(key) || FORBIDDING.has(key) || key === "oneOf") continue;
-    // Names that a pattern would have allowed.
+    // Without `patternProperties`, it would refuse the names that the patterns allow.
     if (key === "additionalProperties" && "patternProperties" in schema) continue;
     if (DATA.has(key)) kept.push([key, value]);
-    else if (NAMED.has(key) && isObject(value))
+    else if (MAPS_OF_SCHEMAS.has(key) && isObject(value))
       kept.push([key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, loosened(one)]))]);
     else kept.push([key, loosened(value)]);
   }
@@ -65,10 +71,11 @@ function loosened(schema: unknown): unknown {
   return Object.fromEntries(kept);
 }
 
-const MOST_WORDS = 200;
+/** Characters of a pattern in a description. */
+const MOST_CHARACTERS = 200;
 
 function described(description: unknown, pattern: string): string {
-  const shown = pattern.length > MOST_WORDS ? `${pattern.slice(0, MOST_WORDS - 1)}…` : pattern;
+  const shown = pattern.length > MOST_CHARACTERS ? `${pattern.slice(0, MOST_CHARACTERS - 1)}…` : pattern;
   const words = typeof description === "string" && description !== "" ? `${description} ` : "";
   return `${words}Must match: ${shown}`;
 }

@@ -18,6 +18,7 @@ export function assistantCalls(call: Caller) {
     graph: (id: string, { xray, ...o }: CallOptions & { xray?: boolean | number } = {}) =>
       call("assistants.graph", { ...at(id, o), query: { xray } }),
     schemas: (id: string, o: CallOptions = {}) => call("assistants.schemas", at(id, o)),
+    facts: (id: string, o: CallOptions = {}) => call("assistants.facts", at(id, o)),
     subgraphs: (
       id: string,
       { namespace, recurse, ...o }: CallOptions & { namespace?: string; recurse?: boolean } = {},

@@ -1,14 +1,20 @@
 /** A small client: the routes as functions, typed by their schemas. */
 import type { Route } from "../routes/route.ts";
 import { routeOf } from "../routes.ts";
+import { approvalCalls } from "./approval-calls.ts";
 import { assistantCalls } from "./assistant-calls.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { cronCalls } from "./cron-calls.ts";
 import type { ReconnectOptions } from "./follow-stream.ts";
+import { callRoute } from "./read-answer.ts";
 import { runCalls, runStartCalls } from "./run-calls.ts";
+import { settingsCalls } from "./settings-calls.ts";
+import { signInCalls } from "./sign-in-calls.ts";
 import { storeCalls } from "./store-calls.ts";
 import { threadCalls, threadWorkCalls } from "./thread-calls.ts";
+import { usageCalls } from "./usage-calls.ts";
+import { workspaceCalls } from "./workspace-calls.ts";
 
 export interface ClientOptions extends ConnectionOptions {
   /** How streams that were cut are resumed. */
@@ -26,7 +32,10 @@ export function createClient(options: ClientOptions) {
   const call: Caller = async (name, request = {}) => {
     const route: Route = routeOf(name);
     const body = request.body ?? (route.bodyOptional ? {} : undefined);
-    return (await connection.call(route, { ...request, ...(body === undefined ? {} : { body }) })) as never;
+    return (await callRoute(connection, route, {
+      ...request,
+      ...(body === undefined ? {} : { body }),
+    })) as never;
   };
   return {
     /** Any route by its name in the table. */
@@ -45,5 +54,10 @@ export function createClient(options: ClientOptions) {
     },
     crons: cronCalls(call),
     store: storeCalls(call),
+    approvals: approvalCalls(call),
+    usage: usageCalls(call),
+    workspace: workspaceCalls(call, connection),
+    settings: settingsCalls(call, connection),
+    signIn: signInCalls(call),
   };
 }

@@ -1,7 +1,7 @@
 /** One request: where it goes, what it carries, what its answer means. */
-import { z } from "zod";
 import { HEADER } from "../headers.ts";
-import { fillPath, type Method, type Route } from "../routes/route.ts";
+import { fillPath, type Method } from "../routes/path.ts";
+import type { Route } from "../routes/route.ts";
 import { errorOfResponse, ProtocolError } from "./protocol-error.ts";
 
 /** Answers requests: `fetch` of the platform, or an app of this process. */
@@ -36,8 +36,6 @@ export interface Connection {
   resume(path: string, request: RawRequest): Promise<Response>;
   /** The path of a route with all it was asked, for `resume`. */
   pathOf(route: Pick<Route, "path">, request: Pick<RawRequest, "parameters" | "query">): string;
-  /** The answer of a route as its schema says. */
-  call(route: Route, request: RawRequest): Promise<unknown>;
   /** A path that the server named, if it lies under its base. */
   ownPath(location: string | null): string | undefined;
 }
@@ -89,12 +87,6 @@ export function connect(options: ConnectionOptions): Connection {
     request,
     pathOf,
     resume: (path, raw) => send("GET", path, raw),
-    async call(route, raw) {
-      const response = await request(route, raw);
-      return route.answer instanceof z.ZodType
-        ? readAnswer(route, route.answer, response, raw.signal)
-        : undefined;
-    },
     ownPath(location) {
       if (location === null) return undefined;
       if (/^\/(?![/\\])/.test(location)) return location;
@@ -122,27 +114,6 @@ async function unlessAborted(
     return await Promise.race([answer, aborted]);
   } finally {
     signal.removeEventListener("abort", letGo);
-  }
-}
-
-async function readAnswer(
-  route: Route,
-  schema: z.ZodType,
-  response: Response,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  const { status } = response;
-  try {
-    const body: unknown = status === 204 ? null : await response.json();
-    return schema.parse(body);
-  } catch (cause) {
-    signal?.throwIfAborted();
-    const why = cause instanceof z.ZodError ? `: ${z.prettifyError(cause)}` : "";
-    throw new ProtocolError(`The answer of ${route.method} ${route.path} is not what it should be${why}.`, {
-      status,
-      code: "INVALID_ANSWER",
-      cause,
-    });
   }
 }
 

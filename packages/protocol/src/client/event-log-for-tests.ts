@@ -1,5 +1,5 @@
 /** A server with one run in this process: its events are a list, its connections break where a test says. */
-import { formatEventId, parseEventId } from "../event-id.ts";
+import { formatEventId, parseEventId } from "../events/event-id.ts";
 import { HEADER } from "../headers.ts";
 import { encodeEvent, HEARTBEAT, type WireEvent } from "../sse.ts";
 

@@ -1,7 +1,8 @@
 /** A stream of events that survives its connection: no event twice, none left out. */
-import { parseEventId } from "../event-id.ts";
-import { metadataEvent, parseEventName } from "../events.ts";
+import { parseEventId } from "../events/event-id.ts";
+import { parseEventName } from "../events/event-name.ts";
 import { HEADER } from "../headers.ts";
+import { isIdentifier } from "../identifier.ts";
 import { createSseDecoder, type SseEvent } from "../sse.ts";
 import type { Connection } from "./connection.ts";
 import { ProtocolError } from "./protocol-error.ts";
@@ -143,7 +144,7 @@ function readEvent({ id, event, data }: SseEvent, known: string | undefined): St
     });
   }
   const name = parseEventName(event);
-  const named = name.kind === "metadata" ? metadataEvent.safeParse(value).data?.run_id : undefined;
+  const named = name.kind === "metadata" ? runIdIn(value) : undefined;
   const runId = (id === undefined ? undefined : parseEventId(id)?.runId) ?? named ?? known;
   return {
     ...(id === undefined ? {} : { id }),
@@ -152,6 +153,11 @@ function readEvent({ id, event, data }: SseEvent, known: string | undefined): St
     ...name,
     data: value,
   };
+}
+
+function runIdIn(value: unknown): string | undefined {
+  const { run_id: id } = (value ?? {}) as { readonly run_id?: unknown };
+  return typeof id === "string" && isIdentifier(id) ? id : undefined;
 }
 
 /** Longer timers fire at once. */

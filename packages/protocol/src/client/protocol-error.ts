@@ -1,5 +1,5 @@
 /** The one error of the client: the server said no, or could not be understood or reached. */
-import { type ProblemCode, problem } from "../problems.ts";
+import type { ProblemCode } from "../problems.ts";
 
 /** Codes that no server sends: there was no answer, or one that is not what the route promises. */
 export type ClientCode = "UNREACHABLE" | "INVALID_ANSWER" | "STREAM_LOST";
@@ -62,10 +62,10 @@ function readProblem(text: string): { code?: string; message: string; hint?: str
   } catch {
     return { message: text };
   }
-  const ours = problem.safeParse(body);
-  if (ours.success) return ours.data;
   if (typeof body !== "object" || body === null) return { message: text };
-  const { message, detail, error } = body as Record<string, unknown>;
+  const { code, message, hint, detail, error } = body as Record<string, unknown>;
+  if (typeof code === "string" && typeof message === "string")
+    return { code, message, ...(typeof hint === "string" && { hint }) };
   const said = [message, detail, error].find((value) => typeof value === "string");
   return { message: (said as string | undefined) ?? text };
 }

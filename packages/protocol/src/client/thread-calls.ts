@@ -1,4 +1,5 @@
 import { routeOf } from "../routes.ts";
+import type { RestoreThread, RewindThread } from "../thread-undo.ts";
 import { type BodyOf, type Caller, type CallOptions, type JoinOptions, joined } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { ReconnectOptions, StreamedEvent } from "./follow-stream.ts";
@@ -13,7 +14,8 @@ export function threadCalls(call: Caller, connection: Connection, reconnect: Rec
     update: (id: string, body: BodyOf<"threads.update">, o: CallOptions = {}) =>
       call("threads.update", { ...at(id, o), body }),
     delete: (id: string, o: CallOptions = {}) => call("threads.delete", at(id, o)),
-    copy: (id: string, o: CallOptions = {}) => call("threads.copy", at(id, o)),
+    copy: (id: string, { checkpointId, ...o }: CallOptions & { checkpointId?: string } = {}) =>
+      call("threads.copy", { ...at(id, o), query: { checkpoint_id: checkpointId } }),
     /** All fields: `select` is for `call`. */
     search: (body: Omit<BodyOf<"threads.search">, "select"> = {}, o: CallOptions = {}) =>
       call("threads.search", { ...o, body }),
@@ -51,6 +53,12 @@ export function threadWorkCalls(call: Caller, connection: Connection) {
     /** For the run that goes on (`steer`), or the turn after it (`follow-up`). */
     postMessage: (id: string, body: BodyOf<"threads.postMessage">, o: CallOptions = {}) =>
       call("threads.postMessage", { ...at(id, o), body }),
+    /** Stops one subagent; the run goes on. */
+    stopSubagent: (id: string, body: BodyOf<"threads.stopSubagent">, o: CallOptions = {}) =>
+      call("threads.stopSubagent", { ...at(id, o), body }),
+    /** For one subagent, before its next model call. */
+    steerSubagent: (id: string, body: BodyOf<"threads.steerSubagent">, o: CallOptions = {}) =>
+      call("threads.steerSubagent", { ...at(id, o), body }),
     interrupts: (id: string, o: CallOptions = {}) => call("threads.interrupts", at(id, o)),
     answerInterrupt: (
       id: string,
@@ -83,7 +91,25 @@ export function threadWorkCalls(call: Caller, connection: Connection) {
     },
     diffFiles: (
       id: string,
-      { from, to, skip, ...o }: CallOptions & { from?: string; to?: string; skip?: number } = {},
-    ) => call("threads.diffFiles", { ...at(id, o), query: { from, to, skip } }),
+      {
+        from,
+        to,
+        path,
+        skip,
+        ...o
+      }: CallOptions & { from?: string; to?: string; path?: string; skip?: number } = {},
+    ) => call("threads.diffFiles", { ...at(id, o), query: { from, to, path, skip } }),
+    steps: (id: string, { skip, ...o }: CallOptions & { skip?: number } = {}) =>
+      call("threads.steps", { ...at(id, o), query: { skip } }),
+    rewind: (id: string, body: RewindThread, o: CallOptions = {}) =>
+      call("threads.rewind", { ...at(id, o), body }),
+    restore: (id: string, body: RestoreThread, o: CallOptions = {}) =>
+      call("threads.restore", { ...at(id, o), body }),
+    blame: (id: string, path: string, o: CallOptions = {}) =>
+      call("threads.blame", { ...at(id, o), query: { path } }),
+    compare: (id: string, other: string, o: CallOptions = {}) =>
+      call("threads.compare", { ...o, parameters: { thread_id: id, other_thread_id: other } }),
+    adopt: (id: string, body: BodyOf<"threads.adopt"> = {}, o: CallOptions = {}) =>
+      call("threads.adopt", { ...at(id, o), body }),
   };
 }

@@ -1,6 +1,6 @@
 /** Events of runs to what a screen shows: pure, and the same event twice changes nothing. */
-import { parseEventId } from "../event-id.ts";
-import { parseEventName } from "../events.ts";
+import { parseEventId } from "../events/event-id.ts";
+import { parseEventName } from "../events/event-name.ts";
 import type { Thread, ThreadStatus } from "../threads.ts";
 import { beginRun, endRun, failRun, replaceRun } from "./fold-run.ts";
 import {

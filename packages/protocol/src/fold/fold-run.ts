@@ -1,5 +1,6 @@
 /** The beginning and the end of runs. */
-import { agentOutcome, runStatus } from "../runs.ts";
+import { isRunStatus } from "../run-status.ts";
+import type { AgentOutcome } from "../runs.ts";
 import { mapAgents } from "./agents.ts";
 import { settleCalls } from "./messages-of-agent.ts";
 import { string } from "./read-message.ts";
@@ -45,9 +46,9 @@ export function replaceRun(screen: Screen, data: unknown): Screen {
 
 /** A server that does not say how it ended: it failed if an error came, waits if something waits, else it succeeded. */
 export function endRun(screen: Screen, data: unknown): Screen {
-  const said = runStatus.safeParse(isRecord(data) ? data.status : undefined);
+  const said = isRecord(data) ? data.status : undefined;
   const guessed = screen.run.error ? "error" : screen.interrupts.length > 0 ? "interrupted" : "success";
-  const status = said.success ? said.data : guessed;
+  const status = isRunStatus(said) ? said : guessed;
   const waits = status === "interrupted" && screen.interrupts.length > 0;
   const open = waits ? "waiting" : "stopped";
   const settled = mapAgents(screen, (agent) => ({
@@ -60,10 +61,16 @@ export function endRun(screen: Screen, data: unknown): Screen {
   }));
   const main =
     status === "error" || status === "timeout" ? { ...settled.main, status: "error" as const } : settled.main;
-  const outcome = agentOutcome.safeParse(isRecord(data) ? data.outcome : undefined);
+  const outcome = isRecord(data) ? readOutcome(data.outcome) : undefined;
   return {
     ...settled,
     main,
-    run: { ...screen.run, status, ...(outcome.success && { outcome: outcome.data }) },
+    run: { ...screen.run, status, ...(outcome && { outcome }) },
   };
+}
+
+function readOutcome(value: unknown): AgentOutcome | undefined {
+  if (!isRecord(value) || typeof value.kind !== "string") return undefined;
+  if (value.detail !== undefined && typeof value.detail !== "string") return undefined;
+  return value as AgentOutcome;
 }

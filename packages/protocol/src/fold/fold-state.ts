@@ -182,9 +182,11 @@ function countUsage(screen: Screen, messages: readonly ShownMessage[]): Screen {
 }
 
 function add(sum: Usage, more: Usage, less: Usage = { input: 0, output: 0, total: 0 }): Usage {
+  const cached = (sum.cached ?? 0) + (more.cached ?? 0) - (less.cached ?? 0);
   return {
     input: sum.input + more.input - less.input,
     output: sum.output + more.output - less.output,
     total: sum.total + more.total - less.total,
+    ...(cached > 0 && { cached }),
   };
 }

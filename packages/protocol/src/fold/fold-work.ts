@@ -6,8 +6,15 @@ import type { Screen } from "./screen.ts";
 import { isRecord, withField } from "./share.ts";
 
 const MOST_CUSTOM = 50;
+/** The report of a command's output so far. */
+const TOOL_OUTPUT = "tool-output";
 
 export function foldCustom(screen: Screen, place: string, data: unknown): Screen {
+  const reported = isRecord(data) && data.type === TOOL_OUTPUT ? string(data.toolCallId) : undefined;
+  if (isRecord(data) && reported !== undefined)
+    return changeAgent(screen, place, ({ messages }) => ({
+      messages: changeCall(messages, reported, { progress: { output: data.output } }),
+    }));
   return changeAgent(screen, place, ({ custom }) => ({ custom: [...custom, data].slice(-MOST_CUSTOM) }));
 }
 

@@ -42,6 +42,7 @@ function shown(
     streaming,
     ...(read.name === undefined ? {} : { name: read.name }),
     ...(read.usage === undefined ? {} : { usage: read.usage }),
+    ...(read.model === undefined ? {} : { model: read.model }),
   };
 }
 
@@ -115,6 +116,7 @@ export function putPiece(messages: Messages, read: ReadMessage): Messages {
     streaming: true,
     ...((read.name ?? before?.name) === undefined ? {} : { name: read.name ?? before?.name }),
     ...((read.usage ?? before?.usage) === undefined ? {} : { usage: read.usage ?? before?.usage }),
+    ...((read.model ?? before?.model) === undefined ? {} : { model: read.model ?? before?.model }),
   };
   return index === -1 ? [...messages, next] : replaced(messages, index, next);
 }

@@ -29,6 +29,7 @@ export interface ReadMessage {
   readonly failed: boolean;
   readonly name: string | undefined;
   readonly usage: Usage | undefined;
+  readonly model: string | undefined;
 }
 
 const ROLES: Readonly<Record<string, ReadMessage["role"]>> = {
@@ -68,6 +69,7 @@ export function readMessage(value: unknown): ReadMessage | undefined {
     failed: value.status === "error",
     name: string(value.name),
     usage: readUsage(value.usage_metadata),
+    model: readModel(value.response_metadata),
   };
 }
 
@@ -124,7 +126,18 @@ function readCallPiece(value: unknown): ReadCallPiece[] {
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const [input, output] = [number(value.input_tokens), number(value.output_tokens)];
-  return { input, output, total: number(value.total_tokens) || input + output };
+  const cached = isRecord(value.input_token_details) ? number(value.input_token_details.cache_read) : 0;
+  return {
+    input,
+    output,
+    total: number(value.total_tokens) || input + output,
+    ...(cached > 0 && { cached }),
+  };
+}
+
+function readModel(metadata: unknown): string | undefined {
+  if (!isRecord(metadata)) return undefined;
+  return string(metadata.model_name) || string(metadata.model) || undefined;
 }
 
 export function list(value: unknown): readonly unknown[] {

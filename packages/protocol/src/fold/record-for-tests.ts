@@ -1,6 +1,6 @@
 /** Runs of real agents as the events a server would send. */
-import { formatEventId } from "../event-id.ts";
-import { formatEventName } from "../events.ts";
+import { formatEventId } from "../events/event-id.ts";
+import { formatEventName } from "../events/event-name.ts";
 
 /** The part of an agent that is used. */
 interface StreamingAgent {

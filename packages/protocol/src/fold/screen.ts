@@ -1,10 +1,13 @@
 /** The screen of a thread: plain data, never changed in place, unchanged parts the same objects. */
-import type { AgentOutcome, RunStatus } from "../runs.ts";
+import type { RunStatus } from "../run-status.ts";
+import type { AgentOutcome } from "../runs.ts";
 
 export interface Usage {
   readonly input: number;
   readonly output: number;
   readonly total: number;
+  /** Tokens of `input` that came from the provider's cache. Absent: none. */
+  readonly cached?: number;
 }
 
 /**
@@ -45,6 +48,8 @@ export interface ShownMessage {
   readonly streaming: boolean;
   readonly name?: string;
   readonly usage?: Usage;
+  /** The model that wrote it, as its provider names it. */
+  readonly model?: string;
 }
 
 export interface ShownTodo {

@@ -1,4 +1,4 @@
-/** The schemas of routes as JSON Schema, with names for those that are exported. */
+/** Turns the zod schemas of routes into JSON Schema for the OpenAPI document. Exported schemas keep their names. */
 import { z } from "zod";
 import * as assistants from "../assistants.ts";
 import * as crons from "../crons.ts";
@@ -23,7 +23,7 @@ export interface Shapes {
   readonly named: Readonly<Record<string, JsonSchema>>;
 }
 
-/** Schemas of requests are shown as they go in, schemas of answers as they come out. */
+/** Zod schemas can differ by side: requests show the values before parsing, answers the values after it. */
 type Side = "input" | "output";
 const sideOf = (part: Part): Side => (part === "answer" ? "output" : "input");
 
@@ -38,23 +38,24 @@ export function shapesOf(table: readonly Route[]): Shapes {
     return name === undefined ? (sets[sideOf(part)][idOf(route, part)] as JsonSchema) : { $ref: refTo(name) };
   };
   const named: Record<string, JsonSchema> = {};
-  const note = (value: unknown, side: Side): void => {
+  /** Adds the schemas that `value` refers to, and those that they refer to. */
+  const collect = (value: unknown, side: Side): void => {
     if (typeof value !== "object" || value === null) return;
     const { $ref } = value as { readonly $ref?: string };
     const name = $ref?.slice(PREFIX.length);
     if (name !== undefined && !(name in named)) {
       named[name] = sets[side][name] as JsonSchema;
-      note(named[name], side);
+      collect(named[name], side);
     }
-    for (const inner of Object.values(value)) note(inner, side);
+    for (const inner of Object.values(value)) collect(inner, side);
   };
   for (const route of table)
-    for (const part of PARTS) if (isSchema(route[part])) note(of(route, part), sideOf(part));
-  for (const name of ["Message", "Problem"]) note({ $ref: refTo(name) }, "output");
+    for (const part of PARTS) if (isSchema(route[part])) collect(of(route, part), sideOf(part));
+  for (const name of ["Message", "Problem"]) collect({ $ref: refTo(name) }, "output");
   return { of, named };
 }
 
-/** Objects that are exported, by the names of their types. */
+/** Names of the exported object schemas, such as `Thread`. */
 const NAMES: ReadonlyMap<z.ZodType, string> = new Map(
   Object.entries({
     ...{ ...assistants, ...threads, ...runs, ...crons, ...store, ...threadWork, ...server },
@@ -88,7 +89,7 @@ function schemaSet(table: readonly Route[], io: Side): Record<string, JsonSchema
   );
 }
 
-/** Text in a query is shown as what it means; answers may have more fields than are known. */
+/** Query parameters are text; `means` is the type that the text stands for, and is shown instead. Extra fields are allowed. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
   const schema = jsonSchema as Record<string, unknown>;
   const { means, description } = schema as { means?: Record<string, unknown>; description?: string };

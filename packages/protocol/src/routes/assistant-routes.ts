@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  agentFacts,
   assistant,
   assistantGraph,
   assistantGraphQuery,
@@ -99,6 +100,15 @@ export const assistantRoutes = [
     parameters: one,
     answer: graphSchemas,
     standard: true,
+  },
+  {
+    name: "assistants.facts",
+    method: "GET",
+    path: "/assistants/:assistant_id/facts",
+    summary: "Tells the model, window, price and budget of the agent, and the tokens that each request has.",
+    parameters: one,
+    answer: agentFacts,
+    standard: false,
   },
   {
     name: "assistants.subgraphs",

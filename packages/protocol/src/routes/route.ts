@@ -1,49 +1,40 @@
-/** One route as data: what tests walk and the reference is made from. */
+/** The description of one route. The server, the client, the tests, OpenAPI and docs/api.md are made from it. */
 import { z } from "zod";
 import { identifier } from "../ids.ts";
 import type { ProblemCode } from "../problems.ts";
-
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+import type { Method } from "./path.ts";
 
 export interface Route {
-  /** `<resource>.<what it does>`, unique. */
+  /** Unique: `<resource>.<action>`, such as `threads.count`. */
   readonly name: string;
   readonly method: Method;
-  /** With `:name` for what `parameters` says. */
+  /** Each `:name` in it is a field of `parameters`. */
   readonly path: string;
   /** One sentence. */
   readonly summary: string;
   readonly parameters?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** Whether the request may come without a body. */
+  /** True when the body may be left out. */
   readonly bodyOptional?: boolean;
   /**
-   * A schema of JSON; `events` is a stream of server-sent events, `bytes` a file as it is, `nothing` an answer
-   * without a body (204, or 202 for what goes on afterwards: LangGraph's SDK reads JSON from every other status).
+   * The schema of a JSON answer, or: `events`, a stream of server-sent events; `bytes`, a file; `nothing`, no body.
+   * `nothing` has the status 204, or 202 when the work goes on. LangGraph's SDK reads JSON from every other status.
    */
   readonly answer: z.ZodType | "events" | "bytes" | "nothing";
-  /** A listing: the field that `X-Pagination-Next` of the answer is handed back as for the next page. */
+  /** For listings: the client sends the answer's header `X-Pagination-Next` in this field to get the next page. */
   readonly pages?: "offset" | "before";
-  /** Problems beside those of every route: see `problemsOf`. */
+  /** Errors of this route, beside those that every route has (`problemsOf`). */
   readonly problems?: readonly ProblemCode[];
-  /** LangGraph's servers have it too. Others are ours. */
+  /** True when callers need no token. */
+  readonly open?: boolean;
+  /** True when LangGraph's servers have the route too. */
   readonly standard: boolean;
 }
 
-/** The names in a path that mean an id. */
+/** The schema of `parameters` for a path with these ids. */
 export function ids<Name extends string>(...names: readonly Name[]) {
   return z.object(
     Object.fromEntries(names.map((name) => [name, identifier])) as Record<Name, typeof identifier>,
   );
-}
-
-/** `/threads/:thread_id` with its names filled in, each one part of the path and no more. */
-export function fillPath(path: string, parameters: Readonly<Record<string, string>>): string {
-  return path.replace(/:([a-z_]+)/g, (_, name: string) => {
-    const value = parameters[name];
-    if (!value) throw new TypeError(`The path ${path} needs '${name}'.`);
-    if (value === "." || value === "..") throw new TypeError(`'${value}' cannot be a part of a path.`);
-    return encodeURIComponent(value);
-  });
 }

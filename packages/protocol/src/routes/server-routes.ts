@@ -34,4 +34,20 @@ export const serverRoutes = [
     answer: openApi,
     standard: true,
   },
+  {
+    name: "server.docs",
+    method: "GET",
+    path: "/docs",
+    summary: "Shows this reference as a page without scripts.",
+    answer: "bytes",
+    standard: true,
+  },
+  {
+    name: "server.metrics",
+    method: "GET",
+    path: "/metrics",
+    summary: "Gives measurements of this process as text for Prometheus.",
+    answer: "bytes",
+    standard: true,
+  },
 ] as const satisfies readonly Route[];

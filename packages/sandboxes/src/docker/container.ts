@@ -21,8 +21,8 @@ export const TTL_LABEL = "deepwright-ttl";
 const CPU_PERIOD = 100_000;
 
 /**
- * What the engine is asked for. Its first process is our keeper, as root without any capability, so that no command
- * can end it or pretend that the container is in use.
+ * The request that creates the container. Its first process is our keeper, as root without any capability, so that no
+ * command can end it or pretend that the container is in use.
  */
 export function containerSpec(
   settings: DockerSettings,

@@ -42,7 +42,7 @@ export interface DockerBackendOptions extends BaseSandboxOptions {
   readonly maxFileBytes: number;
   /** The container is ours alone: what has no mark and no parent is a command's, and one that cannot be stopped ends it. */
   readonly isOurs: boolean;
-  /** Told when the container is used, and again while it is. */
+  /** Called when the container is used, and again while it is. */
   onUse?(): void;
   /** Ends the container. */
   end(): Promise<void>;

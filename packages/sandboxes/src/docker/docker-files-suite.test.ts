@@ -6,8 +6,8 @@ import { testPlaces } from "./engine-for-tests.ts";
 const places = testPlaces(({ plainImage }) => ({ image: plainImage }));
 
 /**
- * What depends on how bytes get in and out of a container. The rest is the same for every sandbox, and takes minutes here:
- * with TEST_CONTAINER_FILES=1 it is run too.
+ * Topics that depend on how bytes get in and out of a container. The others are the same for every sandbox and take
+ * minutes here; TEST_CONTAINER_FILES=1 runs them too.
  */
 const TOPICS = ["write, append and delete", "transfer", "the protocol"];
 const NAME = "the files of a container with busybox";

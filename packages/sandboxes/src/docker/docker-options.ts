@@ -40,7 +40,7 @@ export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxO
   readonly image?: string | null;
   /** Whether an image that is not there is pulled; default true. */
   readonly pull?: boolean | null;
-  /** Told in words how a pull goes on. */
+  /** Called with lines about the progress of a pull. */
   readonly onPull?: ((progress: string) => void) | null;
   /** Default `none`: there is no network but the container's own loopback. `open`: what the engine's bridge reaches. */
   readonly network?: "none" | "open" | null;

@@ -17,7 +17,7 @@ export interface EgressOptions {
    * these hosts, and begins again to the host, whose certificate is checked.
    */
   readonly inject?: readonly InjectedHeader[];
-  /** Told of each connection that was refused or made, for logs; no header, no path. */
+  /** Called for each connection that was refused or made, for logs; without headers and paths. */
   readonly onConnection?: (event: EgressEvent) => void;
 }
 

@@ -1,4 +1,4 @@
-/** SOCKS version 5: connections by name, without authentication. */
+/** The proxy as a SOCKS 5 server: only connections to hosts by name, without authentication. */
 import type { Socket } from "node:net";
 import { NotConnected } from "./gate.ts";
 import { canonicalHost, type HostResult, printable, type Target } from "./host-name.ts";
@@ -17,21 +17,21 @@ const REPLY = {
   noSuchCommand: 7,
   noSuchAddressType: 8,
 } as const;
-/** By the type of address in a request: 1 is IPv4, 3 a name, 4 IPv6. */
+/** Length of the address in a request, by its type: 1 is IPv4, 3 a name, 4 IPv6. */
 const ADDRESS_LENGTH: Readonly<Record<number, (bytes: Buffer) => number>> = {
   1: () => 4,
   3: (bytes) => 1 + bytes[4]!,
   4: () => 16,
 };
 
-/** Speaks with a client whose first byte was the version. */
+/** Serves a client whose first byte is the version. `gate` decides which hosts it may reach. */
 export async function serveSocks(client: Socket, parts: TunnelParts): Promise<void> {
   const { gate } = parts;
   const greeting = await take(client, parts, (bytes) => 2 + (bytes[1] ?? Number.POSITIVE_INFINITY));
   if (!greeting) return void client.destroy();
-  const isOpen = greeting.subarray(2).includes(NO_AUTHENTICATION);
-  client.write(Buffer.from([SOCKS_VERSION, isOpen ? NO_AUTHENTICATION : 0xff]));
-  if (!isOpen) return void client.end();
+  const takesNoAuthentication = greeting.subarray(2).includes(NO_AUTHENTICATION);
+  client.write(Buffer.from([SOCKS_VERSION, takesNoAuthentication ? NO_AUTHENTICATION : 0xff]));
+  if (!takesNoAuthentication) return void client.end();
   const request = await take(client, parts, requestLength);
   if (!request) return void client.destroy();
   if (request[0] !== SOCKS_VERSION || request[1] !== CONNECT) return reply(client, REPLY.noSuchCommand);
@@ -58,14 +58,14 @@ function targetOf(request: Buffer, port: number): HostResult<Target> {
   return port === 0 ? { refusal: "has no valid port" } : { value: { host: host.value, port } };
 }
 
-/** A request of a type that is not known is as long as its head. */
+/** Bytes of a request. One with an unknown type of address ends after its head, and is refused. */
 function requestLength(bytes: Buffer): number {
   if (bytes.length < 5) return Number.POSITIVE_INFINITY;
   const length = ADDRESS_LENGTH[bytes[3]!];
   return length ? 4 + length(bytes) + 2 : 5;
 }
 
-/** Waits for as many bytes as `length` says, and takes them. */
+/** Waits for as many bytes as `length` returns, and reads them. Undefined: the client left or was too slow. */
 async function take(
   client: Socket,
   { gate }: TunnelParts,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigurationError, SandboxError } from "deepwright";
+import { openSandboxCounts } from "deepwright/internal";
 import { describe, expect, test } from "vitest";
 import { eventually, until } from "../../../../scripts/test-time.ts";
 import { createSandbox, type OpenedSandbox, type SandboxProvider } from "../index.ts";
@@ -75,6 +76,16 @@ describe("options", () => {
     });
     expect(own.log).toEqual([]);
   });
+});
+
+test("a sandbox is counted from its opening until it is let go of", async () => {
+  const provider = { ...testProvider(), name: "counted" };
+  const source = createSandbox({ provider });
+  const lease = await source.lease();
+  expect(openSandboxCounts().get("counted")).toBe(1);
+  await lease.release();
+  await source.close();
+  expect(openSandboxCounts().get("counted")).toBe(0);
 });
 
 describe("keys", () => {

@@ -1,5 +1,6 @@
 /** The sandbox of one key in this process: opened when it is first needed, kept while it is used, ended in time. */
 import { SandboxError } from "deepwright";
+import { countOpenSandbox } from "deepwright/internal";
 import type { OpenedSandbox, Sandbox, SandboxProvider } from "../provider.ts";
 import { type FoundSandbox, findOrOpen, isLost } from "./find-or-open.ts";
 import { inTurn } from "./in-turn.ts";
@@ -22,6 +23,8 @@ interface Held extends HeldSandbox {
   readonly upkeep: Upkeep;
   /** Something was done in it. */
   hasWorked: boolean;
+  /** Ends its place in the count of open sandboxes. */
+  readonly uncount: () => void;
 }
 
 export interface Use {
@@ -116,6 +119,7 @@ export class LeaseSlot {
     await this.#opening.stop(released());
     const held = this.#held;
     if (held !== undefined) await this.#letGo(held, keep);
+    held?.uncount();
     this.#held = undefined;
     await Promise.all(this.#endings);
   }
@@ -164,6 +168,7 @@ export class LeaseSlot {
       isReplacement,
       generation: this.#generation,
       hasWorked: false,
+      uncount: countOpenSandbox(this.provider.name),
     };
     this.#held = held;
     this.#lastId = opened.id;
@@ -176,6 +181,7 @@ export class LeaseSlot {
   #lose(held: Held): void {
     if (this.#held !== held) return;
     this.#held = undefined;
+    held.uncount();
     held.upkeep.stop();
     if (!held.hasWorked) this.#dead.add(held.opened.id);
     this.#inBackground(held.hasWorked ? held.opened.detach() : held.opened.destroy());
@@ -185,6 +191,7 @@ export class LeaseSlot {
   #expire(held: Held): void {
     if (this.#held !== held) return;
     this.#held = undefined;
+    held.uncount();
     if (this.#settings.scope === "thread") this.#dead.add(held.opened.id);
     this.#inBackground(this.#letGo(held, this.#settings.scope === "assistant"));
   }

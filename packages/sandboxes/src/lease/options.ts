@@ -45,7 +45,7 @@ export interface CreateSandboxOptions {
    * values are struck out of what tools answer, which stops an accident and not an attempt.
    */
   readonly secrets?: Readonly<Record<string, string>> | null;
-  /** Told when a sandbox was gone and a fresh one took its place. What it throws, the call that needed it throws. */
+  /** Called when a sandbox was gone and a new one took its place. If it throws, the call that needed the sandbox throws the same. */
   readonly onReplaced?: ((event: ReplacedSandbox) => void) | null;
 }
 

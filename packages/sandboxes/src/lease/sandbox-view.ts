@@ -68,7 +68,7 @@ export class SandboxView implements Sandbox {
 
   async execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse> {
     return this.#in(options, async (sandbox, takeNote) => {
-      const response = await sandbox.execute(command, options);
+      const response = await sandbox.execute(command, options && redacted(options, this.#secrets));
       const output = redactSecrets(response.output, this.#secrets);
       const note = takeNote();
       return { ...response, output: note === undefined ? output : `[${note}]\n${output}` };
@@ -202,4 +202,9 @@ function has<Method extends Optional>(sandbox: Sandbox, method: Method): NonNull
   const act = sandbox[method];
   if (act !== undefined) return act.bind(sandbox) as NonNullable<Sandbox[Method]>;
   throw new DeepwrightError("NOT_SUPPORTED", `This sandbox has no '${method}'.`);
+}
+
+function redacted(options: ExecuteOptions, secrets: Readonly<Record<string, string>>): ExecuteOptions {
+  const { onOutput } = options;
+  return onOutput ? { ...options, onOutput: (tail) => onOutput(redactSecrets(tail, secrets)) } : options;
 }

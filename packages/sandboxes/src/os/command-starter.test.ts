@@ -34,6 +34,15 @@ it("when the shell that starts commands is killed, those that run go on, and the
   await until(() => starters(opened.id).length === 0);
 });
 
+it("a command that begins before the death of its shell is noticed is started by another shell", async () => {
+  const opened = await openFor();
+  for (let round = 0; round < 5; round += 1) {
+    expect(await run(opened, `echo ${round}`)).toBe(`${round}\n`);
+    for (const pid of starters(opened.id)) process.kill(pid, "SIGKILL");
+    expect(await run(opened, "echo next")).toBe("next\n");
+  }
+});
+
 it("when all that start commands are killed, what they started has ended, and the next command runs", async () => {
   const opened = await openFor();
   const mark = `60${Math.random().toString().slice(2, 8)}`;

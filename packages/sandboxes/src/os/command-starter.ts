@@ -52,9 +52,21 @@ export class CommandStarter {
     this.#directory = join(request.directory, "calls");
   }
 
-  /** `output` is the path of a pipe that somebody reads, and holds open for writing until this resolves. */
+  /**
+   * Starts a command. `output` is the path of a pipe that somebody reads, and holds open for writing until this resolves.
+   * A shell that was killed from outside may not be known to be gone yet: then another shell starts the command.
+   */
   async begin(args: readonly string[], output: string): Promise<ReportedCommand> {
     const shell = this.#usable();
+    try {
+      return await this.#beginIn(shell, args, output);
+    } catch (error) {
+      if (shell.isUsable) throw error;
+      return this.#beginIn(this.#usable(), args, output);
+    }
+  }
+
+  async #beginIn(shell: StarterShell, args: readonly string[], output: string): Promise<ReportedCommand> {
     this.#count += 1;
     const name = String(this.#count);
     const path = join(this.#directory, name);

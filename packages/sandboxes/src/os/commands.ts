@@ -39,8 +39,8 @@ export interface CommandSettings {
   readonly timeout: number;
   readonly maxOutputBytes: number;
   /**
-   * What is put before the shell, for one command; `leave` when that has ended. `closed` is relative to the workspace.
-   * `isTest`: it is our own test.
+   * The words before the shell for one command; call `leave` of the result when the command has ended. Paths of `closed`
+   * are relative to the workspace. `isTest`: the command is our self-test.
    */
   enter(isTest: boolean, closed: ClosedPaths): CommandEntry;
 }
@@ -84,7 +84,7 @@ export class Commands {
   }
 
   async #execute(command: string, options: ExecuteOptions, isTest: boolean): Promise<ExecuteResponse> {
-    const { signal, timeout = this.#settings.timeout } = options;
+    const { signal, timeout = this.#settings.timeout, onOutput } = options;
     if (!(timeout > 0))
       throw new SandboxError(`timeout must be more than 0 seconds, not ${timeout}.`, "INVALID_COMMAND");
     signal?.throwIfAborted();
@@ -92,7 +92,7 @@ export class Commands {
     const controller = new AbortController();
     const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
     const entry = this.#settings.enter(isTest, options.closed ?? NOTHING_CLOSED);
-    const running = this.#run(command, timeout, stop, entry);
+    const running = this.#run(command, { timeoutSeconds: timeout, signal: stop, onOutput }, entry);
     this.#running.set(controller, running);
     try {
       const response = await running;
@@ -119,8 +119,7 @@ export class Commands {
 
   async #run(
     command: string,
-    timeoutSeconds: number,
-    signal: AbortSignal,
+    bounds: Pick<RunCommandOptions, "timeoutSeconds" | "signal" | "onOutput">,
     { launch, begin, openReport, watch, leave }: CommandEntry,
   ): Promise<ExecuteResponse> {
     const {
@@ -159,9 +158,8 @@ export class Commands {
       const response = await runCommand(command, {
         cwd: "/",
         env,
-        timeoutSeconds,
+        ...bounds,
         maxOutputBytes,
-        signal,
         openPipe: () => pipeOf(owner),
         ...(begun === undefined ? {} : { begin: begun }),
         launch: (shell) => {

@@ -1,9 +1,9 @@
 /**
- * What the programs that set a command up say of it, in a file that no command sees or has open: words in its output
- * cannot be distinguished from its own.
+ * Reports of the programs that set up the sandbox of a command. They write into a file that the command cannot see, because
+ * words in its output could come from the command itself.
  *
- * It begins with room for what is said, so that nothing is lost where a disk is full, and nobody finds it by name once
- * the command has begun.
+ * The file begins with room for the report, so that a full disk loses nothing. It has no name any more once the command
+ * runs.
  */
 import { close, fchownSync, openSync, readSync, writeSync } from "node:fs";
 import type { Owner } from "./lease/lease-directory.ts";

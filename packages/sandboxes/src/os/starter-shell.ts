@@ -60,7 +60,7 @@ export class StarterShell {
     return this.#isUsable;
   }
 
-  /** `name` is that of the file with the words. */
+  /** Starts the command in the file `name`. Rejects only if the command was not started. */
   async begin(name: string): Promise<BegunCommand> {
     const helper = await new Promise<Helper>((resolve, reject) => {
       this.#waiting.push({ name, resolve, reject });

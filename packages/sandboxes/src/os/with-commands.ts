@@ -1,12 +1,12 @@
 /** A backend for files that runs commands too. */
 import type { BackendProtocol, BackendRuntime, ExecuteOptions, ExecuteResponse } from "deepwright";
-import { noteCommand, withMembers } from "deepwright/internal";
+import { recordedCommand, withMembers } from "deepwright/internal";
 import type { Sandbox } from "../provider.ts";
 
-/** Told of each file operation before it begins, with the paths that it may change, and what it returns of the end. */
+/** Called before each file operation with the paths it may change. The function it returns is called at the end. */
 export type Prepare = (changed: readonly string[]) => (isDone: boolean) => void;
 
-/** Before each file operation `prepare` is called. */
+/** The same backend, with `prepare` called before each file operation. */
 export function withPreparation<Backend extends BackendProtocol>(files: Backend, prepare: Prepare): Backend {
   return withMembers(files, {}, (key, method) => {
     if (key === "withRuntime")
@@ -39,9 +39,9 @@ function changedBy(method: PropertyKey, [first]: readonly unknown[]): readonly s
 export interface AddedCommands {
   readonly id: string;
   readonly commandNote: string | undefined;
-  /** Absent: that of the files. */
+  /** Absent: the working directory of the files. */
   readonly workingDirectory?: string;
-  /** The directory that commands change, by which they are noted with a thread. */
+  /** The directory that commands change; a thread notes its commands under this name. */
   readonly noted: string;
   execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse>;
 }
@@ -62,10 +62,8 @@ export function withCommands(files: BackendProtocol, commands: AddedCommands): S
     withRuntime: (runtime: BackendRuntime) => {
       const noting: AddedCommands = {
         ...commands,
-        execute: async (command, options) => {
-          await noteCommand(command, commands.noted, runtime);
-          return commands.execute(command, options);
-        },
+        execute: (command, options) =>
+          recordedCommand(command, commands.noted, runtime, () => commands.execute(command, options)),
       };
       const bound = (files as Bindable).withRuntime?.(runtime) ?? files;
       return bound instanceof Promise

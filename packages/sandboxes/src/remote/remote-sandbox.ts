@@ -43,7 +43,7 @@ export interface MachineRunResult {
 }
 
 /**
- * What a vendor's SDK has to do. Each method throws a `SandboxError` (see `vendor-errors.ts`) where the service fails,
+ * The operations that a vendor's SDK has to offer. Each method throws a `SandboxError` (see `vendor-errors.ts`) where the service fails,
  * and may throw anything once its signal is aborted.
  */
 export interface RemoteMachine {

@@ -1,4 +1,4 @@
-/** How Runloop's devboxes are made, found and ended. */
+/** Creates, finds and ends sandboxes at Runloop, which calls them devboxes. */
 import type { Devbox, RunloopSDK } from "@runloop/api-client";
 import type { DevboxCreateParams, DevboxView } from "@runloop/api-client/resources/devboxes/devboxes";
 import { SandboxError } from "deepwright";
@@ -14,7 +14,7 @@ const RUNLOOP: Vendor = {
   vendor: "Runloop",
   keyHint: "Set RUNLOOP_API_KEY, or pass apiKey, to a key that may do this.",
 };
-/** A command of ours cannot run twice, so a request may be sent again. */
+/** Retries of the SDK. They are safe: our commands refuse to run twice. */
 const RETRIES = 2;
 const PAGE = 100;
 const RESUME_SECONDS = 300;
@@ -30,7 +30,7 @@ export class RunloopProvider extends CloudProvider<RunloopSDK, Devbox> {
     this.#calls = new VendorCalls(RUNLOOP, [settings.apiKey ?? process.env.RUNLOOP_API_KEY]);
   }
 
-  /** One that was suspended is resumed; its files are there. */
+  /** Resumes a suspended devbox with its files. Undefined: it has ended. */
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
     request.signal?.throwIfAborted();
     const devbox = (await this.connect()).devbox.fromId(id);
@@ -114,7 +114,7 @@ export class RunloopProvider extends CloudProvider<RunloopSDK, Devbox> {
     for (const id of await this.#findBy(ATTEMPT_LABEL, attempt)) await this.destroy(id);
   }
 
-  /** Runloop does not look for metadata: all devboxes are listed. */
+  /** Lists all devboxes, because Runloop cannot search by metadata. */
   async #findBy(label: string, value: string): Promise<readonly string[]> {
     const client = await this.connect();
     return this.#calls.call("list devboxes", async () => {
@@ -139,7 +139,7 @@ export class RunloopProvider extends CloudProvider<RunloopSDK, Devbox> {
           bearerToken,
           maxRetries: RETRIES,
           ...(baseUrl ? { baseURL: baseUrl } : {}),
-          // Its HTTP/2 needs TLS.
+          // HTTP/2 of the SDK needs TLS.
           ...(baseUrl?.startsWith("http:") ? { http2: false } : {}),
         }),
     );
@@ -162,7 +162,7 @@ async function keepDevbox(calls: VendorCalls, devbox: Devbox): Promise<void> {
   await calls.call("keep the devbox", () => devbox.keepAlive());
 }
 
-/** Undefined: there is none. */
+/** Undefined: there is no such devbox. */
 async function statusOfDevbox(devbox: Devbox): Promise<DevboxView["status"] | undefined> {
   try {
     return (await devbox.getInfo()).status;

@@ -52,3 +52,18 @@ export function allows(
   if (rule.prefix === undefined) return true;
   return words !== undefined && rule.prefix.length > 0 && rule.prefix.every((word, i) => words[i] === word);
 }
+
+const MOST_RULES = 100;
+
+/** Rules that a run is begun with. Undefined: the value is no list of rules. */
+export function rulesIn(value: unknown): readonly AllowRule[] | undefined {
+  if (!Array.isArray(value) || value.length > MOST_RULES || !value.every(isRule)) return undefined;
+  return value.map(({ tool, prefix }) => ({ tool, ...(prefix && { prefix }) }));
+}
+
+function isRule(value: unknown): value is AllowRule {
+  const { tool, prefix } = (value ?? {}) as { readonly tool?: unknown; readonly prefix?: unknown };
+  const isPrefix = (words: unknown): boolean =>
+    Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === "string");
+  return typeof tool === "string" && tool !== "" && (prefix === undefined || isPrefix(prefix));
+}

@@ -4,10 +4,20 @@
  */
 import { ToolMessage } from "@langchain/core/messages";
 import { type InterruptOnConfig, toolEffect } from "deepwright";
-import { type AllowRule, type ApprovalMode, allows, isApprovalMode, verdictOf } from "./approval-mode.ts";
+import {
+  type AllowRule,
+  type ApprovalMode,
+  allows,
+  isApprovalMode,
+  rulesIn,
+  verdictOf,
+} from "./approval-mode.ts";
 
 /** The key of `config.configurable` that clients name a mode with. */
 export const APPROVAL_MODE_KEY = "approval_mode";
+
+/** The key of `config.configurable` with the rules of a thread. */
+export const APPROVAL_RULES_KEY = "approval_rules";
 
 export interface ApprovalModesOptions {
   /** The mode of threads that nobody gave one. Default `ask`. */
@@ -18,6 +28,8 @@ export interface ApprovalModesOptions {
   readonly wordsOf?: (command: string) => Promise<readonly string[] | undefined>;
   /** Permissions that were given before. */
   readonly rules?: readonly AllowRule[];
+  /** Keeps a permission for later processes. Absent: rules of a project are not offered. */
+  readonly save?: (rule: AllowRule) => Promise<void>;
 }
 
 type Gates = Readonly<Record<string, InterruptOnConfig>>;
@@ -63,6 +75,16 @@ export class ApprovalModes {
     this.allowed.push(rule);
   }
 
+  get savesRules(): boolean {
+    return this.options.save !== undefined;
+  }
+
+  /** Allows it in all threads, also of later processes. */
+  async remember(rule: AllowRule): Promise<void> {
+    await this.options.save?.(rule);
+    this.allow(rule);
+  }
+
   forget(rule: AllowRule): void {
     const index = this.allowed.indexOf(rule);
     if (index !== -1) this.allowed.splice(index, 1);
@@ -82,6 +104,7 @@ export class ApprovalModes {
   /** Middleware for the agent and all of its subagents. */
   readonly guard = {
     name: "ApprovalModeMiddleware",
+    modes: this as ApprovalModes,
     wrapModelCall: <Request extends ModelRequest, Result>(
       request: Request,
       handler: (request: Request) => Result,
@@ -110,8 +133,13 @@ export class ApprovalModes {
 
   private async verdict(request: CallRequest, gate = this.gateOf(request.toolCall.name)) {
     const { name, args } = request.toolCall;
-    const { thread_id, [APPROVAL_MODE_KEY]: configured } = request.runtime.configurable ?? {};
+    const {
+      thread_id,
+      [APPROVAL_MODE_KEY]: configured,
+      [APPROVAL_RULES_KEY]: given,
+    } = request.runtime.configurable ?? {};
     const threadId = String(thread_id ?? "");
+    const rules = [...this.allowed, ...(rulesIn(given) ?? [])];
     const declared = ORGANISING.has(name) ? "reads" : toolEffect(request.tool);
     const effect = declared === "unknown" ? (EFFECTS.get(name) ?? declared) : declared;
     const mode = this.modeOf(threadId, configured);
@@ -128,7 +156,7 @@ export class ApprovalModes {
     if (verdict !== "ask") return verdict;
     const command = effect === "commands" ? String(args.command) : undefined;
     const words = command === undefined ? undefined : await this.options.wordsOf?.(command);
-    return this.allowed.some((rule) => allows(rule, { tool: name, threadId, words })) ? "run" : "ask";
+    return rules.some((rule) => allows(rule, { tool: name, threadId, words })) ? "run" : "ask";
   }
 
   private gateOf(tool: string): InterruptOnConfig | undefined {
@@ -162,7 +190,7 @@ const EFFECTS = new Map([
   ...["ls", "read_file", "glob", "grep"].map((name) => [name, "reads"] as const),
 ] as const);
 
-/** What the model reads. */
+/** The answer to the model for a call that plan mode refuses. */
 const REFUSED =
   "Error: Plan mode: this call did not run. Only looking is possible now. Finish with a plan; a person approves it before anything changes.";
 

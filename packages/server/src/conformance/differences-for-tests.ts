@@ -56,6 +56,8 @@ export const DIFFERENCES: readonly Difference[] = [
     row: "a thread, a version of an assistant",
     why: "one shape whatever the request; `config` there is the engine's",
     both: [
+      "threads.* title: only here",
+      "threads.search answer[].title: only here",
       "threads.* state_updated_at: only here",
       "threads.* values: only here",
       "threads.* interrupts: only here",
@@ -137,11 +139,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     row: "whether a model streams",
     why: "they trace every run, which makes every model stream; here one streams when its messages are wanted",
-    both: [
-      '* *messages[].id: "<id>", there "run-<id>"',
-      "* *messages[].tool_call_chunks: only there",
-      "threads.getHistory answer[].tasks[].result.messages[].id: only there",
-    ],
+    both: ["* *messages[].tool_call_chunks: only there"],
   },
   {
     row: "pieces of messages",
@@ -160,6 +158,7 @@ export const DIFFERENCES: readonly Difference[] = [
       "runs.stream events[].data.checkpoint: only here",
       "runs.stream events[].data.parent_checkpoint: only here",
       "runs.stream events[].data.tasks: only here",
+      "runs.stream events[].data.timestamp: only here",
       "runs.stream events[].data.payload.config: only there",
       "runs.stream events[].data.payload.parent_config: only there",
       "runs.* events[].*langgraph_host: only there",
@@ -235,7 +234,9 @@ export const OTHER_ROWS: Readonly<Record<string, string>> = {
   "private keys of the state": "runs/stream-modes.test.ts",
   "`checkpoint_ns` in a request that runs or writes": "SV-10, http/security-requests.test.ts",
   ids: "SV-05, http/security-access.test.ts",
-  'the newer stream protocol of SDK 1.12 (`threads.stream()`, `streamProtocol: "v2"`), `/threads/:id/stream` over WebSocket':
-    "NOT_SERVED in conformance/scenarios-for-tests.ts",
-  "A2A, `/metrics`, custom routes in `langgraph.json`": "no route has them",
+  "the newer stream protocol: `run.start` on a thread that waits for an answer":
+    "conformance/thread-protocol.test.ts",
+  "the newer stream protocol: `agent.getTree`, WebSocket": "conformance/thread-protocol.test.ts",
+  "custom routes in `langgraph.json`": "no route has them",
+  A2A: "conformance/a2a.test.ts",
 };

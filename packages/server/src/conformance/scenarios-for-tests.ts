@@ -15,7 +15,7 @@ export const scenarios: readonly Scenario[] = [
 
 /** Methods of the Client that no scenario calls, each with the reason. */
 export const NOT_SERVED: Readonly<Record<string, string>> = {
-  "threads.stream": "opens the newer stream protocol, which is not served",
+  "threads.stream": "opens the newer stream protocol, see thread-protocol.test.ts",
 };
 
 /** By the name of the scenario. Those about assistants count what there is, so they wait for each other. */

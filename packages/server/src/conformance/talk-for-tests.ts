@@ -55,9 +55,17 @@ export interface Server {
 /** Other servers may never come where ours must. */
 const OTHERS_MS = 60_000;
 
-/** The calls of one scenario, up to where the server's answers allowed to go on. */
-export async function notesOf(scenario: Scenario, server: Server, isOurs: boolean): Promise<Noted[]> {
-  const client = new Client({
+/**
+ * The calls of one scenario, up to where the server's answers allowed to go on. `Sdk` is the Client of another version of the
+ * SDK; the scenario ends with the first method which that version does not have, noted as absent.
+ */
+export async function notesOf(
+  scenario: Scenario,
+  server: Server,
+  isOurs: boolean,
+  Sdk: typeof Client = Client,
+): Promise<Noted[]> {
+  const client = new Sdk({
     apiUrl: server.url,
     apiKey: server.apiKey ?? null,
     callerOptions: {
@@ -73,6 +81,10 @@ export async function notesOf(scenario: Scenario, server: Server, isOurs: boolea
   const notes: Noted[] = [];
   const note = async (name: CallName, args: readonly unknown[], runs?: number) => {
     const method = name.split(" ")[0] as Method;
+    if (!hasMethod(client, method)) {
+      notes.push({ name, method, answer: {} });
+      throw new Absent(method);
+    }
     const { answer, value } = await answerOf(client, method, args, runs);
     notes.push({ name, method, answer });
     return value;
@@ -105,9 +117,17 @@ export async function notesOf(scenario: Scenario, server: Server, isOurs: boolea
     await scenario.run(talk);
   } catch (error) {
     // Others may not answer what the script goes on with.
-    if (isOurs || error instanceof Unreachable) throw error;
+    if (!(error instanceof Absent) && (isOurs || error instanceof Unreachable)) throw error;
   }
   return notes;
+}
+
+/** Ends a scenario at a method that the version of the SDK does not have. */
+class Absent extends Error {}
+
+function hasMethod(client: Client, method: Method): boolean {
+  const [resource, name] = method.split(".") as [(typeof RESOURCES)[number], string];
+  return typeof (client[resource] as any)[name] === "function";
 }
 
 /** A connection kept open may be closed by the server just as it is used: that is tried again, as browsers do. */

@@ -1,11 +1,11 @@
 /**
- * Begins the runs of crons that are due.
+ * Starts the runs of crons that are due.
  *
- * Every process may tick. A run is begun under a key made of the cron and its date, and then the date is moved on: of
- * two processes that see the same date one gets the other's run, and one that dies in between has lost nothing.
- * Dates that passed while no process lived make one run, not many. Runs by the clock count as those the owner asks for:
- * one that meets the limit stays due, and begins when there is room. One that fails is in nobody's way: the others begin,
- * and it is tried again a little later.
+ * - Every process may tick. A run starts under an idempotency key made of the cron and its date; then the cron gets its
+ *   next date. Two processes that see the same date get the same run, and a process that dies in between loses nothing.
+ * - Dates that passed while no process was alive make one run, not many.
+ * - Runs of crons count towards the run limit of the owner. A cron over the limit stays due and starts when there is room.
+ * - A cron that fails is tried again a little later and does not delay the others.
  */
 import type { CreateRun } from "@deepwright/protocol";
 import { after } from "deepwright/duration";
@@ -17,94 +17,95 @@ import { nextDate } from "./schedule.ts";
 export interface CronTickerOptions {
   readonly crons: Pick<CronRecords, "due" | "ahead" | "advance">;
   readonly start: (run: StartRun) => Promise<RunRecord>;
-  /** How often it is asked what is due. */
+  /** Time between two looks at the records. */
   readonly tickMs: number;
-  /** Milliseconds between two dates of a cron, at least: also of one that was kept under another rule. Default 0. */
+  /** Least milliseconds between two dates of a cron, also of a cron stored before this limit was set. Default 0. */
   readonly leastMs?: number;
-  /** Whether the owner may begin a run now; true counts it. Default: always. */
+  /** Whether the owner may start a run now; the answer true counts as one start. Default: always. */
   readonly mayBegin?: (owner: Owner) => boolean;
   readonly onError: (error: unknown) => void;
 }
 
 export interface CronTicker {
   start(): void;
-  /** Begins what is due now. */
+  /** Starts all runs that are due now. */
   tick(now?: Date): Promise<void>;
-  /** Resolves when nothing is being begun. Safe twice. */
+  /** Resolves when no run is being started any more. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-const AT_ONCE = 100;
-/** Before a cron that failed is tried again. */
-const AGAIN_MS = 10_000;
+/** Crons read from the records at once. */
+const PAGE = 100;
+/** Wait before a failed cron is tried again. */
+const RETRY_MS = 10_000;
 
 export function createCronTicker(options: CronTickerOptions): CronTicker {
   const { crons, start, tickMs, leastMs = 0, mayBegin = () => true, onError } = options;
   let stopTimer = (): void => {};
   let ticking: Promise<void> | undefined;
   let stopped = false;
-  /** Until when crons that failed are left alone, in milliseconds. */
-  const putOff = new Map<string, number>();
-  /** The time of the last tick. Before the first one the clock may have gone back as well. */
-  let last = Number.POSITIVE_INFINITY;
+  /** Failed crons by name, with the time of their next attempt. */
+  const retryAt = new Map<string, number>();
+  /** The time of the last tick. Infinity, so that the first tick also looks whether the clock went back before it. */
+  let lastTick = Number.POSITIVE_INFINITY;
 
-  /** False: it is to be tried again. */
+  /** Returns false when the cron has to be tried again. */
   const begin = async (due: DueCron): Promise<boolean> => {
     try {
       await start(runOf(due));
       return true;
     } catch (error) {
       onError(error);
-      // Its thread is busy, or its assistant is gone: that date is skipped.
+      // The thread is busy, or the assistant is gone: this date is skipped.
       return error instanceof ServiceError && error.status < 500;
     }
   };
   const tick = async (now = new Date()): Promise<void> => {
-    const late = new Set<string>();
-    const full = new Set<Owner>();
-    if (now.getTime() < last) {
-      putOff.clear();
+    const postponed = new Set<string>();
+    const withoutRoom = new Set<Owner>();
+    if (now.getTime() < lastTick) {
+      retryAt.clear();
       await bringDatesBack(crons, new Date(now.getTime() + leastMs));
     }
-    last = now.getTime();
-    for (const [name, until] of putOff) if (until <= now.getTime()) putOff.delete(name);
-    for (let more = true; more; ) {
-      const found = await crons.due(now.getTime(), AT_ONCE + late.size);
-      const due = found.filter((one) => !late.has(nameOf(one)));
-      // Those of one owner who has no room are not in the way of others.
-      more = found.length === AT_ONCE + late.size && due.length > 0;
+    lastTick = now.getTime();
+    for (const [name, time] of retryAt) if (time <= now.getTime()) retryAt.delete(name);
+    for (let hasMore = true; hasMore; ) {
+      // Postponed crons stay due and come again, so each page is longer by their number.
+      const found = await crons.due(now.getTime(), PAGE + postponed.size);
+      const due = found.filter((one) => !postponed.has(nameOf(one)));
+      hasMore = found.length === PAGE + postponed.size && due.length > 0;
       for (const one of due) {
         if (stopped) return;
         const name = nameOf(one);
-        const isPutOff = putOff.has(name);
-        if (isPutOff || full.has(one.owner) || !mayBegin(one.owner)) {
-          if (!isPutOff) full.add(one.owner);
-          late.add(name);
+        const waitsForRetry = retryAt.has(name);
+        if (waitsForRetry || withoutRoom.has(one.owner) || !mayBegin(one.owner)) {
+          if (!waitsForRetry) withoutRoom.add(one.owner);
+          postponed.add(name);
           continue;
         }
         if (!(await begin(one))) {
-          putOff.set(name, now.getTime() + AGAIN_MS);
-          late.add(name);
+          retryAt.set(name, now.getTime() + RETRY_MS);
+          postponed.add(name);
           continue;
         }
-        await crons.advance([{ due: one, next: nextDate(one.cron, behind(one, now, leastMs)) }]);
+        await crons.advance([{ due: one, next: nextDate(one.cron, earliestNext(one, now, leastMs)) }]);
       }
     }
   };
-  const again = (): void => {
+  const schedule = (): void => {
     const next = (): void => {
       ticking = tick()
         .catch(onError)
         .finally(() => {
           ticking = undefined;
-          if (!stopped) again();
+          if (!stopped) schedule();
         });
     };
     stopTimer = after(tickMs, next, { ref: false });
   };
   return {
     tick,
-    start: () => again(),
+    start: () => schedule(),
     async stop() {
       stopped = true;
       stopTimer();
@@ -114,26 +115,26 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
 }
 
 /**
- * After the clock went back: crons with a date later than the first one after `now` get that one. Dates that had their
- * run find it by its key.
+ * Repairs dates after the clock went back: a cron whose date is later than its first date after `now` gets that first
+ * date. A date that already had its run finds this run by the idempotency key.
  */
 async function bringDatesBack(crons: CronTickerOptions["crons"], now: Date): Promise<void> {
   let page: readonly ListedCron[] = [];
   do {
-    page = await crons.ahead(now.getTime(), page.at(-1)?.position ?? 0, AT_ONCE);
+    page = await crons.ahead(now.getTime(), page.at(-1)?.position ?? 0, PAGE);
     const steps = page.map((due) => ({ due, next: nextDate(due.cron, now) }));
-    const late = steps.filter(({ due, next }) => next !== null && next < (due.cron.next_run_date ?? ""));
-    if (late.length > 0) await crons.advance(late);
-  } while (page.length === AT_ONCE);
+    const tooLate = steps.filter(({ due, next }) => next !== null && next < (due.cron.next_run_date ?? ""));
+    if (tooLate.length > 0) await crons.advance(tooLate);
+  } while (page.length === PAGE);
 }
 
-/** An id of a cron is one of its owner's. */
+/** Ids of crons are unique for one owner only. */
 function nameOf({ owner, cron }: DueCron): string {
   return JSON.stringify([owner, cron.cron_id]);
 }
 
-/** From when on the next date is looked for. */
-function behind({ cron }: DueCron, now: Date, leastMs: number): Date {
+/** The next date of the cron is later than this moment. */
+function earliestNext({ cron }: DueCron, now: Date, leastMs: number): Date {
   const least = Date.parse(cron.next_run_date ?? "") + leastMs - 1;
   return new Date(Math.max(now.getTime(), least || 0));
 }

@@ -3,14 +3,21 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Route, type RouteName, readQuery, routes } from "@deepwright/protocol";
 import type { Hono } from "hono";
+import { approvalLinkRoutes } from "../approval-links/approval-link-routes.ts";
+import { settingsRoutes } from "../host-settings/settings-routes.ts";
+import { a2aRoutes } from "../routes/a2a/a2a-routes.ts";
+import { approvalRoutes } from "../routes/approval-routes.ts";
 import { assistantRoutes } from "../routes/assistant-routes.ts";
 import type { Call } from "../routes/call.ts";
 import { cronRoutes } from "../routes/cron-routes.ts";
 import { runRoutes } from "../routes/run-routes.ts";
 import { serverRoutes } from "../routes/server-routes.ts";
 import type { Services } from "../routes/services.ts";
+import { signInRoutes } from "../routes/sign-in-routes.ts";
 import { storeRoutes } from "../routes/store-routes.ts";
 import { threadRoutes } from "../routes/thread-routes.ts";
+import { usageRoutes } from "../routes/usage-routes.ts";
+import { workspaceRoutes } from "../routes/workspace-routes.ts";
 import type { Caller } from "./authenticate.ts";
 import { HeldAnswer } from "./held-answer.ts";
 import { TimeLimit } from "./limits/answer-deadline.ts";
@@ -27,6 +34,13 @@ const HANDLERS = {
   ...runRoutes,
   ...cronRoutes,
   ...storeRoutes,
+  ...approvalRoutes,
+  ...approvalLinkRoutes,
+  ...usageRoutes,
+  ...workspaceRoutes,
+  ...settingsRoutes,
+  ...signInRoutes,
+  ...a2aRoutes,
   ...serverRoutes,
 } as unknown as Record<RouteName, AnyHandler>;
 

@@ -1,21 +1,28 @@
 /** The server as a function from requests to answers. */
 import { setMaxListeners } from "node:events";
+import type { SignInCode } from "@deepwright/protocol";
 import { ConfigurationError } from "deepwright";
 import { checkDurations } from "deepwright/duration";
 import { addressSecrets, holdSecrets, releaseSecrets } from "deepwright/secrets";
 import { Hono } from "hono";
 import { loadAll } from "../agents/load-all.ts";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
+import { type ApprovalLinkOptions, ApprovalLinks } from "../approval-links/approval-links.ts";
+import type { SettingsOfHost } from "../host-settings/host-settings.ts";
+import { MemoryReviews } from "../host-settings/memory-reviews.ts";
 import type { McpEndpoint } from "../mcp/http-endpoint.ts";
+import { ServerMetrics } from "../metrics/server-metrics.ts";
+import { WaitingRunsReader } from "../metrics/waiting-runs.ts";
 import { createInProcessQueue } from "../queue/in-process.ts";
 import type { Queue } from "../queue/queue.ts";
 import { EVERYONE } from "../records/records.ts";
-import type { Services } from "../routes/services.ts";
+import type { Services, Workspace } from "../routes/services.ts";
 import { createRunService, type RunService, type RunServiceOptions } from "../runs/run-service.ts";
+import { ThreadNews } from "../runs/thread-news.ts";
 import { logError } from "../runs/wire/wire-error.ts";
 import { createWireJson } from "../runs/wire/wire-json.ts";
 import { type Environment, mountRoutes } from "./app-routes.ts";
-import { type Authenticate, tellingApart, tokenAuthentication } from "./authenticate.ts";
+import { type Authenticate, LOCAL, tellingApart, tokenAuthentication } from "./authenticate.ts";
 import { guard, safeHeaders } from "./guard.ts";
 import { Readiness } from "./health/readiness.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -26,7 +33,10 @@ import { LIMITS, type Limits } from "./limits/limits.ts";
 import { OpenStreams } from "./limits/open-streams.ts";
 import { RateLimit } from "./limits/rate-limit.ts";
 import { mcpEndpointFor, mountMcp } from "./mcp-route.ts";
+import { openStaticPage, type StaticPage } from "./page/static-page.ts";
 import { problemResponse } from "./problems.ts";
+import { withSessions } from "./sign-in/session-authentication.ts";
+import { SignIn } from "./sign-in/sign-in.ts";
 import { openStorage, type ServerStorage, type StorageOptions } from "./storage.ts";
 import { newToken } from "./token-file.ts";
 
@@ -41,6 +51,8 @@ type RunOptions = Partial<
     | "environment"
     | "onError"
     | "mayBegin"
+    | "metrics"
+    | "approvalLinks"
     | "cronSeconds"
   >
 >;
@@ -60,6 +72,8 @@ export interface AppOptions extends StorageOptions {
   readonly allowedOrigins?: readonly string[];
   /** Whether clients may send `command.update` and `goto`, `as_node` and `supersteps`. Default false. */
   readonly engineCommands?: boolean;
+  /** Directories whose files a rewind, a restore and blame may reach. Default: none. */
+  readonly restoreRoots?: readonly string[];
   readonly limits?: Partial<Limits>;
   /** Milliseconds between two signs of life in a stream that is quiet. Default 10 000. */
   readonly heartbeatMs?: number;
@@ -67,6 +81,19 @@ export interface AppOptions extends StorageOptions {
   readonly stallMs?: number;
   /** Whether `/ok` and `/ready` need no token, for load balancers. Default false. */
   readonly openHealth?: boolean;
+  /** Whether `/metrics` needs no token. Default false. */
+  readonly openMetrics?: boolean;
+  /**
+   * Files that callers may list, read and save at `/workspace/files`, as far as the backend lets them: guard it with the
+   * permissions of the caller. A function has other files for each caller. Default: none.
+   */
+  readonly workspace?: Workspace;
+  /** Settings of the machine at `/settings`, for servers with one owner: with `authenticate` nobody sees them. Default: none. */
+  readonly settings?: SettingsOfHost;
+  /** With `links`, webhooks of runs that wait carry links to a page with just that decision. Default: none. */
+  readonly approvals?: { readonly links?: ApprovalLinkOptions };
+  /** The folder of a page with an `index.html`, handed out at `/` without a token. Default: none. */
+  readonly page?: string;
   /** Whether agents are offered at `/mcp` as tools of an MCP server; needs `@modelcontextprotocol/sdk`. Default true. */
   readonly mcp?: boolean;
   /** `api` begins runs and executes none, `worker` and `both` execute them. Default `both`. */
@@ -75,7 +102,7 @@ export interface AppOptions extends StorageOptions {
   readonly runs?: RunOptions;
   /** Milliseconds runs at work have to come to rest when the server closes. Default 25 000. */
   readonly drainMs?: number;
-  /** Hears of failed runs and of failures that clients are not told of. Default: stderr, without secrets. */
+  /** Called for failed runs and for failures that clients do not see. Default: stderr, without secrets. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -84,6 +111,8 @@ export interface ServerApp {
   readonly fetch: (request: Request, env?: unknown) => Promise<Response>;
   /** The token that clients must send, unless `authenticate` was given. */
   readonly token: string | undefined;
+  /** Makes a one-time code that signs a browser in. Absent where `authenticate` was given. */
+  readonly newSignInCode: (() => Promise<SignInCode>) | undefined;
   readonly agents: AgentRegistry;
   readonly runs: RunService;
   readonly storage: Omit<ServerStorage, "close">;
@@ -95,7 +124,11 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   const { authenticate } = options;
   checkTimes(options);
   const token = authenticate ? undefined : checkedToken(options.token ?? newToken());
-  const storage = await openStorage(options);
+  const metrics = new ServerMetrics();
+  const storage = await openStorage(options, (part, work) => metrics.timed(part, work)).catch((error) => {
+    metrics.close();
+    throw error;
+  });
   const secrets = {};
   if (token) holdSecrets(secrets, [["server token", token]]);
   if (storage.postgres) holdSecrets(secrets, addressSecrets("database password", storage.postgres));
@@ -103,16 +136,24 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
   // Every open answer listens.
   setMaxListeners(0, closing.signal);
   try {
-    const services = await openServices(options, storage, closing.signal);
+    const page = options.page === undefined ? undefined : await openStaticPage(options.page);
+    const signIn = token
+      ? new SignIn({ tickets: storage.records.tickets, token, owner: LOCAL.identity })
+      : undefined;
+    const links = options.approvals?.links;
+    const approvalLinks = links && new ApprovalLinks(storage.records.tickets, token, links);
+    const parts = { closing: closing.signal, signIn, metrics, approvalLinks };
+    const services = await openServices(options, storage, parts);
     const mcp = options.mcp === false ? undefined : mcpEndpointFor(services);
     const whoAsks = authenticate
       ? tellingApart(authenticate, services.onError)
-      : tokenAuthentication(token as string);
-    const app = routed(options, services, mcp, whoAsks);
+      : withSessions(signIn as SignIn, tokenAuthentication(token as string));
+    const app = routed(options, services, { mcp, authenticate: whoAsks, page });
     let closed: Promise<void> | undefined;
     return {
       fetch: async (request, env) => app.fetch(request, env as never),
       token,
+      newSignInCode: signIn && (() => signIn.newCode()),
       agents: services.agents,
       runs: services.runs,
       storage,
@@ -123,6 +164,7 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
           await services.runs.close({ limitMs: options.drainMs ?? DRAIN_MS });
           services.agents.close();
           await storage.close();
+          metrics.close();
           releaseSecrets(secrets);
         })();
         return closed;
@@ -130,6 +172,7 @@ export async function createApp(options: AppOptions): Promise<ServerApp> {
     };
   } catch (error) {
     releaseSecrets(secrets);
+    metrics.close();
     await storage.close();
     throw error;
   }
@@ -153,7 +196,12 @@ function checkTimes({ heartbeatMs, stallMs, drainMs, limits = {} }: AppOptions):
 async function openServices(
   options: AppOptions,
   storage: ServerStorage,
-  closing: AbortSignal,
+  {
+    closing,
+    signIn,
+    metrics,
+    approvalLinks,
+  }: Pick<Services, "closing" | "signIn" | "metrics" | "approvalLinks">,
 ): Promise<Services> {
   const { records, saver, store } = storage;
   const onError = options.onError ?? logError;
@@ -172,6 +220,8 @@ async function openServices(
     wireJson: json,
     mayBegin: (owner) => runRate.secondsUntil(owner) === 0,
     cronSeconds: limits.cronSeconds,
+    metrics,
+    approvalLinks,
     onError,
   });
   for (const assistant of agents.assistants)
@@ -183,20 +233,40 @@ async function openServices(
     store,
     agents,
     runs,
+    threadNews: new ThreadNews(),
     limits,
     held: new HeldBytes(limits.held),
     costly: new CostlyRequests(limits.costly, limits.answerMs),
     runRate,
     streams: new OpenStreams(limits.streams),
     readiness: new Readiness({ records, saver }, limits.readyMs),
+    metrics,
+    waitingRuns: new WaitingRunsReader(records, limits.readyMs),
     heartbeat: new Heartbeat(options.heartbeatMs ?? HEARTBEAT_MS),
     stallMs: options.stallMs ?? STALL_MS,
     engineCommands: options.engineCommands ?? false,
+    restoreRoots: options.restoreRoots ?? [],
+    signIn,
+    approvalLinks,
+    workspace: options.workspace,
+    settings: options.settings,
+    reviews: reviewsFor(options, saver, { closing, onError }),
     tenants: options.authenticate !== undefined,
     closing,
     json,
     onError,
   };
+}
+
+function reviewsFor(
+  { settings }: AppOptions,
+  saver: Services["saver"],
+  { closing, onError }: Pick<Services, "closing" | "onError">,
+): MemoryReviews {
+  return new MemoryReviews(async () => {
+    if (settings) return settings.propose({ saver, signal: closing });
+    throw new Error("There are no settings.");
+  }, onError);
 }
 
 function closed(agents: AgentRegistry, error: unknown): never {
@@ -217,8 +287,15 @@ async function openQueue(
 function routed(
   options: AppOptions,
   services: Services,
-  mcp: McpEndpoint | undefined,
-  authenticate: Authenticate,
+  {
+    mcp,
+    authenticate,
+    page,
+  }: {
+    readonly mcp: McpEndpoint | undefined;
+    readonly authenticate: Authenticate;
+    readonly page: StaticPage | undefined;
+  },
 ): Hono<Environment> {
   const app = new Hono<Environment>();
   app.onError((error) => {
@@ -232,6 +309,8 @@ function routed(
       authenticate,
       requests: new RateLimit(services.limits.requests),
       openHealth: options.openHealth ?? false,
+      openMetrics: options.openMetrics ?? false,
+      page,
     }),
   );
   if (mcp) mountMcp(app, services, mcp);

@@ -1,10 +1,12 @@
 /** Checks of every request before any route: host and origin, the caller, the rate of the caller. */
+import { type Route, routes } from "@deepwright/protocol";
 import type { MiddlewareHandler } from "hono";
 import type { Environment } from "./app-routes.ts";
 import { type Authenticate, callerOf } from "./authenticate.ts";
 import { type AccessRules, checkAccess, originHeaders, preflightResponse } from "./host-and-origin.ts";
 import type { RateLimit } from "./limits/rate-limit.ts";
-import { invalid, problemResponse } from "./problems.ts";
+import type { StaticPage } from "./page/static-page.ts";
+import { invalid, Problem, problemResponse } from "./problems.ts";
 
 export interface GuardOptions {
   readonly access: AccessRules;
@@ -12,9 +14,20 @@ export interface GuardOptions {
   readonly requests: RateLimit;
   /** `/ok` and `/ready` answer everyone. */
   readonly openHealth: boolean;
+  /** `/metrics` answers everyone. */
+  readonly openMetrics: boolean;
+  /** Its files are for everyone: they hold nothing of a caller. */
+  readonly page: StaticPage | undefined;
 }
 
-const HEALTH: ReadonlySet<string> = new Set(["/ok", "/ready"]);
+const HEALTH: ReadonlySet<string> = new Set(["GET /ok", "GET /ready"]);
+const METRICS = "GET /metrics";
+/** Routes that are answered without a token. Their paths have no names in them. */
+const OPEN: ReadonlySet<string> = new Set(
+  (routes as readonly Route[]).filter(({ open }) => open).map(({ method, path }) => `${method} ${path}`),
+);
+/** The longest body that is read from someone unknown. */
+const OPEN_BODY = 64 * 1024;
 
 const HEADERS = {
   "x-content-type-options": "nosniff",
@@ -28,16 +41,39 @@ export function guard(options: GuardOptions): MiddlewareHandler<Environment> {
     const request = context.req.raw;
     const target = targetOf(context);
     checkAddress(target);
-    const origin = checkAccess(options.access, request, target);
-    if (request.method === "OPTIONS") return preflightResponse(origin);
-    if (!(options.openHealth && request.method === "GET" && HEALTH.has(context.req.path))) {
+    const page = isPage(options, request.method, context.req.path);
+    const origin = checkAccess(options.access, request, target, page);
+    if (request.method === "OPTIONS")
+      return preflightResponse(origin, request.headers.get("access-control-request-headers"));
+    if (page) {
+      context.res = await (options.page as StaticPage).answer(context.req.path);
+      safeHeaders(context.res, origin);
+      return;
+    }
+    if (!isOpen(options, `${request.method} ${context.req.path}`)) {
       const caller = await allowedCaller(options, request).catch(problemResponse);
       if (caller instanceof Response) return safeHeaders(caller, origin);
       context.set("caller", caller);
-    } else context.set("caller", { identity: "anyone" });
+    } else {
+      checkShort(request);
+      context.set("caller", { identity: "anyone" });
+    }
     await next();
     safeHeaders(context.res, origin);
   };
+}
+
+function isPage({ page }: GuardOptions, method: string, path: string): boolean {
+  return (method === "GET" || method === "HEAD") && page !== undefined && page.has(path);
+}
+
+function isOpen({ openHealth, openMetrics }: GuardOptions, route: string): boolean {
+  return OPEN.has(route) || (openHealth && HEALTH.has(route)) || (openMetrics && route === METRICS);
+}
+
+function checkShort({ body, headers }: Request): void {
+  const bytes = Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  if (body !== null && bytes > OPEN_BODY) throw new Problem("TOO_LARGE", "The body is too large.");
 }
 
 async function allowedCaller({ authenticate, requests }: GuardOptions, request: Request) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { accessRules, checkAccess } from "./host-and-origin.ts";
+import { accessRules, checkAccess, preflightResponse } from "./host-and-origin.ts";
 import { Problem } from "./problems.ts";
 
 const doors = accessRules({
@@ -62,6 +62,15 @@ test.each([
   ["localhost:2024", "*", 400],
 ])("with the Host %s the address %s is answered with %s", (host, target, expected) => {
   expect(status({ host }, undefined, target)).toBe(expected);
+});
+
+test("a page of an allowed origin may send headers of its own, and nothing else becomes part of the answer", () => {
+  const allowed = (requested: string | null) =>
+    preflightResponse("https://app.example.com", requested).headers.get("access-control-allow-headers");
+  expect(allowed(null)).toContain("x-api-key");
+  expect(allowed("x-auth-scheme, X-Tenant, a b, x\u00e9, *")).toMatch(
+    /, x-api-key, x-auth-scheme, x-tenant$/,
+  );
 });
 
 test("what another site embeds is refused though it names no origin", () => {

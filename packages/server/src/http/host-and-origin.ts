@@ -25,9 +25,15 @@ export function accessRules(options: {
 
 /**
  * Returns the origin that may read the answer, if a page of another one asks. `target` is the address as the request line
- * has it, which only a port knows.
+ * has it, which only a port knows. A file of the page (`isPage`) may be opened by a link from anywhere: it is the same for
+ * everyone, and cannot be framed.
  */
-export function checkAccess(rules: AccessRules, request: Request, target = "/"): string | undefined {
+export function checkAccess(
+  rules: AccessRules,
+  request: Request,
+  target = "/",
+  isPage = false,
+): string | undefined {
   const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
   if (!isHost(host)) throw invalid("The Host header is not valid.");
   if (!target.startsWith("/") && !isAddressOf(host, target))
@@ -37,7 +43,8 @@ export function checkAccess(rules: AccessRules, request: Request, target = "/"):
   const origin = request.headers.get("origin");
   if (origin === null) {
     // A page that shows or sends something without a script has no Origin, but browsers say so.
-    if (request.headers.get("sec-fetch-site") === "cross-site") throw refusedOrigin();
+    const isLink = isPage && request.headers.get("sec-fetch-mode") === "navigate";
+    if (request.headers.get("sec-fetch-site") === "cross-site" && !isLink) throw refusedOrigin();
     return undefined;
   }
   if (rules.origins.has(origin)) return origin;
@@ -45,10 +52,12 @@ export function checkAccess(rules: AccessRules, request: Request, target = "/"):
   throw refusedOrigin();
 }
 
-const ALLOWED_HEADERS =
-  "authorization, content-type, idempotency-key, last-event-id, mcp-protocol-version, mcp-session-id, prefer, x-api-key";
+const ALLOWED_HEADERS = [
+  ...["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id"],
+  ...["mcp-protocol-version", "mcp-session-id", "prefer", "x-api-key"],
+];
 const SHOWN_HEADERS =
-  "content-location, location, mcp-session-id, retry-after, x-pagination-next, x-pagination-total, x-stream-end";
+  "content-location, etag, location, mcp-session-id, retry-after, x-pagination-next, x-pagination-total, x-stream-end";
 
 /** For the one origin, never for all; no cookies are used, so none are allowed. */
 export function originHeaders(origin: string): Record<string, string> {
@@ -59,17 +68,27 @@ export function originHeaders(origin: string): Record<string, string> {
   };
 }
 
-export function preflightResponse(origin: string | undefined): Response {
+/** `requested` is what the browser asks for. Pages that may use the server may send headers of their own, as Studio does. */
+export function preflightResponse(origin: string | undefined, requested: string | null): Response {
   if (origin === undefined) return new Response(null, { status: 204 });
   return new Response(null, {
     status: 204,
     headers: {
       ...originHeaders(origin),
       "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-      "access-control-allow-headers": ALLOWED_HEADERS,
+      vary: "Origin, Access-Control-Request-Headers",
+      "access-control-allow-headers": allowedHeaders(requested ?? "").join(", "),
       "access-control-max-age": "600",
     },
   });
+}
+
+const MOST_HEADERS = 50;
+
+function allowedHeaders(requested: string): readonly string[] {
+  const names = requested.split(",").map((name) => name.trim().toLowerCase());
+  const valid = names.filter((name) => /^[a-z0-9-]{1,64}$/.test(name)).slice(0, MOST_HEADERS);
+  return [...new Set([...ALLOWED_HEADERS, ...valid])];
 }
 
 function refusedOrigin(): Problem {

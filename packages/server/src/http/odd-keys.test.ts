@@ -8,8 +8,12 @@ import { callTool, say, scriptedModel } from "deepwright/testing";
 import { createMiddleware } from "langchain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
-import { auth, json, raw } from "./raw-for-tests.ts";
+import { startServer, type TestServer } from "../server-for-tests.ts";
+import { json, raw } from "./raw-for-tests.ts";
+
+/** No other file uses it: secrets are held by the process, with the name that their first holder gave. */
+const TOKEN = "a-token-of-odd-keys-0123456789";
+const auth = { authorization: `Bearer ${TOKEN}` };
 
 const fails = tool(
   () => {
@@ -33,6 +37,7 @@ const model = scriptedModel(
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({
+    token: TOKEN,
     agents: { deep: createDeepAgent({ model, tools: [fails], middleware: [breaking] }) },
     limits: { runs: { burst: 10_000, perSecond: 10_000 } },
     onError: () => {},

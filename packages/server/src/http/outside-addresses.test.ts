@@ -52,6 +52,9 @@ describe("TR-07 the webhook of a run or a cron", () => {
     const { call } = await open({ limits: { runs: { burst: 10_000, perSecond: 10_000 } } });
     const { thread_id: thread } = (await call("POST", "/threads", {})).body;
     const times = { schedule: "0 0 1 1 *" };
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] };
+    const rpc = (method: string, params: object) =>
+      call("POST", "/a2a/echo", { jsonrpc: "2.0", id: 1, method, params });
     const { cron_id } = (await call("POST", "/runs/crons", { ...run(), ...times })).body;
     for (const url of [
       "http://127.0.0.1/",
@@ -67,7 +70,14 @@ describe("TR-07 the webhook of a run or a cron", () => {
       "file:///etc/passwd",
       "gopher://example.com/",
       "nothing",
-    ])
+    ]) {
+      for (const [method, params] of [
+        ["SendMessage", { message, configuration: { taskPushNotificationConfig: { url } } }],
+        ["CreateTaskPushNotificationConfig", { taskId: "nobody", url }],
+      ] as const)
+        expect((await rpc(method, params)).body, `${method} ${url}`).toMatchObject({
+          error: { code: -32602, message: expect.stringContaining("The webhook must") },
+        });
       for (const [method, path, body] of [
         ["POST", "/runs", run(url)],
         ["POST", "/runs/wait", run(url)],
@@ -84,6 +94,7 @@ describe("TR-07 the webhook of a run or a cron", () => {
           status: 400,
           body: { code: "INVALID_REQUEST", message: expect.stringContaining("The webhook must") },
         });
+    }
     expect((await call("POST", "/runs/crons/count", {})).body).toBe(1);
     expect((await call("POST", "/threads/count", {})).body).toBe(1);
   });

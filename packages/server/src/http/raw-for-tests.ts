@@ -47,6 +47,7 @@ export function raw(
 
 export const SAMPLE = {
   thread_id: "t1",
+  other_thread_id: "t2",
   run_id: "r1",
   assistant_id: "a1",
   cron_id: "c1",

@@ -56,7 +56,7 @@ async function round(alice: Ask, bob: Ask, id: string): Promise<void> {
 describe.each(["SQLite", "Postgres"] as const)("a thread id on %s", (place) => {
   test("goes from one tenant to another without their state", async () => {
     const { alice, bob } = await twoTenants(place);
-    const rounds = sized(12, 240);
+    const rounds = sized(4, 240);
     const together = 4;
     for (let next = 0; next < rounds; next += together)
       await Promise.all(

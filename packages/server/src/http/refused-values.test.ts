@@ -17,7 +17,7 @@ const BAD: Readonly<Record<string, object>> = {
   "a path that ends with a dot": { files: { "/a.": content } },
   "the root": { files: { "/": content } },
   "a removal of a bad path": { files: { "/../x": null } },
-  "a file that is text": { files: { "/a": "text" } },
+  "a file that is a number": { files: { "/a": 1 } },
   "files that are a list": { files: [content] },
   "todos that are text": { todos: "do it" },
 };

@@ -131,7 +131,8 @@ test("SV-10 clients send no engine commands, no engine keys, no system or tool m
   const requests = [
     { command: { update: { files: {} } } },
     { command: { goto: "tools" } },
-    { command: { resume: 1, goto: [] } },
+    { command: { resume: 1, goto: ["tools"] } },
+    { command: { lg_name: "Command", resume: 1, goto: [], update: { files: {} } } },
     { config: { configurable: { __pregel_resuming: true } } },
     { config: { configurable: { checkpoint_ns: "x" } } },
     { config: { configurable: { langgraph_auth_user_id: "root" } } },

@@ -41,6 +41,16 @@ describe("SV-06, SV-09 tenants", () => {
       "threads.updateState": { values: { messages } },
       "threads.patchState": { metadata: { a: 1 } },
       "threads.postMessage": { kind: "steer", content: "hi" },
+      "threads.command": {
+        id: 1,
+        method: "run.start",
+        params: { assistant_id: "echo", input: { messages } },
+      },
+      "a2a.call": { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: run_id } },
+      "threads.streamEvents": { channels: ["values"] },
+      "threads.rewind": { checkpoint_id: state.checkpoint.checkpoint_id },
+      "threads.stopSubagent": { subagent: "tools:1" },
+      "threads.steerSubagent": { subagent: "tools:1", content: "hi" },
       "threads.answerInterrupt": { value: 1 },
       "runs.create": { assistant_id: "echo", input: { messages } },
       "runs.stream": { assistant_id: "echo", input: { messages } },
@@ -50,7 +60,7 @@ describe("SV-06, SV-09 tenants", () => {
     };
     for (const route of all.filter(({ path }) => /:(?:thread|run|assistant|cron)_id/.test(path))) {
       const body = needsBody(route) ? JSON.stringify(bodies[route.name] ?? {}) : undefined;
-      const query = route.name === "threads.readFile" ? "?path=/secret.txt" : "";
+      const query = /^threads\.(?:readFile|blame)$/.test(route.name) ? "?path=/secret.txt" : "";
       const path = pathOf(route, ids) + query;
       const answer = await raw(shared, route.method, path, { ...as("bob"), ...(body && json) }, body);
       expect(answer.status, `${route.name}: ${answer.text}`).toBe(404);

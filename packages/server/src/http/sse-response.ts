@@ -25,7 +25,7 @@ export interface EventStreamOptions {
   readonly onEnd?: (complete: boolean) => void;
 }
 
-/** `open` is told when the reader leaves, and must then stop to wait. */
+/** `open` gets a signal that is aborted when the reader leaves; it must then stop waiting. */
 export function eventResponse(
   open: (signal: AbortSignal) => AsyncIterable<StreamedEvent>,
   options: EventStreamOptions,

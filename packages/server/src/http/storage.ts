@@ -4,7 +4,7 @@ import { PostgresSaver, PostgresStore } from "@deepwright/checkpoint/postgres";
 import { SqliteSaver, SqliteStore } from "@deepwright/checkpoint/sqlite";
 import type { BaseStore } from "@langchain/langgraph";
 import { checkDurations } from "deepwright/duration";
-import { openRecords } from "../records/open-records.ts";
+import { openRecords, type TimedCall } from "../records/open-records.ts";
 import type { ServerRecords } from "../records/records.ts";
 
 export interface StorageOptions {
@@ -31,7 +31,19 @@ export interface ServerStorage {
   close(): Promise<void>;
 }
 
-export async function openStorage(options: StorageOptions): Promise<ServerStorage> {
+/** Calls of the saver that read or write the database. */
+const SAVER_CALLS = ["getTuple", "put", "putWrites"] as const;
+
+/** Measures calls of a saver that the server opened itself. */
+function timedSaver(saver: SharedSaver, timed: TimedCall): SharedSaver {
+  for (const name of SAVER_CALLS) {
+    const call = saver[name].bind(saver) as (...given: unknown[]) => Promise<unknown>;
+    Object.assign(saver, { [name]: (...given: unknown[]) => timed("checkpoints", () => call(...given)) });
+  }
+  return saver;
+}
+
+export async function openStorage(options: StorageOptions, timed: TimedCall): Promise<ServerStorage> {
   const { database = ":memory:", databaseTimeout = 25 } = options;
   checkDurations({ unit: "seconds", most: 86_400 }, { databaseTimeout });
   const timeout = { answerTimeout: databaseTimeout };
@@ -46,9 +58,9 @@ export async function openStorage(options: StorageOptions): Promise<ServerStorag
     for (const part of opened.splice(0)) await part.close();
   };
   try {
-    const saver =
-      options.saver ??
-      (await own<SharedSaver>(postgres ? PostgresSaver.open(postgres, timeout) : SqliteSaver.open(database)));
+    const openSaver = (): Promise<SharedSaver> =>
+      own(postgres ? PostgresSaver.open(postgres, timeout) : SqliteSaver.open(database));
+    const saver = options.saver ?? timedSaver(await openSaver(), timed);
     const store =
       options.store === undefined
         ? await own<SqliteStore | PostgresStore>(
@@ -56,7 +68,8 @@ export async function openStorage(options: StorageOptions): Promise<ServerStorag
           )
         : (options.store ?? undefined);
     const records =
-      options.records ?? (await own(openRecords(postgres ? { postgres } : { sqlite: database }, timeout)));
+      options.records ??
+      (await own(openRecords(postgres ? { postgres } : { sqlite: database }, { ...timeout, timed })));
     return { records, saver, store, postgres, databaseTimeout, close };
   } catch (error) {
     await close();

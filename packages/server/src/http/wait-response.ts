@@ -14,7 +14,7 @@ export interface WaitOptions {
   readonly onEnd?: (complete: boolean) => void;
 }
 
-/** `work` resolves with JSON text; it is told when the client leaves. */
+/** `work` resolves with JSON text. Its signal is aborted when the client leaves. */
 export function waitResponse(
   work: (signal: AbortSignal) => Promise<string>,
   { heartbeat, headers, closing, cut, onError, onEnd }: WaitOptions,

@@ -21,7 +21,7 @@ export interface AgentTools {
   readonly admit?: () => void;
   /** Aborts when the server goes: that is nobody's wish to end a run. */
   readonly closing?: AbortSignal;
-  /** Hears of failures the client is not told of. Default: stderr. */
+  /** Called for failures that the client does not see. Default: stderr. */
   readonly onError?: (error: unknown) => void;
 }
 

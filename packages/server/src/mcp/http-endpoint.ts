@@ -36,7 +36,7 @@ interface Session {
 const SESSIONS = 64;
 const IDLE_MS = 30 * 60_000;
 
-/** A session lives in this process: a client that comes to another one is told to begin anew, as the protocol has it. */
+/** A session lives in this process. A client that reaches another process is asked to start a new session, as in the protocol. */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { open, sessions: most = SESSIONS } = options;
   const idleMs = durationMs("idleMs", options.idleMs ?? IDLE_MS, { unit: "milliseconds" });

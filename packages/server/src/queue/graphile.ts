@@ -142,7 +142,7 @@ async function openUtils(options: Parameters<typeof makeWorkerUtils>[0]): Promis
   }
 }
 
-/** Wake-ups that somebody took and never ended. What they told of was found by the scan. */
+/** Wake-ups that a process took and never finished. The scan has found their work meanwhile. */
 const removeStale = (schema: string) => async (utils: WorkerUtils) => {
   const { rows } = await utils.withPgClient((client) =>
     client.query<{ id: string; locked_by: string }>(

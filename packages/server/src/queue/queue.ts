@@ -1,21 +1,21 @@
-/** How workers hear that a thread has something to do. What there is to do, and in which order, is in the records. */
+/** Wake-ups: a worker learns that a thread has work. The work itself and its order are in the records. */
 
 export interface Queue {
   /**
-   * Some worker is to look at the thread, now or at `notBefore` (milliseconds since 1970). Wake-ups of one thread
-   * that nobody has heard yet become one. A lost one is made up for by the workers' scan of the records.
+   * Asks any worker to look at the thread, now or at `notBefore` (milliseconds since 1970). Wake-ups of one thread that
+   * no worker got yet become one. Wake-ups may get lost: workers also scan the records from time to time.
    */
   wake(threadId: string, notBefore?: number): Promise<void>;
-  /** Hands wake-ups to this process from now on. A queue that was not started only sends. */
+  /** From now on `handler` gets wake-ups. A queue that was not started only sends them. */
   start(handler: WakeHandler): Promise<void>;
-  /** Hands out no more, and gives back what it has; wake-ups can still be sent. Safe twice. */
+  /** Stops receiving and returns unhandled wake-ups to the queue. Sending still works. Safe to call twice. */
   stop(): Promise<void>;
-  /** Also sends no more. Safe twice. */
+  /** Stops sending too. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /**
- * Begins what the thread has to do and resolves without waiting for its end. `full`: this process has no room; the
- * queue may offer the wake-up elsewhere.
+ * Starts the work of the thread and resolves without waiting for its end. `full`: this process has no room, so the
+ * queue may offer the wake-up to another one.
  */
 export type WakeHandler = (threadId: string) => Promise<"done" | "full">;

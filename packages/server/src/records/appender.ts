@@ -83,7 +83,7 @@ export class Appender {
   }
 }
 
-/** Each is told the number of the last of its own events. */
+/** Each caller gets the number of its last event. */
 function answer({ waiting }: Line, last: number | undefined): void {
   let after = (last ?? 0) - waiting.reduce((total, { events }) => total + events.length, 0);
   for (const { events, resolve } of waiting) {

@@ -15,7 +15,11 @@ export interface RecordsOptions {
   readonly lookEvery?: number;
   /** Seconds a statement of Postgres may stay unanswered before its connection is given up. Default 25. */
   readonly answerTimeout?: number;
+  /** Measures a call of one table. */
+  readonly timed?: TimedCall | undefined;
 }
+
+export type TimedCall = <Result>(table: string, work: () => Promise<Result>) => Promise<Result>;
 
 /** Makes or updates the tables. Whoever opens the records closes them. */
 export async function openRecords(
@@ -28,7 +32,10 @@ export async function openRecords(
     : openPostgresRecords(place.postgres, options);
 }
 
-async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions): Promise<ServerRecords> {
+async function openSqliteRecords(
+  path: string,
+  { lookEvery = 1, timed }: RecordsOptions,
+): Promise<ServerRecords> {
   const service = await openSqliteService(path, serviceModule());
   const call: RecordsService["call"] = (...request) => service.call("call", request);
   try {
@@ -37,7 +44,7 @@ async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions
     await service.close();
     throw error;
   }
-  const rows = rowsOver(call);
+  const rows = rowsOver(call, timed);
   const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
   return sqlRecords({
     rows,
@@ -54,14 +61,14 @@ async function openSqliteRecords(path: string, { lookEvery = 1 }: RecordsOptions
 
 async function openPostgresRecords(
   url: string,
-  { lookEvery = 5, answerTimeout = 25 }: RecordsOptions,
+  { lookEvery = 5, answerTimeout = 25, timed }: RecordsOptions,
 ): Promise<ServerRecords> {
   const sql = await openPostgresSql(url, { answerTimeout });
   const service = await makeService(sql).catch(async (error) => {
     await sql.close();
     throw error;
   });
-  const rows = rowsOver(service.call);
+  const rows = rowsOver(service.call, timed);
   const watchers = new Watchers((ids) => rows.events.marks(ids), lookEvery * 1000);
   const news = new PostgresNews(sql, url, watchers, answerTimeout * 1_000);
   return sqlRecords({
@@ -87,11 +94,11 @@ function serviceModule(): URL {
 }
 
 /** Every method of every table as a call to the thread of the database. */
-function rowsOver(call: RecordsService["call"]): Rows {
+function rowsOver(call: RecordsService["call"], timed: TimedCall = (_, work) => work()): Rows {
   const resources = Object.entries(createRows({} as Database)).map(([resource, methods]) => {
     const functions = Object.keys(methods).map((method) => [
       method,
-      (...args: readonly unknown[]) => call(resource, method, args),
+      (...args: readonly unknown[]) => timed(resource, () => call(resource, method, args)),
     ]);
     return [resource, Object.fromEntries(functions)];
   });

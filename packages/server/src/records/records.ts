@@ -17,6 +17,7 @@ import type { MailRecords } from "./contract/mail-records.ts";
 import type { EventRecords, RunRecords } from "./contract/run-records.ts";
 import type { TaskRecords } from "./contract/task-records.ts";
 import type { ThreadRecords } from "./contract/thread-records.ts";
+import type { TicketRecords } from "./contract/ticket-records.ts";
 
 export type * from "./contract/assistant-records.ts";
 export type * from "./contract/background-records.ts";
@@ -27,6 +28,7 @@ export * from "./contract/owner.ts";
 export type * from "./contract/run-records.ts";
 export type * from "./contract/task-records.ts";
 export type * from "./contract/thread-records.ts";
+export type * from "./contract/ticket-records.ts";
 
 export interface ServerRecords {
   readonly assistants: AssistantRecords;
@@ -38,5 +40,6 @@ export interface ServerRecords {
   readonly tasks: TaskRecords;
   readonly hooks: HookRecords;
   readonly background: BackgroundRecords;
+  readonly tickets: TicketRecords;
   close(): Promise<void>;
 }

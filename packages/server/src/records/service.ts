@@ -11,6 +11,7 @@ import { runRows } from "./tables/runs.ts";
 import { SERVER_MIGRATIONS } from "./tables/schema.ts";
 import { taskRows } from "./tables/tasks.ts";
 import { threadRows } from "./tables/threads.ts";
+import { ticketRows } from "./tables/tickets.ts";
 
 /** All tables. No method is called here, so `database` may be a stand-in where only the names matter. */
 export function createRows(database: Database) {
@@ -24,6 +25,7 @@ export function createRows(database: Database) {
     tasks: taskRows(database),
     hooks: hookRows(database),
     background: backgroundRows(database),
+    tickets: ticketRows(database),
   };
 }
 

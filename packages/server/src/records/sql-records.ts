@@ -1,4 +1,4 @@
-/** The records as the server uses them: over rows that may live in another thread, and with news for those who watch. */
+/** The records of a server over SQL tables: values become rows, and each change is announced to the readers of its runs. */
 import { randomUUID } from "node:crypto";
 import { Appender } from "./appender.ts";
 import type {
@@ -19,14 +19,16 @@ import type { Rows } from "./service.ts";
 import type { ClaimKey } from "./tables/claim-run.ts";
 import { callbackOf } from "./tables/completions.ts";
 import type { NewThread } from "./tables/threads.ts";
+import { threadWords } from "./thread-words.ts";
 
-/** Crons handed out by one call. */
+/** Most crons in one answer of `due`. */
 const MOST_DUE = 1000;
 
 export interface Parts {
+  /** The tables; those of SQLite run in a worker thread. */
   readonly rows: Rows;
   readonly watch: EventRecords["watch"];
-  /** Tells the readers of all processes, this one included. */
+  /** Announces changes of these runs to readers in all processes, including this one. */
   tell(runIds: readonly string[]): void;
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export function sqlRecords({ rows, watch, tell, close }: Parts): ServerRecords {
     tasks: taskRecords(rows, tell),
     hooks: rows.hooks,
     background: backgroundRecords(rows, tell),
+    tickets: rows.tickets,
     close: async () => {
       await appender.idle();
       await close();
@@ -128,6 +131,7 @@ function runRecords({ runs }: Rows, appender: Appender, tell: Parts["tell"]): Ru
         threadStatus,
         values: values === undefined ? undefined : jsonOf(values),
         interrupts: interrupts === undefined ? undefined : JSON.stringify(interrupts),
+        ...threadWords(values),
       };
       const ended = await runs.finish(keyOf(claim), stored, events, randomUUID(), Date.now());
       tell([claim.run.run_id]);
@@ -236,10 +240,11 @@ function shownState(
     values: jsonOf(state.values),
     interrupts: JSON.stringify(state.interrupts),
     error: jsonOf(state.error),
+    ...threadWords(state.values),
   };
 }
 
-/** Here and not where the database lives: what is not plain data has its own way to become JSON. */
+/** JSON is made here, because values with a `toJSON` method lose it on the way to the worker thread. */
 function jsonOf(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(value);
 }

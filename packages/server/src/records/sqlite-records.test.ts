@@ -122,6 +122,11 @@ describe("a file", () => {
     database.exec("ALTER TABLE dw_srv_threads DROP COLUMN former_owner");
     database.exec("ALTER TABLE dw_srv_runs DROP COLUMN claim_ttl");
     database.exec("ALTER TABLE dw_srv_runs DROP COLUMN outcome");
+    database.exec("ALTER TABLE dw_srv_hooks DROP COLUMN headers");
+    database.exec("DROP TABLE dw_srv_tickets");
+    database.exec("DROP INDEX dw_srv_runs_counted");
+    for (const column of ["title", "name", "name_words", "words", "archived", "trashed_at", "kept_expiry"])
+      database.exec(`ALTER TABLE dw_srv_threads DROP COLUMN ${column}`);
     database.exec("UPDATE dw_meta SET value = 7 WHERE name = 'version:server records'");
     database.close();
     const { threads, close } = await openRecords({ sqlite: file });

@@ -1,6 +1,7 @@
 /** Assistants: the server's own, one for each agent, and those clients make of them. */
 import { randomUUID } from "node:crypto";
 import type { Assistant, CreateAssistant } from "@deepwright/protocol";
+import { factsOf } from "../agent-facts/agent-facts.ts";
 import { drawingOf, schemasOf, subgraphsOf } from "../agents/describe-graph.ts";
 import type { AnyGraph } from "../agents/graph-types.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
@@ -84,6 +85,8 @@ export const assistantRoutes: Handlers<"assistants"> = {
     const { graph_id: graphId } = await assistantOf(call.services, call.owner, call.parameters.assistant_id);
     return schemasOf(graphId, await call.services.agents.load(graphId)) as never;
   },
+
+  "assistants.facts": async (call) => factsOf(await graphOf(call), !call.services.tenants),
 
   "assistants.subgraphs": async (call) =>
     (await subgraphsOf(await graphOf(call), { recurse: call.query.recurse })) as never,

@@ -7,7 +7,7 @@ import { invalid } from "../http/problems.ts";
 import { clientMessages, isTuple } from "../runs/input/client-messages.ts";
 import { refuseEngineObjects } from "../runs/input/engine-objects.ts";
 import { withPlainMessages } from "../runs/input/plain-messages.ts";
-import { refuseImpersonation } from "./impersonated-messages.ts";
+import { refuseImpersonation } from "./sent-messages/impersonated-messages.ts";
 
 /** Permissions of the endpoint. `tenants`: callers have separate data. */
 export interface RequestLimits {

@@ -81,3 +81,16 @@ test("the state of a graph inside is shown without private keys, with its parent
   for (const { body } of [{ body: state }, inside, history])
     expect(JSON.stringify(body)).not.toContain(SECRET);
 });
+
+test("schemas of the state have no private keys", async () => {
+  for (const agent of ["hiding", "nested"]) {
+    const { body } = await server.call("GET", `/assistants/${agent}/schemas`);
+    const keys = ["input_schema", "output_schema", "state_schema"].flatMap((name) =>
+      Object.keys(body[name]?.properties ?? {}),
+    );
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.filter((key) => key.startsWith("_"))).toEqual([]);
+  }
+  const { body: inside } = await server.call("GET", "/assistants/nested/subgraphs?recurse=true");
+  expect(JSON.stringify(inside)).not.toContain("_hidden");
+});

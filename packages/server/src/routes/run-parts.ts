@@ -8,14 +8,16 @@ import {
   type Run,
   type StreamMode,
 } from "@deepwright/protocol";
+import { checkChoices, hasChoices } from "../agent-facts/run-choices.ts";
 import { type Caller, userOf } from "../http/authenticate.ts";
 import { invalid, notFound } from "../http/problems.ts";
 import { eventResponse, type StreamedEvent } from "../http/sse-response.ts";
 import { waitResponse } from "../http/wait-response.ts";
-import type { RunHead, RunRecord } from "../records/records.ts";
+import type { RunHead, RunRecord, RunRequest } from "../records/records.ts";
 import type { FollowedEvent } from "../runs/event-stream.ts";
 import type { StartRun } from "../runs/start-request.ts";
 import { checkRun } from "./checked-request.ts";
+import { withoutEchoes } from "./sent-messages/echoed-messages.ts";
 import type { Services } from "./services.ts";
 
 /** A run of the caller on the thread; 404 for everything else. */
@@ -49,23 +51,40 @@ export interface NewRunCall {
 /** Checked, counted, begun. `threadId` absent: on a thread of its own. */
 export async function startRun(
   call: NewRunCall,
-  request: CreateRun,
+  given: RunRequest,
   threadId?: string,
   more: Pick<StartRun, "check" | "keyStandsFor"> = {},
 ): Promise<RunRecord> {
   const { owner, services } = call;
   const { engineCommands, tenants } = services;
+  const request = await withoutEchoes(services, owner, given, threadId);
   checkRun(request, { engineCommands, tenants, ...(threadId !== undefined && { threadId }) });
+  await checkRunChoices(services, owner, request);
   const idempotencyKey = keyOf(call.request);
   services.runRate.take(owner);
-  return services.runs.start({
+  const run = await services.runs.start({
     owner,
     user: userOf(call.caller),
     request,
     ...(threadId !== undefined && { threadId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    // What an echo is changes with the thread; what the client sent does not.
+    ...(idempotencyKey !== undefined && { idempotencyKey, keyStandsFor: [threadId ?? null, given] }),
     ...more,
   });
+  services.threadNews.tell(run.thread_id);
+  return run;
+}
+
+/** The agent is loaded only where something is chosen. */
+async function checkRunChoices(
+  { agents, records }: Services,
+  owner: string,
+  { assistant_id: id, config }: CreateRun,
+): Promise<void> {
+  const assistant = agents.assistant(id) ?? (await records.assistants.get(owner, id));
+  const chosen = { ...assistant?.config.configurable, ...config?.configurable };
+  if (!assistant || !hasChoices(chosen) || !agents.has(assistant.graph_id)) return;
+  checkChoices(chosen, await agents.load(assistant.graph_id));
 }
 
 /** Keys of batches are others than those of single runs: each of their runs has one. */

@@ -1,6 +1,7 @@
 /** Routes about the server itself. */
 import { type OpenApiDocument, openApiDocument } from "@deepwright/protocol";
 import type { Handlers } from "./call.ts";
+import { referencePage } from "./reference-page.ts";
 
 const VERSION = "0.1.0";
 
@@ -22,10 +23,19 @@ export const serverRoutes: Handlers<"server"> = {
     },
   }),
 
-  "server.openapi": async () => {
-    document ??= openApiDocument({ version: VERSION });
-    return { ...document };
+  "server.openapi": async () => ({ ...reference() }),
+
+  "server.metrics": async ({ services: { metrics, runs, waitingRuns } }) => {
+    const text = metrics.text({ active: runs.active, waiting: await waitingRuns.read() });
+    return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
   },
+
+  "server.docs": async () => referencePage(reference()),
 };
 
 let document: OpenApiDocument | undefined;
+
+function reference(): OpenApiDocument {
+  document ??= openApiDocument({ version: VERSION });
+  return document;
+}

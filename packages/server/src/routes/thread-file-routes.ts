@@ -5,6 +5,7 @@ import type { FileChanges, ThreadFiles } from "@deepwright/protocol";
 import { HeldAnswer } from "../http/held-answer.ts";
 import { notFound } from "../http/problems.ts";
 import type { Call, Handlers } from "./call.ts";
+import { fileAnswer } from "./file-answer.ts";
 import { PageText } from "./listing.ts";
 import { type CheckpointRef, hasCheckpoint, readingConfig, readingThread } from "./thread-parts.ts";
 
@@ -62,7 +63,12 @@ async function* changesIn({ parameters, query, services, held }: Call<"threads.d
     if (checkpointId !== undefined && !(await hasCheckpoint(services, { threadId, checkpointId })))
       throw notFound("checkpoint");
   const until = query.to ?? head;
-  const reading = { skip: query.skip, mostBytes: services.limits.held.caller, admit: held.add };
+  const reading = {
+    path: query.path,
+    skip: query.skip,
+    mostBytes: services.limits.held.caller,
+    admit: held.add,
+  };
   const threads = openThreads(services.saver);
   yield* query.from === undefined
     ? threads.changes(threadId, until, reading)
@@ -97,24 +103,11 @@ function factsOf(path: string, file: unknown): ThreadFiles["files"][number] | un
   return { path, size: Buffer.byteLength(content), modified_at: modifiedAt ?? modified_at ?? null };
 }
 
-/** Never shown in the server's own origin: what an agent wrote may be a page with a script. */
 async function readFile(call: Call<"threads.readFile">): Promise<HeldAnswer> {
   const { parameters, query } = call;
   const place = { threadId: parameters.thread_id, checkpointId: query.checkpoint_id };
   const files = await filesOf(call, place);
   const content = Object.hasOwn(files, query.path) ? fileContent(files[query.path]) : undefined;
   if (content === undefined) throw notFound("file");
-  const name = query.path.slice(query.path.lastIndexOf("/") + 1);
-  return new HeldAnswer(content, {
-    "content-type": typeof content === "string" ? "text/plain; charset=utf-8" : "application/octet-stream",
-    "content-disposition": `attachment; filename*=UTF-8''${encoded(name)}`,
-    "content-security-policy": "sandbox; default-src 'none'",
-  });
-}
-
-function encoded(name: string): string {
-  return encodeURIComponent(name.toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return fileAnswer(query.path, content);
 }

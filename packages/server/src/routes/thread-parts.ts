@@ -207,6 +207,13 @@ export async function deleteThread(services: Services, owner: string, threadId: 
   }
 }
 
+/** Cancels the runs of a thread and waits for their end. */
+export async function endRunsOf(services: Services, owner: string, threadId: string): Promise<void> {
+  const signal = AbortSignal.any([services.closing, AbortSignal.timeout(PATIENCE_MS)]);
+  await threadOf(services, owner, threadId);
+  await endRuns(services, owner, threadId, signal);
+}
+
 const PATIENCE_MS = 30_000;
 
 const stillBusy = () => new Problem("THREAD_BUSY", "A run of the thread does not end.");

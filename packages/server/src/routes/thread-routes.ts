@@ -5,6 +5,7 @@ import type { CreateThread, Thread } from "@deepwright/protocol";
 import type { AnyGraph } from "../agents/graph-types.ts";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import type { ThreadRecord } from "../records/records.ts";
+import { titleOf } from "../records/thread-words.ts";
 import { clientUpdate } from "../runs/input/client-messages.ts";
 import { clearLeftovers } from "../runs/upkeep/remove-thread.ts";
 import type { Call, Handlers } from "./call.ts";
@@ -12,24 +13,31 @@ import { checkUpdate } from "./checked-request.ts";
 import { extractor } from "./extract.ts";
 import { byteLimit, pageAnswer, pageHeaders, selected } from "./listing.ts";
 import type { Services } from "./services.ts";
+import { threadCommandRoutes } from "./thread-commands/thread-command-routes.ts";
 import { threadFileRoutes } from "./thread-file-routes.ts";
 import {
   checkIsThere,
   configOf,
   deleteThread,
+  endRunsOf,
   graphOfThread,
   hasCheckpoint,
   shownThread,
   wholeThread,
   writingThread,
 } from "./thread-parts.ts";
-import { threadStateRoutes } from "./thread-state-routes.ts";
+import { noteState, threadStateRoutes } from "./thread-state-routes.ts";
 import { threadWorkRoutes } from "./thread-work-routes.ts";
+import { threadComparisonRoutes } from "./undo/thread-comparison-routes.ts";
+import { threadUndoRoutes } from "./undo/thread-undo-routes.ts";
 
 export const threadRoutes: Handlers<"threads"> = {
   ...threadStateRoutes,
   ...threadWorkRoutes,
+  ...threadCommandRoutes,
   ...threadFileRoutes,
+  ...threadUndoRoutes,
+  ...threadComparisonRoutes,
 
   "threads.create": async ({ owner, body, services }) => {
     const given: CreateThread = body ?? {};
@@ -86,9 +94,13 @@ export const threadRoutes: Handlers<"threads"> = {
 
   "threads.update": async (call) => {
     const { owner, parameters, body, services, request } = call;
+    if (body.trashed) await endRunsOf(services, owner, parameters.thread_id);
     const changed = await services.records.threads.patch(owner, parameters.thread_id, {
       ...(body.metadata && { metadata: body.metadata }),
       ...expiry(body.ttl),
+      ...(body.title !== undefined && { title: body.title && titleOf(body.title) }),
+      ...(body.archived != null && { archived: body.archived }),
+      ...(body.trashed != null && { trashedUntil: body.trashed ? Date.now() + TRASH_MS : null }),
     });
     if (!changed) throw notFound("thread");
     const isMinimal = request.headers.get("prefer")?.includes("return=minimal");
@@ -136,25 +148,35 @@ async function putThread(
 const exists = () => new Problem("EXISTS", "There is a thread with this id.");
 
 const MINUTE = 60_000;
+/** How long a thread stays in the trash. */
+const TRASH_MS = 30 * 24 * 60 * MINUTE;
 
 function expiry(ttl: CreateThread["ttl"]): { readonly expiresAt?: number } {
   const minutes = typeof ttl === "object" ? ttl?.ttl : ttl;
   return minutes == null ? {} : { expiresAt: Date.now() + minutes * MINUTE };
 }
 
-async function copyThread({ owner, parameters, services }: Call<"threads.copy">): Promise<Thread> {
+async function copyThread({ owner, parameters, query, services }: Call<"threads.copy">): Promise<Thread> {
   const from = await wholeThread(services, owner, parameters.thread_id);
+  const { checkpoint_id: checkpointId } = query;
+  const hasState = await hasCheckpoint(services, { threadId: from.thread_id, checkpointId });
+  if (checkpointId !== undefined && !hasState) throw notFound("checkpoint");
   const { thread_id: to, created_at } = newThread(owner, {});
-  // The state first: a thread that is listed has its history.
-  if (await hasCheckpoint(services, { threadId: from.thread_id }))
-    await services.saver.copyThread(from.thread_id, to);
-  await checkIsThere(services, from).catch(async (error) => {
-    await services.saver.deleteThread(to);
-    throw error;
-  });
   const status = from.status === "busy" ? "idle" : from.status;
   const copy = { ...from, thread_id: to, status, created_at, updated_at: created_at } as const;
-  return shownThread(await putThread(services, copy, { ifExists: "raise" }));
+  // The state first: a thread that is listed has its history.
+  try {
+    if (hasState) await services.saver.copyThread(from.thread_id, to);
+    if (checkpointId !== undefined) await openThreads(services.saver).rewind(to, checkpointId, { roots: [] });
+    await checkIsThere(services, from);
+  } catch (error) {
+    await services.saver.deleteThread(to);
+    throw error;
+  }
+  const stored = await putThread(services, copy, { ifExists: "raise" });
+  const graph = checkpointId === undefined ? undefined : await graphOfThread(services, from);
+  if (graph) await noteState(services, graph, stored);
+  return shownThread(await wholeThread(services, owner, to));
 }
 
 type Supersteps = NonNullable<CreateThread["supersteps"]>;

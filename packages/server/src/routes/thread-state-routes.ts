@@ -146,7 +146,11 @@ async function updateState({ owner, parameters, body, services }: Call<"threads.
   });
 }
 
-async function noteState(services: Services, graph: AnyGraph, thread: ThreadHead): Promise<ThreadState> {
+export async function noteState(
+  services: Services,
+  graph: AnyGraph,
+  thread: ThreadHead,
+): Promise<ThreadState> {
   const state = shownState(await readState(graph, configOf({ threadId: thread.thread_id })), graph);
   const interrupts = interruptsOf(state);
   await services.records.threads.note(thread, {

@@ -66,8 +66,8 @@ export async function* threadEvents(
 }
 
 /** Waits for it. Undefined: the reader has left, or the thread is gone. */
-async function nextRun(
-  { records }: Services,
+export async function nextRun(
+  { records, threadNews }: Services,
   owner: string,
   threadId: string,
   behind: number,
@@ -77,7 +77,7 @@ async function nextRun(
     const next = await records.runs.next(owner, threadId, behind);
     if (next) return next;
     if (looks % LOOKS_UNTIL_GONE === 0 && !(await records.threads.head(owner, threadId))) return undefined;
-    await pause(signal);
+    await threadNews.wait(threadId, LOOK_AGAIN_MS, signal);
   }
   return undefined;
 }
@@ -90,16 +90,4 @@ const KINDS: Partial<Record<ThreadStreamMode, ReadonlySet<string>>> = {
 function isWanted(event: string, modes: readonly ThreadStreamMode[]): boolean {
   const { kind } = parseEventName(event);
   return modes.some((mode) => KINDS[mode]?.has(kind) ?? true);
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      done();
-    };
-    const timer = setTimeout(wake, LOOK_AGAIN_MS);
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

@@ -1,9 +1,12 @@
 /** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
-import type { RunOutcome, RunStatus } from "@deepwright/protocol";
+
+import type { RunOutcome, RunStatus, SubagentOrder } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { type DurationRules, durationMs } from "deepwright/duration";
 import type { AgentRegistry } from "../agents/registry.ts";
+import type { ApprovalLinks } from "../approval-links/approval-links.ts";
 import { createCronTicker } from "../crons/cron-ticker.ts";
+import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Owner, RunRecord, ServerRecords } from "../records/records.ts";
 import { createRunEnder, type RunEnder } from "./end-run.ts";
@@ -12,6 +15,7 @@ import { ActiveRuns } from "./execution/active-runs.ts";
 import { afterRun } from "./execution/after-run.ts";
 import { createWorker } from "./execution/worker.ts";
 import { createMailbox, type Mailbox } from "./mail/mailbox.ts";
+import { type NewSubagentOrder, orderSubagent } from "./mail/subagent-orders.ts";
 import { missing } from "./service-error.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { createCompletionTeller } from "./tasks/task-completions.ts";
@@ -30,6 +34,8 @@ export interface RunServiceOptions {
   readonly registry: AgentRegistry;
   readonly saver: BaseCheckpointSaver;
   readonly queue: Queue;
+  /** Makes links to the decisions that webhooks tell of. */
+  readonly approvalLinks?: ApprovalLinks | undefined;
   /** `api` starts runs and executes none. Default `both`. */
   readonly role?: "api" | "worker" | "both";
   /** Runs at a time in this process. Default 50. */
@@ -42,7 +48,7 @@ export interface RunServiceOptions {
   readonly maxAttempts?: number;
   /** Seconds between two looks at what others want of a run at work here. Default 1. */
   readonly pollInterval?: number;
-  /** Seconds between two searches for what no wake-up told of. Default 3. */
+  /** Seconds between two searches for work without a wake-up. Default 3. */
   readonly scanInterval?: number;
   /** Seconds between two looks at what is due by the clock. Default 1. */
   readonly cronInterval?: number;
@@ -56,12 +62,20 @@ export interface RunServiceOptions {
   /** Values of its secret variables are in no event. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly wireJson?: WireJson;
+  /** Measures runs and what happens in them. */
+  readonly metrics?: ServerMetrics;
   /** Hears why runs failed, and of failures that concern none. Default: stderr, without secrets. */
   readonly onError?: (error: unknown) => void;
 }
 
+export interface SubagentSteering {
+  /** Stops one subagent of the run at work, or gives it a message. NOTHING_TO_STEER without a run. */
+  orderSubagent(owner: Owner, threadId: string, order: NewSubagentOrder): Promise<SubagentOrder>;
+}
+
 export interface RunService
   extends Pick<Mailbox, "steer" | "followUp" | "deliver">,
+    SubagentSteering,
     Pick<RunStarter, "start" | "startAll">,
     RunEnder {
   /** INVALID_REQUEST for an address that is never called. */
@@ -121,7 +135,13 @@ function createParts(options: RunServiceOptions) {
   const active = new ActiveRuns();
   const webhooks = createWebhooks(options.webhooks);
   const { retryAfterMs } = options.webhooks ?? {};
-  const hooks = createHookSender({ hooks: records.hooks, webhooks, retryAfterMs, onError });
+  const hooks = createHookSender({
+    hooks: records.hooks,
+    webhooks,
+    retryAfterMs,
+    bodyOf: (hook) => options.approvalLinks?.bodyOf(hook) ?? hook.body,
+    onError,
+  });
   const starter = createRunStarter({ records, registry, saver, queue, active, webhooks, wireJson });
   const mailbox = createMailbox({ records, active, start: starter.start });
   const { attend } = mailbox;
@@ -140,6 +160,8 @@ function createParts(options: RunServiceOptions) {
     errorWords: createErrorWords(environment),
     ...workerTimes(options),
     maxAttempts: options.maxAttempts ?? 10,
+    metrics: options.metrics,
+    approvalLinks: options.approvalLinks,
     concurrency: options.concurrency ?? 50,
     taskHosts: taskHosts({ records, registry, queue, active, attend, follower }),
     onEnd: afterRun({ records, mailbox, ...due }),
@@ -168,6 +190,8 @@ export function createRunService(options: RunServiceOptions): RunService {
     steer: mailbox.steer,
     followUp: mailbox.followUp,
     deliver: mailbox.deliver,
+    orderSubagent: (owner, threadId, order) =>
+      orderSubagent({ records, active: parts.active }, owner, threadId, order),
     ...parts.ender,
     start: starter.start,
     startAll: starter.startAll,

@@ -14,6 +14,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Also for what belongs to somebody else. */
+/** The error for things that do not exist, and for things of other owners. */
 export const missing = (what: string): ServiceError =>
   new ServiceError("NOT_FOUND", `There is no such ${what}.`);

@@ -1,6 +1,6 @@
 /** A run that somebody asks for. */
-import type { CreateRun, MultitaskStrategy } from "@deepwright/protocol";
-import type { Owner, RunUser } from "../records/records.ts";
+import type { MultitaskStrategy } from "@deepwright/protocol";
+import type { Owner, RunRequest, RunUser } from "../records/records.ts";
 
 export interface StartRun {
   readonly owner: Owner;
@@ -8,7 +8,7 @@ export interface StartRun {
   readonly user?: RunUser | undefined;
   /** Absent: a thread of its own, which goes when the run has ended unless `on_completion` is `keep`. */
   readonly threadId?: string;
-  readonly request: CreateRun;
+  readonly request: RunRequest;
   readonly idempotencyKey?: string;
   /** Value that must be the same when the key comes again. Default: the thread and the request. */
   readonly keyStandsFor?: unknown;

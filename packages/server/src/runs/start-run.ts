@@ -5,7 +5,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AnyGraph } from "../agents/graph-types.ts";
 import type { AgentRegistry } from "../agents/registry.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { NewEvent, Owner, RunRecord, ServerRecords } from "../records/records.ts";
+import type { NewEvent, Owner, RunRecord, RunRequest, ServerRecords } from "../records/records.ts";
 import type { ActiveRuns } from "./execution/active-runs.ts";
 import { checkInput } from "./input/check-input.ts";
 import { checkResume } from "./input/check-resume.ts";
@@ -74,7 +74,7 @@ export function createRunStarter(parts: StarterParts): RunStarter {
 /** Everything that can be refused was looked at; nothing is written. */
 interface PreparedRun {
   readonly given: StartRun;
-  readonly request: CreateRun;
+  readonly request: RunRequest;
   readonly assistant: Assistant;
   readonly threadId: string;
   readonly strategy: MultitaskStrategy;
@@ -115,6 +115,7 @@ async function prepare(parts: StarterParts, given: StartRun): Promise<PreparedRu
   const request = settled(given);
   const assistant = await assistantFor(parts, owner, request);
   if (request.webhook) webhooks.check(request.webhook);
+  if (request.push) webhooks.check(request.push.url);
   const known = await knownThread(records, given);
   const threadId = given.threadId ?? randomUUID();
   const { checkpoint_id: checkpointId } = chosenCheckpoint(request);
@@ -230,7 +231,7 @@ async function takeBack(
 }
 
 /** The stored part of the request, with the decision about the thread after the run. */
-function settled({ threadId, request }: StartRun): CreateRun {
+function settled({ threadId, request }: StartRun): RunRequest {
   const { on_completion, ...rest } = request;
   return threadId === undefined ? { ...rest, on_completion: on_completion ?? "delete" } : rest;
 }

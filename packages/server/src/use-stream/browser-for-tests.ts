@@ -20,7 +20,8 @@ export async function servePage(entry: string): Promise<PageHost> {
     write: false,
     format: "esm",
     platform: "browser",
-    jsx: "automatic",
+    // Instead of the tsconfig of the repository, which names the library of our own page.
+    tsconfigRaw: { compilerOptions: { jsx: "react-jsx", jsxImportSource: "react" } },
     minify: true,
     define: { "process.env.NODE_ENV": '"production"' },
     logLevel: "error",

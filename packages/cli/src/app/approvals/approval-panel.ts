@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AllowRule } from "@deepwright/server";
 import type { Answers, CallQuestion, Decision, Question } from "../../approval/question.ts";
+import type { RuleScope } from "../session/place.ts";
 
 export interface Choice {
   readonly key: string;
@@ -37,8 +38,8 @@ export class ApprovalPanel {
     private readonly threadId: string,
     /** The first words of a plain command. */
     private readonly prefixOf: (command: string) => readonly string[] | undefined,
-    /** Whether rules can be kept here; a server elsewhere remembers exact calls only. */
-    private readonly keepsRules = true,
+    /** For how long the place keeps rules. */
+    private readonly scopes: readonly RuleScope[] = ["thread", "project"],
   ) {}
 
   get question(): Question | undefined {
@@ -147,7 +148,7 @@ export class ApprovalPanel {
     ];
     return all
       .filter((choice) => choice !== false)
-      .filter(({ rule }) => rule === undefined || this.keepsRules)
+      .filter(({ rule, isForProject }) => !rule || this.scopes.includes(isForProject ? "project" : "thread"))
       .map((choice, i) => ({ key: String(i + 1), ...choice }));
   }
 

@@ -66,9 +66,10 @@ export function choiceRows(
   choices: readonly Choice[],
   selected: number,
   theme: Theme,
-  onEscape = "Shift-Tab changes the mode · Esc decides later",
+  { title, onEscape }: { readonly title: string; readonly onEscape: string },
 ): readonly string[] {
   return [
+    theme.warning(title),
     ...choices.map(({ key, label }, i) =>
       i === selected ? theme.accent(`❯ ${key}  ${label}`) : `  ${theme.bold(key)}  ${label}`,
     ),

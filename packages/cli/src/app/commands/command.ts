@@ -1,5 +1,6 @@
 /** Commands of the app: what a person types behind a slash. */
 
+import type { Keybindings } from "../keys/bindings.ts";
 import type { Panel } from "../panels/panel.ts";
 import type { Place } from "../session/place.ts";
 import type { Session } from "../session/session.ts";
@@ -11,12 +12,16 @@ export interface CommandHost {
   readonly theme: Theme;
   readonly directory: string;
   readonly commands: readonly AppCommand[];
-  /** Keys that help lists; absent: those of the screen. */
-  readonly keys?: readonly (readonly [string, string])[];
+  /** Keys of the screen as the settings change them; absent: there is no screen with keys. */
+  readonly keybindings?: Keybindings;
   /** Lines for the scrollback; they must be safe. */
   say(...lines: string[]): void;
   show(panel: Panel): void;
   closePanel(): void;
+  /** A panel has more to show. */
+  changed(): void;
+  /** Shows that the person's own command works, until the returned function is called; `stop` is for Esc. */
+  working(words: string, stop: () => void): () => void;
   /** Yes or no. */
   confirm(question: string): Promise<boolean>;
   /** Shows the thread of the session from its beginning. */

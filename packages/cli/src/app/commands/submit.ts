@@ -6,6 +6,7 @@ import type { AppCommand, CommandHost } from "./command.ts";
 
 const MOST_OUTPUT = 20_000;
 const SHOWN_LINES = 40;
+const LONGEST_MS = 120_000;
 const NO_SANDBOX = "Commands need a sandbox, and there is none here: see deepwright doctor.";
 const ELSEWHERE = "Your own commands run on this machine only, and the app is connected to a server.";
 
@@ -48,7 +49,16 @@ async function shell(line: string, host: CommandHost): Promise<void> {
     return;
   }
   host.say(host.theme.accent(`! ${safeLine(line, 500)}`));
-  const output = safeText((await execute(line, AbortSignal.timeout(120_000))).slice(0, MOST_OUTPUT));
+  const stop = new AbortController();
+  const done = host.working(`Running ${safeLine(line, 60)}`, () => stop.abort());
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const whole = await execute(line, signal)
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return stop.signal.aborted ? "(stopped)" : "(stopped after 2 minutes)";
+    })
+    .finally(done);
+  const output = safeText(whole.slice(0, MOST_OUTPUT));
   const lines = output.replace(/\n$/, "").split("\n");
   host.session.prefaces.push(`I ran \`${line}\`:\n\n${output}`);
   const hidden = lines.length - SHOWN_LINES;

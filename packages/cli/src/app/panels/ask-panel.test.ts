@@ -18,7 +18,7 @@ function asked(paths: readonly string[], texts: readonly (string | undefined)[] 
   const session = {
     screen: { ...emptyScreen, interrupts: [{ id: "q", value: { actionRequests } }] },
     threadId: "thread",
-    place: {},
+    place: { rules: [] },
     answer: async (answer: unknown) => void answers.push(answer),
   } as unknown as Session;
   const panel = new AskPanel({
@@ -59,6 +59,9 @@ test("arguments that are no JSON stay in the editor, and going back does not rep
 
 test("permissions on a server elsewhere are for exactly the call, and Esc goes back", async () => {
   const { panel, press } = asked(["/a"]);
-  await press("a", () => panel.rows().join("\n").includes("Esc goes back"));
-  expect(panel.rows().slice(0, -1)).toEqual(["❯ 1  exactly this call, in this thread"]);
+  await press("a", () => panel.rows(80).join("\n").includes("Esc goes back"));
+  expect(panel.rows(80).slice(0, -1)).toEqual([
+    "Run this? write_file /a",
+    "❯ 1  exactly this call, in this thread",
+  ]);
 });

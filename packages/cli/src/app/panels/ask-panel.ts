@@ -1,10 +1,13 @@
 /** Puts the open calls to the person: details go to the scrollback, the menu stands in the live region. */
 import { matchesKey } from "@earendil-works/pi-tui";
 import { type CallQuestion, type Question, questionsOf } from "../../approval/question.ts";
+import { callLine } from "../../run/output/tool-lines.ts";
 import type { Colours } from "../../terminal/console.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import { ApprovalPanel, type Choice } from "../approvals/approval-panel.ts";
 import { choiceRows, ownQuestionRows, questionRows } from "../approvals/approval-rows.ts";
+import { approveAs } from "../approvals/approve-as.ts";
+import { prefixOf } from "../approvals/command-prefix.ts";
 import type { Session } from "../session/session.ts";
 import type { CallContext } from "../view/call-rows.ts";
 import type { Theme } from "../view/theme.ts";
@@ -39,15 +42,19 @@ export class AskPanel implements Panel {
       questionsOf(session.screen.interrupts),
       session.threadId,
       prefixOf,
-      session.place.local !== undefined,
+      session.place.rules,
     );
     this.show();
   }
 
-  rows(): readonly string[] {
-    const choices = this.panel.choices(this.isAlways);
-    const onEscape = this.isAlways ? "Esc goes back" : undefined;
-    return choiceRows(choices, this.panel.selected, this.host.theme, onEscape);
+  rows(width: number): readonly string[] {
+    const { panel, isAlways, host } = this;
+    const { call } = panel;
+    // The call stands above, and its first line may be out of sight.
+    const one = call ? `Run this? ${callLine(call.tool, call.args, width - 12)}` : "Your answer?";
+    const title = panel.isAllShown ? `Run these ${panel.open} calls?` : one;
+    const onEscape = isAlways ? "Esc goes back" : "Esc decides later · Shift-Tab changes the mode";
+    return choiceRows(panel.choices(isAlways), panel.selected, host.theme, { title, onEscape });
   }
 
   handle(data: string): void {
@@ -75,7 +82,7 @@ export class AskPanel implements Panel {
     this.isAlways = false;
     this.shownAt = 0;
     if (choice.act === "always") this.isAlways = true;
-    else if (choice.act === "approve") await this.approve(choice);
+    else if (choice.act === "approve") await approveAs(panel, choice, this.host.session);
     else if (choice.act === "approve-all" && !panel.isAllShown) return this.showRest();
     else if (choice.act === "approve-all") panel.decideAll({ type: "approve" });
     else if (choice.act === "reject-all") panel.decideAll({ type: "reject" });
@@ -86,13 +93,6 @@ export class AskPanel implements Panel {
     if (choice.act !== "always") this.show();
     panel.selected = 0;
     this.host.changed();
-  }
-
-  private async approve({ rule, isForProject, remember }: Choice): Promise<void> {
-    const { local } = this.host.session.place;
-    if (rule && isForProject) await local?.remember(rule);
-    else if (rule) local?.modes.allow(rule);
-    this.panel.approve(remember);
   }
 
   /** Choices that need a text; false: the person went back. */
@@ -169,11 +169,3 @@ const LABELS: Readonly<Partial<Record<Choice["act"], string>>> = {
   respond: "The result that the agent gets instead · Esc goes back",
   answer: "Your answer",
 };
-
-/** `npm test -- x` → `npm test`; one word for programs without subcommands. Not for commands with shell signs. */
-function prefixOf(command: string): readonly string[] | undefined {
-  if (/[;&|<>$`\\(){}*?[\]#~\n"']/.test(command)) return undefined;
-  const [program, second] = command.trim().split(/\s+/);
-  if (program === undefined || program === "" || program.includes("=")) return undefined;
-  return second !== undefined && /^[a-z][a-z0-9:-]*$/.test(second) ? [program, second] : [program];
-}

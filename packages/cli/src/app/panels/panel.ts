@@ -2,6 +2,8 @@
 export interface Panel {
   /** It asks about calls and has written them out; arguments that the person changed would stand beside old ones. */
   readonly isQuestion?: boolean;
+  /** It takes most of the screen, in the place of everything else. */
+  readonly isTall?: boolean;
   /** Pure but for its own selection; at most `rows` of them are shown. */
   rows(width: number, rows: number): readonly string[];
   /** A key as the terminal sends it. */

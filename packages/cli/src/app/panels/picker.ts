@@ -8,6 +8,8 @@ export interface PickedItem<Value> {
   readonly value: Value;
   readonly label: string;
   readonly description: string;
+  /** More of the description, which takes time to find out; asked for when the row is shown. */
+  readonly more?: () => Promise<string>;
 }
 
 export interface PickerOptions<Value> {
@@ -16,9 +18,17 @@ export interface PickerOptions<Value> {
   readonly theme: Theme;
   readonly onPick: (value: Value) => void;
   readonly onClose: () => void;
+  /** Keys of the first moment are no answer: the person was still typing something else. */
+  readonly needsReading?: boolean;
+  /** More of a row is known. */
+  readonly onChange?: () => void;
 }
 
+const READING_MS = 300;
+
 export class Picker<Value> implements Panel {
+  private readonly more = new Map<PickedItem<Value>, string>();
+  private readonly shownAt = Date.now();
   private query = "";
   private selected = 0;
 
@@ -36,7 +46,9 @@ export class Picker<Value> implements Panel {
     const height = Math.max(Math.min(rows - 3, 15), 1);
     this.selected = Math.max(0, Math.min(this.selected, found.length - 1));
     const top = Math.max(0, Math.min(this.selected - Math.floor(height / 2), found.length - height));
-    const shown = found.slice(top, top + height).map(({ label, description }, i) => {
+    const shown = found.slice(top, top + height).map((item, i) => {
+      const description = [item.description, this.moreOf(item)].filter(Boolean).join(" · ");
+      const { label } = item;
       const isSelected = top + i === this.selected;
       const text = truncateToWidth(
         `${isSelected ? "❯" : " "} ${label}  ${theme.dim(description)}`,
@@ -53,8 +65,23 @@ export class Picker<Value> implements Panel {
     ];
   }
 
+  private moreOf(item: PickedItem<Value>): string {
+    const known = this.more.get(item);
+    if (known !== undefined || !item.more) return known ?? "";
+    this.more.set(item, "");
+    void item.more().then(
+      (words) => {
+        this.more.set(item, words);
+        this.options.onChange?.();
+      },
+      () => undefined,
+    );
+    return "";
+  }
+
   handle(data: string): void {
-    const { onPick, onClose } = this.options;
+    const { onPick, onClose, needsReading } = this.options;
+    if (needsReading && Date.now() - this.shownAt < READING_MS) return;
     const printable = decodeKittyPrintable(data) ?? data;
     if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) onClose();
     else if (matchesKey(data, "up")) this.selected -= 1;

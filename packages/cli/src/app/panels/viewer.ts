@@ -9,6 +9,7 @@ export interface ViewedPage {
 }
 
 export class Viewer implements Panel {
+  readonly isTall = true;
   private top = 0;
   private page: number;
   private height = 10;

@@ -4,17 +4,22 @@ import type { ApprovalMode } from "@deepwright/server";
 import { Approver } from "../../approval/approver.ts";
 import { EXIT, type ExitCode } from "../../exit-codes.ts";
 import { Console } from "../../terminal/console.ts";
+import { comeBackWords } from "../../terminal/program-words.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import type { RawAppOptions } from "../app-command-line.ts";
 import { endWords, errorWords, PLAN_WORDS } from "../app-words.ts";
 import { allCommands } from "../commands/all-commands.ts";
 import { submit } from "../commands/submit.ts";
 import { threadItems } from "../commands/thread-items.ts";
+import { safeRow } from "../screen/safe-rows.ts";
 import type { Place } from "../session/place.ts";
 import { Session } from "../session/session.ts";
 import { threadFor } from "../session/thread-choice.ts";
 import { themeOf } from "../view/theme.ts";
 import { Transcript } from "../view/transcript.ts";
+
+/** The terminal wraps lines itself. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 export interface PlainOptions {
   readonly raw: RawAppOptions;
@@ -31,7 +36,7 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
   const theme = themeOf("dark", false);
   const place = await options.openPlace();
   const write = (rows: readonly string[]): void =>
-    void (rows.length > 0 && stdout.write(`${rows.join("\n")}\n`));
+    void (rows.length > 0 && stdout.write(`${rows.map((row) => safeRow(row, UNLIMITED)).join("\n")}\n`));
   let transcript = new Transcript();
   const context = { theme, lineOf: () => undefined };
   const session: Session = new Session(place, directory, mode ?? place.mode ?? "ask", {
@@ -66,10 +71,11 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
       theme,
       directory,
       commands: allCommands.filter(({ name }) => !NEEDS_SCREEN.has(name)),
-      keys: [],
+      working: () => () => {},
       say: (...lines: string[]) => write(lines),
       show: () => write(["This needs the full app."]),
       closePanel: () => {},
+      changed: () => {},
       confirm: async () => false,
       replay: () => {
         transcript = new Transcript();
@@ -92,12 +98,23 @@ export async function runPlain(options: PlainOptions): Promise<ExitCode> {
     }
   }
   await place.close();
-  if (!session.isEmpty) write([`Come back with: deepwright -r ${session.threadId.slice(0, 8)}`]);
+  if (!session.isEmpty)
+    write([`Come back with: ${safeLine(comeBackWords(session.threadId, options.raw.connect, environment))}`]);
   return EXIT.done;
 }
 
+/** A question about settings of the project, at the terminal. */
+export async function askTrustInLines(lines: readonly string[]): Promise<boolean> {
+  const [{ confirmed }, { TRUST_QUESTION }] = await Promise.all([
+    import("../../terminal/confirm.ts"),
+    import("../../run/run-settings.ts"),
+  ]);
+  process.stdout.write(`${lines.join("\n")}\n`);
+  return confirmed(TRUST_QUESTION, process);
+}
+
 /** Commands that show a list to choose from, or use the terminal in other ways than lines. */
-const NEEDS_SCREEN: ReadonlySet<string> = new Set(["resume", "rewind", "copy"]);
+const NEEDS_SCREEN: ReadonlySet<string> = new Set(["resume", "rewind", "copy", "tasks"]);
 
 /** Undefined: the person leaves. */
 function lineFrom({ stdin, stdout }: PlainOptions, prompt: string): Promise<string | undefined> {

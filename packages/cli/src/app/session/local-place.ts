@@ -1,15 +1,18 @@
 /** The server in this process: the CLI's own agent on the threads of `deepwright run`. Loads the library. */
 import { openThreads } from "@deepwright/checkpoint";
-import { createClient } from "@deepwright/protocol";
-import { createApp, openRecords } from "@deepwright/server";
-import { MODEL_PRICES } from "deepwright";
+import { createClient, type Usage } from "@deepwright/protocol";
+import { type ApprovalModes, createApp, openRecords } from "@deepwright/server";
+import { costOf, priceOf, windowOf } from "deepwright/internal";
 import { modelName } from "../../model/choice.ts";
-import { openOwnAgent } from "../../serve/own-agent.ts";
-import type { Settings } from "../../settings/schema.ts";
+import { type OwnAgentOptions, openOwnAgent } from "../../serve/own-agent.ts";
 import { databaseOf, openDatabase } from "../../state/database.ts";
+import { removeOldSnapshots, snapshotLimits } from "../../state/old-snapshots.ts";
 import { Console } from "../../terminal/console.ts";
-import type { Place, PlaceOptions } from "./place.ts";
-import { loadRules, saveRule } from "./project-rules.ts";
+import type { LocalPlace, Place, PlaceOptions } from "./place.ts";
+import { forgetRule, loadRules, saveRule } from "./project-rules.ts";
+import { requestSources } from "./request-sources.ts";
+import { ThreadPast } from "./thread-past.ts";
+import { writtenTitle } from "./thread-title.ts";
 
 const AGENT = "agent";
 /** The owner of everything on a server with one token. */
@@ -17,85 +20,99 @@ const OWNER = "local";
 
 /** Runs end with this process; threads last, in the database of `deepwright run`. */
 export async function openLocal(options: PlaceOptions, environment: NodeJS.ProcessEnv): Promise<Place> {
-  const { directory, mode, db } = options;
+  const { directory, db } = options;
   const notices: string[] = [];
   const own = await openOwnAgent(
     directory,
     {
       model: options.model,
       baseUrl: options.baseUrl,
-      ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
-      ...(mode && { initial: mode }),
+      ...partsOf(options),
       rules: await loadRules(directory, environment),
       mayAsk: false,
+      askTrust: options.askTrust,
     },
     collecting(notices, environment),
   );
-  const saver = await openDatabase(databaseOf(db, environment));
-  const records = await openRecords({ sqlite: ":memory:" });
-  const app = await createApp({
-    agents: { [AGENT]: own.agent as never },
-    saver,
-    records,
-    store: null,
-    mcp: false,
-    drainMs: 1_000,
-    onError: () => {},
-  });
+  const { app, saver, records } = await openServer(own.agent, directory, databaseOf(db, environment));
   const { commands, workplace, choice, modes, mcp } = own;
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
       await app.close();
+      await removeOldSnapshots({ saver, db, limits: snapshotLimits(own.settings) }, environment);
       await Promise.all([own.close(), saver.close(), records.close()]);
     })();
     return closed;
   };
+  const client = createClient({ baseUrl: "http://localhost", fetch: app.fetch, token: app.token as string });
+  const threads = openThreads(saver);
   return {
-    client: createClient({ baseUrl: "http://localhost", fetch: app.fetch, token: app.token as string }),
+    client,
     assistant: AGENT,
     model: modelName(choice),
     isOffline: choice.kind === "offline",
     sandbox: commands === undefined ? "no commands" : `${commands.kind} sandbox`,
+    window: choice.kind === "offline" ? undefined : windowOf(own.model as never),
     mode: own.settings.mode,
     notices,
     close,
+    past: new ThreadPast(client, directory),
+    hasModes: true,
+    rules: ["thread", "project"],
+    budget: own.settings.budget ?? {},
+    costOf: (usage, model) => dollars(model ?? modelName(choice), usage),
+    sources: () => requestSources(own),
+    rename: (threadId, title) => threads.rename(threadId, title),
     local: {
       directory,
-      threads: openThreads(saver),
+      choice,
+      threads,
       modes,
       controlPaths: workplace.controlPaths,
       skills: workplace.knowledge.skills.map(String),
       memory: workplace.knowledge.memory.map(String),
       mcp: (mcp?.tools ?? []).map(({ name }) => name),
       userCommands: own.userCommands,
-      costOf: (usage) => costOf(modelName(choice), usage),
-      budget: budgetWords(own.settings.budget),
+      titleOf: (conversation) => writtenTitle(own, conversation),
       adopt: (threadId) => adopt(records, threadId),
       execute: commands && ((command, signal) => executed(commands, command, signal)),
-      remember: async (rule) => {
-        modes.allow(rule);
-        await saveRule(rule, directory, environment);
-      },
+      ...keptRules(modes, directory, environment),
     },
   };
 }
 
-const PER_MILLION = 1_000_000;
-
-/** Undefined for a model without a known price. */
-function costOf(
-  model: string,
-  { input, output }: { readonly input: number; readonly output: number },
-): number | undefined {
-  const name = model.slice(model.indexOf(":") + 1);
-  const price = MODEL_PRICES[name];
-  return price && (input * price.input + output * price.output) / PER_MILLION;
+/** The records of runs end with this process. */
+async function openServer(agent: object, directory: string, database: ReturnType<typeof databaseOf>) {
+  const saver = await openDatabase(database);
+  const records = await openRecords({ sqlite: ":memory:" });
+  const app = await createApp({
+    agents: { [AGENT]: agent as never },
+    saver,
+    records,
+    store: null,
+    mcp: false,
+    restoreRoots: [directory],
+    drainMs: 1_000,
+    onError: () => {},
+  });
+  return { app, saver, records };
 }
 
-function budgetWords(budget: Settings["budget"]): string | undefined {
-  if (budget?.maxCost !== undefined) return `≤ $${budget.maxCost} a run`;
-  return budget?.maxTokens === undefined ? undefined : `≤ ${budget.maxTokens} tokens a run`;
+function partsOf({ mcp, mode, effort, servers, editor }: PlaceOptions): Partial<OwnAgentOptions> {
+  return {
+    ...(mcp === undefined ? {} : { mcp }),
+    ...(mode && { initial: mode }),
+    ...(effort && { effort }),
+    ...(servers && { servers }),
+    ...(editor && { editor }),
+  };
+}
+
+/** Undefined for a model without a known price. */
+function dollars(model: string, { input, output, cached = 0 }: Usage): number | undefined {
+  const price = priceOf(model.slice(model.indexOf(":") + 1));
+  return price && costOf({ input, output, cacheRead: cached, cacheWrite: 0 }, price);
 }
 
 /** Lines that a start says, for the app to show. */
@@ -133,4 +150,21 @@ async function executed(
   return exitCode === 0
     ? output
     : `${output}${output.endsWith("\n") || output === "" ? "" : "\n"}(exit code ${exitCode})`;
+}
+
+function keptRules(
+  modes: ApprovalModes,
+  directory: string,
+  environment: NodeJS.ProcessEnv,
+): Pick<LocalPlace, "remember" | "forget"> {
+  return {
+    remember: async (rule) => {
+      modes.allow(rule);
+      await saveRule(rule, directory, environment);
+    },
+    forget: async (rule) => {
+      modes.forget(rule);
+      if (rule.threadId === undefined) await forgetRule(rule, directory, environment);
+    },
+  };
 }

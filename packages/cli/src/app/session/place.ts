@@ -1,8 +1,14 @@
 /** A place where agents run: a server in this process, or one elsewhere. */
 import type { Threads } from "@deepwright/checkpoint";
-import type { Client } from "@deepwright/protocol";
+import type { Client, Usage } from "@deepwright/protocol";
 import type { AllowRule, ApprovalMode, ApprovalModes } from "@deepwright/server";
+import type { ModelChoice } from "../../model/choice.ts";
+import type { Effort } from "../../model/effort.ts";
+import type { AskTrust } from "../../run/run-settings.ts";
+import type { EditorParts } from "../../serve/own-agent.ts";
 import type { UserCommand } from "../../user-files/user-commands.ts";
+import type { Budget } from "./spending.ts";
+import type { ThreadPast } from "./thread-past.ts";
 
 export interface Place {
   readonly client: Client;
@@ -18,15 +24,34 @@ export interface Place {
   readonly mode?: ApprovalMode | undefined;
   /** Lines a person reads at the start. */
   readonly notices: readonly string[];
+  /** Steps of threads, and going back to them. */
+  readonly past: ThreadPast;
+  /** Whether the agent keeps to approval modes. */
+  readonly hasModes: boolean;
+  /** For how long more than one call can be allowed. */
+  readonly rules: readonly RuleScope[];
+  /** The budget of a run. */
+  readonly budget: Budget;
+  /** Dollars for tokens; undefined: the price is not known. Without a model: that of the place. */
+  costOf(usage: Usage, model?: string): number | undefined;
+  /** Tokens of parts of each request, estimated; undefined: not known. */
+  sources(): Promise<RequestSources | undefined>;
+  /** Names a thread. */
+  rename(threadId: string, title: string): Promise<void>;
+  /** Other models that a run can be begun with here; undefined: see `local`. */
+  readonly models?: readonly string[];
   /** Abilities of a server in this process only. */
   readonly local?: LocalPlace;
   /** Safe twice. */
   close(): Promise<void>;
 }
 
+export type RuleScope = "thread" | "project";
+
 export interface LocalPlace {
   /** The real path. */
   readonly directory: string;
+  readonly choice: ModelChoice;
   readonly threads: Threads;
   readonly modes: ApprovalModes;
   readonly controlPaths: readonly string[];
@@ -37,14 +62,25 @@ export interface LocalPlace {
   adopt(threadId: string): Promise<void>;
   /** Commands that the person wrote as files. */
   readonly userCommands: readonly UserCommand[];
-  /** Dollars for tokens; undefined: the price of the model is not known. */
-  costOf(usage: { readonly input: number; readonly output: number }): number | undefined;
-  /** The budget of a run from the settings, in words; undefined: none. */
-  readonly budget: string | undefined;
+  /** A title for a conversation, written by the model; the offline model takes the first message. */
+  titleOf(conversation: string): Promise<string>;
   /** Runs a command in the sandbox; undefined: there are no commands. */
   readonly execute: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** Keeps a permission for this directory. */
   remember(rule: AllowRule): Promise<void>;
+  /** Takes a permission back, in this session and for later ones. */
+  forget(rule: AllowRule): Promise<void>;
+}
+
+/** Parts of a request beside the conversation, in tokens. */
+export interface RequestSources {
+  /** Instructions without memory and skills. */
+  readonly prompt: number;
+  /** Definitions of tools, without those of MCP servers. */
+  readonly tools: number;
+  readonly mcp: number;
+  /** Absent: not known. */
+  readonly memory?: number;
 }
 
 export interface PlaceOptions {
@@ -54,4 +90,10 @@ export interface PlaceOptions {
   readonly db?: string | undefined;
   readonly mode?: ApprovalMode | undefined;
   readonly mcp?: boolean;
+  readonly effort?: Effort | undefined;
+  /** MCP servers beside those of files and settings, by name. */
+  readonly servers?: Readonly<Record<string, Record<string, unknown>>>;
+  readonly editor?: EditorParts;
+  /** Asks the person whether they trust settings of the project. Absent: nobody is asked, and such settings are an error. */
+  readonly askTrust?: AskTrust | undefined;
 }

@@ -1,27 +1,42 @@
-/** Permissions that a person gave for a directory. They lie in the user's own directory, where no project writes. */
+/**
+ * Permissions that a person gave for a directory. They lie in the user's own directory, where no project writes. Each is a
+ * file of its own, so that two apps that change them at once lose none.
+ */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { AllowRule } from "@deepwright/server";
 import { homeOf } from "../../state/home.ts";
 
-function pathOf(directory: string, environment: NodeJS.ProcessEnv): string {
-  const key = createHash("sha256").update(directory).digest("hex").slice(0, 16);
-  return join(homeOf(environment), "permissions", `${key}.json`);
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** A file that cannot be read gives none: then everything is asked about. */
+function placeOf(directory: string, environment: NodeJS.ProcessEnv): string {
+  return join(homeOf(environment), "permissions", hashOf(directory));
+}
+
+function fileOf({ tool, prefix }: AllowRule): string {
+  return `${hashOf(JSON.stringify([tool, prefix ?? null]))}.json`;
+}
+
+/** A file that cannot be read gives none: then calls are asked about. */
 export async function loadRules(
   directory: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<readonly AllowRule[]> {
+  const place = placeOf(directory, environment);
+  const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith(".json"));
+  const rules = await Promise.all(names.sort().map((name) => ruleIn(join(place, name), directory)));
+  return rules.filter((rule) => rule !== undefined);
+}
+
+async function ruleIn(path: string, directory: string): Promise<AllowRule | undefined> {
   try {
-    const { rules } = JSON.parse(await readFile(pathOf(directory, environment), "utf8")) as {
-      rules: unknown;
-    };
-    return Array.isArray(rules) ? rules.filter(isRule) : [];
+    const kept = JSON.parse(await readFile(path, "utf8")) as { directory: unknown; rule: unknown };
+    return kept.directory === directory && isRule(kept.rule) ? kept.rule : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -30,10 +45,20 @@ export async function saveRule(
   directory: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const path = pathOf(directory, environment);
-  const rules = [...(await loadRules(directory, environment)), rule];
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(path, `${JSON.stringify({ directory, rules }, undefined, 2)}\n`, { mode: 0o600 });
+  const place = placeOf(directory, environment);
+  const { tool, prefix } = rule;
+  const kept = { directory, rule: { tool, ...(prefix && { prefix }) } };
+  await mkdir(place, { recursive: true, mode: 0o700 });
+  await writeFile(join(place, fileOf(rule)), `${JSON.stringify(kept, undefined, 2)}\n`, { mode: 0o600 });
+}
+
+/** Nothing happens where it is not kept. */
+export async function forgetRule(
+  rule: AllowRule,
+  directory: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  await rm(join(placeOf(directory, environment), fileOf(rule)), { force: true });
 }
 
 function isRule(value: unknown): value is AllowRule {

@@ -1,7 +1,7 @@
 /** Settings about the looks of the app. Pure. */
 import type { Settings } from "../../settings/schema.ts";
 
-export type Looks = Pick<Settings, "theme" | "notifications" | "statusLine">;
+export type Looks = Pick<Settings, "theme" | "notifications" | "statusLine" | "keybindings" | "vim">;
 
 /** The sequence that makes a terminal call the person. The words are our own. */
 export function notification(kind: Looks["notifications"], words: string): string {

@@ -15,6 +15,13 @@ export interface CutMarkdown {
   readonly end: number;
   /** The language of the fenced block that is open at `end`; undefined outside of one. */
   readonly fence: Fence | undefined;
+  /** A list without blank lines is open at `end`: its next items follow without one. */
+  readonly isList?: boolean;
+}
+
+/** Whether a text continues a list that is open. */
+export function beginsWithItem(text: string): boolean {
+  return /^\s*(?:[-*+]|\d{1,9}[.)])\s/.test(text);
 }
 
 export interface Fence {
@@ -54,6 +61,7 @@ export function cutMarkdown(
     pieces: [...pieces, { kind: "markdown", source: items }],
     end: end + items.length,
     fence: undefined,
+    isList: (tokens[last] as { loose?: boolean }).loose !== true,
   };
 }
 

@@ -29,25 +29,41 @@ export function todoRows({ main }: Screen, width: number, theme: Theme): readonl
 
 /** Subagents that work or wait, with the call each is at. */
 export function workingAgents({ subagents }: Screen): readonly ShownAgent[] {
-  return Object.values(subagents).filter(({ status }) => status === "running" || status === "waiting");
+  return Object.values(subagents).filter(isAtWork);
 }
+
+export function isAtWork({ status }: ShownAgent): boolean {
+  return status === "running" || status === "waiting";
+}
+
+/** One subagent: name, status or current call, tokens. */
+export function subagentRow(agent: ShownAgent, width: number, theme: Theme, mark: string): string {
+  const call = agent.messages.findLast(({ calls }) => calls.length > 0)?.calls.at(-1);
+  const doing = call === undefined ? "thinking" : callLine(call.name, call.args ?? {}, 60);
+  const tokens = agent.messages.reduce((sum, { usage }) => sum + (usage?.total ?? 0), 0);
+  const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
+  const name = safeLine(agent.name ?? "subagent", 24);
+  const state = agent.status === "running" ? doing : STATUS_WORDS[agent.status];
+  return truncateToWidth(`  ${mark} ${theme.bold(name)} ${state}${theme.dim(size)}`, width, "…");
+}
+
+const STATUS_WORDS: Readonly<Record<Exclude<ShownAgent["status"], "running">, string>> = {
+  waiting: "waits for your answer",
+  done: "is done",
+  error: "did not finish",
+  stopped: "was stopped",
+};
 
 export function subagentRows(screen: Screen, width: number, theme: Theme): readonly string[] {
   const agents = workingAgents(screen);
-  const rows = agents.slice(0, MOST_SUBAGENTS).map((agent) => {
-    const call = agent.messages.findLast(({ calls }) => calls.length > 0)?.calls.at(-1);
-    const doing = call === undefined ? "thinking" : callLine(call.name, call.args ?? {}, 60);
-    const tokens = agent.messages.reduce((sum, { usage }) => sum + (usage?.total ?? 0), 0);
-    const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
-    const name = safeLine(agent.name ?? "subagent", 24);
-    return truncateToWidth(
-      `  ${theme.accent("⎿")} ${theme.bold(name)} ${agent.status === "waiting" ? "waits" : doing}${theme.dim(size)}`,
-      width,
-      "…",
-    );
-  });
+  const mark = theme.accent("⎿");
+  const rows = agents.slice(0, MOST_SUBAGENTS).map((agent) => subagentRow(agent, width, theme, mark));
   const hidden = agents.length - rows.length;
-  return hidden > 0 ? [...rows, theme.dim(`  … ${hidden} more subagents`)] : rows;
+  if (rows.length === 0) return rows;
+  return [
+    ...rows,
+    theme.dim(hidden > 0 ? `    … ${hidden} more subagents · Tab shows all` : "    Tab opens them"),
+  ];
 }
 
 const SPINNER = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
@@ -57,15 +73,18 @@ export interface Work {
   readonly elapsed: number;
   readonly isInterrupting: boolean;
   readonly tokens: number;
+  /** The person's own command; absent: the agent works. */
+  readonly command?: string;
 }
 
-export function workRow({ elapsed, isInterrupting, tokens }: Work, theme: Theme): string {
+export function workRow({ elapsed, isInterrupting, tokens, command }: Work, theme: Theme): string {
   const sign = SPINNER[Math.floor(elapsed / 100) % SPINNER.length] ?? "";
   const seconds = Math.floor(elapsed / 1_000);
   const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
   const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
-  const words = isInterrupting ? "Stopping…" : "Working…";
-  const keys = isInterrupting ? "" : " · Esc stops · Enter tells it now · Alt-Enter later";
+  const words = isInterrupting ? "Stopping…" : `${command ?? "Working"}…`;
+  const tell = command === undefined ? " · Enter tells it now · Alt-Enter later" : "";
+  const keys = isInterrupting ? "" : ` · Esc stops${tell}`;
   return `${theme.accent(sign)} ${words} ${theme.dim(`${time}${size}${keys}`)}`;
 }
 
@@ -75,6 +94,10 @@ export interface Status {
   readonly directory: string;
   readonly sandbox: string;
   readonly mode: string;
+  /** The key that changes it. */
+  readonly modeKey: string;
+  /** Vim's normal mode. */
+  readonly isVimNormal: boolean;
   /** Tokens of the last request, which is what the window holds. */
   readonly context: number;
   readonly window: number | undefined;
@@ -90,7 +113,7 @@ export function statusRow(status: Status, width: number, theme: Theme): string {
   const mode = status.mode === "ask" ? status.mode : theme.warning(status.mode);
   const window = status.window === undefined ? "" : `/${shortCount(status.window)}`;
   const items = {
-    mode: `${mode} ${theme.dim("(Shift-Tab)")}`,
+    mode: status.mode === "" ? "" : `${mode} ${theme.dim(`(${status.modeKey})`)}`,
     model: status.isOffline ? theme.warning("offline model, not an LLM") : safeLine(status.model, 40),
     tokens: status.context > 0 ? `${shortCount(status.context)}${window} tokens` : "",
     cost: status.cost === undefined ? "" : `$${status.cost.toFixed(2)}`,
@@ -101,6 +124,7 @@ export function statusRow(status: Status, width: number, theme: Theme): string {
   const parts = (
     status.items?.map((name) => items[name]) ?? [...Object.values(items), theme.dim("/help")]
   ).filter((part) => part !== "");
+  if (status.isVimNormal) parts.unshift(theme.accent("NORMAL"));
   let row = " ";
   for (const part of parts) {
     const next = row === " " ? ` ${part}` : `${row}${theme.dim(" · ")}${part}`;

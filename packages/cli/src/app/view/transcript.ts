@@ -6,7 +6,7 @@ import type { Screen, ShownMessage } from "@deepwright/protocol";
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { safeText } from "../../terminal/safe-text.ts";
 import { type CallContext, callRows, isHiddenCall, isSettled } from "./call-rows.ts";
-import { cutMarkdown, type Fence } from "./markdown-pieces.ts";
+import { beginsWithItem, cutMarkdown, type Fence } from "./markdown-pieces.ts";
 import { pieceRows } from "./markdown-view.ts";
 import type { Theme } from "./theme.ts";
 
@@ -19,10 +19,12 @@ interface Progress {
   readonly hasReasoning: boolean;
   readonly textEnd: number;
   readonly fence: Fence | undefined;
+  /** A list is open at `textEnd`. */
+  readonly isList: boolean;
   readonly calls: number;
 }
 
-const NOT_BEGUN: Progress = { hasReasoning: false, textEnd: 0, fence: undefined, calls: 0 };
+const NOT_BEGUN: Progress = { hasReasoning: false, textEnd: 0, fence: undefined, isList: false, calls: 0 };
 type Block = "text" | "call" | "user" | "notice" | "reasoning";
 
 export class Transcript {
@@ -95,11 +97,14 @@ export class Transcript {
     }
     const isTextWhole = !message.streaming || message.calls.length > 0;
     const cut = cutMarkdown(safeText(message.text), progress.textEnd, progress.fence, isTextWhole);
-    for (const piece of cut.pieces) {
-      const isNext = piece.kind === "code" && progress.fence !== undefined;
+    for (const [i, piece] of cut.pieces.entries()) {
+      const isCode = piece.kind === "code" && progress.fence !== undefined;
+      const isItem = i === 0 && piece.kind === "markdown" && progress.isList && beginsWithItem(piece.source);
+      const isNext = isCode || isItem;
       rows.push(...this.block("text", pieceRows(piece, width, theme), isNext || undefined));
     }
-    progress = { ...progress, textEnd: cut.end, fence: cut.fence };
+    const isList = cut.pieces.length === 0 ? progress.isList : cut.isList === true;
+    progress = { ...progress, textEnd: cut.end, fence: cut.fence, isList };
     while (isTextWhole && progress.calls < message.calls.length) {
       const call = message.calls[progress.calls];
       if (call === undefined || !isSettled(call)) break;
@@ -136,7 +141,10 @@ function liveMessage(
     ? pieceRows({ kind: "code", language: progress.fence.language, lines: rest.split("\n") }, width, theme)
     : rest.trim() === ""
       ? []
-      : ["", ...pieceRows({ kind: "markdown", source: rest }, width, theme)];
+      : [
+          ...(progress.isList && beginsWithItem(rest) ? [] : [""]),
+          ...pieceRows({ kind: "markdown", source: rest }, width, theme),
+        ];
   const thinking =
     message.reasoning !== "" && !progress.hasReasoning
       ? ["", theme.dim(`✻ Thinking… ${tail(message.reasoning, width - 14)}`)]

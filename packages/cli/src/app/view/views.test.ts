@@ -135,6 +135,8 @@ test("the status line leaves out what does not fit, the last first", () => {
     directory: "~/project",
     sandbox: "os sandbox",
     mode: "ask",
+    modeKey: "Shift-Tab",
+    isVimNormal: false,
     context: 12_345,
     window: 200_000,
     cost: undefined,
@@ -162,6 +164,8 @@ test("the live region keeps the input and gives the conversation what is left", 
       directory: "d",
       sandbox: "s",
       mode: "plan",
+      modeKey: "Shift-Tab",
+      isVimNormal: false,
       context: 0,
       window: undefined,
       cost: undefined,
@@ -174,4 +178,14 @@ test("the live region keeps the input and gives the conversation what is left", 
   expect(rows.slice(0, 3)).toEqual(["row 37", "row 38", "row 39"]);
   expect(rows).toContain("› text");
   expect(workRow(parts.work, theme)).toContain("1m 5s");
+});
+
+test("items of a list that come one by one stand below each other", () => {
+  const text = "Found:\n\n- one\n- two\n- three\n\nThat is all.\n\n1. a\n\n2. b\n";
+  const pieces = [...text].map((letter) => piece("m1", letter));
+  const end = ai("m1", text);
+  expect(committed([...pieces, end, END])).toEqual([
+    ...["  Found:", "", "  - one", "  - two", "  - three", "", "  That is all."],
+    ...["", "  1. a", "", "  2. b"],
+  ]);
 });

@@ -22,6 +22,8 @@ export class Ledger {
   toolCalls = 0;
   private input = 0;
   private output = 0;
+  /** Input tokens that came from a cache of the provider. */
+  cached = 0;
 
   take(part: StreamPart): void {
     if (depthOf(part) === 0) this.wait(interruptsOf(part));
@@ -58,5 +60,6 @@ export class Ledger {
     this.toolCalls += message.tool_calls?.length ?? 0;
     this.input += message.usage_metadata?.input_tokens ?? 0;
     this.output += message.usage_metadata?.output_tokens ?? 0;
+    this.cached += message.usage_metadata?.input_token_details?.cache_read ?? 0;
   }
 }

@@ -28,7 +28,7 @@ export class ProgressView {
   private spoke = false;
   /** Names of calls without a result, by id. */
   private readonly open = new Map<string, string>();
-  /** Whether results need a name to be told apart. */
+  /** Whether results need a name because several calls run at once. */
   private several = false;
   private shownTodos = "";
   /** Display names of subagent runs, by run; equal names are numbered. */

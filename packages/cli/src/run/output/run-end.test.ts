@@ -11,6 +11,11 @@ it.each<[RunEnd, number, string]>([
   [outcome("loop", "It went round."), 3, "stopped: It went round."],
   [outcome("content_filter", "safety"), 1, "failed: the provider's filter stopped the reply: safety"],
   [outcome("refusal", "no"), 1, "failed: the model declined: no"],
+  [
+    outcome("unverified", "Completion checks failed"),
+    5,
+    "not verified: the agent says it is done: Completion",
+  ],
   [outcome("empty"), 1, "failed: the model gave no answer"],
   [{ kind: "approval", questions: 1 }, 4, "waits for approval: 1 question is open, and nobody is here"],
   [{ kind: "approval", questions: 2, left: true }, 130, "waits for approval: 2 questions are open"],

@@ -20,6 +20,7 @@ export function exitCodeOf(end: RunEnd, denied = 0): ExitCode {
   if (end.kind === "failed") return EXIT.failed;
   if (end.kind === "stopped") return STOPPED[end.by];
   if (end.outcome.kind === "done") return denied > 0 ? EXIT.approval : EXIT.done;
+  if (end.outcome.kind === "unverified") return EXIT.unverified;
   return LIMITS.has(end.outcome.kind) ? EXIT.limit : EXIT.failed;
 }
 
@@ -59,6 +60,7 @@ const OUTCOME_WORDS: ReadonlyMap<string, string> = new Map([
   ["content_filter", "failed: the provider's filter stopped the reply"],
   ["refusal", "failed: the model declined"],
   ["empty", "failed: the model gave no answer"],
+  ["unverified", "not verified: the agent says it is done"],
 ]);
 
 /** `3.2 s · 4 tool calls · 1,234 tokens in, 56 out`, as far as known. */

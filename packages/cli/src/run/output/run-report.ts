@@ -1,11 +1,10 @@
 /** The report at the end of a run, as text and as JSON. */
 import type { Mcp } from "@deepwright/mcp";
 import type { DeniedCall } from "../../approval/approver.ts";
-import { commandWorkLines } from "../../commands/command-work.ts";
 import type { Commands } from "../../commands/commands.ts";
 import type { ThreadSandbox } from "../../commands/thread-sandbox.ts";
 import { EXIT, type ExitCode } from "../../exit-codes.ts";
-import type { ModelChoice } from "../../model/choice.ts";
+import { type ModelChoice, modelName } from "../../model/choice.ts";
 import type { Console } from "../../terminal/console.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import { isUnchanged, NO_CHANGES } from "../changes.ts";
@@ -15,6 +14,7 @@ import type { RunThread } from "../run-thread.ts";
 import type { Stop } from "../stop.ts";
 import type { StreamPart } from "../stream-part.ts";
 import type { WorkOutcome, Workplace } from "../workplace.ts";
+import { commandWorkLines } from "./command-work-lines.ts";
 import { continueHint } from "./continue-hint.ts";
 import { failureWords } from "./failure-words.ts";
 import { plainJson } from "./plain-json.ts";
@@ -60,8 +60,17 @@ export async function reportEnd(run: Run, finished: Finished): Promise<ExitCode>
   if (thread?.isKept && options.detail !== "quiet") console.line(`thread: ${safeLine(thread.id)}`);
   const goOn = continueHint(end, finished.ledger.pending.length, run);
   if (goOn !== undefined) console.line(goOn);
-  if (options.json) console.json(plainJson(endPart(run, finished, work)));
+  if (options.json) console.json(plainJson(endPart(run, finished, work, await costOfRun(run, finished))));
   return code;
+}
+
+/** Dollars; undefined where the price of the model is not known. */
+async function costOfRun({ choice }: Run, { ledger }: Finished): Promise<number | undefined> {
+  if (choice?.kind !== "provider") return undefined;
+  const { costOf, priceOf } = await import("deepwright/internal");
+  const price = priceOf(choice.model);
+  const { input, output } = ledger.usage;
+  return price && costOf({ input, output, cacheRead: ledger.cached, cacheWrite: 0 }, price);
 }
 
 /** A database that fails now must not hide how the run ended. */
@@ -125,6 +134,7 @@ function endPart(
   run: Run,
   { end, ledger, denied, workplace }: Finished,
   { changes, preview, commands }: WorkOutcome,
+  cost: number | undefined,
 ): StreamPart {
   const { directory, notWritten } = workplace;
   return {
@@ -140,7 +150,9 @@ function endPart(
       exitCode: exitCodeOf(end, denied.length),
       ...(run.thread?.isKept ? { threadId: run.thread.id } : {}),
       seconds: (Date.now() - run.started) / 1000,
+      ...(run.choice ? { model: modelName(run.choice) } : {}),
       usage: ledger.usage,
+      ...(cost === undefined ? {} : { cost }),
       toolCalls: ledger.toolCalls,
       directory,
       changes,

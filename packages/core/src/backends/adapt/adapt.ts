@@ -1,10 +1,11 @@
 /** Backends of the older protocol, whose methods answer with bare lists and texts, in the shape of today. */
-import { canonicalPath, parentPath } from "../../paths.ts";
+import { parentPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { invalidPattern } from "../../text/find-lines.ts";
 import { compileGlob } from "../../text/glob/glob-match.ts";
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
 import { normalizeReadPagination } from "../../text/page.ts";
+import { atPath } from "../at-path.ts";
 import type {
   AnyFileData,
   BackendProtocol,
@@ -111,7 +112,7 @@ class AdaptedBackend implements BackendProtocol {
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {
-    return at(path || "/", options, async (target) => {
+    return atPath(path || "/", options, async (target) => {
       const older = this.#older;
       const result = filesIn(await (older.lsInfo ? older.lsInfo(target) : older.ls?.(target)), target);
       return this.#unlessFile(result, target);
@@ -119,7 +120,7 @@ class AdaptedBackend implements BackendProtocol {
   }
 
   async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
-    return at<GlobResult>(path || "/", options, async (target) => {
+    return atPath<GlobResult>(path || "/", options, async (target) => {
       const checked = compileGlob(pattern, target);
       if (checked.error !== undefined) return checked;
       const older = this.#older;
@@ -137,7 +138,7 @@ class AdaptedBackend implements BackendProtocol {
     maxCount?: number | null,
     options?: OperationOptions,
   ): Promise<GrepResult> {
-    return at<GrepResult>(path || "/", options, async (target) => {
+    return atPath<GrepResult>(path || "/", options, async (target) => {
       const invalid = invalidPattern(pattern);
       if (invalid !== undefined) return invalid;
       const checked = glob ? compileGlob(glob, target) : undefined;
@@ -152,7 +153,7 @@ class AdaptedBackend implements BackendProtocol {
 
   /** The raw file says more than the text of a page: where its lines end, and how many there are. */
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
-    return at<ReadResult>(path, options, async (target) => {
+    return atPath<ReadResult>(path, options, async (target) => {
       if (!this.#older.readRaw) return this.#readPage(target, normalizeReadPagination(offset, limit));
       const raw = await this.#raw(target);
       return raw.error !== undefined
@@ -162,7 +163,7 @@ class AdaptedBackend implements BackendProtocol {
   }
 
   async readRaw(path: string, options?: OperationOptions): Promise<ReadRawResult> {
-    return at<ReadRawResult>(path, options, async (target) => {
+    return atPath<ReadRawResult>(path, options, async (target) => {
       if (this.#older.readRaw) return this.#raw(target);
       if (this.downloadFiles) return this.#downloaded(target, options);
       const page = await this.#readPage(target, { offset: 0, limit: Number.MAX_SAFE_INTEGER });
@@ -205,7 +206,7 @@ class AdaptedBackend implements BackendProtocol {
   }
 
   async #delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    return at<DeleteResult>(path, options, async (target) =>
+    return atPath<DeleteResult>(path, options, async (target) =>
       changeOf((await this.#older.delete?.(target)) ?? {}, target),
     );
   }
@@ -216,7 +217,7 @@ class AdaptedBackend implements BackendProtocol {
     options: OperationOptions | undefined,
     act: (target: string) => Promise<Result>,
   ): Promise<Result | FileError> {
-    return at(path, options, (target) => this.#turns.take(target, () => act(target)));
+    return atPath(path, options, (target) => this.#turns.take(target, () => act(target)));
   }
 
   async #readPage(path: string, { offset, limit }: { offset: number; limit: number }): Promise<ReadResult> {
@@ -284,16 +285,6 @@ class AdaptedSandbox extends AdaptedBackend implements SandboxBackendProtocol {
     const running = Promise.resolve(execute.call(this.#sandbox, command, options));
     return executed(await (signal ? Promise.race([running, aborted(signal)]) : running));
   }
-}
-
-async function at<Result>(
-  path: string,
-  options: OperationOptions | undefined,
-  act: (target: string) => Promise<Result>,
-): Promise<Result | FileError> {
-  options?.signal?.throwIfAborted();
-  const canonical = canonicalPath(path);
-  return canonical.error !== undefined ? canonical : act(canonical.path);
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -1,4 +1,7 @@
-/** Files of one name in the directories of a directory on disk: see `../child-files.ts`. */
+/**
+ * Finds a file of one name, such as `SKILL.md`, in each subdirectory of a directory on disk, and reads its beginning.
+ * Files that the caller knows by their stamp are not read again. `../child-files.ts` is the contract.
+ */
 import { closeSync, type Dirent, fstatSync, lstatSync, readSync, type Stats } from "node:fs";
 import type { FileError } from "../backend.ts";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
@@ -10,11 +13,12 @@ import type { OpenDirectory } from "./root/open-directory.ts";
 import { resolveChecked } from "./root/resolve-checked.ts";
 import { breathe } from "./time-slices.ts";
 
-const BETWEEN_BREATHS = 64;
-/** Most names need no second look. */
+/** Entries between two pauses for other work of the process. */
+const ENTRIES_PER_PAUSE = 64;
+/** ASCII names have one spelling. Other names are left to the caller, under `others`. */
 const PLAIN = /^[\w-]+(?:\.[\w-]+)*$/;
 
-/** No link is followed, except on the way to `path` itself where it stays inside. */
+/** Follows links only on the way to `path`, and only when they stay inside the root. */
 export async function listChildFiles(
   root: ContainedRoot,
   path: string,
@@ -29,36 +33,37 @@ export async function listChildFiles(
   const prefix = path === "/" ? "/" : `${path}/`;
   const search = new Search(request, prefix);
   try {
-    const known = new KnownChildren(directory, prefix, request);
-    const unchanged = await known.unchanged();
+    const cache = new KnownChildren(directory, prefix, request);
+    const unchanged = await cache.unchanged();
     if (unchanged !== undefined) return unchanged;
     const own = search.fileIn(directory);
     if (own === "unclear") return { files: [], others: [path] };
     if (own !== undefined) return { own, files: [], others: [] };
     for (const [index, entry] of directory.entries().entries()) {
       search.add(directory, entry);
-      if (index % BETWEEN_BREATHS === 0) await breathe(request.signal);
+      if (index % ENTRIES_PER_PAUSE === 0) await breathe(request.signal);
     }
     const result = search.result();
-    if (result.others.length === 0) known.remember(search.children, result);
+    if (result.others.length === 0) cache.remember(search.children, result);
     return result;
   } finally {
     directory.close();
   }
 }
 
-/** Undefined: nothing is there. */
+/** Undefined: there is no such file. `unclear`: the caller has to look by itself, under `others`. */
 type Seen = SeenFile | "unclear" | undefined;
 
+/** Collects the files of one listing. */
 class Search {
-  /** Children that are known to have, or not to have, the file. */
+  /** Subdirectories with a clear answer: the file is there, or it is not. */
   readonly children: Child[] = [];
   readonly #request: ChildFilesRequest;
   readonly #prefix: string;
   readonly #buffer: Buffer;
   readonly #files: ChildFile[] = [];
   readonly #others: string[] = [];
-  /** Where one file was new, so are most of the others: looking first would only cost. */
+  /** False after a new file: then most others are new too, and a look at their stamps alone is wasted time. */
   #expectsKnown = true;
   #hostPath: string | undefined;
 
@@ -71,7 +76,7 @@ class Search {
   add(directory: OpenDirectory, entry: Dirent): void {
     if (!entry.isDirectory() && !entry.isSymbolicLink()) return;
     const found =
-      entry.isDirectory() && PLAIN.test(entry.name) ? this.#fileBelow(directory, entry.name) : "unclear";
+      entry.isDirectory() && PLAIN.test(entry.name) ? this.#fileInChild(directory, entry.name) : "unclear";
     if (found === "unclear") {
       this.#others.push(`${this.#prefix}${entry.name}`.normalize("NFC"));
       return;
@@ -87,7 +92,7 @@ class Search {
     };
   }
 
-  #fileBelow(directory: OpenDirectory, name: string): Seen {
+  #fileInChild(directory: OpenDirectory, name: string): Seen {
     this.#hostPath ??= directory.hostPath();
     const known = this.#expectsKnown ? this.#knownFile(this.#hostPath, name) : undefined;
     if (known !== undefined) return known;
@@ -97,8 +102,8 @@ class Search {
   }
 
   /**
-   * A stamp alone may be looked up by path: wherever that leads, nothing is read there. The plain path takes the
-   * system half as long as one through a descriptor.
+   * The file, if the caller knows its stamp. This look goes by path, which is twice as fast as through a descriptor. It
+   * is safe: nothing is read, and only a stamp is compared.
    */
   #knownFile(hostPath: string, name: string): SeenFile | undefined {
     try {
@@ -112,7 +117,7 @@ class Search {
     }
   }
 
-  /** The one that lies in the directory itself. */
+  /** The file in the directory itself. */
   fileIn(directory: OpenDirectory): ChildFile | "unclear" | undefined {
     const seen = this.#look("", () => directory.openFile(this.#request.name));
     return typeof seen === "object" ? seen.file : seen;
@@ -127,7 +132,7 @@ class Search {
       const file = this.#described(stats, inner);
       if (this.#request.isKnown(file.stamp)) return { file, stats };
       const length = readSync(descriptor, this.#buffer, 0, this.#buffer.length, 0);
-      const head = this.#buffer.toString("utf8", 0, this.#wanted(length));
+      const head = this.#buffer.toString("utf8", 0, this.#headLength(length));
       return { file: { ...file, head }, stats };
     } catch (error) {
       return systemCode(error) === "ENOENT" ? undefined : unclear(error);
@@ -136,10 +141,11 @@ class Search {
     }
   }
 
-  #wanted(length: number): number {
+  /** Bytes up to and with `headUntil`, else all. */
+  #headLength(length: number): number {
     const { headUntil } = this.#request;
-    const resolved = headUntil === undefined ? -1 : this.#buffer.subarray(0, length).indexOf(headUntil);
-    return resolved < 0 ? length : resolved + Buffer.byteLength(headUntil as string);
+    const end = headUntil === undefined ? -1 : this.#buffer.subarray(0, length).indexOf(headUntil);
+    return end < 0 ? length : end + Buffer.byteLength(headUntil as string);
   }
 
   #described(stats: Stats, inner: string): ChildFile {

@@ -5,6 +5,7 @@ import { type AnyBackendProtocol, currentProtocol } from "../adapt/adapt.ts";
 import { withOurResults } from "../adapt/foreign-results.ts";
 import { readRawFile } from "../adapt/raw-file.ts";
 import { sameDemand } from "../approval-demand.ts";
+import { atPath } from "../at-path.ts";
 import type {
   AnyFileData,
   BackendProtocol,
@@ -80,7 +81,7 @@ class Preview implements PreviewBackend {
   }
 
   async ls(path: string, options?: OperationOptions): Promise<LsResult> {
-    return at(path || "/", options, (target) => lsPreview(this.#inner, this.#overlay, target, options));
+    return atPath(path || "/", options, (target) => lsPreview(this.#inner, this.#overlay, target, options));
   }
 
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
@@ -132,7 +133,7 @@ class Preview implements PreviewBackend {
   }
 
   async delete(path: string, options?: OperationOptions): Promise<DeleteResult> {
-    return at(path, options, (target) => this.#turns.take("", () => this.#delete(target, options)));
+    return atPath(path, options, (target) => this.#turns.take("", () => this.#delete(target, options)));
   }
 
   async grep(
@@ -142,13 +143,13 @@ class Preview implements PreviewBackend {
     maxCount?: number | null,
     options?: OperationOptions,
   ): Promise<GrepResult> {
-    return at(path || "/", options, (target) =>
+    return atPath(path || "/", options, (target) =>
       grepPreview(this.#inner, this.#overlay, { pattern, path: target, glob, maxCount }, options),
     );
   }
 
   async glob(pattern: string, path?: string, options?: OperationOptions): Promise<GlobResult> {
-    return at(path || "/", options, (target) =>
+    return atPath(path || "/", options, (target) =>
       globPreview(this.#inner, this.#overlay, pattern, target, options),
     );
   }
@@ -189,7 +190,7 @@ class Preview implements PreviewBackend {
     fromInner: (target: string) => Result | FileError | Promise<Result | FileError>,
     fromOverlay: (target: string) => Result | FileError,
   ): Promise<Result | FileError> {
-    return at<Result | FileError>(path, options, async (target) => {
+    return atPath<Result | FileError>(path, options, async (target) => {
       if (this.#overlay.covers(target)) return fromOverlay(target);
       const result = await fromInner(target);
       if (result.error === undefined) return result;
@@ -205,7 +206,7 @@ class Preview implements PreviewBackend {
     options: OperationOptions | undefined,
     plan: (view: FileMap, target: string) => Change,
   ): Promise<{ readonly path: string; readonly error?: undefined } | FileError> {
-    return at(path, options, (target) =>
+    return atPath(path, options, (target) =>
       this.#turns.take("", async () => {
         const view = await this.#viewOf(target, options);
         if ("error" in view) return view;
@@ -284,16 +285,6 @@ class Preview implements PreviewBackend {
     }
     return undefined;
   }
-}
-
-async function at<Result>(
-  path: string,
-  options: OperationOptions | undefined,
-  act: (target: string) => Promise<Result>,
-): Promise<Result | FileError> {
-  options?.signal?.throwIfAborted();
-  const canonical = canonicalPath(path);
-  return canonical.error !== undefined ? canonical : act(canonical.path);
 }
 
 function now(): string {

@@ -16,7 +16,7 @@ import type { BackendRuntime, ExecuteOptions, ExecuteResponse, SandboxBackendPro
 import { systemCode } from "../disk/file-errors.ts";
 import { FilesystemBackend } from "../disk/filesystem.ts";
 import { FILESYSTEM_OPTIONS, type FilesystemBackendOptions } from "../disk/filesystem-options.ts";
-import { noteCommand } from "../disk/note-command.ts";
+import { recordedCommand } from "../disk/note-command.ts";
 import type { WithCommandNote } from "../is-sandbox.ts";
 import { SandboxError } from "../sandbox-error.ts";
 import { withMembers } from "../with-members.ts";
@@ -52,6 +52,8 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   #initialized: Promise<void> | undefined;
   #isInitialized = false;
   readonly #running = new Set<AbortController>();
+  /** Commands of runs, with the recording of what they changed. */
+  readonly #recorded = new Set<Promise<unknown>>();
 
   /** Touches no file and starts nothing. */
   constructor(options: LocalShellBackendOptions = {}) {
@@ -88,12 +90,13 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     await this.#ready();
   }
 
-  /** Ends the commands that run. It can be initialized again; closing twice is safe. */
+  /** Ends the commands that run, and waits until what they changed is recorded. It can be initialized again; closing twice is safe. */
   override async close(): Promise<void> {
     for (const controller of this.#running)
       controller.abort(new SandboxError("The backend was closed.", "NOT_INITIALIZED"));
     this.#initialized = undefined;
     this.#isInitialized = false;
+    await Promise.allSettled(this.#recorded);
     await super.close();
   }
 
@@ -113,25 +116,32 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     this.#running.add(controller);
     try {
       const stop = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
-      return await this.#run(command, timeout, stop);
+      return await this.#run(command, timeout, stop, options.onOutput);
     } finally {
       this.#running.delete(controller);
     }
   }
 
-  async #run(command: string, timeoutSeconds: number, signal: AbortSignal): Promise<ExecuteResponse> {
+  async #run(
+    command: string,
+    timeoutSeconds: number,
+    signal: AbortSignal,
+    onOutput: ExecuteOptions["onOutput"],
+  ): Promise<ExecuteResponse> {
     const { rootDir: cwd } = this.settings;
     const { maxOutputBytes, env, inheritEnv } = this.#commands;
     const variables = commandEnvironment({ env, inheritEnv });
     const { runCommand } = await import("./run-command.ts");
-    return runCommand(command, { cwd, env: variables, timeoutSeconds, maxOutputBytes, signal });
+    return runCommand(command, { cwd, env: variables, timeoutSeconds, maxOutputBytes, signal, onOutput });
   }
 
-  /** In a run, each command is noted with the thread: what it changed cannot be taken back. */
+  /** In a run, each command is noted with the thread, and what it changes in `rootDir` is recorded. */
   override withRuntime(runtime: BackendRuntime): this {
-    const execute = async (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
-      await noteCommand(command, this.settings.rootDir, runtime);
-      return this.execute(command, options);
+    const execute = (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
+      const run = () => this.execute(command, options);
+      const recorded = recordedCommand(command, this.settings.rootDir, runtime, run);
+      this.#recorded.add(recorded);
+      return recorded.finally(() => this.#recorded.delete(recorded));
     };
     return withMembers(super.withRuntime(runtime), { execute });
   }

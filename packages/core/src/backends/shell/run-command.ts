@@ -24,6 +24,8 @@ export interface RunCommandOptions {
   readonly signal?: AbortSignal;
   /** Output kept; half of it from the beginning, half from the end. */
   readonly maxOutputBytes: number;
+  /** Called with the end of the output so far, at most twice a second while there is more. */
+  readonly onOutput?: ((tail: string) => void) | undefined;
   /** Default: bash where it is installed, because models write for it, else `/bin/sh`. */
   readonly shell?: string;
   /** Where the output goes; what gives no pipe leaves two sockets, whose order is that of arrival. */
@@ -73,6 +75,9 @@ const DRAIN_SILENCE = 500;
 /** For the kernel to do what a kill asks for. */
 const KILL_LIMIT = 1000;
 const TIMED_OUT = 124;
+/** Milliseconds between two reports of output, and the characters of one. */
+const REPORT_EVERY = 500;
+const REPORTED = 4_000;
 
 interface Started {
   /** Absent: it is not ours. */
@@ -101,14 +106,28 @@ export async function runCommand(command: string, options: RunCommandOptions): P
   const forget = endWithThisProcess(started.process);
   const stop = stopFor(options.timeoutSeconds, options.signal);
   const output = collect(started.child, options.maxOutputBytes, pipe);
+  const report = options.onOutput && reportOutput(output, options.onOutput);
   try {
     return await settle({ started, output, stop });
   } finally {
     stop.dispose();
     forget();
+    clearInterval(report);
     output.close();
     if (pipe !== undefined) await releaseOutputPipe(pipe, output.hasEnded());
   }
+}
+
+/** Whole lines, where the output has any: a part of a line may be a part of a secret. */
+function reportOutput(output: OutputCollector, onOutput: (tail: string) => void): NodeJS.Timeout {
+  let reported = 0;
+  return setInterval(() => {
+    if (output.received() === reported) return;
+    reported = output.received();
+    const { output: text } = output.collected();
+    const tail = text.slice(-REPORTED);
+    onOutput(tail.length < text.length ? tail.slice(tail.indexOf("\n") + 1) : tail);
+  }, REPORT_EVERY);
 }
 
 function isEmpty(command: unknown): boolean {

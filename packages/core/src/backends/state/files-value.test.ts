@@ -91,9 +91,9 @@ describe("filesReducer", () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     [
-      "text instead of a file",
-      { "/a": "hello" },
-      'must be an object like {content: "…"}, not the text itself',
+      "a number instead of a file",
+      { "/a": 1 },
+      'must be a text or an object like {content: "…"}, not number',
     ],
     ["a file without content", { "/a": {} }, "needs `content`"],
     ["lines that are not text", { "/a": { content: [1] } }, "needs `content`"],
@@ -132,8 +132,14 @@ describe("filesValue", () => {
     expect(await graph.invoke({ files })).toEqual({ files });
   });
 
-  it("says what is wrong with text given instead of a file", async () => {
-    await expect(graph.invoke({ files: { "/a": "hello" } } as never)).rejects.toThrow("not the text itself");
+  it("takes a text for a file with this content", async () => {
+    expect(await graph.invoke({ files: { "/a": "hello" } } as never)).toEqual({
+      files: { "/a": { content: "hello" } },
+    });
+  });
+
+  it("says what is wrong with a number given instead of a file", async () => {
+    await expect(graph.invoke({ files: { "/a": 1 } } as never)).rejects.toThrow("not number");
   });
 
   it("describes itself as JSON schema", () => {

@@ -11,8 +11,8 @@ import type { AnyFileData, FileData } from "../backend.ts";
 import { fileIn, ownBytes } from "../file-map/file-map.ts";
 
 export type FilesState = Record<string, AnyFileData>;
-/** `null` removes a file. */
-export type FilesStateUpdate = Record<string, AnyFileData | null>;
+/** `null` removes a file; a text is a file with this content. */
+export type FilesStateUpdate = Record<string, AnyFileData | string | null>;
 
 /**
  * Merges changes into the files of a thread.
@@ -65,8 +65,14 @@ function filePath(key: string): CanonicalPath {
   return canonical.path === "/" ? { error: "The root is a directory", code: "INVALID_PATH" } : canonical;
 }
 
-/** The data as given when it is usable. Bytes that are said to be text become text. */
+/** A text as the content of a file; anything else as it is. */
+export function asFile<Data>(data: Data | string): Data | FileData {
+  return typeof data === "string" ? ({ content: data } as FileData) : data;
+}
+
+/** The data as given when it is usable. A text becomes a file, and bytes that are said to be text become text. */
 function fileDataOf(path: string, given: unknown): AnyFileData {
+  if (typeof given === "string") return asFile<FileData>(given) as FileData;
   const problem = problemWith(given);
   if (problem !== undefined)
     throw new DeepwrightError("INVALID_INPUT", `The file '${path}' in the state 'files' ${problem}`);
@@ -79,8 +85,9 @@ function fileDataOf(path: string, given: unknown): AnyFileData {
 }
 
 function problemWith(given: unknown): string | undefined {
+  if (typeof given === "string") return undefined;
   if (typeof given !== "object" || given === null)
-    return `must be an object like {content: "…"}, not ${typeof given === "string" ? "the text itself" : typeof given}.`;
+    return `must be a text or an object like {content: "…"}, not ${typeof given}.`;
   const content = (given as { content?: unknown }).content;
   const usable =
     typeof content === "string" ||

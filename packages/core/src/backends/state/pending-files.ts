@@ -18,7 +18,7 @@ import {
 import { DeepwrightError } from "../../errors.ts";
 import type { AnyFileData, FileError, FilesUpdate } from "../backend.ts";
 import { type FileMap, fileIn, somePathUnder, sortedPaths } from "../file-map/file-map.ts";
-import type { FilesState, FilesStateUpdate } from "./files-value.ts";
+import { asFile, type FilesState, type FilesStateUpdate } from "./files-value.ts";
 
 const CHANNEL = "files";
 
@@ -157,7 +157,7 @@ class PendingFiles {
   /** Takes in the writes of a finished task of an earlier run, whose place in the order is not known. */
   restore(update: FilesStateUpdate): void {
     const task = { id: "", attempt: 0, order: undefined };
-    for (const [path, data] of Object.entries(update)) this.#add(path, { task, data });
+    for (const [path, data] of Object.entries(update)) this.#add(path, { task, data: asFile(data) });
   }
 
   #add(path: string, change: Change): void {

@@ -1,4 +1,4 @@
-/** The newest words of a person, where they are no longer in view: told whole as long as there is room for them. */
+/** The person's newest message when it is no longer in view: quoted whole if there is room. */
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import type { ChatModel } from "../../loop/providers/model-source.ts";
 import { estimateTokens } from "../../tokens.ts";

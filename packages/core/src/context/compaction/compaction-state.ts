@@ -53,7 +53,7 @@ export function compactionIn(task: Pick<StageTask, "read">): Compaction {
 
 /** A request as it would be sent. */
 export interface Sight {
-  /** Position in the mended thread of the first message that is seen. */
+  /** Position of the first visible message in the repaired thread. */
   readonly start: number;
   /** Stands for what is before; absent when all is seen. */
   readonly summary: HumanMessage | undefined;

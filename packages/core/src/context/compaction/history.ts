@@ -36,7 +36,7 @@ export interface History {
   readonly parts: number;
 }
 
-/** Files of one thread are told apart from those of another, and those of a child from those of its parent. */
+/** Each thread has files of its own, and so has each child of a thread. */
 export function historyName(config: TaskConfig, session: string): string {
   const thread = config.configurable?.thread_id;
   const name = safeName(thread == null ? `session_${session}` : String(thread));

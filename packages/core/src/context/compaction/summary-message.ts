@@ -17,7 +17,7 @@ export interface SummaryParts extends KeptRecord {
   readonly isMechanical: boolean;
   /** The newest words of a person, where they were removed. */
   readonly request: KeptRequest | undefined;
-  /** Parts of the state that are told beside the notes. */
+  /** Parts of the state that stand beside the notes. */
   readonly pinned: readonly string[];
 }
 

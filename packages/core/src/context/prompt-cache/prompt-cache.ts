@@ -36,10 +36,10 @@ function isCachingBedrock(model: ChatModel): boolean {
   return model.getName() === "ChatBedrockConverse" && CACHING_MODELS.test(String(id));
 }
 
-/** The same objects each time: bindings to a model are told apart by them. */
+/** The same objects each time, because bindings to a model are compared by identity. */
 const LASTING = { "5m": { type: "ephemeral", ttl: "5m" }, "1h": { type: "ephemeral", ttl: "1h" } } as const;
 
-/** LangChain's client for Bedrock sets up to three cache points itself when it is told how long they last. */
+/** LangChain's client for Bedrock sets up to three cache points itself when a lifetime is given. */
 function withCachePoints(outgoing: Outgoing, ttl: CacheTtl): Outgoing {
   if (outgoing.settings.cache_control !== undefined || hasCachePoints(outgoing)) return outgoing;
   return { ...outgoing, settings: { ...outgoing.settings, cache_control: LASTING[ttl] } };

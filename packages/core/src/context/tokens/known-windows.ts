@@ -36,7 +36,7 @@ interface DescribedModel {
   readonly profile?: { readonly maxInputTokens?: unknown };
   readonly model?: unknown;
   readonly modelName?: unknown;
-  /** Ollama: what the server was told to keep; it cuts off the rest without a word. */
+  /** Ollama: the window that the server was configured with. It cuts off the rest silently. */
   readonly numCtx?: unknown;
 }
 

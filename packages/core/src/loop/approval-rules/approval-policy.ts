@@ -1,6 +1,7 @@
 /** Decides which calls need a person, and which decisions are valid. Pure: no graph here. */
 import type { ToolCall } from "@langchain/core/messages";
 import { ConfigurationError } from "../../errors.ts";
+import type { CALL_GATE } from "../../internal-symbols.ts";
 import type { InputFile } from "./call-inputs.ts";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
@@ -15,7 +16,7 @@ export type Decision =
       readonly type: "edit";
       readonly editedAction: { readonly name: string; readonly args: Record<string, unknown> };
     }
-  /** `unattended`: nobody could be asked, and the model is told so. */
+  /** `unattended`: nobody could be asked, and the result says so to the model. */
   | { readonly type: "reject"; readonly message?: string; readonly unattended?: true }
   | { readonly type: "respond"; readonly message: string };
 
@@ -174,6 +175,8 @@ function invalid(tool: string, problem: string): ConfigurationError {
 export interface CallGate {
   /** No remembered approval counts for what it watches: each call is asked about. */
   readonly everyTime?: boolean;
+  /** The gate asks nobody in a run without a checkpointer, where nobody can be asked. Absent: such a run is refused. */
+  readonly asksIfPossible?: boolean;
   /** Whether it might ask about calls of this tool: looked at before anything else. */
   watches(tool: string): boolean;
   /** Why a person must decide about this call; undefined: there is no need. */
@@ -182,6 +185,11 @@ export interface CallGate {
   refuses?(call: ToolCall, scene: ApprovalScene): string | undefined | Promise<string | undefined>;
   /** The files this call is about now, by all of their names: an approval holds for these and what is below them. */
   places?(call: ToolCall, scene: ApprovalScene): readonly string[] | Promise<readonly string[]>;
+}
+
+/** A middleware that brings a gate of its own. */
+export interface WithCallGate {
+  readonly [CALL_GATE]?: CallGate;
 }
 
 export interface GateReason {
@@ -196,6 +204,8 @@ export interface ApprovalScene {
   readonly runtime?: unknown;
   /** The config of the task: what a backend needs to be opened. */
   readonly config?: unknown;
+  /** The question that a call of another tool would lead to; undefined: it may run. Absent: the loop does not say. */
+  readonly questionOf?: (call: ToolCall) => Promise<Question | undefined>;
 }
 
 /** A call and what a person may decide about it. */

@@ -115,7 +115,15 @@ export async function pathsOfCall(
 }
 
 export function sceneOf(loop: Loop, config: TaskConfig): Required<ApprovalScene> {
-  return { state: stateView(loop, config), runtime: runtimeFor(undefined, config), config };
+  return {
+    state: stateView(loop, config),
+    runtime: runtimeFor(undefined, config),
+    config,
+    questionOf: async (call) => {
+      if (!mayAsk(loop, call.name)) return undefined;
+      return (await judgeCall(loop, call, loop.clientTools.get(call.name), config)).question;
+    },
+  };
 }
 
 async function questionAbout(

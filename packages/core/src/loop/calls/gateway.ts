@@ -16,7 +16,9 @@ import { asksEveryTime } from "../approval/approval-need.ts";
 import { permitCall } from "../approval/call-permit.ts";
 import { holdWorkspace } from "../approval/hold-workspace.ts";
 import type { CallPass } from "../approval/turn.ts";
-import { APPROVALS, sharingApprovals } from "../approval-rules/approval-memory.ts";
+import { APPROVALS, agentPathOf, sharingApprovals } from "../approval-rules/approval-memory.ts";
+import { callShape } from "../approval-rules/call-shape.ts";
+import { giveHarnessCalls, type HarnessCalls } from "../contract/harness-calls.ts";
 import { asksPeople, type Loop, stateView } from "../contract/loop.ts";
 import { isExcluded } from "../contract/tool-shape.ts";
 import { isCallersMistake } from "../failures/caller-mistake.ts";
@@ -40,6 +42,8 @@ export interface GateCall {
   readonly pass?: CallPass | undefined;
   /** Tools offered for this turn only. */
   readonly extraTools: ReadonlyMap<string, AnyTool> | undefined;
+  /** The call runs inside another one, which holds the workspace for it. */
+  readonly isInside?: boolean;
 }
 
 export type GateResult = ToolMessage | Command;
@@ -83,28 +87,52 @@ export async function passGate(gate: GateCall): Promise<GateResult> {
   const { loop, config, call, turn } = gate;
   config.signal?.throwIfAborted();
   const slots = slotsOf(turn, loop.concurrencyOf(call.name));
-  return slots.run(async () => {
-    config.signal?.throwIfAborted();
-    await checkClaim(config);
-    const effects = new HeldWrites();
-    const shared = asksPeople(loop)
-      ? sharingApprovals(config, asksEveryTime(loop, call.name, config))
-      : undefined;
-    const failures = new ToolFailures();
-    const isKnown = findTool(gate) !== undefined;
-    const result = await observedCall({ call, isKnown }, shared?.config ?? config, (own) => {
-      // What a person agreed to was the call this run is inside of.
-      const scoped = holdWrites(withoutApproval(own), (writes) => effects.add(writes));
-      return withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
-        throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
-      );
-    }).catch((error) => recover(error, gate, failures));
-    throwIfClaimLost(config);
-    const approvals = shared?.added() ?? [];
-    if (approvals.length > 0) sendWrites(config, [[APPROVALS, { remembered: approvals }]]);
-    sendWrites(config, effects.close());
-    return result;
-  });
+  return slots.run(() => passWithSlot(gate));
+}
+
+async function passWithSlot(gate: GateCall): Promise<GateResult> {
+  const { loop, config, call, turn } = gate;
+  config.signal?.throwIfAborted();
+  await checkClaim(config);
+  const effects = new HeldWrites();
+  const shared = asksPeople(loop)
+    ? sharingApprovals(config, asksEveryTime(loop, call.name, config))
+    : undefined;
+  const failures = new ToolFailures();
+  const isKnown = findTool(gate) !== undefined;
+  const result = await observedCall({ call, isKnown }, shared?.config ?? config, (own) => {
+    // What a person agreed to was the call this run is inside of.
+    const scoped = holdWrites(withoutApproval(own), (writes) => effects.add(writes));
+    return withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
+      throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),
+    );
+  }).catch((error) => recover(error, gate, failures));
+  throwIfClaimLost(config);
+  const approvals = shared?.added() ?? [];
+  if (approvals.length > 0) sendWrites(config, [[APPROVALS, { remembered: approvals }]]);
+  sendWrites(config, effects.close());
+  return result;
+}
+
+/** Calls of the harness for a call of the model: in its slot, one after the other. */
+export function harnessCalls(gate: GateCall, config: TaskConfig, isApproved: boolean): HarnessCalls {
+  const { loop, extraTools } = gate;
+  const toolNamed = (name: string): AnyTool | undefined =>
+    extraTools?.get(name) ?? loop.clientTools.get(name);
+  let count = 0;
+  return {
+    isApproved,
+    toolNamed,
+    call: async (name, args) => {
+      count += 1;
+      const call = { name, args, id: `${gate.call.id}-${count}`, type: "tool_call" as const };
+      const shape = callShape(agentPathOf(config), call, toolNamed(name)).id;
+      const pass = isApproved ? { shape, approved: true } : undefined;
+      const result = await passWithSlot({ ...gate, config, call, pass });
+      if (ToolMessage.isInstance(result)) return result;
+      return failedResult(call, `Error: ${name} gave no result that can be read here.`);
+    },
+  };
 }
 
 /**
@@ -201,8 +229,11 @@ async function execute(
   const { toolCall } = permit;
   const own = permit.approved ? approved(config, gate.call.id, permit.places) : config;
   await checkClaim(config);
-  const held = await holdWorkspace(gate.loop, runnable, permit, config);
+  const held = gate.isInside
+    ? { release: () => {} }
+    : await holdWorkspace(gate.loop, runnable, permit, config);
   if ("refusal" in held) return failedResult(gate.call, held.refusal);
+  giveHarnessCalls(own, harnessCalls({ ...gate, isInside: true }, own, permit.approved));
   try {
     const args = argumentsWithoutNulls(runnable, toolCall.args);
     const output = await runnable.invoke(

@@ -181,7 +181,7 @@ function oneResult(
 
 const claimed = new WeakMap<AIMessage, Map<string, string>>();
 
-/** A key without a reducer takes one value a turn; the second call to set it is told so. */
+/** A key without a reducer takes one value a turn; the second call that sets it gets an error. */
 function claimKeys(
   loop: Loop,
   turn: AIMessage,

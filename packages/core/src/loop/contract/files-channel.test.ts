@@ -34,7 +34,7 @@ test("an overwrite with the record of the channel is a new record of files that 
 test("an overwrite with nothing empties it, one with rubbish is refused", () => {
   const channel = new FilesChannel();
   channel.update([{ "/a": file("a") }]);
-  expect(() => channel.update([new Overwrite({ "/b": "text" })])).toThrow("must be an object");
+  expect(() => channel.update([new Overwrite({ "/b": 7 })])).toThrow("must be a text or an object");
   channel.update([new Overwrite(undefined)]);
   expect(channel.get()).toEqual({});
 });

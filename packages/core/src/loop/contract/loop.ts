@@ -92,6 +92,11 @@ export function asksPeople({ approvals, gates }: Pick<Loop, "approvals" | "gates
   return approvals !== undefined || gates.length > 0;
 }
 
+/** Whether a run needs a checkpointer, to wait for a person's decision. */
+export function mustAskPeople({ approvals, gates }: Pick<Loop, "approvals" | "gates">): boolean {
+  return approvals !== undefined || gates.some(({ asksIfPossible }) => asksIfPossible !== true);
+}
+
 export function hasNode(loop: Loop, name: string): boolean {
   if (name === MODEL_NODE || name === TOOLS_NODE) return true;
   if (name === APPROVAL_NODE) return asksPeople(loop);

@@ -31,7 +31,7 @@ export interface StageTask {
   read(key: string): unknown;
   /** Reaches the state together with what the task itself writes, or not at all. The last value of a key counts. */
   write(key: string, value: unknown): void;
-  /** Has the model told something from now on, behind a message of the thread: see `reminders.ts`. */
+  /** Adds a note for the model behind a message of the thread, in every later request: see `reminders.ts`. */
   remind(reminder: Reminder): void;
   /** Forgets the reminders whose places are gone: those for which `isThere` is false. Absent: none are forgotten. */
   keepReminders?(isThere: (messageId: string) => boolean): void;
@@ -43,7 +43,7 @@ export interface StageTask {
 export interface RequestView {
   /** Every message of the thread. */
   readonly thread: Messages;
-  /** The thread mended: each call has one result, in order. */
+  /** The repaired thread: each call has one result, in order. */
   readonly valid: Messages;
   readonly system: SystemMessage;
   readonly tools: readonly AnyTool[];
@@ -90,7 +90,7 @@ export interface Stages {
   listener?(tree: RunTree): BaseCallbackHandler | undefined;
   /** A turn begins: its request is not yet built. The place to remind the model, or to end the run. */
   turn?(thread: Messages, task: StageTask): Awaitable<void>;
-  /** How a run ended, before it is told. */
+  /** How a run ended, before the outcome is reported. */
   outcome?(outcome: Outcome, config: TaskConfig): Outcome;
   /** The messages a caller hands in, before they are stored. Same ids, same order. */
   input?(messages: readonly BaseMessage[], task: StageTask): Awaitable<readonly BaseMessage[]>;

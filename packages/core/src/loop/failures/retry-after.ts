@@ -1,10 +1,10 @@
-/** When a provider wants to be asked again, as its answer says it. */
+/** Reads from a failed answer of a provider how long to wait before the next request. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Milliseconds from `now`; undefined: it does not say. */
+/** Milliseconds from `now`; undefined: the answer does not say. */
 export function retryAfterIn(error: Fields, now: number): number | undefined {
-  const exact = seconds(headerOf(error, "retry-after-ms"));
+  const exact = numberIn(headerOf(error, "retry-after-ms"));
   if (exact !== undefined) return exact;
   const header = headerOf(error, "retry-after");
   return (
@@ -23,13 +23,13 @@ function headerOf({ headers }: Fields, name: string): string | undefined {
   return value == null ? undefined : String(value).trim() || undefined;
 }
 
-function seconds(value: string | undefined): number | undefined {
+function numberIn(value: string | undefined): number | undefined {
   return value !== undefined && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
 }
 
-/** Seconds, or the date of HTTP. A date that has passed: now. */
+/** The header is a number of numberIn or an HTTP date. A date in the past means: now. */
 function fromHeader(value: string, now: number): number | undefined {
-  const wait = seconds(value);
+  const wait = numberIn(value);
   if (wait !== undefined) return wait * 1000;
   const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
@@ -40,7 +40,7 @@ function fromDetails(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const detail of details) {
     const { retryDelay } = (detail ?? {}) as Fields;
-    const wait = typeof retryDelay === "string" ? seconds(retryDelay.replace(/s$/, "")) : undefined;
+    const wait = typeof retryDelay === "string" ? numberIn(retryDelay.replace(/s$/, "")) : undefined;
     if (wait !== undefined) return wait * 1000;
   }
   return undefined;

@@ -5,7 +5,7 @@ import type { AgentMiddleware } from "langchain";
 import { approvalDemandOf } from "../../backends/approval-demand.ts";
 import { durationMs } from "../../duration.ts";
 import { ConfigurationError } from "../../errors.ts";
-import { KEEPS_TIME } from "../../internal-symbols.ts";
+import { CALL_GATE, KEEPS_TIME } from "../../internal-symbols.ts";
 import { APPROVALS, approvalsChannel } from "../approval-rules/approval-memory.ts";
 import {
   type ApprovalPolicy,
@@ -13,6 +13,7 @@ import {
   approvalSection,
   type CallGate,
   type InterruptOn,
+  type WithCallGate,
 } from "../approval-rules/approval-policy.ts";
 import { buildState } from "../contract/channels.ts";
 import { asksPeople, type Loop } from "../contract/loop.ts";
@@ -63,7 +64,11 @@ export function buildLoop(spec: LoopSpec): Loop {
   if (demand !== undefined) requireApprovals(tools, approvals, demand);
   const asking = {
     approvals,
-    gates: [...(spec.gates ?? []), ...(demand === undefined ? [] : [approvalGate(demand)])],
+    gates: [
+      ...(spec.gates ?? []),
+      ...middleware.flatMap((m) => (m as WithCallGate)[CALL_GATE] ?? []),
+      ...(demand === undefined ? [] : [approvalGate(demand)]),
+    ],
   };
   const state = buildState(
     [spec.stateSchema, ...middleware.map((m) => m.stateSchema)],

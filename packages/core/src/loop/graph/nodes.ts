@@ -1,5 +1,6 @@
 /** The nodes of the loop: what each runs, and what `updateState(…, asNode)` does in its name. */
 import { START } from "@langchain/langgraph";
+import type { AgentMiddleware } from "langchain";
 import { runNode, sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
 import { runApproval } from "../approval/approval.ts";
 import { type CallPacket, routePending, routeTurn } from "../approval/turn.ts";
@@ -106,7 +107,13 @@ function hookEnds(loop: Loop, group: HookGroup): string[] {
   if (following) return [following.node];
   if (group.phase === "beforeAgent") return [turnNode(loop)];
   if (group.phase === "beforeModel") return [MODEL_NODE, exitNode(loop)];
-  return group.phase === "afterModel" ? turnEnds(loop) : [];
+  if (group.phase === "afterModel") return turnEnds(loop);
+  return group.middleware.some(mayGoOn) ? [turnNode(loop)] : [];
+}
+
+/** A hook at the end of a run that may send the model back to work. */
+function mayGoOn({ afterAgent }: AgentMiddleware): boolean {
+  return typeof afterAgent === "object" && afterAgent.canJumpTo?.includes("model") === true;
 }
 
 function routeDraft(loop: Loop, draft: StateDraft): Write[] {

@@ -14,7 +14,7 @@ import {
 } from "../../engine/engine.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { RUN_RESULTS } from "../contract/channels.ts";
-import { asksPeople, entryNode, goTo, type Loop, readMessages, TOOLS_NODE } from "../contract/loop.ts";
+import { entryNode, goTo, type Loop, mustAskPeople, readMessages, TOOLS_NODE } from "../contract/loop.ts";
 import { coerceMessages, type Messages } from "../messages/messages.ts";
 import { overwritten } from "../messages/overwrite.ts";
 import { DID_NOT_COMPLETE, missingResults } from "../messages/request.ts";
@@ -23,11 +23,11 @@ import { initialStateWrites } from "../task/initial-state.ts";
 import { LoopTask } from "../task/stage-task.ts";
 import { updateWrites } from "../task/updates.ts";
 
-/** Where a run was told to go on from, for one that does not go on from the newest checkpoint. */
+/** The checkpoint a run continues from, when it is not the newest. */
 export const FORKED_FROM = "__deepwright_forked_from";
 
 export async function runStart(loop: Loop, input: unknown, config: TaskConfig): Promise<void> {
-  if ((asksPeople(loop) || loop.asksInside) && checkpointerOf(config) === undefined)
+  if ((mustAskPeople(loop) || loop.asksInside) && checkpointerOf(config) === undefined)
     throw new DeepwrightError(
       "CHECKPOINTER_REQUIRED",
       "interruptOn, and permissions that ask, need a checkpointer to wait for a decision.",

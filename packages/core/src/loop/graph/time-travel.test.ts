@@ -215,7 +215,7 @@ describe.each([
 describe("values that do not fit", () => {
   test("are refused by updateState, and the thread is as it was", async () => {
     const { agent, heads } = await threeRuns();
-    await expect(agent.updateState(T, { files: { "/x": "just text" } })).rejects.toMatchObject({
+    await expect(agent.updateState(T, { files: { "/x": 1 } })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
     await expect(agent.updateState(T, { messages: [{ nonsense: 1 }] })).rejects.toMatchObject({

@@ -5,8 +5,10 @@ import type { AgentMiddleware } from "langchain";
 import { sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { endRun, routePending, routeTurn } from "../approval/turn.ts";
+import { harnessCalls } from "../calls/gateway.ts";
 import { isTurnReturned } from "../calls/return-direct.ts";
 import { FilesChannel } from "../contract/files-channel.ts";
+import { giveHarnessCalls, type HarnessCalls } from "../contract/harness-calls.ts";
 import {
   goTo,
   type HookGroup,
@@ -39,7 +41,7 @@ export async function runHookGroup(
   let route: Write[] | undefined;
   for (const middleware of group.middleware) {
     const state = draft.snapshot();
-    const result = await callHook(group.phase, middleware, state, config);
+    const result = await callHook(loop, group.phase, middleware, state, config);
     if (result === undefined) continue;
     const { jumpTo, ...update } = changesIn(result, state);
     const writes = updateWrites(loop, { ...update, ...givenBack(loop, result, state) });
@@ -56,6 +58,7 @@ export async function runHookGroup(
 }
 
 async function callHook(
+  loop: Loop,
   phase: HookPhase,
   middleware: AgentMiddleware,
   state: Record<string, unknown>,
@@ -63,13 +66,22 @@ async function callHook(
 ): Promise<Record<string, unknown> | undefined> {
   const definition = middleware[phase] as Hook | { hook: Hook };
   const hook = typeof definition === "function" ? definition : definition.hook;
-  const result = await hook(state, runtimeFor(middleware, config));
+  const runtime = runtimeFor(middleware, config);
+  if (phase === "afterAgent") giveHarnessCalls(runtime, callsAtEnd(loop, config));
+  const result = await hook(state, runtime);
   if (result === undefined || result === null) return undefined;
   if (typeof result === "object" && !Array.isArray(result)) return result as Record<string, unknown>;
   throw new DeepwrightError(
     "INVALID_MIDDLEWARE_RESULT",
     `The hook '${phase}' of middleware '${middleware.name}' must return an object of updates or nothing.`,
   );
+}
+
+/** Nothing of the run is under way any more: these calls belong to no call of the model. */
+function callsAtEnd(loop: Loop, config: TaskConfig): HarnessCalls {
+  const turn = lastTurn(readMessages(config))?.message ?? new AIMessage("");
+  const call = { name: "", args: {}, id: `end-${turn.id}` };
+  return harnessCalls({ loop, config, call, turn, extraTools: undefined }, config, false);
 }
 
 /** A hook that rewrites the reply must not make a call runnable that is not. */

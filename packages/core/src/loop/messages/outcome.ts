@@ -3,7 +3,16 @@ import type { AIMessage } from "@langchain/core/messages";
 import { isReasoning, isSilent } from "./request.ts";
 import type { RunUsage } from "./run-usage.ts";
 
-export type OutcomeKind = "done" | "length" | "content_filter" | "refusal" | "empty" | "budget" | "loop";
+export type OutcomeKind =
+  | "done"
+  | "length"
+  | "content_filter"
+  | "refusal"
+  | "empty"
+  | "budget"
+  | "loop"
+  /** The model had nothing more to do, and a completion check of its todo list failed. */
+  | "unverified";
 
 /** `invoke` resolves with it and does not throw: a reply that was cut off is still a reply. */
 export interface Outcome {

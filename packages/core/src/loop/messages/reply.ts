@@ -188,7 +188,7 @@ function characters(value: unknown, budget = MAX_ARGUMENT_CHARACTERS + 1): numbe
 
 const SPEAKABLE = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Providers refuse a history with a name like `a b`; nothing of ours is called that, so it is told. */
+/** Providers refuse a history with a name like `a b`. No tool of ours has one, so the model gets an error. */
 function speakableName(call: Draft, isTool: (name: string) => boolean): Draft {
   if (SPEAKABLE.test(call.name) || isTool(call.name)) return call;
   const name = call.name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64) || UNNAMED;

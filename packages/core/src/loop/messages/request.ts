@@ -18,7 +18,7 @@ interface Scan {
   readonly sound: boolean;
 }
 
-/** The messages of a request: the same array when nothing had to be mended. */
+/** The messages of a request: the same array when nothing needed repair. */
 export function requestMessages(messages: Messages): Messages {
   const start = checkedLength(messages);
   const scan = scanTurns(messages, start);

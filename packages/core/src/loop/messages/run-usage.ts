@@ -19,7 +19,13 @@ export interface Usage {
   readonly estimatedCalls: number;
 }
 
-export interface AgentUsage extends Usage {
+/** Usage of an agent, and what each of its models has of it. */
+export interface UsageByModel extends Usage {
+  /** By the model's name, as its provider has it. Absent in counts of earlier versions. */
+  readonly models?: Readonly<Record<string, Usage>>;
+}
+
+export interface AgentUsage extends UsageByModel {
   /** The names of the agents from the outermost one's child down; `[]` for the outermost itself. */
   readonly agentPath: readonly string[];
 }

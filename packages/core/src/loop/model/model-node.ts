@@ -1,6 +1,6 @@
 /** The node `model_request`: asks the model and decides what its reply leads to. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import { readChannel, sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
+import { graphNamespace, readChannel, sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
 import { routeTurn } from "../approval/turn.ts";
 import { exitNode, goTo, type Loop, MODEL_NODE, readMessages } from "../contract/loop.ts";
 import { readStructured, refusedAnswer, type StructuredResult } from "../contract/structured-output.ts";
@@ -10,12 +10,18 @@ import { copyReply, normaliseReply, type ThreadFacts } from "../messages/reply.t
 import { withFinalOutcome } from "../task/final-outcome.ts";
 import { rememberTools } from "../task/offered-tools.ts";
 import { StateDraft } from "../task/state-draft.ts";
+import { subagentControlOf } from "../task/subagent-control.ts";
 import { commandParts } from "../task/updates.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
 
 /** Returns the new messages, for those who watch the node. */
 export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ messages: BaseMessage[] }> {
   const history = readMessages(config);
+  const told = subagentControlOf(config.configurable)?.unread(graphNamespace(config), history) ?? [];
+  if (told.length > 0) {
+    sendWrites(config, [["messages", told], ...goTo(MODEL_NODE)]);
+    return { messages: [...told] };
+  }
   const reply = await callModel(loop, config, history);
   if (reply.again) {
     sendWrites(config, [...reply.task.writes(), ...goTo(MODEL_NODE)]);

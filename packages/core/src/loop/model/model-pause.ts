@@ -1,18 +1,18 @@
 /**
- * Pauses that everyone who asks the same model keeps: the agent, its children and their children.
+ * Pauses before requests to a model, shared by the agent, its subagents and their subagents.
  *
- * When a provider says that it had too many requests, each further one only makes it worse.
+ * A provider that reports too many requests asks for a pause. Requests of any of them before its end would extend it.
  */
 import { after } from "../../duration.ts";
 import type { ModelPool } from "../providers/model-source.ts";
 
-/** Pauses that end by themselves: by instance of a model, or by the string it was made from. */
+/** The end of each pause, by instance of a model or by the string it was made from. */
 export class Pauses {
-  /** Until when, by `performance.now`: nobody sets that clock. */
+  /** Times of `performance.now`, a clock that nobody sets. */
   readonly #ofInstances = new WeakMap<object, number>();
   readonly #ofNames = new Map<string, number>();
 
-  /** Milliseconds that are left; 0: there is no pause. */
+  /** Milliseconds left of the pause; 0 without one. */
   left(pool: ModelPool, now: number = performance.now()): number {
     const until = (typeof pool === "string" ? this.#ofNames.get(pool) : this.#ofInstances.get(pool)) ?? 0;
     if (until > now) return until - now;
@@ -20,7 +20,7 @@ export class Pauses {
     return 0;
   }
 
-  /** Never makes one shorter. */
+  /** Starts or extends a pause; never makes one shorter. */
   set(pool: ModelPool, wait: number, now: number = performance.now()): void {
     if (this.left(pool, now) >= wait) return;
     if (typeof pool === "string") this.#ofNames.set(pool, now + wait);

@@ -1,6 +1,7 @@
-/** How many of the oldest media of a request have to be left out, so that a provider takes the rest. */
+/** Counts the oldest media that a request leaves out, so that the provider accepts the rest. */
 import type { MediaLimits } from "./request-media-form.ts";
 
+/** One picture, sound, film or PDF of a request. */
 export interface MediaWeight {
   /** Bytes. */
   readonly size: number;
@@ -9,30 +10,33 @@ export interface MediaWeight {
 }
 
 /**
- * Depends on the media up to the newest one alone, and once some are left out it is so many that the number stays
- * the same for a while: requests that follow one another begin alike.
+ * The number of media to leave out, counted from the oldest.
+ *
+ * Once the limits are exceeded, it drops media until half of them is free. The number then stays the same for several
+ * requests, so they begin alike and the provider's prompt cache still fits.
  */
 export function leftOut(media: Iterable<MediaWeight>, limits: MediaLimits): number {
-  const shown: MediaWeight[] = [];
-  let first = 0;
-  let total = 0;
-  let large = 0;
-  const isLarge = ({ edge }: MediaWeight): number => (edge > limits.crowd.edge ? 1 : 0);
+  const seen: MediaWeight[] = [];
+  let dropped = 0;
+  let bytes = 0;
+  let largePictures = 0;
+  const largeCount = ({ edge }: MediaWeight): number => (edge > limits.crowd.edge ? 1 : 0);
+  /** Whether the kept media take at most this share of the limits. Providers accept few pictures when one is large. */
   const fits = (share: number): boolean => {
-    const most = large > 0 ? Math.min(limits.crowd.few, limits.count) : limits.count;
-    return total <= limits.total * share && shown.length - first <= most * share;
+    const mostMedia = largePictures > 0 ? Math.min(limits.crowd.few, limits.count) : limits.count;
+    return bytes <= limits.total * share && seen.length - dropped <= mostMedia * share;
   };
   for (const item of media) {
-    shown.push(item);
-    total += item.size;
-    large += isLarge(item);
+    seen.push(item);
+    bytes += item.size;
+    largePictures += largeCount(item);
     if (fits(1)) continue;
-    while (first < shown.length - 1 && !fits(0.5)) {
-      const oldest = shown[first] as MediaWeight;
-      total -= oldest.size;
-      large -= isLarge(oldest);
-      first += 1;
+    while (dropped < seen.length - 1 && !fits(0.5)) {
+      const oldest = seen[dropped] as MediaWeight;
+      bytes -= oldest.size;
+      largePictures -= largeCount(oldest);
+      dropped += 1;
     }
   }
-  return first;
+  return dropped;
 }

@@ -34,7 +34,7 @@ export interface MediaLimits {
   readonly count: number;
   /** Pixels of the longer side of a picture. */
   readonly edge: number;
-  /** Where there are more than `few` media, pixels of the longer side of each picture. */
+  /** A request with more than `few` media: the largest longer side of its pictures, in pixels. */
   readonly crowd: { readonly few: number; readonly edge: number };
   /** Whether pictures that move are taken. */
   readonly moving: boolean;

@@ -58,7 +58,7 @@ export class RunThreadClaim {
     return { ...options, signal, configurable: this.configurable(options.configurable) };
   }
 
-  /** True once, and only for an own claim: who is told so runs the engine and must `release` after it. */
+  /** True once, and only for an own claim: the caller that gets true runs the engine and must `release` after it. */
   begin(): boolean {
     const first = this.own && !this.begun;
     this.begun = true;

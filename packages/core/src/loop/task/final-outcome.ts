@@ -1,4 +1,4 @@
-/** The end of a run, told with what the stages have to say about it. */
+/** The outcome of a run, after the stages had their say. */
 import type { TaskConfig, Write } from "../../engine/engine.ts";
 import type { Loop } from "../contract/loop.ts";
 import type { Outcome } from "../messages/outcome.ts";

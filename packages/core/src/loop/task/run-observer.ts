@@ -8,7 +8,7 @@ import type { Outcome } from "../messages/outcome.ts";
 export interface ObservedRun {
   /** The agent's; absent where it has none. */
   readonly name: string | undefined;
-  /** A graph that is not ours: nothing of what happens inside is told here. */
+  /** A graph that is not ours: the observer sees nothing of what happens inside. */
   readonly isForeign?: boolean;
 }
 

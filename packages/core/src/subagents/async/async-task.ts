@@ -41,7 +41,7 @@ export interface AsyncTask {
   readonly checkedAt?: string | undefined;
   /** How often it was given another instruction. */
   readonly updates?: number | undefined;
-  /** The run whose end the agent has been told of. */
+  /** The run whose end the agent knows. */
   readonly reportedRunId?: string | undefined;
 }
 

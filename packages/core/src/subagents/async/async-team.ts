@@ -3,7 +3,7 @@ import { treeOf } from "../../backends/run-tree.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { failureWords } from "../../loop/failures/failure-words.ts";
 import { ownValue } from "../../text/own-value.ts";
-import type { AsyncSubAgent } from "../spec.ts";
+import { type BackgroundSubAgent, isHere } from "../spec.ts";
 import { transportFor } from "./async-spec.ts";
 import { ASYNC_TASK_STATUSES, type AsyncTask, type AsyncTasks, isLive, isOver } from "./async-task.ts";
 import { backgroundTasks, handedOn } from "./background-tasks.ts";
@@ -45,7 +45,7 @@ export interface Answer {
 }
 
 interface Member {
-  readonly subAgent: AsyncSubAgent;
+  readonly subAgent: BackgroundSubAgent;
   readonly transport: AsyncTransport;
 }
 
@@ -57,7 +57,7 @@ export class AsyncTeam {
   readonly #graphs: GraphSources;
 
   /** Throws what is wrong with one of them. */
-  constructor(subAgents: readonly AsyncSubAgent[], graphs: GraphSources) {
+  constructor(subAgents: readonly BackgroundSubAgent[], graphs: GraphSources) {
     this.#graphs = graphs;
     this.#members = new Map(
       subAgents.map((subAgent) => [subAgent.name, { subAgent, transport: transportFor(subAgent, graphs) }]),
@@ -66,11 +66,11 @@ export class AsyncTeam {
 
   /** Throws a ConfigurationError for the first one without a url whose graph is not known. */
   checkGraphs(): void {
-    for (const { name, graphId, url } of this.members)
-      if (url == null) checkGraphId(name, graphId, this.#graphs);
+    for (const subAgent of this.members)
+      if (isHere(subAgent)) checkGraphId(subAgent.name, subAgent.graphId, this.#graphs);
   }
 
-  get members(): readonly AsyncSubAgent[] {
+  get members(): readonly BackgroundSubAgent[] {
     return [...this.#members.values()].map(({ subAgent }) => subAgent);
   }
 
@@ -128,7 +128,7 @@ export class AsyncTeam {
     });
   }
 
-  /** Looks after each that may have changed; of one that cannot be reached the last known status is told. */
+  /** Asks for the status of each task that may have changed. A task that cannot be reached keeps its last known status. */
   async list(filter: string | undefined, call: TeamCall): Promise<Answer> {
     const wanted = filter === "all" ? undefined : filter;
     if (wanted !== undefined && !(ASYNC_TASK_STATUSES as readonly string[]).includes(wanted))
@@ -140,13 +140,13 @@ export class AsyncTeam {
     return { text: listed(shown, wanted), ...(changed.length > 0 && { tasks: update }) };
   }
 
-  /** Transport to the server of this subagent; undefined: there is no such subagent, or it has no url. */
+  /** Transport to the server of this subagent; undefined: there is no such subagent, or it is here. */
   remote(name: string): AsyncTransport | undefined {
     const member = this.#members.get(name);
-    return member?.subAgent.url == null ? undefined : member.transport;
+    return member === undefined || isHere(member.subAgent) ? undefined : member.transport;
   }
 
-  /** Has the thread told when the task is over. Rejects as `follow` of a host does. */
+  /** Sends the thread a message when the task is over. Rejects as `follow` of a host does. */
   async watch(task: AsyncTask, configurable: Record<string, unknown> | undefined): Promise<void> {
     const owner = threadOf(configurable);
     const transport = this.#transport(task.agentName, { config: { configurable: configurable ?? {} } });
@@ -195,7 +195,7 @@ export class AsyncTeam {
    */
   #transport(name: string, { config }: Pick<TeamCall, "config">): AsyncTransport | undefined {
     const member = this.#members.get(name);
-    if (member === undefined || member.subAgent.url != null) return member?.transport;
+    if (member === undefined || !isHere(member.subAgent)) return member?.transport;
     const { ceiling, ceilingInside = ceiling } = treeOf(config);
     if (ceilingInside !== undefined) return member.transport;
     return hostOf(config.configurable).transport?.(member.subAgent.graphId, name) ?? member.transport;
@@ -210,7 +210,7 @@ function one(task: AsyncTask): AsyncTasks {
   return { [task.taskId]: task };
 }
 
-/** With `told` the agent learns how the run has ended, and needs no message about it. */
+/** With `told` the agent learns here how the run ended, and gets no message about it. */
 function seen(task: AsyncTask, { status }: AsyncReport, told = false): AsyncTask {
   const isNews = told && !isLive(status);
   return { ...task, status, checkedAt: now(), ...(isNews && { reportedRunId: task.runId }) };

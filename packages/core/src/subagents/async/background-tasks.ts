@@ -68,7 +68,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** Stops all tasks of this process and resolves when they have stopped. No thread is told of anything any more. */
+  /** Stops all tasks of this process and resolves when they have stopped. Threads get no messages after that. */
   async close(): Promise<void> {
     const live = this.#live();
     for (const { run } of live) run.stop.abort(stopped());

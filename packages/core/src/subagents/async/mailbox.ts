@@ -1,4 +1,4 @@
-/** Where the end of a background task is kept until the thread that started it has been told. */
+/** Keeps the end of a background task until the thread that started it has read it. */
 import { HumanMessage } from "@langchain/core/messages";
 import type { AsyncTaskStatus } from "./async-task.ts";
 

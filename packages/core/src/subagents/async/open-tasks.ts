@@ -78,7 +78,7 @@ export class OpenTasks {
     await Promise.allSettled(entries.map(([, entry]) => entry.cancel()));
   }
 
-  /** Nobody is told of anything any more. */
+  /** No more notifications are sent. */
   forgetAll(): void {
     for (const [owner, tasks] of [...this.#open])
       for (const taskId of [...tasks.keys()]) this.forget(owner, taskId);

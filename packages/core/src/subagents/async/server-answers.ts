@@ -3,7 +3,7 @@ import type { AsyncTaskStatus } from "./async-task.ts";
 import { failed } from "./server-requests.ts";
 
 /** Ids become parts of paths and keys of the state. */
-export function idIn(answer: unknown, key: "thread_id" | "run_id"): string {
+export function idIn(answer: unknown, key: "thread_id" | "run_id" | "contextId" | "id"): string {
   const id = (answer as Record<string, unknown> | undefined)?.[key];
   if (typeof id === "string" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(id)) return id;
   throw failed(`answered without a usable '${key}'`);

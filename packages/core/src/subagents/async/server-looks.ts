@@ -61,8 +61,7 @@ const MOST_FAILURES = 20;
 
 /** Looks less and less often. */
 export async function joinTask(
-  server: Server,
-  run: AsyncRun,
+  look: () => Promise<AsyncTaskStatus>,
   signal: AbortSignal,
   [first, most]: readonly [number, number],
 ): Promise<AsyncReport> {
@@ -70,7 +69,7 @@ export async function joinTask(
   for (let wait = first; ; wait = Math.min(wait * 1.5, most)) {
     await pause(wait, signal);
     try {
-      const status = await lookAtTask(server, run, signal);
+      const status = await look();
       if (status !== "pending" && status !== "running") return { status };
       failures = 0;
     } catch (error) {

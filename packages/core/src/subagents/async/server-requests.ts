@@ -86,14 +86,19 @@ function detailIn(text: string): string {
   try {
     const { detail, message, error } = JSON.parse(text) as Record<string, unknown>;
     const words = [detail, message, error].find((word) => typeof word === "string");
-    return words === undefined ? "" : `: ${withoutSecrets(String(words)).slice(0, DETAIL_LENGTH)}`;
+    return words === undefined ? "" : `: ${shownDetail(String(words))}`;
   } catch {
     return "";
   }
 }
 
+/** Words of a server that may be shown. */
+export function shownDetail(words: string): string {
+  return withoutSecrets(words).slice(0, DETAIL_LENGTH);
+}
+
 /** The cause of an error that a status was the answer to. */
-class Refusal extends Error {
+export class Refusal extends Error {
   constructor(readonly status: number) {
     super(`status ${status}`);
   }

@@ -17,7 +17,7 @@ export interface ServerTransportOptions {
   readonly pause?: readonly [first: number, most: number];
 }
 
-const PAUSES = [1_000, 20_000] as const;
+export const PAUSES = [1_000, 20_000] as const;
 /** A word that did not come, because who was to say it is gone, is made up for. */
 const PAUSES_OF_ONE_THAT_TELLS = [15_000, 120_000] as const;
 
@@ -47,7 +47,7 @@ export function serverTransport(options: ServerTransportOptions): AsyncTransport
       const path = `/threads/${threadId}/runs/${runId}/cancel?wait=0&action=interrupt&tasks=1`;
       await server({ method: "POST", path, signal });
     },
-    join: (run, signal) => joinTask(server, run, signal, pauses),
+    join: (run, signal) => joinTask(() => lookAtTask(server, run, signal), signal, pauses),
   };
 }
 
@@ -83,12 +83,12 @@ async function beginRun(
 }
 
 /** By this a server that can tell repeated requests knows the same call again. */
-function keyOf({ ownerThreadId, callId }: AsyncCall): string | undefined {
+export function keyOf({ ownerThreadId, callId }: AsyncCall): string | undefined {
   return ownerThreadId && callId ? `${ownerThreadId}\n${callId}` : undefined;
 }
 
 /** A UUID that is the same for the same text; nobody can tell the text from it. */
-async function idFrom(text: string): Promise<string> {
+export async function idFrom(text: string): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -48,7 +48,7 @@ async function send(
 
 const TARGET = Symbol.for("deepwright.completion-target.v1");
 
-/** A reducer by which a compiled graph leads to whom its agent tells of its end. What is given counts. */
+/** A reducer that carries the thread to notify from a compiled graph to its agent. The newer value wins. */
 export function leadingTo(target: CompletionTarget): (known: unknown, given: unknown) => unknown {
   return Object.assign((known: unknown, given: unknown) => given ?? known, { [TARGET]: target });
 }

@@ -37,7 +37,7 @@ export interface AsyncReport {
  * waits for the work itself, except `join`.
  */
 export interface AsyncTransport {
-  /** Resolves when the task will be worked on, whatever becomes of the caller. The same call again is the same task, where that can be told. */
+  /** Resolves when the task is sure to run, even if the caller dies. Where possible, the same call again is the same task. */
   start(description: string, call: AsyncCall): Promise<AsyncRun>;
   check(run: AsyncRun, call: AsyncCall): Promise<AsyncReport>;
   /** The status alone, for who looks again and again; absent: `check` costs no more. */
@@ -46,7 +46,7 @@ export interface AsyncTransport {
   readonly pauses?: readonly [first: number, most: number];
   /** Stops the run if it still works, and goes on from where the thread is, in another run. */
   update(run: AsyncRun, message: string, call: AsyncCall): Promise<AsyncRun>;
-  /** Resolves when the run was told to stop, with all that it has started. */
+  /** Resolves when the run, with all it started, was asked to stop. */
   cancel(run: AsyncRun, call: AsyncCall): Promise<void>;
   /**
    * Waits until the run is over and nothing that it has started works any more; undefined: another run has taken its

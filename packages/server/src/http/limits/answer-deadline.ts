@@ -1,4 +1,4 @@
-/** Answers come in time, or the client is told that they do not. */
+/** Answers come in time, or the client gets an error that says so. */
 import type { RouteName } from "@deepwright/protocol";
 import { after } from "deepwright/duration";
 import { Problem } from "../problems.ts";

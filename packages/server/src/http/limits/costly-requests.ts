@@ -12,6 +12,9 @@ export interface CostlyLimits {
 
 /** Routes that read whole states, or list them. */
 const COSTLY_ROUTES: ReadonlySet<string> = new Set<RouteName>([
+  "threads.adopt",
+  "threads.blame",
+  "threads.compare",
   "threads.copy",
   "threads.diffFiles",
   "threads.files",
@@ -20,12 +23,20 @@ const COSTLY_ROUTES: ReadonlySet<string> = new Set<RouteName>([
   "threads.getStateAtCheckpoint",
   "threads.history",
   "threads.readFile",
+  "threads.restore",
+  "threads.rewind",
   "threads.search",
+  "threads.steps",
   "threads.updateState",
   "assistants.search",
   "crons.search",
   "runs.list",
+  "settings.readMemory",
   "store.searchItems",
+  "usage.ofThread",
+  "usage.report",
+  "workspace.list",
+  "workspace.read",
 ]);
 /** A body of more bytes makes any request costly. So does one of unknown length. */
 const LARGE_BODY = 1024 * 1024;

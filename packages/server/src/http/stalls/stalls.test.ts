@@ -37,7 +37,13 @@ beforeAll(async () => {
   shuffled = await shuffledThread();
   const { body: assistants } = await server.call("POST", "/assistants/search", {});
   const { checkpoint_id } = stored.body.checkpoint;
-  named = { thread_id, run_id, checkpoint_id, assistant_id: assistants[0].assistant_id };
+  named = {
+    thread_id,
+    other_thread_id: thread_id,
+    run_id,
+    checkpoint_id,
+    assistant_id: assistants[0].assistant_id,
+  };
 });
 
 afterAll(() => server.close());
@@ -60,6 +66,8 @@ const REQUESTS: readonly [RouteName, unknown?, string?][] = [
   ["threads.files"],
   ["threads.readFile", undefined, "?path=/long.txt"],
   ["threads.diffFiles"],
+  ["threads.steps"],
+  ["threads.compare"],
   ["threads.interrupts"],
   ["threads.search", { limit: 10 }],
   ["threads.search", { limit: THREADS, metadata: { tag: "many" } }],
@@ -76,6 +84,7 @@ const REQUESTS: readonly [RouteName, unknown?, string?][] = [
   ["assistants.search", {}],
   ["assistants.graph"],
   ["assistants.schemas"],
+  ["assistants.facts"],
   ["crons.create", { ...echo(LONG), schedule: "0 0 1 1 *" }],
   ["crons.search", {}],
   ["store.putItem", { namespace: ["a"], key: "long", value: { LONG } }],
@@ -83,7 +92,11 @@ const REQUESTS: readonly [RouteName, unknown?, string?][] = [
   ["store.getItem", undefined, "?namespace=a&key=wide"],
   ["store.searchItems", { namespace_prefix: ["a"] }],
   ["store.listNamespaces", {}],
+  ["approvals.list"],
+  ["usage.ofThread"],
+  ["usage.report"],
   ["server.openapi"],
+  ["server.docs"],
 ];
 
 /** Routes that work on one small record, or whose work is started by a request above. */
@@ -91,6 +104,9 @@ const SMALL: readonly RouteName[] = [
   ...(["assistants.create", "assistants.count", "assistants.get", "assistants.update"] as const),
   ...(["assistants.delete", "assistants.subgraphs", "assistants.subgraph", "assistants.versions"] as const),
   ...(["assistants.setLatest", "threads.prune", "threads.delete", "threads.getStateAt"] as const),
+  ...(["threads.stopSubagent", "threads.steerSubagent", "threads.rewind"] as const),
+  ...(["threads.restore", "threads.adopt", "threads.blame"] as const),
+  ...(["threads.command", "threads.streamEvents", "server.metrics", "a2a.card", "a2a.call"] as const),
   ...(["threads.stream", "threads.postMessage", "threads.answerInterrupt", "runs.create"] as const),
   ...(["runs.delete", "runs.cancel", "runs.cancelMany", "runs.createStateless"] as const),
   ...(["runs.streamStateless", "runs.joinStreamStateless", "crons.createForThread", "crons.count"] as const),
@@ -98,9 +114,26 @@ const SMALL: readonly RouteName[] = [
     "crons.update",
     "crons.delete",
     "store.deleteItem",
+    "approvalLinks.read",
+    "approvalLinks.decide",
+    "settings.get",
+    "settings.explain",
+    "settings.forgetAllowed",
+    "settings.readMemory",
+    "settings.saveMemory",
+    "settings.proposals",
+    "settings.propose",
+    "settings.webhooks",
+    "workspace.list",
+    "workspace.read",
+    "workspace.save",
+    "signIn.withCode",
+    "signIn.out",
+    "signIn.createCode",
     "server.ok",
     "server.ready",
     "server.info",
+    "server.metrics",
   ] as const),
 ];
 

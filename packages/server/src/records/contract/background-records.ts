@@ -1,7 +1,7 @@
 /** Background work of threads: tasks on other servers, and all of it together. */
 import type { RunStatus } from "@deepwright/protocol";
 
-/** As a supervisor is told of it. */
+/** The form in which a supervisor gets it. */
 export type TaskStatus = Exclude<RunStatus, "pending" | "running"> | "cancelled";
 
 /** A thread that does a task of another thread of its owner. */
@@ -12,7 +12,7 @@ export interface TaskRecord {
   readonly agentName: string;
   /** The run the task was last given to. */
   readonly runId: string;
-  /** `waits` for a person, and the parent was told so; what comes of it is told as well. */
+  /** `waits`: for a person, and the parent knows. The parent gets the end as well. */
   readonly state: "open" | "waits" | "over";
   /** Null while it is open. */
   readonly status: TaskStatus | null;
@@ -59,7 +59,7 @@ export interface Completion {
   /** The thread to tell. */
   readonly target: string;
   readonly status: TaskStatus;
-  /** How many ends there were: one that waited for a person is told again. */
+  /** How many ends there were: a task that waited for a person is reported again. */
   readonly ends: number;
   /** Attempts, this one among them. */
   readonly looks: number;
@@ -79,13 +79,13 @@ export interface BackgroundRecords {
   take(limit: number, leaseMs: number): Promise<readonly RemoteTask[]>;
   /** It goes on, or nobody could tell (`failed`). Nothing, when another has taken it since. */
   again(task: RemoteTask, next: { readonly inMs: number; readonly failed: boolean }): Promise<void>;
-  /** One transaction: it has ended, or waits, and the letter that says so. False: it was told or given anew before. */
+  /** Stores the end (or the wait) and the message about it in one transaction. False: it was reported or restarted before. */
   end(task: RemoteTask, status: TaskStatus): Promise<boolean>;
   /** One that was to be cancelled is, or cannot be. */
   stopped(task: RemoteTask): Promise<void>;
-  /** Ends that are to be told. Each is this caller's for so long, then anyone's. */
+  /** Ends to report. Each belongs to this caller for so long, then to anyone. */
   takeCompletions(limit: number, leaseMs: number): Promise<readonly Completion[]>;
-  /** `againInMs` null: it was told, or is given up. */
+  /** `againInMs` null: it was reported, or is given up. */
   noteAttempt(completion: Completion, againInMs: number | null): Promise<void>;
   /** Whether the end of the thread is, or was, one that another is to hear of. */
   hasCompletion(owner: string, threadId: string): Promise<boolean>;

@@ -1,7 +1,26 @@
 /** Webhooks that wait, and how they went. */
 import type { Owner } from "./owner.ts";
 
-/** The address of a client that is told of the end of a run. */
+/** Where a client of A2A is told of the ends of a task's runs, and what it is shown to know the sender. */
+export interface PushConfig {
+  readonly id: string;
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly authentication?:
+    | { readonly scheme: string; readonly credentials?: string | undefined }
+    | undefined;
+  /** The client speaks A2A 0.3. */
+  readonly isOlder?: boolean;
+}
+
+/** The body is JSON text. With headers it is sent as it is; otherwise the time is added to it. */
+export interface NewHook {
+  readonly url: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The address of a client that is called at the end of a run. */
 export interface HookRecord {
   readonly runId: string;
   readonly url: string;
@@ -17,6 +36,7 @@ export interface DueHook extends HookRecord {
   /** Always the same, so that the other side can tell it came before. */
   readonly id: string;
   readonly body: string;
+  readonly headers?: NewHook["headers"];
 }
 
 /** Owners and addresses that have had their share: their hooks wait. */
@@ -37,5 +57,9 @@ export interface HookRecords {
       readonly againInMs: number | null;
     },
   ): Promise<void>;
+  /** Of all runs of the owner, the newest first. */
+  newest(owner: Owner, limit: number): Promise<readonly HookRecord[]>;
   get(owner: Owner, runId: string): Promise<HookRecord | undefined>;
+  /** Replaces the notifications of a run of A2A. Nothing, if there is no such run. */
+  setPush(owner: Owner, runId: string, push: PushConfig | null): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Mail of threads. */
 import type { Owner } from "./owner.ts";
 
-/** Messages for a thread that wait for its next turn: steering, follow-ups, ends of background work. */
+/** Messages for a thread that wait for its next turn: steering, follow-ups, ends of background work; and orders for its subagents. */
 export interface MailRecords {
   /**
    * An `id` that was delivered or waits already is not delivered again: false, as for a thread the owner does not have.
@@ -22,7 +22,7 @@ export interface MailRecords {
   unattended(limit: number): Promise<readonly { readonly owner: Owner; readonly threadId: string }[]>;
 }
 
-export type MailKind = "steer" | "follow-up" | "completion" | "task-end";
+export type MailKind = "steer" | "follow-up" | "completion" | "task-end" | "subagent";
 
 export interface WaitingMail {
   readonly id: string;

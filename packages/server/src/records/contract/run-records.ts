@@ -9,15 +9,21 @@ import type {
 } from "@deepwright/protocol";
 import type { RunPage } from "../tables/conditions.ts";
 import type { TaskStatus } from "./background-records.ts";
+import type { NewHook, PushConfig } from "./hook-records.ts";
 import type { Owner } from "./owner.ts";
 import type { ThreadRecord } from "./thread-records.ts";
 
 export type RunUser = Readonly<Record<string, unknown>>;
 
+/** The checked request. */
+export type RunRequest = CreateRun & {
+  /** Absent: no task of A2A. null: one whose client wants no notifications. */
+  readonly push?: PushConfig | null;
+};
+
 export interface RunRecord extends Run {
   readonly owner: Owner;
-  /** The checked request. */
-  readonly request: CreateRun;
+  readonly request: RunRequest;
   /** Facts about the caller from `authenticate`, beside the identity. Absent: none, or no caller. */
   readonly user?: RunUser;
   /** Grows within the thread: runs that wait are begun in this order. */
@@ -56,7 +62,7 @@ export interface NewRun {
   readonly runId: string;
   readonly threadId: string;
   readonly assistantId: string;
-  readonly request: CreateRun;
+  readonly request: RunRequest;
   readonly user?: RunUser | undefined;
   readonly strategy: MultitaskStrategy;
   /** A second request with the same key of the same owner is answered with the first run; other words under it are refused. */
@@ -95,7 +101,7 @@ export interface RunClaim {
   readonly fence: number;
   /** Whether its thread does a task of another. */
   readonly isTask?: boolean;
-  /** How many attempts, this one among them, began at the same step, as far as `noteStall` was told. */
+  /** How many attempts, this one included, began at the same step, according to `noteStall`. */
   readonly stalled: number;
 }
 
@@ -111,8 +117,32 @@ export interface RunEnd {
   readonly interrupts?: ThreadRecord["interrupts"];
   /** How a task has gone that ends with this run. Default: as the run. */
   readonly task?: TaskStatus;
-  /** The webhook to call, and its body as JSON text. */
-  readonly webhook?: { readonly url: string; readonly body: string };
+  /** The webhook to call. */
+  readonly webhook?: NewHook;
+}
+
+/** A run that has ended, as far as counts need it. */
+export interface EndedRun {
+  readonly threadId: string;
+  readonly assistantId: string;
+  /** Milliseconds since 1970. */
+  readonly endedAt: number;
+  readonly outcome?: AgentOutcome;
+}
+
+export interface EndedRunsQuery {
+  /** Absent: of all threads. */
+  readonly threadId?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** Runs that may begin and that no worker has begun. */
+export interface WaitingRuns {
+  readonly count: number;
+  /** Seconds since the oldest of them was requested; 0 for none. */
+  readonly oldestSeconds: number;
 }
 
 export interface RunRecords {
@@ -134,6 +164,8 @@ export interface RunRecords {
     after: number,
     query?: { readonly open?: boolean },
   ): Promise<RunRecord | undefined>;
+  /** The newest first. */
+  ended(owner: Owner, query: EndedRunsQuery): Promise<EndedRun[]>;
   /** Open runs of all threads, also those that may not begin yet, oldest first. */
   open(owner: Owner, query: RunPage): Promise<RunHead[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
@@ -178,6 +210,8 @@ export interface RunRecords {
    * After the machine slept, the list may name a run this very process is at work on: callers leave those out.
    */
   threadsToWakeUp(limit: number): Promise<string[]>;
+  /** Waiting runs of all owners, for metrics. */
+  waiting(): Promise<WaitingRuns>;
 }
 
 export interface EventRecords {

@@ -20,6 +20,6 @@ export interface TaskRecords {
    */
   begin(task: NewTask): Promise<StartedRun>;
   get(owner: Owner, threadId: string): Promise<TaskRecord | undefined>;
-  /** The task is over, with all below it, and nobody is told. Returns their runs, as `requestCancel` does. */
+  /** Ends the task and all below it without a message to anybody. Returns their runs, as `requestCancel` does. */
   cancel(owner: Owner, threadId: string): Promise<RunRecord[]>;
 }

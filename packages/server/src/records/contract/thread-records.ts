@@ -20,6 +20,17 @@ export type ThreadKey = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation"
 /** A thread that is being removed. */
 export type RetiredThread = ThreadKey & { readonly owner: typeof EVERYONE };
 
+export interface ThreadChange {
+  /** Added to what is there. */
+  readonly metadata?: Record<string, unknown>;
+  readonly expiresAt?: number;
+  /** Null: the title of the first message. */
+  readonly title?: string | null;
+  readonly archived?: boolean;
+  /** When a thread in the trash is removed for good; null: it is taken out. */
+  readonly trashedUntil?: number | null;
+}
+
 export interface ThreadRecords {
   /** Ids are one space for all owners, as in the saver: that of another exists, whatever `ifExists` says. */
   put(
@@ -30,12 +41,7 @@ export interface ThreadRecords {
   /** One that is larger than `mostBytes` throws VALUE_TOO_LARGE. Default: no limit. */
   get(owner: Owner, threadId: string, mostBytes?: number): Promise<ThreadRecord | undefined>;
   head(owner: Owner, threadId: string): Promise<ThreadHead | undefined>;
-  /** Keys of `metadata` are added to what is there. */
-  patch(
-    owner: Owner,
-    threadId: string,
-    change: { readonly metadata?: Record<string, unknown>; readonly expiresAt?: number },
-  ): Promise<ThreadRecord | undefined>;
+  patch(owner: Owner, threadId: string, change: ThreadChange): Promise<ThreadRecord | undefined>;
   /** After a change of state: what listings show. Nothing happens when the thread is gone. */
   note(
     thread: ThreadKey,

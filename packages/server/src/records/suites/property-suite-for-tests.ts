@@ -47,7 +47,8 @@ async function everyRunEndsOnce(
       runs.push(await started(homes[index % 2 === 0 ? 0 : 1], "a", threadId));
     expected.set(threadId, runs);
   }
-  const ended = new Map<string, string[]>(threads.map((threadId) => [threadId, []]));
+  // Sorted by fence at the end: a slow worker may learn of its success after the next run has ended.
+  const ended = new Map<string, RunClaim[]>(threads.map((threadId) => [threadId, []]));
   const atEnd = [...plan];
   const isDone = () => [...ended.values()].every((runs) => runs.length >= RUNS);
   let ttlMs = SHORT;
@@ -60,7 +61,7 @@ async function everyRunEndsOnce(
         continue;
       }
       const fate = atEnd.shift() ?? "finish";
-      if (await execute(home, claim, fate, ttlMs)) ended.get(threadId)?.push(claim.run.run_id);
+      if (await execute(home, claim, fate, ttlMs)) ended.get(threadId)?.push(claim);
       // On a busy machine claims run out by themselves, and nobody would ever end a run.
       else if (fate === "finish") ttlMs *= 2;
     }
@@ -70,7 +71,11 @@ async function everyRunEndsOnce(
       work(homes[index % 2 === 0 ? 0 : 1], `worker ${index}`, index),
     ),
   );
-  expect(Object.fromEntries(ended)).toEqual(Object.fromEntries(expected));
+  const inOrder = [...ended].map(([threadId, claims]) => [
+    threadId,
+    claims.toSorted((a, b) => a.fence - b.fence).map(({ run }) => run.run_id),
+  ]);
+  expect(Object.fromEntries(inOrder)).toEqual(Object.fromEntries(expected));
   for (const runId of [...expected.values()].flat()) await checkLog(homes[0], runId);
 }
 

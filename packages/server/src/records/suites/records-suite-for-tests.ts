@@ -5,11 +5,13 @@ import { backgroundSuite } from "./background-suite-for-tests.ts";
 import { claimsSuite } from "./claims-suite-for-tests.ts";
 import { eventsSuite } from "./events-suite-for-tests.ts";
 import { givenBackSuite } from "./given-back-suite-for-tests.ts";
+import { labelsSuite } from "./labels-suite-for-tests.ts";
 import { listingsSuite } from "./listings-suite-for-tests.ts";
 import { propertySuite } from "./property-suite-for-tests.ts";
 import { runsSuite } from "./runs-suite-for-tests.ts";
 import { scheduleSuite } from "./schedule-suite-for-tests.ts";
 import { tasksSuite } from "./tasks-suite-for-tests.ts";
+import { ticketsSuite } from "./tickets-suite-for-tests.ts";
 
 export interface RecordsSite {
   /** The records all tests of a file share: tests use owners and threads of their own. */
@@ -27,9 +29,11 @@ export function recordsSuite(name: string, site: RecordsSite): void {
     givenBackSuite(site);
     eventsSuite(site);
     listingsSuite(site);
+    labelsSuite(site);
     scheduleSuite(site);
     tasksSuite(site);
     backgroundSuite(site);
+    ticketsSuite(site);
     propertySuite(site);
   });
 }

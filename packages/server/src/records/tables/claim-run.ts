@@ -1,6 +1,6 @@
 /** Claims on runs: one worker at a time, in the order of the thread, under a fence that only grows. */
 import { isProcessGone } from "deepwright/process-identity";
-import type { NewEvent, RunClaim, RunRecord } from "../records.ts";
+import type { NewEvent, RunClaim, RunRecord, WaitingRuns } from "../records.ts";
 import { noteCompletion } from "./completions.ts";
 import type { Database, SqlSession } from "./database.ts";
 import { insertHook } from "./hooks.ts";
@@ -32,6 +32,9 @@ export interface StoredEnd {
   /** Undefined stays as it was. */
   readonly values: string | null | undefined;
   readonly interrupts: string | undefined;
+  /** Title in the values. */
+  readonly title: string | null;
+  readonly words: string | null;
   readonly task: string;
   /** The thread that is to hear of it. */
   readonly callback: string | undefined;
@@ -157,7 +160,10 @@ async function showEnd(session: SqlSession, threadId: string, end: StoredEnd, no
   const params: (string | number | null)[] = [threadId, end.threadStatus, now, end.error];
   const changes = ["status = $2", "updated_at = $3", "error = $4"];
   if (end.values !== undefined)
-    changes.push(`state_updated_at = $3, state_values = $${params.push(end.values)}`);
+    changes.push(
+      `state_updated_at = $3, state_values = $${params.push(end.values)}`,
+      `title = COALESCE(title, $${params.push(end.title)}), words = $${params.push(end.words)}`,
+    );
   if (end.interrupts !== undefined) changes.push(`interrupts = $${params.push(end.interrupts)}`);
   await session.run(`UPDATE dw_srv_threads SET ${changes.join(", ")} WHERE thread_id = $1`, params);
 }
@@ -190,6 +196,17 @@ export async function threadsToWakeUp(
     [Math.max(0, limit), database.list(await goneWorkers(session))],
   );
   return rows.map((row) => row.thread_id as string);
+}
+
+export async function waitingRuns({ clock, read }: Database): Promise<WaitingRuns> {
+  const [row] = await read(async (session) =>
+    session.all(
+      `SELECT COUNT(*) AS count, MAX(${clock} - CASE WHEN not_before > created_at THEN not_before ELSE created_at END) AS age
+        FROM dw_srv_runs WHERE open = 1 AND status = 'pending' AND not_before <= ${clock}`,
+      [],
+    ),
+  );
+  return { count: Number(row?.count ?? 0), oldestSeconds: Math.max(0, Number(row?.age ?? 0)) / 1_000 };
 }
 
 /** Workers that were at work and whose process has ended. */

@@ -1,7 +1,7 @@
 /** Completion callbacks of tasks (`createCompletionCallbackMiddleware`), as rows of the database. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { Completion } from "../contract/background-records.ts";
-import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
+import { type Database, type SqlRow, type SqlSession, takeDue } from "./database.ts";
 import { goesOn } from "./task-ends.ts";
 
 /**
@@ -26,7 +26,7 @@ export function callbackOf({ input }: { readonly input?: unknown }): string | un
   return typeof id === "string" && id !== "" && id.length <= LONGEST_ID ? id : undefined;
 }
 
-/** In the transaction that ends the run, when it has ended. `callback`: the run is one that is to be told of. */
+/** Runs in the transaction that ends the run. `callback`: the end of this run is reported. */
 export async function noteCompletion(
   database: Database,
   session: SqlSession,
@@ -73,26 +73,22 @@ async function makeDue(
   );
 }
 
-/** Longer than any pause between two attempts. */
-const LONGEST_PAUSE_MS = 900_000;
-
 export async function takeCompletions(
   database: Database,
   session: SqlSession,
   limit: number,
   leaseMs: number,
 ): Promise<Completion[]> {
-  const { clock, lock } = database;
-  const rows = await session.all(
-    `UPDATE dw_srv_completions SET looks = looks + 1, due = ${clock} + $1 WHERE thread_id IN (
-      SELECT thread_id FROM dw_srv_completions WHERE ${isDue(database, "due", LONGEST_PAUSE_MS)}
-        ORDER BY due LIMIT $2${lock}) RETURNING *`,
-    [Math.ceil(leaseMs), Math.max(0, limit)],
+  const rows = await takeDue(
+    database,
+    session,
+    { table: "dw_srv_completions", key: "thread_id" },
+    { limit, leaseMs },
   );
   return rows.map(completionOf);
 }
 
-/** How the attempt went: null, it was told, or is given up. Nothing, when another has taken it since. */
+/** Stores how the attempt went. Null: reported or given up. Does nothing when another process has taken it since. */
 export async function noteAttempt(
   { clock }: Database,
   session: SqlSession,

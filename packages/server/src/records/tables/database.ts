@@ -47,8 +47,29 @@ export function databaseOf(sql: Sql): Database {
  * SQL for "the time in `column` has come". One further ahead than `longestMs`, the longest that is ever set, was set
  * before the clock went back: it has come as well.
  */
-export function isDue({ clock }: Database, column: string, longestMs: number | string): string {
+export function isDue(
+  { clock }: Pick<Database, "clock">,
+  column: string,
+  longestMs: number | string,
+): string {
   return `(${column} <= ${clock} OR ${column} > ${clock} + ${longestMs})`;
+}
+
+/**
+ * Takes up to `limit` rows whose time has come, for `leaseMs`. Each row counts the look; a caller that dies leaves its rows
+ * to others. No pause between two looks is longer than 15 minutes.
+ */
+export async function takeDue(
+  { clock, lock }: Database,
+  session: SqlSession,
+  { table, key }: { readonly table: string; readonly key: string },
+  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+): Promise<SqlRow[]> {
+  return session.all(
+    `UPDATE ${table} SET looks = looks + 1, due = ${clock} + $1 WHERE ${key} IN (
+      SELECT ${key} FROM ${table} WHERE ${isDue({ clock }, "due", 900_000)} ORDER BY due LIMIT $2${lock}) RETURNING *`,
+    [Math.ceil(leaseMs), Math.max(0, limit)],
+  );
 }
 
 type Given = readonly (readonly SqlColumn[])[];

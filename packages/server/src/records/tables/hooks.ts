@@ -1,8 +1,10 @@
 /** Webhooks, as rows of the database. */
 
-import type { DueHook, HookRecord, PassedOver } from "../contract/hook-records.ts";
+import { pushHook } from "../../a2a/a2a-push.ts";
+import type { DueHook, HookRecord, NewHook, PassedOver, PushConfig } from "../contract/hook-records.ts";
 import type { Owner, RunRecord } from "../records.ts";
 import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
+import { findRun } from "./run-row.ts";
 
 /** Null: it is not tried again. */
 export interface HookOutcome {
@@ -43,6 +45,15 @@ export function hookRows(database: Database) {
         );
       }),
 
+    newest: (owner: Owner, limit: number): Promise<HookRecord[]> =>
+      read(async (session) => {
+        const rows = await session.all(
+          "SELECT * FROM dw_srv_hooks WHERE owner = $1 ORDER BY created_at DESC, position DESC LIMIT $2",
+          [owner, Math.max(0, limit)],
+        );
+        return rows.map(hookOf);
+      }),
+
     get: (owner: Owner, runId: string): Promise<HookRecord | undefined> =>
       read(async (session) => {
         const rows = await session.all("SELECT * FROM dw_srv_hooks WHERE owner = $1 AND run_id = $2", [
@@ -50,6 +61,17 @@ export function hookRows(database: Database) {
           runId,
         ]);
         return rows.map(hookOf)[0];
+      }),
+
+    setPush: (owner: Owner, runId: string, push: PushConfig | null): Promise<void> =>
+      write(async (session) => {
+        const found = await findRun(database, session, owner, runId);
+        if (found === undefined) return;
+        const request = JSON.stringify({ ...found.run.request, push });
+        await session.run("UPDATE dw_srv_runs SET request = $1 WHERE position = $2", [
+          request,
+          found.position,
+        ]);
       }),
   };
 }
@@ -59,13 +81,13 @@ export async function insertHook(
   database: Database,
   session: SqlSession,
   runId: string,
-  { url, body }: { readonly url: string; readonly body: string },
+  { url, body, headers }: NewHook,
   now: number,
 ): Promise<void> {
   await session.run(
-    `INSERT INTO dw_srv_hooks (hook_id, owner, run_id, url, body, attempts, due, status, created_at)
-      SELECT run_id, owner, run_id, $1, $2, 0, ${database.clock}, 'waiting', $3 FROM dw_srv_runs WHERE run_id = $4`,
-    [url, body, now, runId],
+    `INSERT INTO dw_srv_hooks (hook_id, owner, run_id, url, body, attempts, due, status, created_at, headers)
+      SELECT run_id, owner, run_id, $1, $2, 0, ${database.clock}, 'waiting', $3, $5 FROM dw_srv_runs WHERE run_id = $4`,
+    [url, body, now, runId, headers === undefined ? null : JSON.stringify(headers)],
   );
 }
 
@@ -73,9 +95,14 @@ export async function insertHook(
 export async function insertHookOfUnbegun(
   database: Database,
   session: SqlSession,
-  { run_id, thread_id, assistant_id, created_at, metadata, status, request }: RunRecord,
+  run: RunRecord,
   now: number,
 ): Promise<void> {
+  const { run_id, thread_id, assistant_id, created_at, metadata, status, request } = run;
+  if (request.push) {
+    const hook = pushHook(request.push, { run, waiting: [], answer: undefined });
+    await insertHook(database, session, run_id, hook, now);
+  }
   const url = request.webhook;
   if (!url) return;
   const told = { run_id, thread_id, assistant_id, created_at, metadata, status };
@@ -89,6 +116,7 @@ function dueHook(row: SqlRow): DueHook {
     owner: row.owner as string,
     id: row.hook_id as string,
     body: row.body as string,
+    ...(row.headers !== null && { headers: JSON.parse(row.headers as string) }),
   };
 }
 

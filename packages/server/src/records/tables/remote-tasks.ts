@@ -1,7 +1,7 @@
 /** Tasks that other servers do for threads, as rows where the database lives. */
 import type { ColumnTypes } from "@deepwright/checkpoint/sql";
 import type { RemoteTask, TaskStatus } from "../contract/background-records.ts";
-import { type Database, isDue, type SqlRow, type SqlSession } from "./database.ts";
+import { type Database, type SqlRow, type SqlSession, takeDue } from "./database.ts";
 import { insertMail } from "./mail.ts";
 import { lockThread } from "./run-row.ts";
 
@@ -64,21 +64,17 @@ export async function followTask(
   return true;
 }
 
-/** Longer than any pause between two looks. */
-const LONGEST_PAUSE_MS = 900_000;
-
 export async function takeRemoteTasks(
   database: Database,
   session: SqlSession,
   limit: number,
   leaseMs: number,
 ): Promise<RemoteTask[]> {
-  const { clock, lock } = database;
-  const rows = await session.all(
-    `UPDATE dw_srv_remote_tasks SET looks = looks + 1, due = ${clock} + $1 WHERE position IN (
-      SELECT position FROM dw_srv_remote_tasks WHERE ${isDue(database, "due", LONGEST_PAUSE_MS)}
-        ORDER BY due LIMIT $2${lock}) RETURNING *`,
-    [Math.ceil(leaseMs), Math.max(0, limit)],
+  const rows = await takeDue(
+    database,
+    session,
+    { table: "dw_srv_remote_tasks", key: "position" },
+    { limit, leaseMs },
   );
   return rows.map(remoteTaskOf);
 }

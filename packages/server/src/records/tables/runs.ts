@@ -1,6 +1,8 @@
 /** Runs, as rows where the database lives. */
 import type { RunStatus } from "@deepwright/protocol";
 import type {
+  EndedRun,
+  EndedRunsQuery,
   NewEvent,
   NewRun,
   Owner,
@@ -9,6 +11,7 @@ import type {
   RunKey,
   RunRecord,
   StartedRun,
+  WaitingRuns,
 } from "../records.ts";
 import {
   type ClaimKey,
@@ -19,10 +22,12 @@ import {
   releaseRun,
   type StoredEnd,
   threadsToWakeUp,
+  waitingRuns,
 } from "./claim-run.ts";
 import { callbackOf, noteCompletion } from "./completions.ts";
 import { Conditions, countOf, type Listing, type Page, pageOf } from "./conditions.ts";
 import type { Database, SqlSession } from "./database.ts";
+import { endedRuns } from "./ended-runs.ts";
 import { findRun, HEAD_COLUMNS, headOf, lockThread, momentOf, runOf } from "./run-row.ts";
 import { cancelRun, knownRun, startRun } from "./start-run.ts";
 import { endTask, lockParent } from "./task-ends.ts";
@@ -61,6 +66,8 @@ export function runRows(database: Database) {
 
     open: (owner: Owner, query: Page & { status?: RunStatus }): Promise<RunHead[]> =>
       database.read((session) => openRuns(session, owner, query)),
+
+    ended: (owner: Owner, query: EndedRunsQuery): Promise<EndedRun[]> => endedRuns(database, owner, query),
 
     delete: (owner: Owner, runId: string): Promise<boolean> =>
       database.write((session) => deleteRun(database, session, owner, runId)),
@@ -104,6 +111,8 @@ export function runRows(database: Database) {
 
     threadsToWakeUp: (limit: number): Promise<string[]> =>
       database.read((session) => threadsToWakeUp(database, session, limit)),
+
+    waiting: (): Promise<WaitingRuns> => waitingRuns(database),
   };
 }
 

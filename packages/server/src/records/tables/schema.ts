@@ -2,6 +2,7 @@
 import type { ColumnTypes, Migration } from "@deepwright/checkpoint/sql";
 import { createCompletionTables } from "./completions.ts";
 import { createRemoteTaskTables } from "./remote-tasks.ts";
+import { createTicketTable } from "./tickets.ts";
 
 /** A published step never changes. */
 export const SERVER_MIGRATIONS: readonly Migration[] = [
@@ -15,6 +16,10 @@ export const SERVER_MIGRATIONS: readonly Migration[] = [
   addFormerOwners,
   addOutcomes,
   addClaimTtl,
+  createTicketTable,
+  addLabels,
+  addEndedIndex,
+  addHookHeaders,
 ];
 
 /**
@@ -124,4 +129,27 @@ function addOutcomes({ text }: ColumnTypes): string[] {
 /** How long a claim was to live: an end further ahead than that comes from another clock. */
 function addClaimTtl({ integer }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_runs ADD COLUMN claim_ttl ${integer} NOT NULL DEFAULT 86400000`];
+}
+
+/**
+ * `title` is of the first message, `name` was given by a client, `name_words` and `words` are lower case for searches.
+ * `kept_expiry` is the expiry that a thread in the trash had before.
+ */
+function addLabels({ integer, text }: ColumnTypes): string[] {
+  const columns = [
+    ...["title", "name", "name_words", "words"].map((name) => `${name} ${text}`),
+    `archived ${integer} NOT NULL DEFAULT 0`,
+    ...["trashed_at", "kept_expiry"].map((name) => `${name} ${integer}`),
+  ];
+  return columns.map((column) => `ALTER TABLE dw_srv_threads ADD COLUMN ${column}`);
+}
+
+/** For counts of what runs have used. */
+function addEndedIndex(): string[] {
+  return ["CREATE INDEX dw_srv_runs_counted ON dw_srv_runs (owner, ended_at) WHERE open = 0"];
+}
+
+/** Headers of a webhook: JSON. */
+function addHookHeaders({ text }: ColumnTypes): string[] {
+  return [`ALTER TABLE dw_srv_hooks ADD COLUMN headers ${text}`];
 }

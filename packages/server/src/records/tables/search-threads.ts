@@ -3,12 +3,16 @@
 import { type ByteLimit, fitting } from "@deepwright/checkpoint/sql";
 import type { SearchThreads } from "@deepwright/protocol";
 import type { Owner, ThreadHead, ThreadRecord } from "../records.ts";
+import { searchedWords } from "../thread-words.ts";
 import { Conditions, countOf, type Listing, orderOf, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { addMetadata, verifying } from "./json-filter.ts";
 import { momentOf } from "./run-row.ts";
 
-export type ThreadFilters = Pick<SearchThreads, "metadata" | "values" | "status" | "ids">;
+export type ThreadFilters = Pick<
+  SearchThreads,
+  "metadata" | "values" | "status" | "ids" | "text" | "archived" | "trashed"
+>;
 
 export async function findThread(
   database: Database,
@@ -153,6 +157,14 @@ function matching(database: Database, owner: Owner, query: ThreadFilters): Condi
     conditions.add(`t.status = ${conditions.bind(query.status)} AND NOT ${isBusy(database)}`);
   }
   if (query.ids) conditions.add(`t.thread_id ${database.among(conditions.bind(database.list(query.ids)))}`);
+  conditions.add(`t.trashed_at IS ${query.trashed ? "NOT NULL" : "NULL"}`);
+  if (query.archived != null) conditions.add(`t.archived = ${query.archived ? 1 : 0}`);
+  for (const word of searchedWords(query.text ?? "")) {
+    const pattern = conditions.bind(`%${word.replaceAll(/[\\%_]/g, "\\$&")}%`);
+    conditions.add(
+      ["name_words", "words"].map((column) => `t.${column} LIKE ${pattern} ESCAPE '\\'`).join(" OR "),
+    );
+  }
   addMetadata(database, conditions, "thread", "t.owner, t.thread_id", [owner], query.metadata);
   return conditions;
 }
@@ -162,7 +174,8 @@ function verifyingOf({ metadata, values }: ThreadFilters): Verify | undefined {
   return verify && { ...verify, kept: ({ thread_id = "" }) => ({ thread_id }) };
 }
 
-const SMALL = "t.position, t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata";
+const SMALL = `t.position, t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata,
+  t.title, t.name, t.archived, t.trashed_at, t.expires_at`;
 
 /** In the order of the ids; those that are not there are left out. */
 async function load(
@@ -196,6 +209,12 @@ function threadOf(row: SqlRow): ThreadRecord {
     state_updated_at: momentOf(row.state_updated_at),
     metadata: JSON.parse(row.metadata as string),
     status: row.shown_status as ThreadRecord["status"],
+    title: (row.name ?? row.title ?? null) as string | null,
+    ...(row.archived === 1 && { archived: true }),
+    ...(row.trashed_at != null && {
+      trashed_at: momentOf(row.trashed_at),
+      ...(row.expires_at != null && { removed_at: momentOf(row.expires_at) }),
+    }),
     ...(row.config != null && { config: JSON.parse(row.config as string) }),
     values: row.state_values == null ? null : JSON.parse(row.state_values as string),
     interrupts: row.interrupts == null ? {} : JSON.parse(row.interrupts as string),

@@ -1,6 +1,7 @@
 /** How a run begins to be: once for its key, and in its place among the others of its thread. */
 
 import type { NewEvent, NewRun, RunKey, RunRecord, StartedRun } from "../records.ts";
+import { threadWords } from "../thread-words.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { insertHookOfUnbegun } from "./hooks.ts";
 import {
@@ -153,10 +154,9 @@ async function insertRun(
       run.user === undefined ? null : JSON.stringify(run.user),
     ],
   );
-  await session.run("UPDATE dw_srv_threads SET last_run = $1, updated_at = $2 WHERE thread_id = $3", [
-    sequence,
-    now,
-    run.threadId,
-  ]);
+  await session.run(
+    "UPDATE dw_srv_threads SET last_run = $1, updated_at = $2, title = COALESCE(title, $4) WHERE thread_id = $3",
+    [sequence, now, run.threadId, threadWords(run.request.input).title],
+  );
   return runOf(row as SqlRow);
 }

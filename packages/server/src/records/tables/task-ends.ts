@@ -69,7 +69,7 @@ export async function goesOn(session: SqlSession, threadId: string, status: stri
   );
 }
 
-/** With all tasks below it; nobody is told. Returns the runs that were to end, as they are now. */
+/** Ends a task with all tasks below it, without messages. Returns their runs as they are now. */
 export async function cancelTask(
   database: Database,
   session: SqlSession,

@@ -6,6 +6,7 @@ import {
   EVERYONE,
   type Owner,
   type RetiredThread,
+  type ThreadChange,
   type ThreadHead,
   type ThreadKey,
   type ThreadRecord,
@@ -24,6 +25,10 @@ export interface ShownState {
   readonly values: string | null;
   readonly interrupts: string;
   readonly error: string | null;
+  /** Made of the first message. Once set it stays. */
+  readonly title: string | null;
+  /** Text for searches. */
+  readonly words: string | null;
 }
 
 /** A new thread, its JSON as text. */
@@ -35,11 +40,6 @@ export interface NewThread extends ShownState {
   readonly metadata: Record<string, unknown>;
   readonly config: string | null;
   readonly expiresAt: number | null;
-}
-
-export interface ThreadChange {
-  readonly metadata?: Record<string, unknown>;
-  readonly expiresAt?: number;
 }
 
 /** No row has this number. */
@@ -135,14 +135,15 @@ async function expiredThreads({ clock }: Database, session: SqlSession, limit: n
 async function noteState(
   session: SqlSession,
   { owner, incarnation }: Pick<ThreadKey, "owner" | "incarnation">,
-  { status, values, interrupts, error }: ShownState,
+  { status, values, interrupts, error, title, words }: ShownState,
   now: number,
 ): Promise<void> {
   const change = status === "busy" ? "status = COALESCE(status, $6)" : "status = $6";
   await session.run(
     `UPDATE dw_srv_threads SET state_values = $2, interrupts = $3, error = $4, updated_at = $5,
-      state_updated_at = $5, ${change} WHERE position = $1 AND owner = $7`,
-    [incarnation ?? NOT_STORED, values, interrupts, error, now, status, owner],
+      state_updated_at = $5, ${change}, title = COALESCE(title, $8), words = $9
+      WHERE position = $1 AND owner = $7`,
+    [incarnation ?? NOT_STORED, values, interrupts, error, now, status, owner, title, words],
   );
 }
 
@@ -160,8 +161,8 @@ export async function putThread(
   }
   await session.run(
     `INSERT INTO dw_srv_threads (thread_id, owner, status, created_at, updated_at, state_updated_at, expires_at,
-      metadata, config, state_values, interrupts, error, last_run, last_fence)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0)`,
+      metadata, config, state_values, interrupts, error, title, words, last_run, last_fence)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0)`,
     [
       thread.threadId,
       owner,
@@ -175,6 +176,8 @@ export async function putThread(
       thread.values,
       thread.interrupts,
       thread.error,
+      thread.title,
+      thread.words,
     ],
   );
   await addMarks(database, session, owner, "thread", thread.threadId, thread.metadata);
@@ -212,8 +215,41 @@ async function patchThread(
       owner,
     ]);
   }
+  await labelThread(session, found.incarnation ?? NOT_STORED, change, now);
   if (change.metadata) await writeMarks(database, session, owner, "thread", threadId, metadata);
   return findThread(database, session, owner, threadId);
+}
+
+/** Its name, and whether it is put away or in the trash. An expiry that it had before is kept for its way back. */
+async function labelThread(
+  session: SqlSession,
+  position: number,
+  { title, archived, trashedUntil }: ThreadChange,
+  now: number,
+): Promise<void> {
+  if (title !== undefined)
+    await session.run("UPDATE dw_srv_threads SET name = $1, name_words = $2 WHERE position = $3", [
+      title,
+      title?.toLowerCase() ?? null,
+      position,
+    ]);
+  if (archived !== undefined)
+    await session.run("UPDATE dw_srv_threads SET archived = $1 WHERE position = $2", [
+      archived ? 1 : 0,
+      position,
+    ]);
+  if (trashedUntil === null)
+    await session.run(
+      `UPDATE dw_srv_threads SET expires_at = kept_expiry, kept_expiry = NULL, trashed_at = NULL
+        WHERE position = $1 AND trashed_at IS NOT NULL`,
+      [position],
+    );
+  else if (trashedUntil !== undefined)
+    await session.run(
+      `UPDATE dw_srv_threads SET kept_expiry = expires_at, expires_at = $1, trashed_at = $2
+        WHERE position = $3 AND trashed_at IS NULL`,
+      [Math.ceil(trashedUntil), now, position],
+    );
 }
 
 async function deleteThread(
@@ -261,7 +297,8 @@ async function retireThread(
   await emptyThread(database, session, { owner, threadId, parent }, now);
   await session.run(
     `UPDATE dw_srv_threads SET owner = $1, former_owner = $2, expires_at = ${database.clock} + $3,
-      config = NULL, state_values = NULL, interrupts = '{}', error = NULL WHERE position = $4`,
+      config = NULL, state_values = NULL, interrupts = '{}', error = NULL, title = NULL, name = NULL,
+      name_words = NULL, words = NULL WHERE position = $4`,
     [EVERYONE, owner, RETIRED_MS, found.position as number],
   );
   return retired;

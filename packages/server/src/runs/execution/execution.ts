@@ -9,8 +9,11 @@ import {
   type RunControl,
 } from "@langchain/langgraph";
 import { ASYNC_TASK_HOST_CONFIG_KEY, asyncTaskReport } from "deepwright";
+import { SUBAGENT_CONTROL_CONFIG_KEY } from "deepwright/internal";
 import type { AnyGraph } from "../../agents/graph-types.ts";
 import type { AgentRegistry } from "../../agents/registry.ts";
+import type { ApprovalLinks } from "../../approval-links/approval-links.ts";
+import type { ServerMetrics } from "../../metrics/server-metrics.ts";
 import type { NewEvent, RunClaim, RunRecord, ServerRecords, TaskStatus } from "../../records/records.ts";
 import { namedAnswer } from "../input/check-resume.ts";
 import { checkCheckpointIsThere } from "../input/find-checkpoint.ts";
@@ -25,7 +28,7 @@ import { isMailRun, mailMessage, type Steering, wireMessage, withMail } from "..
 import type { TaskHosts } from "../tasks/task-host.ts";
 import { hasTaskNews, isKnownToThread, keepsTasks } from "../tasks/task-news.ts";
 import { publicKeys, readThread, type ShownEnd, shownEnd, type ThreadView } from "../thread-view.ts";
-import { webhookOf } from "../webhooks/hook-sender.ts";
+import { webhookOf } from "../webhooks/run-webhook.ts";
 import { type EngineEvent, type StreamShape, shownEvent, streamShape } from "../wire/stream-events.ts";
 import type { ErrorWords } from "../wire/wire-error.ts";
 import type { WireJson } from "../wire/wire-json.ts";
@@ -55,6 +58,8 @@ export interface ExecutionParts {
   readonly runTimeoutMs: number;
   /** A run that was begun so often at one step, and never got further, is given up. */
   readonly maxAttempts: number;
+  readonly metrics?: ServerMetrics | undefined;
+  readonly approvalLinks?: ApprovalLinks | undefined;
 }
 
 interface Ending {
@@ -73,6 +78,7 @@ export class Execution {
   private readonly writer: EventWriter;
   private shape: StreamShape | undefined;
   private agent: AnyGraph | undefined;
+  private graphId: string | undefined;
   private held: HeldThread | undefined;
   /** The checkpoint the thread was at before the run; undefined for none. */
   private begunAt: string | undefined;
@@ -202,6 +208,7 @@ export class Execution {
       this.parts.registry.assistant(assistant_id) ??
       (await this.parts.records.assistants.get(owner, assistant_id));
     if (found === undefined) throw new Error("The assistant of the run is not there any more.");
+    this.graphId = found.graph_id;
     this.agent = await this.parts.registry.load(found.graph_id);
     if (keepsTasks(this.agent)) this.steering.leaveTaskEnds();
     return found;
@@ -210,11 +217,13 @@ export class Execution {
   private async stream(input: unknown, assistant: Assistant, first: boolean): Promise<void> {
     const { run, signal, control, steering, held: claim } = this;
     const shape = this.shape!;
-    const config = runConfig({ run, assistant, signal, control, claim, stops: steering.stops });
+    const callbacks = this.parts.metrics?.callbacks();
+    const config = runConfig({ run, assistant, signal, control, claim, callbacks, stops: steering.stops });
     config.configurable[ASYNC_TASK_HOST_CONFIG_KEY] = this.parts.taskHosts(this.claim, {
       configurable: clientConfigurable(config.configurable),
       context: config.context,
     });
+    config.configurable[SUBAGENT_CONTROL_CONFIG_KEY] = steering.orders.control;
     const chosen = first ? chosenCheckpoint(run.request) : {};
     // It was there when the run was asked for, which may be long ago.
     await checkCheckpointIsThere(this.agent!, {
@@ -270,7 +279,8 @@ export class Execution {
   /** The graph came to rest: it is done, or waits for somebody. */
   private async rest(view: ThreadView): Promise<Ending> {
     await this.steering.settle(view.messageIds);
-    return view.next.length > 0
+    // A question that is asked again, because its answer did not fit, leaves nothing that comes next.
+    return view.next.length > 0 || Object.keys(view.interrupts).length > 0
       ? { status: "interrupted", threadStatus: "interrupted", view }
       : { status: "success", threadStatus: "idle", view, task: this.taskStatus(view) };
   }
@@ -350,6 +360,7 @@ export class Execution {
     last.push({ event: "end", data: wireJson({ run_id: run.run_id, status, outcome: shown.outcome }) });
     // Whoever waits for the end may want the thread at once.
     await this.held?.release().catch(() => undefined);
+    await this.steering.orders.drop();
     const isMine = await records.runs.finish(
       this.claim,
       {
@@ -358,11 +369,12 @@ export class Execution {
         threadStatus,
         ...shown,
         ...(task && { task }),
-        ...webhookOf(run, ending, shown, wireJson),
+        ...(await webhookOf(this.parts, run, { ...ending, ...shown })),
       },
       last,
     );
-    return isMine ? { kind: "finished", status, error, ...shown, rolledBack } : { kind: "lost" };
+    const agent = this.graphId;
+    return isMine ? { kind: "finished", status, error, ...shown, rolledBack, agent } : { kind: "lost" };
   }
 
   private async release(): Promise<RunEnd> {

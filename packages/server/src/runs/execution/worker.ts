@@ -1,6 +1,6 @@
 /** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
 import { AsyncResource } from "node:async_hooks";
-import { after } from "deepwright/duration";
+import { after, stopwatch } from "deepwright/duration";
 import { processName } from "deepwright/process-identity";
 import type { Queue } from "../../queue/queue.ts";
 import type { RunClaim } from "../../records/records.ts";
@@ -15,7 +15,7 @@ export interface WorkerOptions extends ExecutionParts {
   readonly active: ActiveRuns;
   /** Runs at a time. */
   readonly concurrency: number;
-  /** How often the records are searched for what nobody told of. */
+  /** How often the records are searched for work without a wake-up. */
   readonly scanMs: number;
   /** After a run has ended, before the next one of its thread begins. */
   readonly onEnd: (claim: RunClaim, end: RunEnd & { readonly kind: "finished" }) => Promise<void>;
@@ -126,12 +126,15 @@ class QueueWorker implements Worker {
   }
 
   async #execute(claim: RunClaim): Promise<RunEnd> {
-    const { active } = this.#options;
+    const { active, metrics } = this.#options;
+    const elapsed = stopwatch();
     const run = executeRun(claim, this.#options);
     active.add(run);
     try {
       if (this.#draining) run.drain();
-      return await run.ended;
+      const end = await run.ended;
+      if (end.kind === "finished") metrics?.ranRun(end, elapsed() / 1_000);
+      return end;
     } finally {
       active.remove(run);
     }

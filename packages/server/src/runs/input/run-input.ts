@@ -3,6 +3,7 @@
 import type { Assistant, CreateRun, StreamMode } from "@deepwright/protocol";
 import { Command, type RunControl } from "@langchain/langgraph";
 import { isRecord } from "deepwright/check-options";
+import type { CallMetrics } from "../../metrics/call-metrics.ts";
 import type { RunRecord } from "../../records/records.ts";
 import { agentScope } from "../tenants.ts";
 import { clientGoto, clientUpdate, clientValues } from "./client-messages.ts";
@@ -66,6 +67,8 @@ export interface ConfigParts {
   readonly claim?: unknown;
   /** Nodes to halt before; the engine reads the list at every step. */
   readonly stops: string[] | "*";
+  /** Hears calls of models and tools. */
+  readonly callbacks?: CallMetrics | undefined;
 }
 
 /** The checkpoint a client wants to begin from. */
@@ -80,7 +83,7 @@ export function chosenCheckpoint({
 }
 
 /** The options of `stream`, but for its modes. */
-export function runConfig({ run, assistant, signal, control, claim, stops }: ConfigParts) {
+export function runConfig({ run, assistant, signal, control, claim, stops, callbacks }: ConfigParts) {
   const { request } = run;
   const { graph_id } = assistant;
   const { recursion_limit, tags } = { ...assistant.config, ...(request.config ?? {}) };
@@ -101,6 +104,7 @@ export function runConfig({ run, assistant, signal, control, claim, stops }: Con
     tags: [...new Set([...(assistant.config.tags ?? []), ...(tags ?? [])])],
     metadata: { ...clientMetadata(assistant, request), run_attempt: run.attempts },
     ...(context !== undefined && { context }),
+    ...(callbacks && { callbacks: [callbacks] }),
     interruptBefore: stops,
     ...(request.interrupt_after && { interruptAfter: request.interrupt_after }),
     // What a step did is stored before the next one begins: a process may be killed at any time.

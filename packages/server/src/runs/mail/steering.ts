@@ -9,6 +9,7 @@
 import { mailMessage as taskEndMessage } from "deepwright/internal";
 import type { MailRecords, RunRecord, WaitingMail } from "../../records/records.ts";
 import { taskEndOf } from "../tasks/task-mail.ts";
+import { SUBAGENT_KIND, SubagentOrders } from "./subagent-orders.ts";
 
 /** Kinds of mail that may begin a run. */
 export const MAIL_KINDS = ["steer", "follow-up", "completion", "task-end"] as const;
@@ -19,6 +20,8 @@ export const MODEL_NODE = "model_request";
 export interface Steering {
   /** To be given to the engine as `interruptBefore`, which reads it at every step. */
   readonly stops: string[] | "*";
+  /** Orders for single subagents. */
+  readonly orders: SubagentOrders;
   /** Looks for mail, and has the graph halt if there is some. */
   look(): Promise<void>;
   /** Mail that is to be delivered now: the graph has halted before these nodes, or has not begun. */
@@ -39,6 +42,7 @@ export function createSteering(
   const stops = clientStops === "*" ? clientStops : [...(clientStops ?? [])];
   /** A client that wants to see the state before model calls gets the halt for itself. */
   const isClients = stops === "*" || stops.includes(MODEL_NODE);
+  const orders = new SubagentOrders(mail, threadId);
   const delivered = new Map<string, WaitingMail>();
   const noted = new Set<string>();
   let kinds: readonly string[] = MAIL_KINDS;
@@ -61,9 +65,11 @@ export function createSteering(
 
   return {
     stops,
+    orders,
     async look() {
-      const found = await mail.waiting(threadId, kinds);
-      waiting = found.filter(({ id }) => !delivered.has(id));
+      const found = await mail.waiting(threadId, [...kinds, SUBAGENT_KIND]);
+      orders.take(found.filter(({ kind }) => kind === SUBAGENT_KIND));
+      waiting = found.filter(({ id, kind }) => kind !== SUBAGENT_KIND && !delivered.has(id));
       halt();
     },
     note,

@@ -40,6 +40,9 @@ async function openPair(runs: { readonly runTimeout?: number } = {}): Promise<Pa
   const far = await startServer({
     agents: { ...backgroundAgents(), teller: () => helperAgent([tells() as never]) },
     runs: { ...PROMPT, ...runs },
+    onError: (error) => {
+      if (!String(error).includes("the model is gone")) console.error(error);
+    },
     authenticate: ({ method, url }) =>
       method === "GET" && ![...lookable].some((taskId) => url.includes(taskId))
         ? undefined

@@ -68,7 +68,7 @@ async function tell(
   await tellAsyncTaskEnd(agent, target, { id, taskId, runId, status }, mailboxOf(owner));
 }
 
-/** Whether the end of this run is told from here, and not by its agent. */
+/** Whether this server reports the end of the run, and not its agent. */
 export function endTeller(
   { records, registry }: Pick<CompletionParts, "records" | "registry">,
   { owner, thread_id, assistant_id, request }: RunRecord,

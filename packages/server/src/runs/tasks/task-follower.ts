@@ -1,8 +1,8 @@
 /**
- * Follows background tasks that other servers do for threads of this one, so that these are told of the end.
+ * Polls background tasks that run on other servers, and sends their end to the thread that started them.
  *
- * Which tasks there are is a record, and so is the end: any process that lives looks, and none of it is lost with one.
- * The address and the keys are not stored; the agent that gave the task has them.
+ * Tasks and their ends are records, so any process can poll, and nothing is lost when one dies. Addresses and keys are
+ * not stored; the agent that started the task has them.
  */
 import { type AsyncTransport, DeepwrightError, remoteAsyncTasks } from "deepwright";
 import type { AgentRegistry } from "../../agents/registry.ts";
@@ -13,31 +13,32 @@ import { createDueWork, type DueWork, pauseAfter } from "../upkeep/due-work.ts";
 export interface TaskFollowerParts {
   readonly records: Pick<ServerRecords, "background">;
   readonly registry: AgentRegistry;
-  /** Has mail of the thread read, by the run at work or by one that is begun. */
+  /** Lets the active run of the thread read its mail, or starts a run that does. */
   readonly attend: (owner: Owner, threadId: string) => Promise<unknown>;
   readonly onError: (error: unknown) => void;
 }
 
-/** After this others may think its process gone. That two look at the same time does no harm: the end is told once. */
+/** After this time another process polls the task too. The end is reported once even when two poll. */
 const LEASE_MS = 10_000;
-/** Failures in a row, less and less often, before a task counts as lost: about an hour. */
+/** Failed polls in a row, with growing pauses, before a task counts as lost: about an hour. */
 const MOST_FAILURES = 70;
-/** Fewer, if the server answers that it has no such thing: about a minute. */
+/** Fewer when the other server answers 404: about a minute. */
 const MOST_UNKNOWN = 8;
 const MOST_PAUSE_AFTER_FAILURE_MS = 60_000;
+/** Shortest and longest pause between two polls, in milliseconds. */
 const PAUSES = [1_000, 20_000] as const;
 
 export function createTaskFollower(parts: TaskFollowerParts): DueWork {
   const { background } = parts.records;
   return createDueWork<RemoteTask>({
     take: (limit) => background.take(limit, LEASE_MS),
-    work: (task, signal) => lookedAt(parts, task, signal),
+    work: (task, signal) => poll(parts, task, signal),
     onError: parts.onError,
   });
 }
 
-/** Returns after how long it is to be looked at again; undefined: not by this process. */
-async function lookedAt(
+/** Returns the milliseconds until the next poll; undefined: not by this process. */
+async function poll(
   parts: TaskFollowerParts,
   task: RemoteTask,
   signal: AbortSignal,
@@ -62,12 +63,12 @@ async function lookedAt(
     return undefined;
   } catch (error) {
     if (signal.aborted) return undefined;
-    return failedLook(parts, task, error);
+    return pollFailed(parts, task, error);
   }
 }
 
-/** One that cannot be reached for long has failed, as far as anyone can tell; one to be cancelled is left to itself. */
-async function failedLook(
+/** A task that is unreachable for long counts as failed. One that should be cancelled is no longer polled. */
+async function pollFailed(
   { records: { background }, attend, onError }: TaskFollowerParts,
   task: RemoteTask,
   error: unknown,

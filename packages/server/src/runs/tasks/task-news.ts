@@ -1,4 +1,4 @@
-/** Whether a thread has to be told of the end of one of its background tasks. */
+/** Whether a thread needs a message about the end of one of its background tasks. */
 
 import { type AsyncTask, isAsyncTaskNews } from "deepwright";
 import type { AnyGraph } from "../../agents/graph-types.ts";

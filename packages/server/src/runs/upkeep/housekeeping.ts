@@ -42,6 +42,7 @@ export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
     if (performance.now() - swept >= SWEEP_MS) {
       swept = performance.now();
       await records.events.sweep(Date.now() - eventsKeptMs);
+      await records.tickets.sweep();
     }
     if (failures.length > 0) throw together(failures);
   };

@@ -6,8 +6,7 @@
  * and then never again. Some are called at once; nobody, and no address, has all the slots, so that receivers that are
  * slow hold up none but their own.
  */
-import type { DueHook, HookRecords, RunEnd, RunRecord } from "../../records/records.ts";
-import type { WireJson } from "../wire/wire-json.ts";
+import type { DueHook, HookRecords } from "../../records/records.ts";
 import { FairSlots } from "./fair-slots.ts";
 import type { WebhookAnswer, Webhooks } from "./webhooks.ts";
 
@@ -16,6 +15,8 @@ export interface HookSenderParts {
   readonly webhooks: Webhooks;
   /** Milliseconds before each further try. */
   readonly retryAfterMs?: readonly number[] | undefined;
+  /** The body as it is sent. Default: as it was stored. */
+  readonly bodyOf?: (hook: DueHook) => string;
   readonly onError: (error: unknown) => void;
 }
 
@@ -103,12 +104,13 @@ export function createHookSender(parts: HookSenderParts): HookSender {
 
 /** Calls the address once and notes what came of it. Returns after how long it is to be called again, if it is. */
 async function tell(
-  { hooks, webhooks, retryAfterMs = RETRY_AFTER_MS, onError }: HookSenderParts,
+  { hooks, webhooks, retryAfterMs = RETRY_AFTER_MS, bodyOf = ({ body }) => body, onError }: HookSenderParts,
   hook: DueHook,
   closing: AbortSignal,
 ): Promise<number | undefined> {
-  const body = `${hook.body.slice(0, -1)},"webhook_sent_at":"${new Date().toISOString()}"}`;
-  const headers = { "webhook-id": hook.id, "webhook-attempt": String(hook.attempts) };
+  const sentAt = `,"webhook_sent_at":"${new Date().toISOString()}"}`;
+  const body = hook.headers ? hook.body : `${bodyOf(hook).slice(0, -1)}${sentAt}`;
+  const headers = { ...hook.headers, "webhook-id": hook.id, "webhook-attempt": String(hook.attempts) };
   const answer = await webhooks.post(hook.url, body, headers, closing);
   if (closing.aborted && answer === 0) return undefined;
   const isTaken = answer !== "refused" && answer >= 200 && answer < 300;
@@ -140,27 +142,4 @@ function givenUp({ runId, url, attempts }: DueHook, answer: WebhookAnswer): Erro
   return new Error(
     `The webhook of run ${runId} to ${host} was given up after ${attempts} attempts: ${said}.`,
   );
-}
-
-/** The webhook for the end of a run, if its client asked for one. */
-export function webhookOf(
-  { run_id, thread_id, assistant_id, created_at, metadata, request }: RunRecord,
-  { status, error }: Pick<RunEnd, "status" | "error">,
-  { values, interrupts, outcome }: Pick<RunEnd, "values" | "interrupts" | "outcome">,
-  wireJson: WireJson,
-): Pick<RunEnd, "webhook"> {
-  if (!request.webhook) return {};
-  const body = wireJson({
-    run_id,
-    thread_id,
-    assistant_id,
-    created_at,
-    metadata,
-    status,
-    error: error ?? null,
-    ...(outcome && { outcome }),
-    values: values ?? null,
-    interrupts: interrupts ?? {},
-  });
-  return { webhook: { url: request.webhook, body } };
 }

@@ -95,7 +95,9 @@ function hooksOf(due: DueHook[]): HookRecords {
       return taken;
     },
     note: async () => {},
+    newest: async () => [],
     get: async () => undefined,
+    setPush: async () => {},
   };
 }
 

@@ -136,7 +136,8 @@ type IsPublic = (key: string) => boolean;
 function shown(mode: string, payload: unknown, isPublic: IsPublic): unknown {
   if (!isRecord(payload)) return payload;
   if (mode === "checkpoints") return checkpointData(payload, isPublic);
-  if (mode === "tasks") return taskData(payload, isPublic);
+  // The mode `debug` has the same field: it says when the task began, or ended.
+  if (mode === "tasks") return { ...taskData(payload, isPublic), timestamp: new Date().toISOString() };
   if (mode !== "debug" || !isRecord(payload.payload)) return payload;
   const data = payload.type === "checkpoint" ? checkpointData : taskData;
   return { ...payload, payload: data(payload.payload, isPublic) };

@@ -1,6 +1,7 @@
 /** Turns a graph's output into JSON for clients: no secret of this machine, nothing of the engine's, no `__proto__`. */
 import { DeepwrightError } from "deepwright";
 import { heldSecrets, type Secret, secretsIn } from "deepwright/secrets";
+import { inBothSpellings } from "./both-spellings.ts";
 import { errorText } from "./wire-error.ts";
 
 interface MessageObject {
@@ -74,10 +75,11 @@ function plain(this: unknown, name: string, made: unknown): unknown {
   if (typeof held !== "object" || held === null) return made;
   if (isMessage(held)) return messageData(held);
   if (held instanceof Error) return { error: held.name, message: errorText(held.message) };
+
   if (held instanceof Map) return Object.fromEntries(held);
   if (held instanceof Set) return [...held];
   if (held instanceof Uint8Array) return Buffer.from(held).toString("base64");
-  return made;
+  return name === "value" ? inBothSpellings(made) : made;
 }
 
 /** As LangGraph's servers have it; the same message in a state is one of the assistant, whole. */

@@ -1,13 +1,14 @@
 /**
- * One change to a file at a time, among all processes of a user on this machine.
+ * Locks a file for one change at a time, among all processes of a user on this machine.
  *
- * In the process it is a queue. Between processes it is a symbolic link in a private directory, made in
- * one step, whose target names the holder. The lock of a process that died is taken away by whoever first
- * gets a lock on *that holder's* lock, so that of many who see it dead one removes it, and never a newer one.
- * A holder that cannot be judged, in another container, has half a minute.
+ * - Within a process the lock is a queue.
+ * - Between processes it is a symbolic link in a private directory, whose target names the holder. Making a link is atomic.
+ * - Several processes may see that a holder died. To remove its lock, a process first locks *that lock*, so only one removes
+ *   it, and none removes a newer lock.
+ * - A holder in another container cannot be checked; its lock counts for half a minute.
  *
- * Where no such directory can be made, and for programs that know nothing of it, remains what callers do
- * anyway: they compare the file just before they replace it.
+ * Without such a directory, and against programs that ignore these locks, callers still compare the file just before
+ * they replace it.
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -26,36 +27,39 @@ import { isAlive, pidNamespace, startOf } from "../../../node/process-identity.t
 import { showPath } from "../../../paths.ts";
 import { FileFailure, systemCode } from "../file-errors.ts";
 
+/** Wait for a lock. */
 const WAIT_MS = 30_000;
+/** Life of a lock whose holder cannot be checked. */
 const UNKNOWN_HOLDER_MS = 30_000;
-/** Changes take milliseconds: a living holder that had this long is stuck. */
+/** Changes take milliseconds. A living holder that has its lock for longer is stuck, and loses it. */
 const STUCK_HOLDER_MS = 300_000;
 
+/** The end of the last change that waits, by key. */
 const queues = new Map<string, Promise<void>>();
 
 export interface PathLockOptions {
-  /** A virtual path, for the words of a failure. */
+  /** The virtual path, for error messages. */
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where the locks of this user are; default: a private directory for temporary files. */
+  /** Directory of the locks; default: a private directory of the user for temporary files. */
   readonly directory?: string | undefined;
 }
 
-/** Runs `act` while no one else holds `key`. Throws a `FileFailure` when it is not free in half a minute. */
+/** Runs `act` while it holds the lock of `key`. Throws a `FileFailure` when the lock is not free in half a minute. */
 export async function withPathLock<Result>(
   key: string,
   options: PathLockOptions,
   act: () => Result | Promise<Result>,
 ): Promise<Result> {
   const before = queues.get(key);
-  let leave: () => void = () => undefined;
+  let leaveQueue: () => void = () => undefined;
   const mine = new Promise<void>((resolve) => {
-    leave = resolve;
+    leaveQueue = resolve;
   });
   const tail = before === undefined ? mine : before.then(() => mine);
   queues.set(key, tail);
   try {
-    if (before !== undefined) await orAborted(before, options.signal);
+    if (before !== undefined) await untilDoneOrAborted(before, options.signal);
     const release = await acquire(key, options);
     try {
       return await act();
@@ -63,12 +67,12 @@ export async function withPathLock<Result>(
       release();
     }
   } finally {
-    leave();
+    leaveQueue();
     if (queues.get(key) === tail) queues.delete(key);
   }
 }
 
-async function orAborted(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+async function untilDoneOrAborted(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return done;
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
@@ -84,12 +88,12 @@ async function orAborted(done: Promise<void>, signal: AbortSignal | undefined): 
 }
 
 async function acquire(key: string, { path, signal, directory }: PathLockOptions): Promise<() => void> {
-  const home = directory ?? lockDirectory();
-  if (home === undefined) return () => undefined;
-  const lock = join(home, createHash("sha256").update(key).digest("hex").slice(0, 32));
+  const locks = directory ?? lockDirectory();
+  if (locks === undefined) return () => undefined;
+  const lock = join(locks, createHash("sha256").update(key).digest("hex").slice(0, 32));
   const end = performance.now() + WAIT_MS;
   for (let pause = 0.5; ; pause = Math.min(pause * 1.5, 20)) {
-    if (claim(lock) || (removeStale(lock) && claim(lock))) return () => give(lock);
+    if (claim(lock) || (removeStale(lock) && claim(lock))) return () => release(lock);
     if (performance.now() > end)
       throw new FileFailure(
         "CONFLICT",
@@ -102,10 +106,7 @@ async function acquire(key: string, { path, signal, directory }: PathLockOptions
   }
 }
 
-/**
- * Takes a free lock in one step; false where someone has it. Where none can be made, because the disk of
- * temporary files is full, say, work goes on without.
- */
+/** Takes a free lock; false when it is held. True without a lock when none can be made, such as on a full disk. */
 function claim(lock: string): boolean {
   try {
     if (process.platform === "win32") writeFileSync(lock, identity(), { flag: "wx" });
@@ -116,35 +117,36 @@ function claim(lock: string): boolean {
     if (code === "EEXIST") return false;
     if (code !== undefined && code !== "ENOENT") return true;
     if (code === undefined) throw error;
-    usual = undefined;
+    foundDirectory = undefined;
     mkdirSync(join(lock, ".."), { recursive: true, mode: 0o700 });
     return false;
   }
 }
 
-function give(lock: string): void {
+/** Removes the lock if this process still holds it. */
+function release(lock: string): void {
   if (holderOf(lock)?.name === identity()) remove(lock);
 }
 
-/** Whether the lock is gone that a dead holder left. */
+/** Removes the lock of a dead or stuck holder. True when the lock is gone. */
 function removeStale(lock: string): boolean {
   const holder = holderOf(lock);
   if (holder === undefined) return true;
   if (!isStale(holder)) return false;
-  const right = `${lock}.${createHash("sha256").update(holder.name).digest("hex").slice(0, 8)}`;
-  if (!claim(right) && !(removeStale(right) && claim(right))) return false;
+  const lockOfLock = `${lock}.${createHash("sha256").update(holder.name).digest("hex").slice(0, 8)}`;
+  if (!claim(lockOfLock) && !(removeStale(lockOfLock) && claim(lockOfLock))) return false;
   try {
     if (holderOf(lock)?.name === holder.name) remove(lock);
     return true;
   } finally {
-    give(right);
+    release(lockOfLock);
   }
 }
 
 interface Holder {
   /** `pid-started-namespace-nonce`. */
   readonly name: string;
-  /** Milliseconds since the lock was taken; also how far ahead its time is, after the clock was set back. */
+  /** Milliseconds between now and the time of the lock. That time is in the future after the clock was set back. */
   readonly age: number;
 }
 
@@ -166,6 +168,7 @@ function isStale({ name, age }: Holder): boolean {
   return !isAlive(pid) || startOf(pid) !== started;
 }
 
+/** The name of this process as a holder. */
 let ownName: string | undefined;
 
 function identity(): string {
@@ -181,12 +184,13 @@ function remove(lock: string): void {
   }
 }
 
-let usual: { readonly path: string | undefined } | undefined;
+/** The directory of locks, once it was looked for. */
+let foundDirectory: { readonly path: string | undefined } | undefined;
 
-/** The same for every process of the user, whatever its environment says, and closed to other users. */
+/** The same directory for all processes of the user, regardless of their environment. Other users cannot enter it. */
 function lockDirectory(): string | undefined {
-  usual ??= { path: candidates().find(isPrivate) };
-  return usual.path;
+  foundDirectory ??= { path: candidates().find(isPrivate) };
+  return foundDirectory.path;
 }
 
 function candidates(): string[] {

@@ -1,0 +1,135 @@
+/** The subagents of a session: a list, and one of them live. One can be stopped or told something alone. */
+import type { Screen, ShownAgent } from "@deepwright/protocol";
+import { matchesKey } from "@earendil-works/pi-tui";
+import { safeLine } from "../../terminal/safe-text.ts";
+import { textRows } from "../app-words.ts";
+import type { CallContext } from "../view/call-rows.ts";
+import { isAtWork, subagentRow } from "../view/panes.ts";
+import type { Theme } from "../view/theme.ts";
+import { Transcript } from "../view/transcript.ts";
+import type { Panel } from "./panel.ts";
+
+export interface SubagentHost {
+  readonly theme: Theme;
+  readonly context: CallContext;
+  screen(): Screen;
+  stop(namespace: string): void;
+  /** Asks the person for a message and sends it. */
+  steer(namespace: string): void;
+  close(): void;
+}
+
+export class SubagentPanel implements Panel {
+  readonly isTall = true;
+  private selected = 0;
+  private opened: OpenedSubagent | undefined;
+
+  constructor(private readonly host: SubagentHost) {}
+
+  rows(width: number, rows: number): readonly string[] {
+    if (this.opened) return this.opened.rows(width, rows);
+    const { theme } = this.host;
+    const agents = this.agents();
+    const height = Math.max(rows - 2, 1);
+    this.selected = Math.max(0, Math.min(this.selected, agents.length - 1));
+    const top = Math.max(0, Math.min(this.selected - Math.floor(height / 2), agents.length - height));
+    const shown = agents.slice(top, top + height).map(([, agent], i) => {
+      const isSelected = top + i === this.selected;
+      return subagentRow(agent, width, theme, isSelected ? theme.accent("❯") : " ");
+    });
+    return [
+      theme.accent(`── Subagents (${agents.length})`),
+      ...(shown.length > 0 ? shown : [theme.dim("  No subagent has worked yet.")]),
+      theme.dim(`  ${LIST_KEYS}`),
+    ];
+  }
+
+  handle(data: string): void {
+    const { host, opened } = this;
+    const namespace = opened?.namespace ?? this.agents()[this.selected]?.[0];
+    if (matchesKey(data, "escape") && opened) this.opened = undefined;
+    else if (matchesKey(data, "escape") || matchesKey(data, "tab")) host.close();
+    else if (data === "x" && namespace !== undefined && this.isWorking(namespace)) host.stop(namespace);
+    else if (data === "s" && namespace !== undefined && this.isWorking(namespace)) host.steer(namespace);
+    else if (opened) opened.handle(data);
+    else if (matchesKey(data, "up")) this.selected -= 1;
+    else if (matchesKey(data, "down")) this.selected += 1;
+    else if (matchesKey(data, "enter") && namespace !== undefined)
+      this.opened = new OpenedSubagent(namespace, host);
+  }
+
+  private isWorking(namespace: string): boolean {
+    const agent = this.host.screen().subagents[namespace];
+    return agent !== undefined && isAtWork(agent);
+  }
+
+  /** Those at work come first, else in the order they began. */
+  private agents(): readonly (readonly [string, ShownAgent])[] {
+    return Object.entries(this.host.screen().subagents).toSorted(
+      ([, a], [, b]) => Number(isAtWork(b)) - Number(isAtWork(a)),
+    );
+  }
+}
+
+const LIST_KEYS = "↑↓ · Enter opens · x stops · s tells it something · Esc closes";
+const OPEN_KEYS = "↑↓ PgUp PgDn · x stops · s tells it something · Esc goes back";
+
+/** The conversation of one subagent, following its end until the person scrolls up. */
+class OpenedSubagent {
+  private transcript = new Transcript();
+  private committed: string[] = [];
+  private width = 0;
+  /** Rows between the shown part and the end. */
+  private above = 0;
+  private height = 1;
+
+  constructor(
+    readonly namespace: string,
+    private readonly host: SubagentHost,
+  ) {}
+
+  rows(width: number, rows: number): readonly string[] {
+    const { theme, context } = this.host;
+    const screen = this.host.screen();
+    const agent = screen.subagents[this.namespace];
+    if (!agent) return [theme.dim("  This subagent is gone · Esc goes back")];
+    if (width !== this.width) {
+      this.transcript = new Transcript();
+      this.committed = [];
+      this.width = width;
+    }
+    const own = { ...screen, main: agent };
+    if (this.committed.length === 0) this.committed.push(...taskRows(screen, agent, width, theme));
+    this.transcript.follow(own);
+    this.committed.push(...this.transcript.commit(own, width, context));
+    const all = [...this.committed, ...this.transcript.live(own, width, context)];
+    this.height = Math.max(rows - 2, 1);
+    this.above = Math.max(0, Math.min(this.above, all.length - this.height));
+    const end = all.length - this.above;
+    return [
+      theme.accent(`── ${safeLine(agent.name ?? "subagent", 40)} · ${agent.status}`),
+      ...all.slice(Math.max(0, end - this.height), end),
+      theme.dim(`  ${OPEN_KEYS}`),
+    ];
+  }
+
+  handle(data: string): void {
+    if (matchesKey(data, "up")) this.above += 1;
+    else if (matchesKey(data, "down")) this.above -= 1;
+    else if (matchesKey(data, "pageUp")) this.above += this.height;
+    else if (matchesKey(data, "pageDown")) this.above -= this.height;
+  }
+}
+
+/** The task as its parent wrote it; streams do not repeat it as a message of the subagent. */
+function taskRows({ main, subagents }: Screen, agent: ShownAgent, width: number, theme: Theme): string[] {
+  if (agent.messages[0]?.role === "user") return [];
+  const calls = [main, ...Object.values(subagents)].flatMap(({ messages }) =>
+    messages.flatMap((message) => message.calls),
+  );
+  const { description } = (calls.find(({ id }) => id === agent.callId)?.args ?? {}) as {
+    description?: unknown;
+  };
+  if (typeof description !== "string") return [];
+  return [...textRows(description, width).map((row) => theme.dim(row)), ""];
+}

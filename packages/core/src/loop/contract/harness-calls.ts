@@ -1,0 +1,24 @@
+/** Calls of tools that the harness makes by itself. They pass the gate of tool calls like calls of the model. */
+import type { ToolMessage } from "@langchain/core/messages";
+import type { AnyTool } from "../providers/any-tool.ts";
+
+export interface HarnessCalls {
+  /** A person approved the call of the model that these calls belong to, and saw what they do. */
+  readonly isApproved: boolean;
+  toolNamed(name: string): AnyTool | undefined;
+  /** The result; a call that may not run, or that fails, is a result with status `error`. */
+  call(name: string, args: Record<string, unknown>): Promise<ToolMessage>;
+}
+
+/** By the config of a tool call or the runtime of a hook, so that tools of others do not get hold of them. */
+const known = new WeakMap<object, HarnessCalls>();
+
+export function giveHarnessCalls(owner: object, calls: HarnessCalls): void {
+  known.set(owner, calls);
+}
+
+/** For the runtime of a tool or of a hook of the phase `afterAgent`; undefined in loops that are not ours. */
+export function harnessCallsOf(runtime: unknown): HarnessCalls | undefined {
+  const { config } = runtime as { readonly config?: object };
+  return known.get(config ?? (runtime as object));
+}

@@ -1,0 +1,90 @@
+import {
+  callExplanation,
+  explainCall,
+  hostSettings,
+  memoryProposals,
+  memoryQuery,
+  webhookDeliveries,
+} from "../settings/host-settings.ts";
+import { allowRule } from "../thread-work.ts";
+import { savedWorkspaceFile, saveWorkspaceFile } from "../workspace.ts";
+import type { Route } from "./route.ts";
+
+export const settingsRoutes = [
+  {
+    name: "settings.get",
+    method: "GET",
+    path: "/settings",
+    summary: "Tells what is set up on the machine of the server. No value of a key is given.",
+    answer: hostSettings,
+    problems: ["NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.explain",
+    method: "POST",
+    path: "/settings/explain",
+    summary: "Tells whether a path or a command would be allowed, and by which rule.",
+    body: explainCall,
+    answer: callExplanation,
+    problems: ["NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.forgetAllowed",
+    method: "POST",
+    path: "/settings/allowed/forget",
+    summary: "Takes back a call that was allowed in the directory: people are asked about it again.",
+    body: allowRule,
+    answer: "nothing",
+    problems: ["NOT_FOUND", "NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.readMemory",
+    method: "GET",
+    path: "/settings/memory",
+    summary: "Gives one memory file as an attachment; `ETag` is for `If-Match` of a save.",
+    query: memoryQuery,
+    answer: "bytes",
+    problems: ["NOT_FOUND", "TOO_LARGE", "NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.saveMemory",
+    method: "PUT",
+    path: "/settings/memory",
+    summary:
+      "Replaces a memory file that is still as `If-Match` says, or creates it with `If-None-Match: *`.",
+    body: saveWorkspaceFile,
+    answer: savedWorkspaceFile,
+    problems: ["NOT_FOUND", "CHANGED", "NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.proposals",
+    method: "GET",
+    path: "/settings/memory/proposals",
+    summary: "Gives the changes of memory files that the last review of threads proposes.",
+    answer: memoryProposals,
+    problems: ["NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.propose",
+    method: "POST",
+    path: "/settings/memory/proposals",
+    summary: "Begins a review of threads that proposes changes of memory files, and changes none.",
+    answer: memoryProposals,
+    problems: ["NOT_SUPPORTED"],
+    standard: false,
+  },
+  {
+    name: "settings.webhooks",
+    method: "GET",
+    path: "/settings/webhooks",
+    summary: "Lists how the newest webhooks of the caller's runs went.",
+    answer: webhookDeliveries,
+    standard: false,
+  },
+] as const satisfies readonly Route[];

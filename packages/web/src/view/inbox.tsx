@@ -1,0 +1,41 @@
+/** Everything that waits for the person, over all threads. */
+import { ApprovalCard } from "../approvals/approval-card.tsx";
+import { type Approval, answerApproval, approvals, interruptOf } from "../state/approvals.ts";
+import { addressOf } from "../state/route.ts";
+import { threads, titleOf } from "../state/threads.ts";
+import { age, words } from "../words.ts";
+
+export function Inbox() {
+  const waiting = approvals.value;
+  return (
+    <div class="inbox">
+      <h1>{words.inbox}</h1>
+      {waiting.length === 0 && <p class="muted">{words.nothingWaits}</p>}
+      {waiting.map((approval) => (
+        <Waiting key={`${approval.thread_id}|${approval.interrupt_id}`} approval={approval} />
+      ))}
+    </div>
+  );
+}
+
+function Waiting({ approval }: { readonly approval: Approval }) {
+  const { thread_id: threadId, waiting_since: since } = approval;
+  const thread = threads.value.find((one) => one.thread_id === threadId);
+  return (
+    <article class="inbox-item">
+      <header>
+        <h2>{(thread && titleOf(thread)) ?? words.untitled}</h2>
+        <span class="muted">{age(since)}</span>
+        <a href={addressOf({ view: "thread", threadId })}>{words.openThread}</a>
+      </header>
+      <ApprovalCard
+        interrupt={interruptOf(approval)}
+        threadId={threadId}
+        onAnswer={async (id, value, more) => {
+          await answerApproval(threadId, id, { value, ...more });
+          approvals.value = approvals.peek().filter((one) => one !== approval);
+        }}
+      />
+    </article>
+  );
+}

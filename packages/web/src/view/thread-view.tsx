@@ -1,0 +1,79 @@
+/** A thread: its conversation, the field below it, and how the connection is. */
+import type { SentContent, ShownMessage } from "@deepwright/protocol/live";
+import { useEffect, useState } from "preact/hooks";
+import { branchAt } from "../state/branch.ts";
+import { current, isRunning, snapshot } from "../state/current.ts";
+import { attempt } from "../state/notices.ts";
+import { runSettings } from "../state/run-choices.ts";
+import { assistantOf, threads } from "../state/threads.ts";
+import { words } from "../words.ts";
+import { Composer, type How } from "./composer.tsx";
+import { Conversation } from "./conversation.tsx";
+import { lazy } from "./lazy.tsx";
+import { RunChoices } from "./run-choices.tsx";
+
+const BranchNote = lazy(async () => (await import("../time/branch-note.tsx")).BranchNote);
+
+interface ThreadProps {
+  readonly threadId: string;
+  readonly messageId: string | undefined;
+}
+
+export function ThreadView({ threadId, messageId }: ThreadProps) {
+  const [edited, setEdited] = useState<ShownMessage>();
+  useEffect(() => setEdited(undefined), []);
+  const now = snapshot.value;
+  const isCopy =
+    threads.value.find(({ thread_id: id }) => id === threadId)?.metadata.branched_from !== undefined;
+  const running = isRunning(now);
+  const send = async (content: SentContent, how: How): Promise<void> => {
+    const store = current.peek();
+    if (!store) return;
+    if (edited) {
+      const branch = edited;
+      setEdited(undefined);
+      return branchAt(threadId, branch.id, assistantOf(threadId), content);
+    }
+    if (how === "send") return store.send(assistantOf(threadId), content, runSettings(threadId));
+    return store.post(how, content);
+  };
+  if (now.connection === "gone")
+    return (
+      <p class="center muted">
+        {now.failure?.status === 404 ? words.gone : (now.failure?.message ?? words.gone)}
+      </p>
+    );
+  return (
+    <div class="thread-view">
+      {now.connection === "offline" && (
+        <p class="offline" role="status">
+          {words.offline}
+        </p>
+      )}
+      {isCopy && <BranchNote threadId={threadId} />}
+      {now.connection === "loading" ? (
+        <p class="center muted">{words.loading}</p>
+      ) : (
+        <Conversation snapshot={now} threadId={threadId} messageId={messageId} onEdit={setEdited} />
+      )}
+      {edited && (
+        <p class="editing">
+          {words.editingBranch}
+          <button type="button" class="quiet" onClick={() => setEdited(undefined)}>
+            {words.cancel}
+          </button>
+        </p>
+      )}
+      <Composer
+        isRunning={running && !edited}
+        disabled={now.connection === "loading"}
+        draft={edited?.text ?? ""}
+        {...(edited && { sendLabel: words.branch })}
+        onSend={send}
+        onStop={() => attempt(async () => current.peek()?.stop())}
+      >
+        <RunChoices assistantId={assistantOf(threadId)} threadId={threadId} />
+      </Composer>
+    </div>
+  );
+}
