@@ -73,6 +73,11 @@ function turnFor(text: string): ScriptedTurn {
   if (word === "run") return callTool("execute", { command: words });
   if (word === "ask") return callTool("ask", { question: words });
   if (word === "hold") return callTool("hold", { file: words });
+  if (word === "write-and-hold")
+    return both(
+      callTool("write_file", { file_path: "/kept.md", content: "kept\n" }),
+      callTool("hold", { file: words }),
+    );
   if (word === "research")
     return both(
       callTool("task", { description: "say found in the north", subagent_type: "general-purpose" }),

@@ -1,6 +1,6 @@
 /** Files that the thread changed, step by step, each with a way back. */
 import type { Screen } from "@deepwright/protocol/live";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { failureWords } from "../state/connection.ts";
 import { current, isRunning, snapshot } from "../state/current.ts";
 import { addressOf } from "../state/route.ts";
@@ -22,6 +22,7 @@ interface Found {
 export function ChangesView() {
   const { screen } = snapshot.value;
   const { found, failure } = useChanges();
+  const opened = useRef(new Set<string>()).current;
   const live = liveFiles(screen).filter(({ path }) => !found?.changes.some((change) => change.path === path));
   if (failure !== undefined) return <p class="failure">{failure}</p>;
   if (live.length === 0 && !found) return <p class="muted">{words.loading}</p>;
@@ -42,11 +43,12 @@ export function ChangesView() {
               key={`${change.place}|${change.path}`}
               change={change}
               isStanding={found.standing.has(change.path)}
+              opened={opened}
             />
           ))}
           {live.map(({ path, change, content }) => (
             <li key={path}>
-              <details>
+              <details open={opened.has(path)} onToggle={remember(opened, path)}>
                 <summary>
                   <span class="path">{path}</span> <span class={`badge ${change}`}>{words[change]}</span>
                 </summary>
@@ -61,13 +63,21 @@ export function ChangesView() {
   );
 }
 
-function ChangeRow({ change, isStanding }: { readonly change: Change; readonly isStanding: boolean }) {
+interface ChangeRowProps {
+  readonly change: Change;
+  readonly isStanding: boolean;
+  readonly opened: Set<string>;
+}
+
+function ChangeRow({ change, isStanding, opened }: ChangeRowProps) {
   const { place, path, kind } = change;
   const isUndone = place !== undefined && !isStanding;
   return (
     <li class="change-row">
       <ChangedFile
         change={change}
+        isOpen={opened.has(path)}
+        onToggle={remember(opened, path)}
         badge={isUndone ? undoWords.isUndone : (undoWords.written[kind] ?? kind)}
       />
       {place === undefined ? (
@@ -77,6 +87,14 @@ function ChangeRow({ change, isStanding }: { readonly change: Change; readonly i
       )}
     </li>
   );
+}
+
+/** A file that the reader opened stays open when the run ends and its row is replaced. */
+function remember(opened: Set<string>, path: string) {
+  return ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }) => {
+    if (currentTarget.open) opened.add(path);
+    else opened.delete(path);
+  };
 }
 
 function liveFiles({ main, subagents }: Screen) {

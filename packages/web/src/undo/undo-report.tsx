@@ -86,12 +86,13 @@ interface ChangedFileProps {
   readonly change: Change;
   readonly badge: string;
   readonly isOpen?: boolean;
+  readonly onToggle?: (event: { readonly currentTarget: HTMLDetailsElement }) => void;
 }
 
-export function ChangedFile({ change, badge, isOpen = false }: ChangedFileProps) {
+export function ChangedFile({ change, badge, isOpen = false, onToggle }: ChangedFileProps) {
   const { path, kind, patch, detail } = change;
   return (
-    <details open={isOpen}>
+    <details open={isOpen} onToggle={onToggle}>
       <summary>
         <span class="path">{revealed(path)}</span> <span class={`badge ${kind}`}>{badge}</span>
       </summary>

@@ -118,3 +118,16 @@ test("the palette undoes the last step and everything; axe finds nothing at 1280
   await inDialog("Close").click();
   await page.getByText("undone", { exact: true }).first().waitFor();
 });
+
+test("a file that was opened while the run worked stays open when the run ends", async () => {
+  const go = join(folder, "go");
+  const changes = page.getByRole("tabpanel");
+  await page.goto(`${site.server.url}/#/`);
+  await tell(page, `write-and-hold ${go}`);
+  await page.getByRole("tab", { name: "Changes" }).click();
+  await changes.getByText("/kept.md").click();
+  await changes.locator(".long-text").getByText("kept", { exact: true }).waitFor();
+  writeFileSync(go, "");
+  await changes.getByRole("button", { name: "Undo changes of /kept.md" }).waitFor();
+  await changes.locator(".diff").getByText("kept", { exact: true }).waitFor();
+});

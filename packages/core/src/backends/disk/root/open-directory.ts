@@ -7,7 +7,8 @@
  * Elsewhere the address is a path. Each directory remembers who it and its ancestors were, no link is
  * followed, and who answers is compared before and after an operation. One race remains there: an ancestor
  * swapped for a link and swapped back between the two comparisons goes unseen, and what was created in
- * between stays where it was created. A process that can do this has write access to the root.
+ * between stays where it was created. A directory that is removed and made again also goes unseen where the
+ * disk gives it the same number. A process that can do either has write access to the root.
  */
 import {
   accessSync,
