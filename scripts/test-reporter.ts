@@ -65,6 +65,8 @@ export default class ProgressReporter extends DefaultReporter {
     this.log(this.#retries.length === 0 ? "Retries: none" : `Retries: ${this.#retries.length}`);
     for (const retry of this.#retries) this.log(`  ${retry}`);
     if (process.env.TEST_RECORD_TIMES === "1") this.#record();
+    if (process.env.TEST_REPORT)
+      writeFileSync(process.env.TEST_REPORT, JSON.stringify(report(modules, errors)));
   }
 
   /** Files that pass are counted, not listed. */
@@ -98,6 +100,24 @@ export default class ProgressReporter extends DefaultReporter {
   #name(moduleId: string): string {
     return relative(this.ctx.config.root, moduleId);
   }
+}
+
+/** What `test-steps.mjs` counts and repeats. `errors` counts errors outside of tests, and files that did not load. */
+function report(modules: readonly TestModule[], errors: readonly unknown[]) {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const count = (state: string) => tests.filter((test) => test.result().state === state).length;
+  const failedModules = modules.filter((module) => module.state() === "failed");
+  const didNotLoad = failedModules.filter(({ children }) => [...children.allTests("failed")].length === 0);
+  return {
+    passed: count("passed"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    errors: errors.length + didNotLoad.length,
+    failedFiles: failedModules.map(({ relativeModuleId }) => relativeModuleId),
+    failedTests: failedModules.flatMap(({ relativeModuleId, children }) =>
+      [...children.allTests("failed")].map(({ fullName }) => `${relativeModuleId}: ${fullName}`),
+    ),
+  };
 }
 
 function minutes(seconds: number): string {
