@@ -47,6 +47,7 @@ export { costOf, priceOf } from "./budget/prices.ts";
 export { limitsOfRun, RUN_BUDGET_KEY } from "./budget/run-budget.ts";
 export { windowOf } from "./context/tokens/known-windows.ts";
 export { putInOrder } from "./engine/engine-checkpoints.ts";
+export { CallListener, type CallMetadata, messageOfReply } from "./loop/task/call-listener.ts";
 export type { ClaimingSaver, ClaimRequest, ThreadClaim, ThreadClaimOptions } from "./loop/task/claim.ts";
 export { SUBAGENT_CONTROL_CONFIG_KEY, SubagentControl } from "./loop/task/subagent-control.ts";
 export { type MailboxMessage, mailMessage } from "./subagents/async/mailbox.ts";

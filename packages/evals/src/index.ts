@@ -98,8 +98,6 @@ export {
   type CallCount,
   called,
   calledInOrder,
-  mostCalls,
-  neverDone,
   notCalled,
   onlyCalled,
 } from "./verifiers/call-verifiers.ts";

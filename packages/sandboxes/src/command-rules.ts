@@ -9,4 +9,4 @@ export type {
   StrictRule,
 } from "./rules/command-rule.ts";
 export { type CommandRules, type CommandVerdict, createCommandRules } from "./rules/create-command-rules.ts";
-export { READ_ONLY_COMMANDS } from "./rules/read-only-commands.ts";
+export { GIT_LOG_OPTIONS, READ_ONLY_COMMANDS } from "./rules/read-only-commands.ts";

@@ -8,6 +8,7 @@ import {
   type AllowRule,
   type CommandRules,
   createCommandRules,
+  GIT_LOG_OPTIONS,
   READ_ONLY_COMMANDS,
 } from "@deepwright/sandboxes/command-rules";
 
@@ -34,22 +35,6 @@ const NAMING_OPTIONS = [
   ...["--no-ext-diff", "--no-textconv", "--no-renames"],
 ];
 
-const LOG_OPTIONS = [
-  ...["--oneline", "-n <number>", "--max-count=<number>", "-<number>", "--skip=<number>", "--graph", "--all"],
-  ...["--decorate[=<text>]", "--no-decorate", "--reverse", "--merges", "--no-merges", "--first-parent"],
-  ...[
-    "--format=<text>",
-    "--pretty[=<text>]",
-    "--date=<text>",
-    "--relative-date",
-    "--abbrev-commit",
-    "--follow",
-  ],
-  ...["--since=<text>", "--after=<text>", "--until=<text>", "--before=<text>"],
-  ...["--author=<text>", "--committer=<text>", "--grep=<text>", "-i", "-E", "-F"],
-  ...["--branches", "--tags", "--remotes", "--topo-order", "--date-order"],
-];
-
 function looks(
   command: string,
   options: readonly string[],
@@ -60,7 +45,7 @@ function looks(
 }
 
 const GIT: readonly AllowRule[] = [
-  looks("git log", [...LOG_OPTIONS, ...NAMING_OPTIONS], "paths", {
+  looks("git log", [...GIT_LOG_OPTIONS, ...NAMING_OPTIONS], "paths", {
     match: ["git log", "git log --oneline -5", "git log --stat -n 3 -- src/a.ts", 'git log --format="%h %s"'],
     notMatch: [
       "git log -p",
@@ -71,7 +56,7 @@ const GIT: readonly AllowRule[] = [
       "git log -L1,2:a",
     ],
   }),
-  looks("git show", [...LOG_OPTIONS, ...NAMING_OPTIONS], "paths", {
+  looks("git show", [...GIT_LOG_OPTIONS, ...NAMING_OPTIONS], "paths", {
     match: ["git show HEAD~1 --stat", "git show HEAD:src/a.ts"],
     notMatch: ["git show -p", "git show --ext-diff", "git show HEAD:../../x", "git show > x"],
   }),

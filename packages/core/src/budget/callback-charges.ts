@@ -1,11 +1,16 @@
 /**
- * Model calls that do not pass through the loop: of graphs that are not ours, of tools and of hooks. What they used
- * is counted when they are answered; nothing is reserved for them, since nobody asks first.
+ * Model calls that do not pass through the loop: calls of graphs that are not ours, of tools and of hooks. Their usage
+ * is charged when they are answered. Nothing is reserved for them, because they do not ask before they start.
  */
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { ActiveTasks } from "../loop/task/active-tasks.ts";
+import {
+  CallListener,
+  type CallMetadata,
+  messageOfReply,
+  namespaceOfCall,
+} from "../loop/task/call-listener.ts";
 import { estimateTokens } from "../tokens.ts";
 import type { Ledger } from "./ledger.ts";
 import { ofModel, usageOfReply } from "./usage.ts";
@@ -19,16 +24,11 @@ interface OpenCall {
   readonly inputTokens: number;
 }
 
-/** Listens to all calls of a run and of the runs inside it, and charges those nobody else does. */
-export class CallbackCharges extends BaseCallbackHandler {
+/** Listens to all calls of a run and of the runs inside it, and charges the calls that the loop does not. */
+export class CallbackCharges extends CallListener<OpenCall> {
   override readonly name = "deepwright_budget";
-  override readonly awaitHandlers = true;
-  override readonly ignoreChain = true;
   override readonly ignoreAgent = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
   readonly #ledger: Ledger;
-  readonly #open = new Map<string, OpenCall>();
 
   constructor(ledger: Ledger) {
     super();
@@ -39,19 +39,18 @@ export class CallbackCharges extends BaseCallbackHandler {
     _: unknown,
     messages: BaseMessage[][],
     runId: string,
-    ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
+    ...[, , , metadata]: [string?, CallMetadata?, string[]?, CallMetadata?]
   ): void {
-    const { langgraph_checkpoint_ns: namespace = "", ls_model_name: model = "" } = metadata ?? {};
-    if (chargedTasks.has(String(namespace))) return;
+    const namespace = namespaceOfCall(metadata);
+    if (chargedTasks.has(namespace)) return;
     const inputTokens = messages.flat().reduce((sum, { text }) => sum + estimateTokens(text), 0);
-    this.#open.set(runId, { namespace: String(namespace), model: String(model), inputTokens });
+    this.open.set(runId, { namespace, model: String(metadata?.ls_model_name ?? ""), inputTokens });
   }
 
-  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
-    const call = this.#open.get(runId);
-    if (!this.#open.delete(runId) || call === undefined) return;
-    const reply = (generations[0]?.[0] as { message?: unknown } | undefined)?.message;
-    if (!AIMessage.isInstance(reply)) return;
+  override handleLLMEnd(result: LLMResult, runId: string): void {
+    const call = this.take(runId);
+    const reply = messageOfReply(result);
+    if (call === undefined || !AIMessage.isInstance(reply)) return;
     const price = this.#ledger.priceOf(call.model);
     if (price === undefined && this.#ledger.limitsCost) this.#ledger.unpricedModel ??= call.model;
     const usage = usageOfReply(reply, price, call.inputTokens);
@@ -59,6 +58,6 @@ export class CallbackCharges extends BaseCallbackHandler {
   }
 
   override handleLLMError(_: unknown, runId: string): void {
-    this.#open.delete(runId);
+    this.take(runId);
   }
 }

@@ -1,8 +1,9 @@
 import { ChatAnthropic } from "@langchain/anthropic";
 import { describe, expect, test } from "vitest";
 import { modelSource } from "../loop/providers/model-source.ts";
+import { providerOptionsFor } from "../loop/providers/provider-options.ts";
 import { newProvider } from "./profiles-for-tests.ts";
-import { getProviderProfile, registerProviderProfile } from "./provider.ts";
+import { registerProviderProfile } from "./provider.ts";
 
 describe("a provider profile", () => {
   test("is merged option by option: of the provider, of the model, one after the other", () => {
@@ -10,11 +11,13 @@ describe("a provider profile", () => {
     registerProviderProfile(provider, { initOptions: { temperature: 0, topP: 1 } });
     registerProviderProfile(`${provider}:one`, { init_kwargs: { reasoning_effort: "medium" } });
     registerProviderProfile(provider, { initKwargs: { topP: 0.5 } });
-    expect(getProviderProfile(`${provider}:one`)).toEqual({
-      initOptions: { temperature: 0, topP: 0.5, reasoning_effort: "medium" },
+    expect(providerOptionsFor(`${provider}:one`)).toEqual({
+      temperature: 0,
+      topP: 0.5,
+      reasoning_effort: "medium",
     });
-    expect(getProviderProfile(`${provider}:two`)).toEqual({ initOptions: { temperature: 0, topP: 0.5 } });
-    expect(getProviderProfile("nobody:nothing")).toEqual({ initOptions: {} });
+    expect(providerOptionsFor(`${provider}:two`)).toEqual({ temperature: 0, topP: 0.5 });
+    expect(providerOptionsFor("nobody:nothing")).toEqual({});
   });
 
   test("makes models that are named by a string, and leaves instances as they are", async () => {

@@ -6,18 +6,18 @@ import { describe, expect, test, vi } from "vitest";
 import { scriptedModel } from "../testing/index.ts";
 import { newProvider } from "./profiles-for-tests.ts";
 import { registerHarnessProfile } from "./registry.ts";
-import { getHarnessProfile, harnessProfileFor, resolveHarnessProfile } from "./resolve.ts";
+import { getHarnessProfile, resolveHarnessProfile } from "./resolve.ts";
 
 describe("the profile of a model", () => {
   test("is that of its provider, and over it its own", () => {
     const provider = newProvider();
     registerHarnessProfile(provider, { systemPromptSuffix: "All.", excludedTools: ["execute"] });
     registerHarnessProfile(`${provider}:one`, { systemPromptSuffix: "One.", excludedTools: ["grep"] });
-    expect(harnessProfileFor(`${provider}:one`)).toMatchObject({
+    expect(resolveHarnessProfile(`${provider}:one`).profile).toMatchObject({
       systemPromptSuffix: "One.",
       excludedTools: new Set(["execute", "grep"]),
     });
-    expect(harnessProfileFor(`${provider}:two`)).toMatchObject({
+    expect(resolveHarnessProfile(`${provider}:two`).profile).toMatchObject({
       systemPromptSuffix: "All.",
       excludedTools: new Set(["execute"]),
     });
@@ -84,7 +84,7 @@ describe("of an instance", () => {
     ["anthropic:claude-named", () => initChatModel("anthropic:claude-named", { apiKey: "k" })],
   ])("%s is found by its class and its name", async (key, make) => {
     registerHarnessProfile(key, { systemPromptSuffix: `For ${key}.` });
-    expect(harnessProfileFor(await make()).systemPromptSuffix).toBe(`For ${key}.`);
+    expect(resolveHarnessProfile(await make()).profile.systemPromptSuffix).toBe(`For ${key}.`);
   });
 
   test("a name without a provider has that of its maker", () => {

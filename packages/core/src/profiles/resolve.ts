@@ -35,10 +35,6 @@ export function resolveHarnessProfile(model: unknown, option?: unknown): Resolve
   };
 }
 
-export function harnessProfileFor(model: unknown): HarnessProfile {
-  return resolveHarnessProfile(model).profile;
-}
-
 /** For `"provider:model"`, a provider, or the name of a model whose maker is known; undefined: nothing is known. */
 export function getHarnessProfile(spec: string): HarnessProfile | undefined {
   const { profile, keys } = resolveHarnessProfile(spec);

@@ -1,11 +1,16 @@
 /**
- * Spans for what happens inside a call but not in our loop: in graphs that are not ours, and where a tool asks a model
- * itself. It is heard through LangChain's callbacks, which are listened to inside of calls only.
+ * Spans for calls that do not pass through our loop: in graphs that are not ours, and in tools that ask a model
+ * themselves. A listener to LangChain's callbacks is added inside of calls only.
  */
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { CallbackManager, Callbacks } from "@langchain/core/callbacks/manager";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
+import {
+  CallListener,
+  type CallMetadata,
+  messageOfReply,
+  namespaceOfCall,
+} from "../loop/task/call-listener.ts";
 import { type ModelNames, modelNames } from "./attributes.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { tracedModelTasks, tracedToolTasks } from "./traced-tasks.ts";
@@ -24,16 +29,14 @@ export interface SpanStarter {
   ): { readonly record: SpanRecord | undefined };
 }
 
-type Metadata = Readonly<Record<string, unknown>> | undefined;
-
-/** One position listens at a time: the innermost one hears it. */
-export function withSpanCallbacks(callbacks: Callbacks | undefined, beginner: SpanStarter): Callbacks {
-  const handler = new CallbackSpans(beginner);
+/** Replaces the listener of an outer position: only the innermost position writes spans. */
+export function withSpanCallbacks(callbacks: Callbacks | undefined, starter: SpanStarter): Callbacks {
+  const handler = new CallbackSpans(starter);
   const others = withoutSpanCallbacks(callbacks) ?? [];
   return Array.isArray(others) ? [...others, handler] : (others as CallbackManager).copy([handler]);
 }
 
-/** Without anybody who listens here; the same where nobody does. */
+/** The callbacks without a listener of ours; the same object when there is none. */
 export function withoutSpanCallbacks(callbacks: Callbacks | undefined): Callbacks | undefined {
   const handlers = Array.isArray(callbacks) ? callbacks : ((callbacks as CallbackManager)?.handlers ?? []);
   if (!handlers.some(isOwn)) return callbacks;
@@ -47,33 +50,28 @@ function isOwn(handler: unknown): boolean {
   return handler instanceof CallbackSpans;
 }
 
-class CallbackSpans extends BaseCallbackHandler {
+class CallbackSpans extends CallListener<SpanRecord> {
   override readonly name = "deepwright_telemetry";
-  override readonly awaitHandlers = true;
-  override readonly ignoreChain = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
-  readonly #beginner: SpanStarter;
-  readonly #open = new Map<string, SpanRecord>();
+  readonly #starter: SpanStarter;
 
-  constructor(beginner: SpanStarter) {
+  constructor(starter: SpanStarter) {
     super();
-    this.#beginner = beginner;
+    this.#starter = starter;
   }
 
   override handleChatModelStart(
     _: unknown,
     messages: BaseMessage[][],
     runId: string,
-    ...[, , , metadata]: [string?, Record<string, unknown>?, string[]?, Record<string, unknown>?]
+    ...[, , , metadata]: [string?, CallMetadata?, string[]?, CallMetadata?]
   ): void {
-    if (tracedModelTasks.has(namespaceIn(metadata))) return;
+    if (tracedModelTasks.has(namespaceOfCall(metadata))) return;
     const names = modelNames(`${metadata?.ls_provider ?? ""}:${metadata?.ls_model_name ?? ""}`);
-    this.#open.set(runId, this.#beginner.beginAsk(names, undefined, messages.flat()).record);
+    this.open.set(runId, this.#starter.beginAsk(names, undefined, messages.flat()).record);
   }
 
-  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
-    const reply = (generations[0]?.[0] as { message?: unknown } | undefined)?.message;
+  override handleLLMEnd(result: LLMResult, runId: string): void {
+    const reply = messageOfReply(result);
     this.#end(runId, (record) => {
       if (AIMessage.isInstance(reply)) record.replied(reply);
     });
@@ -87,11 +85,11 @@ class CallbackSpans extends BaseCallbackHandler {
     tool: { readonly id?: readonly string[]; readonly name?: string },
     input: string,
     runId: string,
-    ...[, , metadata, runName, callId]: [string?, string[]?, Record<string, unknown>?, string?, string?]
+    ...[, , metadata, runName, callId]: [string?, string[]?, CallMetadata?, string?, string?]
   ): void {
-    if (tracedToolTasks.has(namespaceIn(metadata))) return;
-    const record = this.#beginner.beginCall(runName ?? tool.name ?? tool.id?.at(-1), callId, input).record;
-    if (record !== undefined) this.#open.set(runId, record);
+    if (tracedToolTasks.has(namespaceOfCall(metadata))) return;
+    const record = this.#starter.beginCall(runName ?? tool.name ?? tool.id?.at(-1), callId, input).record;
+    if (record !== undefined) this.open.set(runId, record);
   }
 
   override handleToolEnd(output: unknown, runId: string): void {
@@ -103,15 +101,10 @@ class CallbackSpans extends BaseCallbackHandler {
     this.#end(runId, (record) => record.threw(error, undefined));
   }
 
-  #end(runId: string, tell: (record: SpanRecord) => void): void {
-    const record = this.#open.get(runId);
+  #end(runId: string, note: (record: SpanRecord) => void): void {
+    const record = this.take(runId);
     if (record === undefined) return;
-    this.#open.delete(runId);
-    tell(record);
+    note(record);
     record.end();
   }
-}
-
-function namespaceIn(metadata: Metadata): string {
-  return String(metadata?.langgraph_checkpoint_ns ?? "");
 }

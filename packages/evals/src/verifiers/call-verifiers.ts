@@ -23,16 +23,6 @@ export function called(
   };
 }
 
-/** The tool never did any work; a refused attempt is allowed. */
-export function neverDone(tool: string): Verifier {
-  return {
-    name: `${tool} did nothing`,
-    tools: [tool],
-    check: ({ calls }) =>
-      calls.some((call) => call.name === tool && isDone(call)) ? failed(`${tool} was carried out`) : PASSED,
-  };
-}
-
 /** No call of the tool, not even an attempt. */
 export function notCalled(tool: string): Verifier {
   return {
@@ -70,14 +60,6 @@ export function calledInOrder(...tools: readonly string[]): Verifier {
       }
       return PASSED;
     },
-  };
-}
-
-/** At most so many calls of all tools. */
-export function mostCalls(most: number): Verifier {
-  return {
-    name: `at most ${most} tool calls`,
-    check: ({ calls }) => (calls.length <= most ? PASSED : failed(`${calls.length} tool calls`)),
   };
 }
 

@@ -37,7 +37,8 @@ const DIFF = [
   ...["--no-ext-diff", "--no-textconv", "--no-renames", "--exit-code", "--quiet", "-S <text>", "-G <text>"],
 ];
 
-const LOG = [
+/** Options of `git log` that choose commits and how they are shown, not the content of files. */
+export const GIT_LOG_OPTIONS: readonly string[] = [
   ...["--oneline", "-n <number>", "--max-count=<number>", "-<number>", "--skip=<number>", "--graph", "--all"],
   ...["--decorate[=<text>]", "--no-decorate", "--reverse", "--merges", "--no-merges", "--first-parent"],
   ...[
@@ -71,7 +72,7 @@ const GIT: readonly AllowRule[] = [
   ),
   reads(
     "git log",
-    { options: [...LOG, ...DIFF], operands: "paths" },
+    { options: [...GIT_LOG_OPTIONS, ...DIFF], operands: "paths" },
     [
       "git log",
       "git log --oneline -5",
@@ -89,7 +90,7 @@ const GIT: readonly AllowRule[] = [
   ),
   reads(
     "git show",
-    { options: [...LOG, ...DIFF], operands: "paths" },
+    { options: [...GIT_LOG_OPTIONS, ...DIFF], operands: "paths" },
     ["git show", "git show HEAD~1 --stat", "git show HEAD:src/a.ts"],
     ["git show --ext-diff", "git show HEAD:../../x", "git show > x"],
   ),

@@ -1,9 +1,7 @@
 /** Hears model calls and tool calls of a run through LangChain's callbacks, in subagents and in graphs of others too. */
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { UsageMetadata } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
-
-type Metadata = Readonly<Record<string, unknown>>;
+import { CallListener, type CallMetadata, messageOfReply } from "deepwright/internal";
 
 export interface MeasuredCall {
   readonly seconds: number;
@@ -21,14 +19,9 @@ export interface CallCounts {
   calledTool(name: string, call: MeasuredCall): void;
 }
 
-export class CallMetrics extends BaseCallbackHandler {
+export class CallMetrics extends CallListener<{ readonly name: string; readonly begun: number }> {
   override readonly name = "deepwright_metrics";
-  override readonly awaitHandlers = true;
-  override readonly ignoreChain = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
   readonly #counts: CallCounts;
-  readonly #open = new Map<string, { readonly name: string; readonly begun: number }>();
 
   constructor(counts: CallCounts) {
     super();
@@ -39,15 +32,15 @@ export class CallMetrics extends BaseCallbackHandler {
     _model: unknown,
     _messages: unknown,
     runId: string,
-    ...[, , , metadata]: [string?, Metadata?, string[]?, Metadata?]
+    ...[, , , metadata]: [string?, CallMetadata?, string[]?, CallMetadata?]
   ): void {
     this.#begin(runId, String(metadata?.ls_model_name ?? "other"));
   }
 
-  override handleLLMEnd({ generations }: LLMResult, runId: string): void {
-    const reply = generations[0]?.[0] as { message?: { usage_metadata?: UsageMetadata } } | undefined;
+  override handleLLMEnd(result: LLMResult, runId: string): void {
+    const message = messageOfReply(result) as { readonly usage_metadata?: UsageMetadata } | undefined;
     this.#end(runId, (name, seconds) =>
-      this.#counts.askedModel(name, { seconds, result: "ok", usage: reply?.message?.usage_metadata }),
+      this.#counts.askedModel(name, { seconds, result: "ok", usage: message?.usage_metadata }),
     );
   }
 
@@ -59,7 +52,7 @@ export class CallMetrics extends BaseCallbackHandler {
     tool: { readonly id?: readonly string[]; readonly name?: string },
     _input: string,
     runId: string,
-    ...[, , , runName]: [string?, string[]?, Metadata?, string?]
+    ...[, , , runName]: [string?, string[]?, CallMetadata?, string?]
   ): void {
     this.#begin(runId, runName ?? tool.name ?? tool.id?.at(-1) ?? "other");
   }
@@ -71,20 +64,19 @@ export class CallMetrics extends BaseCallbackHandler {
   }
 
   override handleToolError(error: unknown, runId: string): void {
-    // A question to a person is no failure.
+    // A call that waits for approval has not failed.
     const isQuestion = (error as { readonly name?: unknown } | null)?.name === "GraphInterrupt";
     const result = isQuestion ? "asked" : "error";
     this.#end(runId, (name, seconds) => this.#counts.calledTool(name, { seconds, result }));
   }
 
   #begin(runId: string, name: string): void {
-    this.#open.set(runId, { name, begun: performance.now() });
+    this.open.set(runId, { name, begun: performance.now() });
   }
 
-  #end(runId: string, tell: (name: string, seconds: number) => void): void {
-    const call = this.#open.get(runId);
+  #end(runId: string, count: (name: string, seconds: number) => void): void {
+    const call = this.take(runId);
     if (call === undefined) return;
-    this.#open.delete(runId);
-    tell(call.name, (performance.now() - call.begun) / 1_000);
+    count(call.name, (performance.now() - call.begun) / 1_000);
   }
 }
