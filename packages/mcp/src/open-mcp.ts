@@ -1,4 +1,4 @@
-/** Opens MCP servers for agents. Whoever opens closes. */
+/** Opens MCP servers for agents. The caller closes them. */
 import { checkNames } from "deepwright/check-options";
 import { visibleLine, warnOnConsole } from "deepwright/console-line";
 import { checkDurations } from "deepwright/duration";
@@ -30,7 +30,7 @@ export async function openMcp(options: OpenMcpOptions): Promise<Mcp> {
   const known = await knownServers(options, onNotice);
   options.signal?.throwIfAborted();
   const untrusted = await refusedOf(known, options, onNotice);
-  // Whoever only looks at definitions loads nothing of what runs them.
+  // Programs that only read definitions do not load the code that runs servers.
   const { openServers } = await import("./opened-servers.ts");
   return openServers({ known, untrusted, options, onNotice });
 }

@@ -35,7 +35,7 @@ export class Encoder implements Outlining {
 
   constructor(private readonly memory: ThreadMemory) {}
 
-  /** One JSON text for all the values, each of which may be shared with other texts. `key` names a channel. */
+  /** One JSON text for all the values. The objects it names may be shared with other texts. `key` names a channel. */
   encode(values: readonly { readonly value: unknown; readonly key?: string }[]): Encoded & { json: Json[] } {
     this.met = new Map();
     return guarded(() => {

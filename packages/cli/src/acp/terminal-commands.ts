@@ -13,7 +13,7 @@ export interface TerminalRequest {
   readonly editor: Editor;
   readonly sessionId: string;
   readonly directory: string;
-  /** Told of each terminal as it is made. */
+  /** Called for each terminal that is made. */
   readonly onTerminal: (command: string, terminalId: string) => void;
 }
 

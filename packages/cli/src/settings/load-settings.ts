@@ -90,7 +90,7 @@ function heldOf(
   };
 }
 
-/** A project's instructions lie in the project: a file elsewhere is not its own to hand to a model. */
+/** A project's instruction files must lie in the project. A file elsewhere is not the project's to give to a model. */
 function checkMemory({ memory }: Settings, kind: LayerKind, path: string): void {
   const outside = memory?.files?.find((name) =>
     /^(?:[/\\~]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name),

@@ -44,7 +44,7 @@ export function isThere(database: Database): boolean {
   }
 }
 
-/** Makes what is missing. Whoever opens it closes it. */
+/** Creates missing files and tables. The caller closes the saver. */
 export async function openDatabase(database: Database): Promise<SharedSaver> {
   if (database.kind === "postgres") return openPostgres(database.url);
   const { SqliteSaver } = await import("@deepwright/checkpoint/sqlite");

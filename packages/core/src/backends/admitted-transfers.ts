@@ -1,4 +1,4 @@
-/** Uploads and downloads of which some files are refused: the others go to the inner backend in one call. */
+/** Uploads and downloads with some refused files: the others go to the inner backend in one call. */
 import type { BackendProtocol, FileDownloadResponse, FileError, OperationOptions } from "./backend.ts";
 import type { UploadResponses, Uploads } from "./forwarding-backend.ts";
 import { transferError } from "./transfer-error.ts";

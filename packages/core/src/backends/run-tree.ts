@@ -31,7 +31,7 @@ interface Configured {
 
 const OUTERMOST: RunTree = { agentPath: [] };
 
-/** The tree a run or task belongs to; an outermost run without anything to hand down has an empty one. */
+/** The tree of a run or task. An outermost run that passes nothing on has an empty tree. */
 export function treeOf(config: unknown): RunTree {
   return ((config as Configured | undefined)?.configurable?.[TREE] as RunTree | undefined) ?? OUTERMOST;
 }

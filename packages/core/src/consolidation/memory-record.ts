@@ -57,7 +57,7 @@ export async function writeRecord(
   if (error !== undefined) throw unusable(path, error);
 }
 
-/** `record` after the conversations in `reviewed`, the newest of which is the last. */
+/** The record after the conversations in `reviewed`. The last of them is the newest. */
 export function advanced(record: MemoryRecord, reviewed: readonly ConversationFacts[]): MemoryRecord {
   const times = new Map(Object.entries(record.reviewed ?? {}));
   for (const { threadId, updatedAt } of reviewed) times.set(threadId, updatedAt);

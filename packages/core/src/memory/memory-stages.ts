@@ -1,11 +1,11 @@
 /**
  * Memory inside the loop.
  *
- * What was first loaded in a thread stands in its system prompt until the thread is compacted; what changes
- * meanwhile is told behind the message after which it was noticed. So what was sent once is sent again the same
- * way, also by another process. Files are looked at when a run begins and after calls that may have changed
- * one: all but those known to read only. All of it happens before the model is asked, in the task that asks it:
- * the calls of a turn run side by side, here there is one writer and one round trip.
+ * Files that were loaded first stand in the system prompt until the thread is compacted. Later changes are added behind
+ * the message after which they were noticed. So every part of a request is sent again unchanged, also by another
+ * process. Files are checked when a run begins and after calls that may have changed one: all calls but those known to
+ * read only. The check happens in the task that asks the model, before the request: the calls of a turn run in
+ * parallel, but this task is the only writer and needs one round trip.
  */
 
 import type { BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";

@@ -1,6 +1,5 @@
 /**
- * One look at the memory files, before the model is asked: what is new or changed since the model was last
- * told, in words, and what has to be remembered of it.
+ * One look at the memory files before the model is asked: the text about new or changed files, and the state to store.
  */
 
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";

@@ -26,9 +26,9 @@ type CallbackState = StateSchema<{ callbackThreadId: ReducedValue<string | undef
 export type CompletionCallbackMiddleware = AgentMiddleware<CallbackState>;
 
 /**
- * The thread is in `callbackThreadId` of the state, where whoever starts the task puts it; without one nothing is
- * told. Told is the end of a run, or that the model could not be asked; not while tasks it has started itself still work.
- * On a server of ours every end is told, also of a run that was stopped or whose process died, until it was heard.
+ * The caller that starts the task puts its thread into `callbackThreadId` of the state; without it no message is sent.
+ * A message is sent when a run ends or the model could not be asked, but not while background tasks of the run still
+ * work. Our server reports every end until it was received, also of a run that was stopped or whose process died.
  */
 export function createCompletionCallbackMiddleware(
   options: CompletionCallbackOptions,

@@ -1,4 +1,4 @@
-/** `~` at the beginning is the home of whoever runs the program, where the program can know it. */
+/** Replaces `~` at the start of a path by the user's home directory, where the program can know it. */
 export function withHome(path: string): string {
   if (!/^~(?=[\\/])/.test(path)) return path;
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };

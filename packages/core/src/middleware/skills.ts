@@ -24,8 +24,8 @@ export interface SkillsMiddlewareOptions {
   /** Where the skills are; default: the backend of the agent, else the state of the thread. */
   readonly backend?: BackendSource | null;
   /**
-   * Directories of skill directories, or skill directories themselves; `~` is the home of whoever runs the
-   * program. Of two skills with one name that of the later source counts.
+   * Directories of skill directories, or skill directories themselves. `~` is the user's home directory. If two skills
+   * have the same name, the later source wins.
    */
   readonly sources: readonly string[];
   /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800, and no more than a tenth of the window. */

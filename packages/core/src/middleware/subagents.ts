@@ -27,7 +27,7 @@ export interface DelegationOptions {
   readonly taskDescription?: string | undefined;
 }
 
-/** An agent that has nobody to hand tasks to has no tool for it. */
+/** An agent without subagents gets no tool for them. */
 export function delegationMiddleware(options: DelegationOptions): AgentMiddleware & WithStages & WithTeam {
   const { team, systemPrompt = TASK_SYSTEM_PROMPT, taskDescription } = options;
   const middleware = builtInMiddleware({

@@ -76,7 +76,7 @@ export function checkSummarizationOptions(options: SummarizationMiddlewareOption
   checkText(settings.truncationText, `${option}.truncationText`);
 }
 
-/** A plain object, of which only members that have a value count. */
+/** Checks a plain object. Members without a value do not count. */
 function checkMembers(value: unknown, names: readonly string[], owner: string, rule: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ConfigurationError("INVALID_OPTION", `${rule}, not ${shown(value)}.`);

@@ -1,4 +1,4 @@
-/** Built-in profiles for families of models, whoever serves them. Registered profiles are merged over them. */
+/** Built-in profiles for families of models, independent of the provider. Registered profiles are merged over them. */
 import { once } from "../once.ts";
 import { createHarnessProfile } from "./create.ts";
 import type { HarnessProfile } from "./types.ts";

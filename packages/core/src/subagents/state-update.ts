@@ -9,7 +9,7 @@ import type { BaseChannel } from "@langchain/langgraph";
 import { onTheSide } from "../channel-values.ts";
 import { isPlain, sameValue } from "./same-value.ts";
 
-/** `channel` is the parent's, of which only the reducer is used; absent where a loop does not show it. */
+/** Uses only the reducer of the parent's `channel`. It is absent where a loop does not show the channel. */
 export function updateFor(channel: BaseChannel | undefined, before: unknown, after: unknown): unknown {
   if (channel === undefined) return after;
   const candidates = [...additions(before, after)];

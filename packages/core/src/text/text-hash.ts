@@ -1,6 +1,6 @@
 /**
- * Sixteen hexadecimal digits that tell texts apart, the same on every machine. Whoever wants two texts with one
- * hash can make them: it must not be all that a decision rests on.
+ * Sixteen hexadecimal digits that differ for different texts, the same on every machine. Two texts with one hash can be
+ * made on purpose, so no security decision may rest on it alone.
  */
 export function textHash(text: string): string {
   let one = 0xdeadbeef;

@@ -1,8 +1,8 @@
 /**
- * Object schemas for tool arguments that accept what models send by mistake.
+ * Object schemas for tool arguments that accept common mistakes of models.
  *
- * The repair stands before a plain object schema: a provider is shown only the object, and whoever
- * parses with the schema gets the repair too.
+ * The repair is a step before a plain object schema. A provider sees only the object; parsing with the schema includes
+ * the repair.
  */
 
 import { z } from "zod";

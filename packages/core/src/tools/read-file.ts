@@ -113,7 +113,7 @@ function showPage(page: Page, content: string, { offset, column, tokens }: PageW
   return `${shown.text}\n[${range}${cut}${onward}]`;
 }
 
-/** Text of which a character is more than a quarter of a token gets a shorter page. */
+/** Gives a shorter page of a text with more than a quarter of a token per character. */
 function numberedPage(content: string, tokens: number, options: NumberLinesOptions): NumberedLines {
   let room = Math.max(LEAST_PAGE_CHARACTERS, Math.min(MAX_PAGE_CHARACTERS, tokens * CHARACTERS_PER_TOKEN));
   for (;;) {

@@ -45,7 +45,7 @@ const known: readonly EvalCase[] = FACTS.map(([id, line, task, find, answer]) =>
 const LEARNED = edit(PATH, "## Notes\n", "## Notes\nThe deploy day is Thursday.\n");
 const ASK = tell(/deploy day is (\w+)/, "On $1.");
 
-/** A fact that is told in one thread and asked in the next; the model stores it in one way or another. */
+/** The user states a fact in one thread and asks for it in the next. The model stores it in one of several ways. */
 const LESSONS: readonly (readonly [id: string, policy: PolicyName, store: Plan])[] = [
   ["plainly", "careful", [read(PATH), LEARNED, say("Noted.")]],
   ["with-wrong-arguments", "wrong-arguments", [LEARNED, say("Noted.")]],

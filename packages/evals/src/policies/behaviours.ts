@@ -13,7 +13,7 @@ export interface Behaviour {
   readonly patience?: number;
   /** Ends with an excuse, or goes on with the next step as if nothing had happened; default "gives up". */
   readonly whenStuck?: "gives up" | "goes on";
-  /** Repeats a successful call until it is told to move on, at most so many times. */
+  /** Most repetitions of a successful call. The model stops earlier when a message says that it repeats itself. */
   readonly repeats?: number;
   /** Sends all edits that follow each other in one turn. */
   readonly editsTogether?: boolean;

@@ -1,8 +1,8 @@
 /**
  * Files of a project that the definition of a server names: its program, its arguments and its variables.
  *
- * Whoever can change such a file decides what the program does. So trust in a definition covers their content. Files that
- * a script imports, and files that only a package manager knows of, are not found here.
+ * A change of such a file changes the program that runs, so trust in a definition covers their content. Files that a
+ * script imports, and files that only a package manager knows, are not found here.
  */
 import { createHash } from "node:crypto";
 import { constants, type FileHandle, open, realpath, stat } from "node:fs/promises";

@@ -116,7 +116,7 @@ interface Tell {
   change(next: Partial<ThreadSnapshot>): void;
   /** Messages of this store that the stored thread did not have yet, by id. */
   readonly sent: Map<string, Readonly<Record<string, unknown>>>;
-  /** Runs that this store began, each with the id of the message that it was told. */
+  /** Runs that this store began, each with the id of the message that started it. */
   readonly runs: Map<string, string>;
 }
 
@@ -234,7 +234,10 @@ async function load(
   tell.change({ screen: withMessages({ ...stored, notes }, tell.sent.values()) });
 }
 
-/** Messages of a run that somebody else began, once it works and at its end: its events do not repeat what it was told. */
+/**
+ * Loads the messages of a run that another client began, once it works and at its end. Its events do not repeat its
+ * input.
+ */
 async function catchUp(
   connection: Connection,
   threadId: string,

@@ -3,8 +3,8 @@ import { ConfigurationError } from "deepwright";
 import type { AgentRegistry } from "./registry.ts";
 
 /**
- * Rejects for mistakes in the configuration: an invalid option, an async subagent whose `graphId`
- * no agent here has. Other failures may pass; they are told, and the agent is made when it is first wanted.
+ * Rejects for mistakes in the configuration: an invalid option, an async subagent with an unknown `graphId`. Other
+ * failures may pass: they are reported, and the agent is made when it is first used.
  */
 export async function loadAll(
   { names, load }: Pick<AgentRegistry, "names" | "load">,

@@ -1,4 +1,4 @@
-/** One decision for whoever has the link to it. Opening the link shows the calls; the decision uses it up. */
+/** One decision for the holder of a link. Opening the link shows the calls; the decision uses it up. */
 import type { Approval, LinkDecision } from "@deepwright/protocol";
 import { invalid, notFound, Problem } from "../http/problems.ts";
 import { approvalsIn } from "../routes/approval-routes.ts";

@@ -21,7 +21,7 @@ export interface RecordsOptions {
 
 export type TimedCall = <Result>(table: string, work: () => Promise<Result>) => Promise<Result>;
 
-/** Makes or updates the tables. Whoever opens the records closes them. */
+/** Makes or updates the tables. The caller closes the records. */
 export async function openRecords(
   place: RecordsLocation,
   options: RecordsOptions = {},

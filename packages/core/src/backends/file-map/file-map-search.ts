@@ -21,8 +21,8 @@ import type {
 import { type FileMap, fileInfo, firstAtOrAfter, isText, storedContent } from "./file-map.ts";
 
 /**
- * Entries directly in a directory; directories have a trailing slash. An empty directory cannot be told from one that
- * does not exist: both are empty.
+ * Entries directly in a directory; directories have a trailing slash. An empty directory and one that does not exist
+ * look the same: both have no entries.
  */
 export function listFrom(files: FileMap, path: string): LsResult {
   if (files.get(path) !== undefined) return notADirectory(path);

@@ -8,7 +8,7 @@ export interface FoundMap extends FileMap {
   add(update: FilesUpdate): void;
 }
 
-/** Single files, and directories of which only that they are there is known. */
+/** Single files, and directories that are only known to exist. */
 export function foundMap(found: ReadonlyMap<string, FoundFile>, ...directories: readonly string[]): FoundMap {
   const files = new Map<string, AnyFileData>();
   for (const [path, { data }] of found) files.set(path, data);

@@ -101,7 +101,7 @@ async function writePart(
   return { parts };
 }
 
-/** The files of the record, of which the last is at `path`. */
+/** The files of the record. `path` is the last of them. */
 function allParts(path: string, count: number): string {
   return count === 1 ? path : path.replace(/\d+\.md$/, "*.md");
 }

@@ -15,7 +15,7 @@ export type ContextSize =
   | { readonly fraction?: number; readonly tokens?: number; readonly messages?: number }
   | readonly [unit: SizeUnit, value: number];
 
-/** One size, or several of which any counts. */
+/** One size, or several: reaching any of them counts. */
 export type ContextSizes = ContextSize | readonly ContextSize[];
 
 export interface Size {

@@ -181,7 +181,10 @@ export interface CallGate {
   watches(tool: string): boolean;
   /** Why a person must decide about this call; undefined: there is no need. */
   asks(call: ToolCall, scene: ApprovalScene): GateReason | undefined | Promise<GateReason | undefined>;
-  /** Why this call cannot be made at all, whoever approves it: asked about arguments a person edited. */
+  /**
+   * The reason why this call cannot run even with an approval. The gateway checks arguments that a person edited with
+   * it.
+   */
   refuses?(call: ToolCall, scene: ApprovalScene): string | undefined | Promise<string | undefined>;
   /** The files this call is about now, by all of their names: an approval holds for these and what is below them. */
   places?(call: ToolCall, scene: ApprovalScene): readonly string[] | Promise<readonly string[]>;

@@ -262,7 +262,7 @@ function isHidden({ loop: { toolShape } }: GateCall, tool: unknown, calledAs: st
   return toolShape.excluded.has(calledAs) || isExcluded(tool, toolShape);
 }
 
-/** A scope of its own: whoever looks the whole config up finds the one with the mark. */
+/** A config with a scope of its own. Code that looks up the whole config inside the call finds the approval mark. */
 function approved(config: TaskConfig, callId: string, places?: readonly string[]): TaskConfig {
   return holdWrites(approvedConfig(config, callId, places), (writes) => sendWrites(config, writes));
 }

@@ -1,8 +1,8 @@
 /**
- * Why a model did not answer, read from whatever its client threw.
+ * The reason why a model did not answer, read from the error that its client threw.
  *
- * Clients agree on little: some give a status, some a word, some only a sentence. A request that was too long is not
- * told apart here: who shortens requests knows those words.
+ * Clients agree on little: some give a status, some a code, some only a sentence. A request that was too long is not
+ * recognised here; `overflow.ts` knows those messages.
  */
 
 import { ownValue } from "../../text/own-value.ts";

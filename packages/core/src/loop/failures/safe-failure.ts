@@ -24,7 +24,7 @@ function cleanContent(content: MessageContent): MessageContent {
   return blocks.every((block, i) => block === content[i]) ? content : (blocks as MessageContent);
 }
 
-/** For whoever catches what a node of the loop threw: the engine stores it, and the caller prints it. */
+/** Rethrows an error of a node of the loop without secrets: the engine stores the error, and callers print it. */
 export function rethrowSafely(error: unknown): never {
   throw error !== null && isGraphBubbleUp(error) ? error : redactError(error);
 }

@@ -111,8 +111,8 @@ function changesIn(result: Record<string, unknown>, state: Record<string, unknow
 }
 
 /**
- * The list of messages or the files of the state, returned by themselves: whoever does that has edited
- * them in place. They replace what is there, since a reducer would not see the difference.
+ * Handles a hook that returns the messages or the files of the state itself, after editing them in place. They replace
+ * the stored value, because a reducer would not see the difference.
  */
 function givenBack(
   loop: Loop,

@@ -1,9 +1,9 @@
 /**
- * Words for the model that belong to a place in the thread but are no message of it.
+ * Text for the model that belongs to a position in the thread but is not a message of it.
  *
- * What changes after a thread began (memory, rules of a directory the agent came to) is told where it became
- * known and stays there, so that what was sent once is sent the same way again. People who read the thread do
- * not see it; a compaction that removes the place removes the words.
+ * Changes after the start of a thread (memory, rules of a directory that the agent entered) are added where they were
+ * noticed and stay there. So earlier parts of a request stay the same. People who read the thread do not see the text.
+ * A compaction that removes the position removes its text.
  */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { BinaryOperatorAggregate, ReducedValue } from "@langchain/langgraph";

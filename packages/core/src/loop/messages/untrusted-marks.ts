@@ -38,7 +38,7 @@ function marksText(message: BaseMessage): string | undefined {
   return JSON.stringify(message.additional_kwargs?.[MARKS]);
 }
 
-/** A copy, if there is something to take off: whoever made the message may go on using it. */
+/** A copy of the message without marks, or the message itself if it has none. The original may still be in use. */
 export function unmarked<Message extends BaseMessage>(message: Message): Message {
   if (!isMarked(message)) return message;
   const { [MARKS]: _, ...rest } = message.additional_kwargs;

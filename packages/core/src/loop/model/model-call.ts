@@ -303,7 +303,7 @@ async function prepare(call: Call, request: ModelRequest): Promise<Outgoing> {
   });
 }
 
-/** Excluded tools stay excluded, whoever offers them. */
+/** Removes excluded tools, also those that a middleware adds. */
 function withShapedTools(loop: Loop, request: ModelRequest): ModelRequest {
   if (sameItems(request.tools, loop.tools)) return request;
   const tools = shapedTools(request.tools, loop.toolShape);

@@ -106,7 +106,7 @@ function namedModel(name: string): ModelSource {
   };
 }
 
-/** Names may come with a run, from whoever. */
+/** Most models that are kept. Requests may name models, so their number is limited. */
 const KEPT_NAMES = 64;
 
 /** Models by name, each made when it is first asked for; the last ones asked for are kept. */

@@ -1,6 +1,6 @@
 /**
- * Reads `source` to its end whether or not anybody reads along, then calls `after`; only then the reader
- * is told of the end. The engine works ahead of its readers as well, and one may have left for good.
+ * Reads `source` to its end, with or without a reader, then calls `after`. Only then does the reader see the end. The
+ * engine also works ahead of its readers, and a reader may have left for good.
  */
 export async function* readAhead<T>(
   source: AsyncIterable<T>,

@@ -24,7 +24,7 @@ interface ClaimedOptions {
   readonly timeout?: number;
 }
 
-/** Where a run notes its claim for whoever started it. */
+/** A run notes its claim here for its caller. */
 export interface RunNote {
   claim?: RunThreadClaim;
 }

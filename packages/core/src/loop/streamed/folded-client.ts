@@ -33,7 +33,7 @@ function viewOf(model: Model): object {
   return Object.create(model, properties);
 }
 
-/** A method in the place of `_streamResponseChunks`; `self` is what it runs on, by default whoever is asked. */
+/** A replacement for `_streamResponseChunks`. It runs on `self`, by default on the object it is called on. */
 export function foldedStream(model: Model, self?: Model): (...given: unknown[]) => AsyncGenerator {
   return function (this: Model, ...given: unknown[]) {
     const pieces = model._streamResponseChunks.apply(self ?? this, given);

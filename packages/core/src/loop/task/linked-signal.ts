@@ -1,4 +1,4 @@
-/** A signal for one run, of which nothing is left on the caller's when the run is over. */
+/** A signal for one run. It leaves no listener on the caller's signal when the run is over. */
 export interface LinkedSignal {
   /** Undefined when there is nothing to follow. */
   readonly signal: AbortSignal | undefined;

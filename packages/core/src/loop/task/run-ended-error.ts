@@ -3,7 +3,7 @@ import { GraphBubbleUp } from "@langchain/langgraph";
 import type { StageTask } from "../contract/stages.ts";
 import type { Outcome } from "../messages/outcome.ts";
 
-/** Passed on by whoever lets interrupts pass; the loop catches it and ends the run with the outcome. */
+/** Passes through code that lets interrupts pass. The loop catches it and ends the run with the outcome. */
 export class RunEnded extends GraphBubbleUp {
   override readonly name = "RunEnded";
 

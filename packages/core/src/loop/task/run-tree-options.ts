@@ -10,7 +10,7 @@ interface TreeOptions extends TreeConfig {
   readonly callbacks?: Callbacks;
 }
 
-/** The options of a run with what its stages have to hand down; the same when that is nothing. */
+/** The options of a run with the values that its stages pass on to children; the same object without such values. */
 export function withRunTree<Options extends TreeOptions>(
   loop: Loop,
   options: Options | undefined,

@@ -84,8 +84,8 @@ function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
 export type AsyncTasksValue = ReducedValue<AsyncTasks, AsyncTasks | undefined>;
 
 /**
- * Callers cannot set it in our loop: a task names a thread, and whoever could invent tasks could have the agent look
- * into threads of others. By its reducer a compiled graph leads to the team of its agent (`remote-tasks.ts`).
+ * Callers cannot set it in our loop: a task names a thread, so invented tasks would open threads of others to the
+ * agent. The reducer links a compiled graph to the team of its agent (`remote-tasks.ts`).
  */
 export function asyncTasksValue(reducer: typeof mergeAsyncTasks): AsyncTasksValue {
   const value = new ReducedValue(z.record(z.string(), z.any()).default({}), {

@@ -210,7 +210,7 @@ function one(task: AsyncTask): AsyncTasks {
   return { [task.taskId]: task };
 }
 
-/** With `told` the agent learns here how the run ended, and gets no message about it. */
+/** With `told` the agent learns of the end of the run here, and gets no message about it. */
 function seen(task: AsyncTask, { status }: AsyncReport, told = false): AsyncTask {
   const isNews = told && !isLive(status);
   return { ...task, status, checkedAt: now(), ...(isNews && { reportedRunId: task.runId }) };

@@ -18,7 +18,7 @@ import { withLastWords } from "./words.ts";
 const MOST_AT_ONCE = 64;
 /** Tasks that are over and still known without a look into storage. */
 const REMEMBERED = 1_000;
-/** Milliseconds a run may take to stop before whoever stopped it goes on. */
+/** Milliseconds that a stop waits for the run to end. */
 const STOP_TIME = 5_000;
 
 export type GraphLoader = () => Promise<BackgroundGraph>;
@@ -240,8 +240,8 @@ const WAITS = "It waits for a person's decision, which has to be given on its ow
 const orderIdOf = ({ runId }: Pick<Run, "runId">): string => `task-${runId}`;
 
 /**
- * `orderId` is the id of the message that gave the task. `end` is how it ended if its agent did not come to rest; what
- * that had said is told all the same.
+ * `orderId` is the id of the message that gave the task. `end` is set if the agent was ended from outside; its last
+ * words are reported all the same.
  */
 export function reportOf(
   state: unknown,

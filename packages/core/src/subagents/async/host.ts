@@ -4,7 +4,10 @@ import { backgroundTasks } from "./background-tasks.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { AsyncTransport } from "./transport.ts";
 
-/** Under this key of `configurable`, for whoever runs the agent; a value that came over a wire is no host. */
+/**
+ * The key of `configurable` for the host, set by the program that runs the agent. A value that came over a wire is not
+ * a host.
+ */
 export const ASYNC_TASK_HOST_CONFIG_KEY = "__deepwright_async_host";
 
 export interface AsyncTaskHost {
@@ -16,14 +19,14 @@ export interface AsyncTaskHost {
    */
   readonly transport?: ((graphId: string, agentName: string) => AsyncTransport | undefined) | undefined;
   /**
-   * Sees to it that the thread of the run is told of the end of a task that another server does, whatever becomes of
-   * this process; for a task it follows already, nothing changes. False: it cannot, and the task is watched from here;
-   * also when this is absent. Rejects when the run that gives the task was ended: nobody would hear of it.
+   * Makes sure that the thread of the run hears of the end of a task on another server, even if this process dies.
+   * Calling it again for the same task changes nothing. False or absent: the task is watched from this process. Rejects
+   * if the run that gives the task has ended, because nobody would hear of the task.
    */
   readonly follow?: ((task: AsyncTask) => Promise<boolean>) | undefined;
   /** The end of a followed task is no news any more. */
   readonly forget?: ((taskId: string) => Promise<void>) | undefined;
-  /** Whether the host itself tells whoever is to hear of the end of this run (`tellAsyncTaskEnd`), however it ends. */
+  /** True if the host itself reports every end of this run (`tellAsyncTaskEnd`). */
   readonly tellsEnd?: (() => Promise<boolean>) | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { AsyncTaskStatus } from "./async-task.ts";
 
 /** Plain JSON. */
 export interface MailboxMessage {
-  /** The same for the same end of the same run, whoever reports it and however often. */
+  /** The same id for the same end of the same run, from every reporter and in every report. */
   readonly id: string;
   readonly taskId: string;
   readonly runId: string;
@@ -18,8 +18,8 @@ export interface MailboxMessage {
 }
 
 /**
- * One box per thread. Posts may come twice and in any order; by their ids the thread is told once. A mailbox that
- * brings messages to their threads itself (by `mailMessage`) may always answer that none is unread.
+ * One box per thread. Posts may come twice and in any order; a thread gets each id once. A mailbox that delivers
+ * messages to their threads itself (by `mailMessage`) may always answer that none is unread.
  */
 export interface Mailbox {
   /** Resolves when the message is kept. A second one with its id changes nothing, also when the first was read. */
@@ -92,6 +92,6 @@ function callSafely(call: () => void): void {
   try {
     call();
   } catch {
-    // Whoever listens has no one to tell here; the message is in the box either way.
+    // The listener has no place to report its error. The message is in the box either way.
   }
 }

@@ -1,4 +1,4 @@
-/** From a compiled agent to whoever does its background tasks elsewhere: for hosts that follow them without a run. */
+/** Finds the transport of background tasks from a compiled agent: for hosts that follow tasks without a run. */
 import { graphOf } from "../run-child.ts";
 import { type AsyncTasksValue, asyncTasksValue, mergeAsyncTasks } from "./async-task.ts";
 import type { AsyncTeam } from "./async-team.ts";
@@ -6,7 +6,7 @@ import type { AsyncTransport } from "./transport.ts";
 
 const TEAM = Symbol.for("deepwright.async-team.v1");
 
-/** The channel of the tasks. A graph keeps the reducers it was given, whoever compiles it. */
+/** The channel of the tasks. A compiled graph keeps its reducers, so the team is found through the reducer. */
 export function tasksChannel(team: AsyncTeam): AsyncTasksValue {
   const reducer: typeof mergeAsyncTasks = (known, news) => mergeAsyncTasks(known, news);
   return asyncTasksValue(Object.assign(reducer, { [TEAM]: team }));

@@ -11,8 +11,8 @@ type State = Record<string, unknown>;
 type Configurable = Record<string, unknown> | undefined;
 
 /**
- * The update for a thread that has mail. What was told is noted in the same update, so that a message that comes again
- * after a crash is known; it is taken out of the mailbox only then.
+ * The state update for a thread that has mail. The same update notes which messages were delivered, so a message that
+ * comes again after a crash is recognised. Messages leave the mailbox only after that.
  */
 export async function takeMail(
   team: AsyncTeam,

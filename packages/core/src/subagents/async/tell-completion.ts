@@ -16,8 +16,7 @@ export interface CompletionTarget {
 const ATTEMPTS = 4;
 
 /**
- * Tries a few times; who did the task is not held up by one who cannot be told. A host that keeps the ends of runs
- * tells them itself.
+ * Tries a few times. A failure does not fail the task itself. A host that stores the ends of runs reports them itself.
  */
 export async function tellCompletion(
   target: CompletionTarget,
@@ -65,8 +64,8 @@ export function tellsEnds(agent: object): boolean {
 }
 
 /**
- * Tells whom the agent tells of its end, once: for a host that does so itself. `mailbox` is where threads of this
- * deployment are told. Rejects when it could not be told.
+ * Reports the end of a run once, to the thread that the agent's middleware names: for hosts that report ends
+ * themselves. `mailbox` takes messages for threads of this deployment. Rejects when the report could not be delivered.
  */
 export async function tellEnd(
   agent: object,
@@ -80,7 +79,7 @@ export async function tellEnd(
   await send(target, ownerThreadId, message, mailbox);
 }
 
-/** The same id as that of whoever waits for the run: the thread hears of it once. */
+/** Uses the same id as a waiting supervisor would, so the thread gets one message. */
 function messageOf(
   status: AsyncTaskStatus,
   configurable: Record<string, unknown> | undefined,

@@ -1,4 +1,4 @@
-/** The contract between an agent that has tasks done in the background and whoever runs them. */
+/** The contract between an agent that gives background tasks and the process or server that runs them. */
 import type { AsyncTaskStatus } from "./async-task.ts";
 
 /** Facts about the run of a tool call that a transport gets. */
@@ -49,8 +49,8 @@ export interface AsyncTransport {
   /** Resolves when the run, with all it started, was asked to stop. */
   cancel(run: AsyncRun, call: AsyncCall): Promise<void>;
   /**
-   * Waits until the run is over and nothing that it has started works any more; undefined: another run has taken its
-   * place, or it was cancelled on purpose. Absent: whoever runs the task tells the owner of its end.
+   * Waits until the run and everything that it started have ended. Undefined: another run has replaced it, or it was
+   * cancelled on purpose. Absent: the runner of the task reports its end to the owner.
    */
   join?(run: AsyncRun, signal: AbortSignal): Promise<AsyncReport | undefined>;
 }

@@ -67,8 +67,8 @@ export interface Completion {
 
 export interface BackgroundRecords {
   /**
-   * Kept until its end was told; of a run that is known, nothing changes. False: the run that gives it was ended or
-   * lost its thread.
+   * Stores the task until its end was reported. A known run stays unchanged. False: the run that gives the task was
+   * ended or lost its thread.
    */
   follow(task: NewRemoteTask): Promise<boolean>;
   /** One of the thread has ended, by its own word: those that are open are due now. */

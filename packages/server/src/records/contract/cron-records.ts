@@ -23,8 +23,8 @@ export interface CronRecords {
    * Crons that are due, each given to one caller only: their next date is set in the same transaction (null: never
    * again). They are returned as they were, so `next_run_date` is the date they are due for.
    *
-   * A caller that dies before it started the run has lost that date. Whoever must not lose one reads `due`, starts the
-   * run under an idempotency key made of cron and date, and then calls `advance`.
+   * A caller that dies before it started the run has lost that date. Callers that must not lose one read `due`, start
+   * the run under an idempotency key made of cron and date, and then call `advance`.
    */
   takeDue(nowMs: number, next: (cron: Cron) => string | null): Promise<readonly DueCron[]>;
   /** The oldest dates first. */

@@ -1,7 +1,10 @@
 /** Webhooks that wait, and how they went. */
 import type { Owner } from "./owner.ts";
 
-/** Where a client of A2A is told of the ends of a task's runs, and what it is shown to know the sender. */
+/**
+ * The address at which a client of A2A hears of the ends of a task's runs, and the credentials that the server sends
+ * with it.
+ */
 export interface PushConfig {
   readonly id: string;
   readonly url: string;

@@ -54,8 +54,8 @@ export interface ThreadRecords {
   /** Whether anyone has a thread of this id, be it one that is being removed. */
   isTaken(threadId: string): Promise<boolean>;
   /**
-   * With its runs, their events, its mail and the crons on it; its tasks are cancelled, and the thread it does one for
-   * is told. For threads that have no state: others are retired.
+   * Deletes the thread with its runs, their events, its mail and its crons. Its tasks are cancelled, and a thread that
+   * waits for this one gets a message. For threads without a state; others are retired.
    */
   delete(owner: Owner, threadId: string): Promise<boolean>;
   /**

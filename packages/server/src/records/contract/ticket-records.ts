@@ -1,4 +1,4 @@
-/** Secrets that let whoever has them in: one-time codes, sessions of browsers, links to one decision. */
+/** Secrets that grant access to their holder: one-time codes, sessions of browsers, links to one decision. */
 import type { Owner } from "./owner.ts";
 
 export type TicketKind = "code" | "session" | "approval";

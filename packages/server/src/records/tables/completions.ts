@@ -5,8 +5,9 @@ import { type Database, type SqlRow, type SqlSession, takeDue } from "./database
 import { goesOn } from "./task-ends.ts";
 
 /**
- * A row is a thread whose end `target` is to hear of: `open` until everything on it has ended, `due` until that was
- * told, then `told`. It outlives its thread until then. `ends` counts what there was to tell, `looks` the attempts.
+ * A row is a thread whose end is reported to `target`. It is `open` until everything on the thread has ended, `due`
+ * until the end was reported, then `told`. It outlives its thread until then. `ends` counts the reports, `looks` the
+ * attempts.
  */
 export function createCompletionTables({ integer, text }: ColumnTypes): string[] {
   return [

@@ -6,8 +6,8 @@ import { insertMail } from "./mail.ts";
 import { lockThread } from "./run-row.ts";
 
 /**
- * A row outlives its end, so that a run is followed once; one to be cancelled outlives its parent. `due` is null when
- * nobody needs to look; `looks` counts who took it since it was given, `ends` what the parent was told.
+ * A row outlives its end, so that a run is followed once; a row to be cancelled outlives its parent. `due` is null when
+ * nothing needs to look at it. `looks` counts the lookers since the task was given, `ends` the reports to the parent.
  */
 export function createRemoteTaskTables({ id, integer, text }: ColumnTypes): string[] {
   return [

@@ -75,8 +75,8 @@ function createServerTables({ id, integer, text, keyed }: ColumnTypes): string[]
 }
 
 /**
- * A row of `dw_srv_tasks` makes a thread the place where a task of its parent is done; `ends` counts what the parent
- * was told. `after_run` of mail is the last run its thread had when it came.
+ * A row of `dw_srv_tasks` marks a thread that does a task for its parent; `ends` counts the reports to the parent.
+ * `after_run` of mail is the last run of its thread at the time the mail came.
  */
 function createTaskTables({ integer, text }: ColumnTypes): string[] {
   return [

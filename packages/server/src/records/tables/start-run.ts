@@ -101,8 +101,8 @@ async function displace(
 }
 
 /**
- * Under the lock of its thread. One that has not begun ends. One at work is told; one that was given back keeps its place,
- * and the worker that takes it ends it. The first request counts.
+ * Needs the lock of the thread. A run that has not begun ends at once. The worker of a running run gets the request. A
+ * run that was given back keeps its place in the queue, and the next worker ends it. The first request counts.
  */
 export async function cancelRun(
   database: Database,

@@ -1,8 +1,8 @@
 /**
- * How tasks end that one thread does for another, and who is told.
+ * Ends tasks that one thread does for another, and reports their ends to the parent.
  *
- * Whoever changes a task holds the lock of the thread it is done for, then that of the thread it is done on: locks are
- * taken from the top of a tree down, so nobody waits in a circle.
+ * Every change of a task takes the lock of the parent thread first, then the lock of the task's thread. Locks are taken
+ * from the top of a tree down, so there are no deadlocks.
  */
 
 import type { NewEvent, RunRecord } from "../records.ts";
@@ -60,7 +60,7 @@ export async function endTask(
 export async function goesOn(session: SqlSession, threadId: string, status: string): Promise<boolean> {
   const some = async (sql: string) => (await session.all(sql, [threadId])).length > 0;
   if (await some("SELECT 1 AS one FROM dw_srv_runs WHERE thread_id = $1 AND open = 1 LIMIT 1")) return true;
-  // After anything else it is over: what may still be begun for the end of something below is told to nobody.
+  // After any other end the task is over: later runs for tasks below it are not reported to the parent.
   if (status !== "success") return false;
   return (
     (await some("SELECT 1 AS one FROM dw_srv_mail WHERE thread_id = $1 AND message IS NOT NULL LIMIT 1")) ||
@@ -85,8 +85,8 @@ export async function cancelTask(
 }
 
 /**
- * As `cancelTask`, of any thread. If it does a task itself, that has ended with it, and who gave it is told: they did
- * not ask for it.
+ * Like `cancelTask`, for any thread. If the thread does a task itself, that task ends too, and its parent gets a
+ * message, because the parent did not ask for the end.
  */
 export async function stopThread(
   database: Database,

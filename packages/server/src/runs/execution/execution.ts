@@ -358,7 +358,7 @@ export class Execution {
     const last = [...(events ?? (await this.writer.take()))];
     if (error) last.push({ event: "error", data: wireJson(error) });
     last.push({ event: "end", data: wireJson({ run_id: run.run_id, status, outcome: shown.outcome }) });
-    // Whoever waits for the end may want the thread at once.
+    // Clients that wait for the end may use the thread at once.
     await this.held?.release().catch(() => undefined);
     await this.steering.orders.drop();
     const isMine = await records.runs.finish(

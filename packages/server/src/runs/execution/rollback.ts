@@ -13,8 +13,8 @@ export interface Beginning {
 }
 
 /**
- * As the first worker noted it before it did anything; undefined: none has begun the run. Not told by the count of
- * attempts: one that was given back does not count.
+ * The checkpoint that the first worker noted before the run did anything; undefined if no worker has begun the run. The
+ * count of attempts does not show this, because a run that was given back is not counted.
  */
 export async function beginningOf(
   events: Pick<EventRecords, "read">,
@@ -33,7 +33,7 @@ export interface RollBack extends Beginning {
   readonly held: HeldThread | undefined;
 }
 
-/** The thread goes on from where it was before the run. Whoever asks has the run claimed. Safe twice. */
+/** Sets the thread back to its state before the run. The caller has claimed the run. Calling it twice is safe. */
 export async function rollBack({ saver, agent, threadId, begunAt, held }: RollBack): Promise<void> {
   if ((await headOf(saver, threadId)) === begunAt) return;
   if (begunAt === undefined) {

@@ -35,9 +35,10 @@ export interface Mailbox {
   /** Begins a run when those before it have ended. */
   followUp(owner: Owner, threadId: string, mail: NewMail): Promise<PostedMessage>;
   /**
-   * Something that was done in the background is told to the thread, once for its id: within the run at work, else in
-   * one of its own. A thread that waits for a person hears of it when it was answered, one that has had no run in its
-   * first. `message` is as an agent takes it, or text. False: it was told before, or there is no such thread.
+   * Delivers the result of a background task to the thread, once for its id: within the run at work, else in a run of
+   * its own. A thread that waits for a person gets it after the answer; a thread without runs gets it in its first run.
+   * `message` has the form that an agent takes, or is text. False: it was delivered before, or the thread does not
+   * exist.
    */
   deliver(
     owner: Owner,
@@ -188,7 +189,7 @@ async function beginFor(
       idempotencyKey: mailKey(threadId, newest.id),
     });
   } catch (error) {
-    // Whoever is at work reads it, or sees at the end that it waits.
+    // The run at work reads the mail, or notices at its end that mail waits.
     if (error instanceof ServiceError && error.status < 500) return undefined;
     throw error;
   }

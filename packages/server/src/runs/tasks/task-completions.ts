@@ -1,8 +1,8 @@
 /**
  * Sends the completion callbacks of agents with `createCompletionCallbackMiddleware`.
  *
- * That there is something to tell was stored with the end of the run, however that came about: by a reply, a failure, a
- * time-out, a cancel, or given up because its processes died. Whom to call and with which keys, the agent knows.
+ * The need to report is stored with the end of the run, after every kind of end: a reply, a failure, a time-out, a
+ * cancel, or a run that was given up because its processes died. The agent knows the address and the keys.
  */
 import { type AsyncTaskHost, type Mailbox, tellAsyncTaskEnd } from "deepwright";
 import { tellsAsyncTaskEnds } from "deepwright/internal";

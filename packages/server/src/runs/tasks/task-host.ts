@@ -1,8 +1,8 @@
 /**
  * Runs background tasks of agents as runs of this server, each on a thread of its own that belongs to the same owner.
  *
- * That a thread does a task is a record, and its end is told in the transaction that ends its last run
- * (`records/task-ends.ts`): there is nothing to watch, and nothing is lost with a process.
+ * The link between thread and task is a record. The end of the task is reported in the transaction that ends its last
+ * run (`records/task-ends.ts`), so nothing needs to be watched, and nothing is lost with a process.
  */
 
 import { AsyncResource } from "node:async_hooks";

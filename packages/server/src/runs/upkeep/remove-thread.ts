@@ -1,8 +1,8 @@
 /**
- * Removes threads: first their records, then their state in the saver, then what kept their id.
+ * Removes threads: first their records, then their state in the saver, then the reservation of their id.
  *
- * Whoever writes or deletes the state of a thread holds its claim, and has looked at the record since the claim was
- * taken. So nothing is written behind a removal, and a late one removes nothing of the thread that has the id now.
+ * Code that writes or deletes the state of a thread holds its claim, and has read the record since it took the claim.
+ * So nothing is written after a removal, and a late removal does not touch a newer thread with the same id.
  */
 import type { SharedSaver } from "@deepwright/checkpoint";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";

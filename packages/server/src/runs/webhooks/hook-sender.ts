@@ -1,10 +1,9 @@
 /**
  * Tells clients that their runs have ended, at the addresses they gave.
  *
- * What is to be told was stored with the end of the run, so any process that lives tells it, once at least: a
- * receiver knows by `webhook-id` what it had before. An address that does not take it is called less and less often,
- * and then never again. Some are called at once; nobody, and no address, has all the slots, so that receivers that are
- * slow hold up none but their own.
+ * The report is stored with the end of the run, so any living process can send it, at least once. A receiver recognises
+ * repeats by `webhook-id`. An address that fails is called less and less often, and finally given up. Some calls run in
+ * parallel, but no owner and no address gets all slots, so slow receivers delay only their own reports.
  */
 import type { DueHook, HookRecords } from "../../records/records.ts";
 import { FairSlots } from "./fair-slots.ts";

@@ -1,9 +1,9 @@
 /**
- * Finds the lines of one open file that hold a text.
+ * Finds the lines of one open file that contain a text.
  *
- * A file is searched as `read` shows it. Bytes are compared where that is the same: in UTF-8, and to find
- * out that an ASCII pattern is nowhere in the file. Everything else is decoded first. Binary files, told by
- * a zero in the first 8 KiB, hold nothing.
+ * A file is searched as `read` shows it. Bytes are compared where the result is the same: in UTF-8, and to prove that
+ * an ASCII pattern is not in the file. All other files are decoded first. Binary files have no matches; a file with a
+ * zero byte in its first 8 KiB is binary.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { fstatSync, readSync } from "node:fs";
