@@ -29,7 +29,7 @@ export type AgentTool =
   | ((...args: any[]) => unknown)
   | Record<string, unknown>;
 
-/** A middleware, seen from outside; its state schema is what inference wants of it. */
+/** The public side of a middleware. Type inference reads its state schema. */
 export interface AnyMiddleware {
   name: string;
   readonly "~middlewareTypes"?: any;
@@ -70,9 +70,12 @@ export interface CreateDeepAgentParams<
   backend?: BackendSource | null;
   /** Paths of AGENTS.md files: they stand in the prompt, and the agent keeps them up to date. */
   memory?: readonly string[] | null;
-  /** Directories of skills (`<name>/SKILL.md`); of two with one name that of the later directory counts. */
+  /** Directories of skills (`<name>/SKILL.md`). If two skills have the same name, the later directory wins. */
   skills?: readonly string[] | null;
-  /** Memory and skills that nobody has vouched for: they are data outside the system prompt, in subagents too. Default: none. */
+  /**
+   * Memory and skills from sources that you do not trust: they are data outside the system prompt, in subagents too.
+   * Default: none.
+   */
   untrusted?: UntrustedSources | null;
   /** Paths the agent may read and write. The first matching rule decides; a path that matches no rule is allowed. */
   permissions?: PermissionList | null;

@@ -27,16 +27,16 @@ import type { Rules } from "./permissions/rules.ts";
 import type { UntrustedSources } from "./subagents/defaults.ts";
 
 export interface StackOptions {
-  /** As it was given: the permissions are put in front of it here. */
+  /** The backend as the caller gave it. The stack puts the permissions in front of it. */
   readonly backend?: BackendProtocol | BackendFactory | undefined;
   readonly permissions?: Rules | undefined;
-  /** Paths of memory files and of directories of skills; none: the agent has no such middleware. */
+  /** Paths of memory files and of directories of skills. Without paths the agent has no such middleware. */
   readonly memory?: readonly string[];
   readonly skills?: readonly string[];
   readonly untrusted?: UntrustedSources | undefined;
   /** Delegation middleware, defaults of the subagents, and options for both. */
   readonly subagents?: AgentMiddleware | undefined;
-  /** The same for tasks in the background; absent: the agent was given nobody for them. */
+  /** The middleware for background tasks; absent without async subagents. */
   readonly asyncSubagents?: AgentMiddleware | undefined;
   readonly children?: AgentDefaults["children"];
   readonly delegation?: AgentDefaults["delegation"];
@@ -50,8 +50,9 @@ export interface StackOptions {
 }
 
 /**
- * Todo list, memory, skills, filesystem, subagents, summarization, prompt caching, model fallback (none unless given), model retry, budget, loop detection, async subagents, then the user's. One of the user's with the name of a built-in one (in any
- * case) takes its place. Ours inherit the agent's options they leave unset, in whatever place.
+ * Todo list, memory, skills, filesystem, subagents, summarization, prompt caching, model fallback (only if given),
+ * model retry, budget, loop detection, async subagents, then the user's. A middleware of the user with the name of a
+ * built-in one (in any case) replaces it. Ours inherit unset options from the agent, at any position.
  */
 export function middlewareStack(given: StackOptions): readonly AgentMiddleware[] {
   const options = guarded(given);
@@ -150,7 +151,7 @@ function inherit(middleware: AgentMiddleware, options: StackOptions): AgentMiddl
   return (middleware as WithInheritance)[INHERIT]?.(defaultsOf(options)) ?? middleware;
 }
 
-/** The file tools of somebody else would not know of the permissions. */
+/** File tools of other libraries would ignore the permissions. */
 function refuseUnguarded(middleware: AgentMiddleware): void {
   if (!sameName(middleware, { name: "FilesystemMiddleware" }) || INHERIT in middleware) return;
   throw new ConfigurationError(
@@ -172,7 +173,7 @@ function refuseDuplicates(given: readonly AgentMiddleware[]): void {
     });
 }
 
-/** A budget nobody holds the run to would look like one. */
+/** A budget without the middleware that enforces it would only look like one. */
 function refuseIdleBudget({ budget, given, off, excluded }: StackOptions): void {
   const name = "BudgetMiddleware";
   if (budget === undefined) return;

@@ -36,7 +36,7 @@ export type FileErrorCode =
 
 export interface FileError {
   readonly error: string;
-  /** All our backends give it. A backend of somebody else may leave it out: then the words tell. */
+  /** All our backends set it. Another backend may leave it out; then the code is guessed from the text of the error. */
   readonly code?: FileErrorCode;
 }
 
@@ -45,7 +45,7 @@ type Failed<Fields extends string> = FileError & { readonly [Field in Fields]?: 
 
 /** One file as it is stored. */
 export interface FileData {
-  /** Text, or the bytes of what is not text. A string under a type that is not text is base64. */
+  /** Text, or bytes for a type that is not text. A string under such a type is base64. */
   readonly content: string | Uint8Array;
   readonly mimeType?: string;
   /** ISO 8601. */
@@ -104,7 +104,7 @@ export type ReadResult =
       readonly nextOffset?: number;
       /** Bytes of the whole file; where its lines were not counted. */
       readonly size?: number;
-      /** The last line of the page is longer than what is shown of it. */
+      /** The last line of the page is longer than the part that is shown. */
       readonly truncated?: boolean;
       readonly error?: undefined;
     }
@@ -187,7 +187,7 @@ type Awaitable<T> = MaybePromise<T>;
 export interface BackendProtocol {
   /** The directory relative paths lie in, canonical; absent: `/`. */
   readonly workingDirectory?: string;
-  /** Names that differ in nothing but case are one file, or may be: a rule about one holds for the other. */
+  /** Names that differ only in case are one file, or may be: a rule about one applies to the other. */
   readonly ignoresCase?: boolean;
   ls(path: string, options?: OperationOptions): Awaitable<LsResult>;
   /** `offset` counts lines from 0, `limit` lines. */
@@ -246,7 +246,7 @@ export interface ExecuteResponse {
 export interface ExecuteOptions extends OperationOptions {
   /** Seconds. */
   readonly timeout?: number;
-  /** Only for a backend that says `closesPaths`. */
+  /** Set only by a backend with `closesPaths`. */
   readonly closed?: ClosedPaths;
   /** Called at most twice a second with the end of the output so far. A backend need not call it. */
   readonly onOutput?: (tail: string) => void;
@@ -268,8 +268,8 @@ export interface SandboxBackendProtocol extends BackendProtocol {
   /** Words for the model about how commands see the files; absent: at the same paths. */
   readonly commandNote?: string;
   /**
-   * Commands cannot do what the agent's permissions forbid: the place itself sees to that. Absent: they can, and
-   * permissions beside it are refused.
+   * The sandbox itself keeps commands from what the agent's permissions forbid. Absent: commands can get around
+   * permissions, so permissions beside this backend are refused.
    */
   readonly enforcesPermissions?: true;
   /**

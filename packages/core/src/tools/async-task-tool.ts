@@ -15,7 +15,7 @@ export function teamCall(runtime: ToolCallRuntime): TeamCall {
   return { config, callId, context: runtime.context, store, tasks: tasksIn(runtime.state) };
 }
 
-/** The result of the call, with what is to be remembered of tasks. */
+/** The result of the call, with the update of the stored tasks. */
 export function answerCall(name: string, runtime: ToolCallRuntime, { text, failed, tasks }: Answer): unknown {
   if (failed) return failedCall(name, runtime, text);
   const message = succeededCall(name, runtime, text);

@@ -1,4 +1,4 @@
-/** The common form of our tools: whatever a model sends, the call gets an answer and does not throw. */
+/** The common form of our tools: every call gets an answer and does not throw, even for bad arguments. */
 
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";

@@ -10,8 +10,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_TEXT_BYTES = 32 * 1024;
 
 /**
- * Every word that is a file counts, whatever the program does with it. `isOpen`: the command may read files that
- * it does not name, or that could not be read here.
+ * Every word that is a file counts, even if the program does not read it. `isOpen`: the command may read files that it
+ * does not name, or that could not be read here.
  */
 export async function commandInputs(
   command: string,
@@ -37,7 +37,7 @@ export async function commandInputs(
   return { files: hashed, isOpen: !isWhole || !namesItsFiles(read, found, bases) };
 }
 
-/** Words, and what stands behind `=` in them, as in `--file=a.txt`. */
+/** Words, and the part behind `=` in them, as in `--file=a.txt`. */
 function namesIn({ commands }: CommandWords): ReadonlySet<string> {
   const names = commands.flat().flatMap((word) => {
     const value = word.slice(word.indexOf("=") + 1);
@@ -121,7 +121,7 @@ function isElsewhere(name: string, found: readonly FileInfo[]): boolean {
 
 const SYSTEM = /^\/(?:bin|sbin|usr|lib\w*|etc|dev|opt|nix)(?:\/|$)/;
 
-/** Whether each command reads what it names and nothing else, as far as its program is known. */
+/** Whether each command reads only the files it names, as far as its program is known. */
 function namesItsFiles(
   { commands, isPlain }: CommandWords,
   found: readonly FileInfo[],
@@ -146,13 +146,13 @@ function namesItsFiles(
   );
 }
 
-/** Programs that read what they are given and nothing else. */
+/** Programs that read only the files they are given. */
 const SIMPLE: ReadonlySet<string> = new Set(
   "cd echo printf mkdir rmdir touch date pwd true false sleep whoami hostname uname id cat head tail wc cp mv rm ln chmod chown stat file kill sort uniq cut tr tee cmp sha256sum md5sum basename dirname test".split(
     " ",
   ),
 );
 
-/** Programs that find files by themselves, whatever they are given. */
+/** Programs that find files by themselves. */
 const FINDING =
   /^(?:g?make|cmake|ninja|just|task|rake|npm|npx|pnpm|pnpx|yarn|bunx?|deno|cargo|go|mvn|gradlew?|ant|sbt|bazel|tox|nox|pytest|vitest|jest|mocha|tsc|eslint|prettier|webpack|vite|docker|podman|bundle|composer|terraform|ansible\S*)$/;

@@ -18,7 +18,7 @@ import { lenientObject } from "./lenient-object.ts";
 
 /** Seconds the model may ask for at most. */
 export const DEFAULT_MAX_EXECUTE_TIMEOUT = 3600;
-/** Characters of output the model gets at most, whatever the backend keeps. */
+/** Most characters of output for the model, even if the backend keeps more. */
 const MAX_OUTPUT_CHARACTERS = 200_000;
 
 const schema = once(() =>
@@ -90,7 +90,7 @@ async function execute(
   return hasFailed ? fail(text) : succeededCall("execute", runtime, text);
 }
 
-/** Output so far goes to the stream mode `custom`; undefined: nobody can read it. */
+/** Sends output so far to the stream mode `custom`; undefined if no reader can get it. */
 function reporter(runtime: ToolCallRuntime): ((output: string) => void) | undefined {
   const { writer } = runtime as { writer?: (chunk: unknown) => void };
   const toolCallId = runtime.toolCallId ?? runtime.toolCall?.id;
@@ -120,7 +120,7 @@ function words(response: ExecuteResponse, timing: Timing): string {
 
 const SUCCEEDED = "Succeeded: exit code 0";
 
-/** Whether the result of a call says that the command exited with 0. The ending stands behind all output. */
+/** Whether the result says that the command exited with 0. The line about the exit is the last one. */
 export function isSuccess({ status, text }: ToolMessage): boolean {
   return status !== "error" && text.endsWith(`[${SUCCEEDED}]`);
 }

@@ -13,7 +13,7 @@ import { withSimilarPath } from "./similar-path.ts";
 
 /** Characters of one page. */
 const MAX_PAGE_CHARACTERS = 80_000;
-/** Tokens of one page where nobody says otherwise. */
+/** Default tokens of one page. */
 const DEFAULT_PAGE_TOKENS = 20_000;
 /** However little room there is, a page gets on by something like this many characters. */
 const LEAST_PAGE_CHARACTERS = 400;
@@ -41,7 +41,7 @@ export const READ_FILE_DESCRIPTION =
   "Long files come in pages; the end of a page says how to go on.";
 
 export interface ReadFileToolOptions extends FileToolOptions {
-  /** Tokens a page may have now: what is read must never be so large that it has to be moved to a file again. */
+  /** Tokens of a page at this moment. A page must never be so large that its result is moved to a file again. */
   readonly pageTokens?: () => number | undefined;
 }
 

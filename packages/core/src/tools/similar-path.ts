@@ -16,7 +16,7 @@ export async function withSimilarPath(failure: FileError, path: string, call: Fi
   return { ...failure, error: `${failure.error}. Did you mean ${named.join(" or ")}?` };
 }
 
-/** The file of the same directory whose name is most like it; undefined when none is. */
+/** The file of the same directory with the most similar name; undefined without one. */
 async function siblings(path: string, { backend, signal }: FileCall): Promise<string[] | undefined> {
   const listed = await backend.ls(path.slice(0, path.lastIndexOf("/")) || "/", { signal });
   if (listed.error !== undefined) return undefined;

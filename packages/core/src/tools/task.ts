@@ -34,7 +34,7 @@ export interface TaskToolOptions {
 
 export function createTaskTool({ team, description }: TaskToolOptions): BuiltInTool {
   const tool = builtInTool({
-    // What a subagent does is asked about by its own tools.
+    // A person is asked about the subagent's own tool calls, not about this one.
     effect: "reads",
     name: TASK_TOOL,
     description: taskDescription(description, team.members),
@@ -62,7 +62,7 @@ async function hand(team: Team, args: TaskArguments, runtime: ToolCallRuntime): 
     : new Command({ update: { ...update, messages: [message] } });
 }
 
-/** The task's config whole, with those who listen to the tool as listeners. */
+/** The whole config of the task, with the listeners of the tool. */
 function configOf(runtime: ToolCallRuntime): RunnableConfig {
   const { config, callbacks } = runtime;
   if (config === undefined) return runtime;

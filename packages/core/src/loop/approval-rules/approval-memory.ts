@@ -1,8 +1,8 @@
 /**
- * Approvals that hold longer than one call: those of a thread in a private channel, those of a project in the store.
+ * Approvals that hold longer than one call: for a thread in a private channel, for a project in the store.
  *
- * What is remembered is one call exactly, never a tool or a pattern: the same agent, tool and arguments. The
- * channel also knows the calls a person refused, so that no later step can run them.
+ * An approval covers exactly one call, never a tool or a pattern: the same agent, tool and arguments. The channel also
+ * holds the calls that a person refused, so that no later step can run them.
  */
 import { type BaseStore, BinaryOperatorAggregate, type Item } from "@langchain/langgraph";
 import type { ServerInfo } from "../../backends/backend.ts";
@@ -14,10 +14,10 @@ import { DeepwrightError } from "../../errors.ts";
 import type { InputFile } from "./call-inputs.ts";
 import type { CallShape } from "./call-shape.ts";
 
-/** Nobody but the loop writes it: neither callers nor hooks, tools and `updateState`. */
+/** Written by the loop alone. Callers, hooks, tools and `updateState` cannot write it. */
 export const APPROVALS = "_approvals";
 
-/** Where a packet for the approval node carries what it found out; no key of a state may be called so. */
+/** The key under which a packet for the approval node carries its findings. No key of a state may have this name. */
 export const APPROVAL_PLAN = "__deepwright_approval_plan";
 
 /** One remembered approval. */
@@ -27,11 +27,11 @@ export interface RememberedApproval {
   readonly tool: string;
   /** The tool and its arguments, for people; long ones are cut. */
   readonly call: string;
-  /** The agent it holds for; absent: the outermost. */
+  /** The agent that the approval is for; absent: the outermost. */
   readonly agentPath?: readonly string[];
   /** ISO 8601. */
   readonly approvedAt: string;
-  /** User who gave it, where a server separates its users: it counts for nobody else. */
+  /** The user who gave it, on a server that separates its users. It counts for no other user. */
   readonly identity?: string;
 }
 
@@ -51,7 +51,7 @@ export interface ShownCall {
 }
 
 const NONE: ThreadApprovals = { remembered: [], refused: [] };
-/** The oldest are forgotten: what was remembered is then asked about again. */
+/** The oldest are forgotten; a person is asked about their calls again. */
 const MOST_REMEMBERED = 500;
 const MOST_REFUSED = 2_000;
 const MOST_SHOWN = 100;
@@ -122,8 +122,8 @@ export function isInsideEveryTime(config: TaskConfig): boolean {
 }
 
 /**
- * The config of a call with a place for what the runs inside it remember; `added` is to be written afterwards. With
- * `everyTime` they are asked about each call.
+ * The config of a call that collects the approvals of the runs inside it in `added`, to be written afterwards. With
+ * `everyTime` these runs ask about each call.
  */
 export function sharingApprovals(
   config: TaskConfig,
@@ -146,7 +146,7 @@ export function sharingApprovals(
   };
 }
 
-/** Adds to what the threads around this run remember. */
+/** Adds approvals to the threads of enclosing runs. */
 export function shareApprovals(config: TaskConfig, added: readonly RememberedApproval[]): void {
   const shared = sharedWith(config);
   for (const approval of added) shared?.added.set(approval.id, approval);
@@ -189,7 +189,10 @@ export function storeOf(config: TaskConfig): BaseStore | undefined {
   return config.store && storeBehind(config.store);
 }
 
-/** Keeps it for all threads of the run's project; on a server for those of the user whose run it is. False: it could not. */
+/**
+ * Stores the approval for all threads of the run's project; on a server only for the user of the run. False: it could
+ * not be stored.
+ */
 export async function rememberAlways(config: TaskConfig, approval: RememberedApproval): Promise<boolean> {
   const identity = identityOf(config);
   const kept = { ...approval, ...(identity !== undefined && { identity }) };
@@ -228,19 +231,19 @@ function label(name: string): string {
 
 const PAGE = 100;
 
-/** Approvals of a project; with `identity` those of this user, else all. */
+/** Approvals of a project; with `identity` only of this user. */
 async function approvalsIn(store: BaseStore, project: string, identity?: string): Promise<Item[]> {
   const found: Item[] = [];
   const place = approvalNamespace(project, identity);
   for (let offset = 0; ; offset += PAGE) {
     const page = await store.search(place, { limit: PAGE, offset });
-    // Some stores find what only begins alike, too.
+    // Some stores also return namespaces that only start with the same text.
     found.push(...page.filter((item) => place.every((part, index) => item.namespace[index] === part)));
     if (page.length < PAGE) return found;
   }
 }
 
-/** The approvals given with `remember: "always"` in a project, oldest first: those of one user, or of all. */
+/** The approvals given with `remember: "always"` in a project, oldest first: of one user, or of all. */
 export async function listApprovals(
   store: BaseStore,
   project: string = DEFAULT_PROJECT,
@@ -250,7 +253,7 @@ export async function listApprovals(
   return found.sort((one, other) => (one.approvedAt < other.approvedAt ? -1 : 1));
 }
 
-/** Calls of this shape are asked about again: those of one user, or of all. False: there was no such approval. */
+/** Removes the approval of one user, or of all, so that such calls are asked about again. False: there was none. */
 export async function revokeApproval(
   store: BaseStore,
   project: string,

@@ -16,7 +16,7 @@ export type Decision =
       readonly type: "edit";
       readonly editedAction: { readonly name: string; readonly args: Record<string, unknown> };
     }
-  /** `unattended`: nobody could be asked, and the result says so to the model. */
+  /** `unattended`: no person could be asked. The result says so to the model. */
   | { readonly type: "reject"; readonly message?: string; readonly unattended?: true }
   | { readonly type: "respond"; readonly message: string };
 
@@ -28,7 +28,7 @@ export interface WhenRequest {
   readonly runtime: any;
 }
 
-/** Whether to ask about this call. Only `false` means no: one that throws, or says nothing, asks. */
+/** Decides whether to ask about this call. Only `false` means no: any other answer, and an error, asks. */
 export type WhenPredicate = (request: WhenRequest) => boolean | Promise<boolean>;
 
 export interface InterruptOnConfig {
@@ -39,11 +39,11 @@ export interface InterruptOnConfig {
   readonly description?: string | ((call: any, state: any, runtime: any) => string | Promise<string>);
   /** Another name of `description`. */
   readonly actionDescription?: string;
-  /** Handed to the person's side in `reviewConfigs`; the tool's own schema is what edits are checked by. */
+  /** Sent to the client in `reviewConfigs`. Edited arguments are checked against the tool's own schema. */
   readonly argsSchema?: Record<string, any>;
   /**
-   * Where the calls take effect, such as the sandbox that commands run in: an approval that is remembered holds where
-   * this is the same. Absent: everywhere.
+   * Names the place where the calls take effect, such as the sandbox of commands. A remembered approval applies only to
+   * the same place. Absent: to all.
    */
   readonly rememberedFor?: string;
   /** Ignored; older programs pass it. */
@@ -59,7 +59,7 @@ export interface ActionRequest {
   readonly description: string;
 }
 
-/** Request to a person: one batch a turn. `error` says what was wrong with the last answer. */
+/** Request to a person: one batch a turn. `error` is the problem of the last answer. */
 export interface ApprovalRequest {
   readonly actionRequests: readonly ActionRequest[];
   readonly reviewConfigs: readonly {
@@ -173,9 +173,11 @@ function invalid(tool: string, problem: string): ConfigurationError {
 
 /** A reason to ask about a call that lies in its arguments; permissions bring one. */
 export interface CallGate {
-  /** No remembered approval counts for what it watches: each call is asked about. */
+  /** Remembered approvals do not count: a person is asked about each call. */
   readonly everyTime?: boolean;
-  /** The gate asks nobody in a run without a checkpointer, where nobody can be asked. Absent: such a run is refused. */
+  /**
+   * The gate does not ask in a run without a checkpointer, where asking is impossible. Absent: such a run is refused.
+   */
   readonly asksIfPossible?: boolean;
   /** Whether it might ask about calls of this tool: looked at before anything else. */
   watches(tool: string): boolean;
@@ -186,7 +188,10 @@ export interface CallGate {
    * it.
    */
   refuses?(call: ToolCall, scene: ApprovalScene): string | undefined | Promise<string | undefined>;
-  /** The files this call is about now, by all of their names: an approval holds for these and what is below them. */
+  /**
+   * The files of this call, by all of their names. An approval covers these files and directories, with everything
+   * below.
+   */
   places?(call: ToolCall, scene: ApprovalScene): readonly string[] | Promise<readonly string[]>;
 }
 
@@ -205,13 +210,13 @@ export interface GateReason {
 export interface ApprovalScene {
   readonly state?: unknown;
   readonly runtime?: unknown;
-  /** The config of the task: what a backend needs to be opened. */
+  /** The config of the task. A backend is opened with it. */
   readonly config?: unknown;
   /** The question that a call of another tool would lead to; undefined: it may run. Absent: the loop does not say. */
   readonly questionOf?: (call: ToolCall) => Promise<Question | undefined>;
 }
 
-/** A call and what a person may decide about it. */
+/** A call and the decisions that a person may make about it. */
 export interface Question {
   readonly call: ToolCall;
   readonly allowedDecisions: readonly DecisionType[];
@@ -220,11 +225,14 @@ export interface Question {
   readonly argsSchema?: Record<string, any>;
   /** The files the call is about; absent: no gate knows. */
   readonly places?: readonly string[];
-  /** The files the call reads, as they are now: the approval holds for these. Absent: its tool does not say. */
+  /**
+   * The files that the call reads, with their present content: the approval covers this content only. Absent: the tool
+   * does not name its files.
+   */
   readonly inputs?: readonly InputFile[];
 }
 
-/** The words of a question that nobody has described otherwise. */
+/** The text of a question without a description of its own. */
 export function usualDescription({ name, args }: Pick<ToolCall, "name" | "args">): string {
   return `The agent wants to call ${name} with ${JSON.stringify(args)}`;
 }

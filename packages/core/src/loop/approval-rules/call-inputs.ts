@@ -1,6 +1,6 @@
 /**
- * The files a call reads that a person may have to approve: an approval of the call holds for these files with
- * the content they had when the question was made.
+ * The files that a call reads. If a person approves the call, the approval covers these files with the content they had
+ * when the question was made.
  */
 
 import type { BackendRuntime } from "../../backends/backend.ts";
@@ -26,11 +26,11 @@ export interface CallInputs {
 
 /** How a tool uses the files of the thread; the tools that change files or run commands say so. */
 export interface WorkspaceUse {
-  /** The files a call with these arguments reads, of a tool whose approvals are about them. */
+  /** The files that a call with these arguments reads. Approvals of such a tool cover their content. */
   inputs?(args: unknown, runtime: BackendRuntime, signal?: AbortSignal): Promise<CallInputs>;
 }
 
-/** The same tool, which now says how it uses files. */
+/** The same tool with a declaration of how it uses files. */
 export function withWorkspaceUse<Tool extends object>(tool: Tool, use: WorkspaceUse): Tool {
   return Object.defineProperty(tool, WORKSPACE_USE, { value: use, enumerable: true });
 }
@@ -39,7 +39,7 @@ export function workspaceUse(tool: unknown): WorkspaceUse | undefined {
   return (tool as { [WORKSPACE_USE]?: WorkspaceUse } | undefined)?.[WORKSPACE_USE];
 }
 
-/** Without the texts: what is stored with a question. */
+/** The files without their texts, as they are stored with a question. */
 export function boundFiles({ files }: CallInputs): readonly InputFile[] {
   return files.map(({ path, hash }) => ({ path, hash }));
 }

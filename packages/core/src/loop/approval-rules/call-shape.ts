@@ -1,4 +1,4 @@
-/** The exact identity of a call: agent, tool and arguments, whatever the order of their keys. */
+/** The exact identity of a call: agent, tool and arguments. The order of keys does not count. */
 
 import type { ToolCall } from "@langchain/core/messages";
 import { sha256 } from "@langchain/core/utils/hash";
@@ -6,7 +6,7 @@ import { isRecord } from "../../check-options.ts";
 import { PATH_ARGUMENTS } from "../../internal-symbols.ts";
 import { canonicalPath } from "../../paths.ts";
 
-/** The same tool, which now says which of its arguments are paths. */
+/** The same tool with a list of its arguments that are paths. */
 export function withPathArguments<Tool extends object>(tool: Tool, names: readonly string[]): Tool {
   return Object.defineProperty(tool, PATH_ARGUMENTS, { value: names, enumerable: true });
 }
@@ -48,7 +48,7 @@ export function shapeAt(shape: CallShape, place: string | undefined): CallShape 
   return place === undefined ? shape : { ...shape, id: sha256(JSON.stringify([shape.id, place])) };
 }
 
-/** The same for a call that reads files: what is remembered holds for the content they have now. */
+/** The shape of a call that reads files. A remembered approval applies to their present content. */
 export function withInputs(
   shape: CallShape,
   inputs: readonly { readonly path: string; readonly hash: string }[] = [],

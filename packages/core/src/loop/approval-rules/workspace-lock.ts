@@ -1,8 +1,8 @@
 /**
- * Keeps the files of a thread still while a command runs that was approved with its files.
+ * Keeps the files of a thread unchanged while a command runs that was approved with its files.
  *
- * Calls that change files or run other commands go on side by side; one that is bound to the content of files
- * runs alone. The lock is one per thread, so that it holds for the agent and the subagents inside its runs.
+ * Calls that change files or run other commands work in parallel. A call that was approved with the content of files
+ * runs alone. Each thread has one lock, which covers the agent and the subagents inside its runs.
  */
 
 type Release = () => void;
@@ -21,7 +21,7 @@ class WorkspaceLock {
     return this.#holders === 0 && this.#queue.length === 0;
   }
 
-  /** In the order of asking, so that nobody waits for ever. */
+  /** Requests are served in order, so no request waits for ever. */
   async take(isAlone: boolean, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -62,7 +62,7 @@ class WorkspaceLock {
 
 const locks = new Map<string, WorkspaceLock>();
 
-/** Without a thread nothing can be approved, and nobody waits. The result is to be called once, at the end. */
+/** Without a thread nothing can be approved, and the lock is free at once. Call the result once, at the end. */
 export async function lockWorkspace(
   thread: string | undefined,
   isAlone: boolean,

@@ -37,7 +37,7 @@ export interface Judged {
   readonly question?: Question;
   /** The files the call is about, where a gate knows. */
   readonly places?: readonly string[];
-  /** The files the call reads, where its tool says so and an approval is needed. */
+  /** The files that the call reads, if its tool names them and an approval is needed. */
   readonly inputs?: CallInputs;
 }
 
@@ -82,7 +82,7 @@ export async function inputsOf(
   return orWhenItFails(unknown, config.signal, () => use.inputs?.(args, runtime, config.signal) ?? unknown);
 }
 
-/** Whether no approval of this tool's calls holds for longer than one. */
+/** Whether each call of this tool needs an approval of its own. */
 export function asksEveryTime(loop: Loop, tool: string, config: TaskConfig): boolean {
   return isInsideEveryTime(config) || loop.gates.some((gate) => gate.everyTime && gate.watches(tool));
 }
@@ -199,7 +199,7 @@ async function gateReasons(
   return found.filter((reason) => reason !== undefined);
 }
 
-/** A check that fails counts as one that asks; a run that was stopped stops. */
+/** A check that fails counts as a check that asks. An aborted run stops. */
 async function orWhenItFails<Value>(
   fallback: Value,
   signal: AbortSignal | undefined,

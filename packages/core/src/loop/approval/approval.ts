@@ -71,7 +71,7 @@ export async function runApproval(
 }
 
 /**
- * Whether looking again could find other calls to ask about: then what was found is kept before anybody is asked,
+ * Whether a second look could find other calls to ask about. If so, the findings are stored before a person is asked,
  * so that the answers belong to the calls that were shown.
  */
 function mayVary(loop: Loop, { asked }: Plan, config: TaskConfig): boolean {
@@ -165,9 +165,9 @@ async function nowAbout(loop: Loop, turn: Turn, call: ToolCall, config: TaskConf
 }
 
 /**
- * A malformed answer is asked for again, with the reason. It must not throw: the engine would keep
- * the bad answer and replay it for ever. Of several answers only the newest counts: those before it were
- * refused once, and what refused them need not be there any more.
+ * Asks again after a malformed answer, with the reason. It must not throw: the engine would keep the bad answer and
+ * replay it for ever. Only the newest answer counts: earlier ones were refused, and the reason for that may no longer
+ * exist.
  */
 async function askUntilValid(
   loop: Loop,
@@ -189,7 +189,10 @@ async function askUntilValid(
   }
 }
 
-/** Keeps what was approved for always. Says what could not be kept: the person is asked again. */
+/**
+ * Stores approvals that were given for always. Returns a problem, and the person is asked again, if one cannot be
+ * stored.
+ */
 async function keepingProblem(
   loop: Loop,
   turn: Turn,
@@ -207,7 +210,7 @@ async function keepingProblem(
   return undefined;
 }
 
-/** As it is remembered. */
+/** The approval in its stored form. */
 function approvalOf(
   loop: Loop,
   turn: Turn,
@@ -245,7 +248,9 @@ function argumentProblem(tool: AnyTool | undefined, args: Record<string, unknown
   return issues && describeIssues(issues);
 }
 
-/** A gate that fails here says so: throwing would keep the answer and bring it up for ever. */
+/**
+ * Returns the failure of a gate as a problem. If it threw, the engine would keep the answer and fail again for ever.
+ */
 async function gateProblem(loop: Loop, call: ToolCall, config: TaskConfig): Promise<string | undefined> {
   const scene = sceneOf(loop, config);
   for (const gate of loop.gates) {
@@ -296,7 +301,7 @@ function editedMessage(message: AIMessage, decisions: ReadonlyMap<string, Decisi
   return edits.size > 0 ? withArguments(message, edits) : undefined;
 }
 
-/** Refused calls are known by their ids; approvals that hold on, by what exactly was approved. */
+/** Refused calls are stored by their ids, lasting approvals by the exact call. */
 function remember(
   loop: Loop,
   turn: Turn,

@@ -1,8 +1,8 @@
 /**
- * The last check before a tool runs: a call that needs a person's approval has it, for just these arguments.
+ * The last check before a tool runs: a call that needs approval has it, for exactly these arguments.
  *
- * It stands behind all middleware. Whatever a wrapper made of the call, and by whatever road it came, a call that
- * is watched runs with the word of the approval node, or because nobody needs to be asked about it.
+ * It runs after all middleware. A wrapper may change a call or make calls of its own; each watched call still needs an
+ * approval from the approval node, or runs because no gate asks about it.
  */
 import type { ToolCall } from "@langchain/core/messages";
 import type { TaskConfig } from "../../engine/engine.ts";
@@ -65,7 +65,7 @@ async function permitWatched(
   return { toolCall, approved, places: known.length > 0 ? known.flat() : undefined, inputs };
 }
 
-/** A copy that stays as it was when it was looked at; undefined when the arguments are more than a model can send. */
+/** A copy that later changes do not reach; undefined if the arguments are not data that a model can send. */
 function asData(call: ToolCall): ToolCall | undefined {
   try {
     const args = structuredClone(call.args);
@@ -75,7 +75,7 @@ function asData(call: ToolCall): ToolCall | undefined {
   }
 }
 
-/** Whether its JSON says all of it: two values with one JSON would have one approval. */
+/** Whether its JSON is complete. Two values with the same JSON would share one approval. */
 function isJson(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;

@@ -1,4 +1,4 @@
-/** The last moment before a tool runs: what a person approved with its files still has these files. */
+/** The last step before a tool runs: a call that a person approved with its files still has these files. */
 import type { TaskConfig } from "../../engine/engine.ts";
 import { showPath } from "../../paths.ts";
 import { changedInputs, workspaceUse } from "../approval-rules/call-inputs.ts";
@@ -11,8 +11,8 @@ import type { Permit } from "./call-permit.ts";
 type Held = { readonly release: () => void } | { readonly refusal: string };
 
 /**
- * From the check until `release` no other call of the thread changes files, of its subagents neither. Calls of
- * tools that do not change files wait for nobody.
+ * Until `release` no other call of the thread or of its subagents changes files. Calls of tools that do not change
+ * files do not wait.
  */
 export async function holdWorkspace(
   loop: Loop,

@@ -15,7 +15,7 @@ export interface CallPacket {
   readonly id: string;
   readonly index: number;
   readonly answer?: { readonly content: string; readonly status: "success" | "error" };
-  /** For a call that might have been asked about; without one such a call does not run. */
+  /** Set for a call that a gate might ask about. Without it such a call does not run. */
   readonly pass?: CallPass;
 }
 
@@ -46,7 +46,10 @@ export function routeTurn(loop: Loop, messages: Messages, structured?: unknown):
   return answeredByHooks || isFailedAnswer(messages.at(-1)) ? goTo(turnNode(loop)) : endRun(loop, message);
 }
 
-/** To the unanswered calls, by way of the node that asks where one might be asked about; nobody jumps past that. */
+/**
+ * Routes to the unanswered calls. If a gate might ask about one, the route passes the approval node; nothing can jump
+ * past it.
+ */
 export function routePending(loop: Loop, messages: Messages): Write[] {
   const turn = lastTurn(messages);
   const watched = turn?.pending.some(({ index }) => isWatched(loop, turn.message, index));
@@ -63,7 +66,7 @@ export function endRun(loop: Loop, message: AIMessage | undefined): Write[] {
   return [["outcome", outcomeOf(message)], ...goTo(exitNode(loop))];
 }
 
-/** A call that cannot run is answered with its problem; nobody is asked about it. */
+/** A call that cannot run is answered with its problem, without a question to a person. */
 export function isWatched(loop: Loop, message: AIMessage, index: number): boolean {
   const call = message.tool_calls?.[index];
   if (call === undefined || !mayAsk(loop, call.name)) return false;

@@ -1,9 +1,10 @@
 /**
- * The one gate every tool call passes: abort → slot → deadline → middleware → permit → claim → execute → one result.
+ * The one gate that every tool call passes: abort → slot → deadline → middleware → permit → claim → execute → one
+ * result.
  *
- * Whatever happens, the call gets exactly one ToolMessage. Only five things leave as errors: a
- * request to stop (abort), control flow of the graph (interrupts, commands to a parent), a claim on the
- * thread that is lost, a fault of a middleware itself, and a mistake of the caller that shows in a child.
+ * Each call gets exactly one ToolMessage. Only five things leave as errors: a request to stop (abort), control flow of
+ * the graph (interrupts, commands to a parent), a lost claim on the thread, a fault of a middleware itself, and a
+ * mistake of the caller that shows in a child.
  */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { ClientTool } from "@langchain/core/tools";
@@ -101,7 +102,7 @@ async function passWithSlot(gate: GateCall): Promise<GateResult> {
   const failures = new ToolFailures();
   const isKnown = findTool(gate) !== undefined;
   const result = await observedCall({ call, isKnown }, shared?.config ?? config, (own) => {
-    // What a person agreed to was the call this run is inside of.
+    // The enclosing approval covers the call that started this run, not the calls inside it.
     const scoped = holdWrites(withoutApproval(own), (writes) => effects.add(writes));
     return withDeadline(loop.timeoutOf(call.name), signalFor(config, turn), (signal) =>
       throughMiddleware(gate, { ...scoped, signal } as TaskConfig, failures),

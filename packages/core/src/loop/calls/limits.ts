@@ -28,8 +28,8 @@ export class TimedOut extends Error {
 }
 
 /**
- * Runs `body` with a signal that also fires at the deadline, and rejects with TimedOut then, whether
- * or not `body` listens. What `body` does later is ignored.
+ * Runs `body` with a signal that also fires at the deadline, and rejects with TimedOut then, even if `body` ignores the
+ * signal. A later result of `body` is ignored.
  */
 export async function withDeadline<T>(
   seconds: number | undefined,
@@ -47,7 +47,7 @@ export async function withDeadline<T>(
     });
   });
   const work = body(signal ? AbortSignal.any([signal, controller.signal]) : controller.signal);
-  // After the deadline nobody waits for the tool any more: its failure has no reader.
+  // After the deadline nothing waits for the tool, so nothing handles its failure.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, deadline]);

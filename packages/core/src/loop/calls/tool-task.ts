@@ -21,7 +21,7 @@ import { callsOnlyReturnDirect, isReturnDirect } from "./return-direct.ts";
 
 type IdentifiedCall = ToolCall & { readonly id: string };
 
-/** Returns the result messages, for those who watch the node. */
+/** Returns the result messages for listeners of the node. */
 export async function runToolTask(
   loop: Loop,
   packet: CallPacket,

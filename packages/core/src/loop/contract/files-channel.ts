@@ -1,4 +1,7 @@
-/** The channel `files` of an agent: tells savers what came in, also with an `Overwrite` or from storage. */
+/**
+ * The channel `files` of an agent. It tells savers which files are new, also after an `Overwrite` or a load from
+ * storage.
+ */
 import { BinaryOperatorAggregate, Overwrite } from "@langchain/langgraph";
 import {
   type FilesState,
@@ -16,7 +19,7 @@ export class FilesChannel extends BinaryOperatorAggregate<unknown, unknown> {
     super(filesReducer as Reducer, () => ({}));
   }
 
-  /** Looks at every file of a record that comes from storage, and at none of one that was in a channel. */
+  /** Checks every file of a record from storage. Files that came through the channel were checked before. */
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new FilesChannel();
     const value = fromSavers(checkpoint);

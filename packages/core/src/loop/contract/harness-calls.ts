@@ -1,9 +1,9 @@
-/** Calls of tools that the harness makes by itself. They pass the gate of tool calls like calls of the model. */
+/** Tool calls that the harness makes itself. They pass the same gate as calls of the model. */
 import type { ToolMessage } from "@langchain/core/messages";
 import type { AnyTool } from "../providers/any-tool.ts";
 
 export interface HarnessCalls {
-  /** A person approved the call of the model that these calls belong to, and saw what they do. */
+  /** A person saw these calls and approved the model's call that they belong to. */
   readonly isApproved: boolean;
   toolNamed(name: string): AnyTool | undefined;
   /** The result; a call that may not run, or that fails, is a result with status `error`. */

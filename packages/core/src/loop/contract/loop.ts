@@ -32,8 +32,8 @@ export interface Loop {
   /** The model of a `provider:model` string that a middleware chose; made once. */
   readonly modelNamed: (name: string) => ChatModel | Promise<ChatModel>;
   /**
-   * The system message for a set of visible tools; undefined when there is nothing to say. `spoken` is what
-   * the sections say that are known in a run only, in the order of the stages that have one.
+   * The system message for a set of visible tools; undefined when it would be empty. `spoken` holds the sections that
+   * are known only in a run, in the order of their stages.
    */
   readonly systemMessage: (
     visible: ReadonlySet<string>,
@@ -68,7 +68,10 @@ export interface Loop {
   readonly asksInside: boolean;
   /** Seconds a call of this tool may take; undefined means no limit. */
   readonly timeoutOf: (tool: string) => number | undefined;
-  /** The same for a tool that stops itself in time, with what it has: see `KEEPS_TIME`. The gate does not stop it. */
+  /**
+   * The time-out of a tool that stops itself in time and returns a partial result: see `KEEPS_TIME`. The gate does not
+   * stop it.
+   */
   readonly ownTimeoutOf: (tool: string) => number | undefined;
   /** How many calls of one turn run at once; the tools of a group share its limit. */
   readonly concurrencyOf: (tool: string) => { readonly group: string; readonly limit: number };

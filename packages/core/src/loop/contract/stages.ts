@@ -27,15 +27,15 @@ export interface StageTask {
   readonly runtime: BackendRuntime;
   /** The agent's model; undefined where a loop does not say. */
   model(): Awaitable<ChatModel | undefined>;
-  /** A value of the state, with what stages of this task have written. */
+  /** A value of the state, including writes of stages in this task. */
   read(key: string): unknown;
-  /** Reaches the state together with what the task itself writes, or not at all. The last value of a key counts. */
+  /** Stored together with the writes of the task itself, or not at all. The last value of a key counts. */
   write(key: string, value: unknown): void;
   /** Adds a note for the model behind a message of the thread, in every later request: see `reminders.ts`. */
   remind(reminder: Reminder): void;
-  /** Forgets the reminders whose places are gone: those for which `isThere` is false. Absent: none are forgotten. */
+  /** Removes the reminders for which `isThere` is false, because their position is gone. Absent: reminders are kept. */
   keepReminders?(isThere: (messageId: string) => boolean): void;
-  /** The run ends here with this outcome, whatever becomes of the request: see `endRunWith`. */
+  /** Ends the run with this outcome, even if the request fails or is answered: see `endRunWith`. */
   end?(outcome: Outcome): void;
 }
 
@@ -61,7 +61,7 @@ export interface Outgoing {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The same request for another model, in the form its provider reads; a string is a `provider:model`. */
   for?(model: ChatModel | string): Promise<Outgoing>;
-  /** Set by a stage that watches over attempts and repeats them itself: nobody inside it does. */
+  /** Set by a stage that watches attempts and repeats them itself: code inside it does not repeat them. */
   readonly attempt?: Attempt;
 }
 
@@ -75,7 +75,7 @@ export interface Attempt {
 /** Asks the model; the reply is whole. */
 export type Ask = (outgoing: Outgoing) => Promise<AIMessage>;
 
-/** Nothing is asked now: what was written is stored, then the request is built anew. */
+/** Skips the model for now: the writes are stored, then the request is built anew. */
 export const AGAIN: unique symbol = Symbol("again") as never;
 
 export interface TreeConfig {
@@ -104,7 +104,7 @@ export interface Stages {
   render?(message: BaseMessage): BaseMessage;
   /** The messages of the request, rendered; one stage of an agent has this. */
   view?(view: RequestView, task: StageTask): Awaitable<Messages | typeof AGAIN>;
-  /** The last word about what leaves. */
+  /** The last change of a request before it is sent. */
   outgoing?(outgoing: Outgoing, task: StageTask): Awaitable<Outgoing>;
   /**
    * Around one asking of the model. `next` asks it, or the stage inside; it may be called again, or with another

@@ -1,9 +1,9 @@
 /**
- * Structured output: the agent's last word as data of a given shape.
+ * Structured output: the agent's answer as data of a given shape.
  *
- * Two ways: the model calls a tool that stands for the answer, or the provider itself answers in the
- * schema. Which one is chosen for a bare schema depends on what the model says it can do. A bad
- * answer goes back to the model with the reason, a bounded number of times.
+ * There are two ways: the model calls a tool that stands for the answer, or the provider itself answers in the schema.
+ * For a bare schema the abilities of the model decide. A bad answer goes back to the model with the reason, a bounded
+ * number of times.
  */
 import {
   AIMessage,
@@ -52,12 +52,12 @@ export type ResolvedStrategy =
   | { readonly kind: "provider"; readonly answer: ProviderAnswer };
 
 export interface ResponseStrategy {
-  /** The tools that may stand for the answer; other tools cannot have their names. */
+  /** The tools that stand for the answer; other tools cannot have their names. */
   readonly toolNames: readonly string[];
   resolve(model: ChatModel): ResolvedStrategy;
 }
 
-/** Reads the option `responseFormat` once; throws INVALID_OPTION for what is none of the known forms. */
+/** Reads the option `responseFormat` once; throws INVALID_OPTION for an unknown form. */
 export function responseStrategy(format: unknown): ResponseStrategy | undefined {
   if (format === undefined || format === null) return undefined;
   const list = Array.isArray(format) ? format : [format];

@@ -37,7 +37,7 @@ function described(tool: AnyTool, { descriptions }: ToolShape): AnyTool {
 
 const copies = new WeakMap<object, Map<string, AnyTool>>();
 
-/** One copy per wording: models keep what was bound to them by the identity of the tools. */
+/** One copy per description: models cache bound tools by identity. */
 function keptCopy(tool: AnyTool, description: string): AnyTool {
   const known = copies.get(tool) ?? new Map<string, AnyTool>();
   copies.set(tool, known);

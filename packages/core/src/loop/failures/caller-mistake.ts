@@ -7,7 +7,7 @@ import { ConfigurationError, DeepwrightError, type ErrorCode } from "../../error
 const CODES: ReadonlySet<string> = new Set<ErrorCode>(["CHECKPOINTER_REQUIRED", "PRICE_UNKNOWN"]);
 const mistakes = new WeakSet<object>();
 
-/** Has the gate let this error of a child pass, if it is such a mistake; otherwise false. */
+/** Lets this error of a child pass the gate if it is a mistake of the caller; otherwise returns false. */
 export function passesGate(thrown: unknown): boolean {
   const isMistake =
     thrown instanceof ConfigurationError || (thrown instanceof DeepwrightError && CODES.has(thrown.code));

@@ -17,7 +17,7 @@ export function failureWords(
   return `Error: ${shorten(hideHost(hideOwnPaths(withoutSecrets(reason(error)), error)))}`;
 }
 
-/** Anything can be thrown, also what has no text and what throws again when it is looked at. */
+/** Any value can be thrown: also one without a text, and one that throws when it is read. */
 function reason(error: unknown): string {
   try {
     return said(error) || NO_REASON;

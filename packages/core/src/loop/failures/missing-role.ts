@@ -1,8 +1,8 @@
 /**
  * Messages without a role, read as the assistant's.
  *
- * A client makes a generic message of a reply whose server leaves the role out. Every provider refuses a history with such
- * a message, so none of them gets into a thread, and one that is stored already is read as what it is.
+ * A client makes a generic message of a reply whose server leaves the role out. Every provider refuses a history with
+ * such a message. So none gets into a thread, and a stored one is read as an assistant message.
  */
 import {
   AIMessage,
@@ -15,7 +15,7 @@ import { defaultToolCallParser } from "@langchain/core/messages/tool";
 
 /** Roles of people, programs and tools. */
 const OTHERS = new Set(["user", "human", "system", "developer", "tool", "function"]);
-/** Names of the assistant. `unknown` is what OpenAI's client writes where there is no role. */
+/** Names of the assistant. OpenAI's client writes `unknown` when there is no role. */
 const ASSISTANT = new Set(["", "assistant", "ai", "model", "unknown"]);
 
 /** A role of the caller's own, such as `control`, is the caller's business; only replies are made of chunks. */
@@ -30,7 +30,7 @@ export function withRole<Message extends BaseMessage>(message: Message): Message
   return lacksRole(message) ? assistantMessage(message) : message;
 }
 
-/** The answer to a request is an assistant message, whatever the client calls it. */
+/** The reply as an assistant message, also when the client gives it another type. */
 export function asReply(reply: BaseMessage): AIMessage {
   return isBaseMessage(reply) && !AIMessage.isInstance(reply)
     ? assistantMessage(reply)

@@ -1,4 +1,6 @@
-/** The error of a model that did not answer, for the caller: what happened, how often, and when to come back. */
+/**
+ * The error of a model that did not answer, for the caller: the reason, the number of attempts, and when to try again.
+ */
 import { DeepwrightError, type ErrorCode } from "../../errors.ts";
 import { withoutSecrets } from "../../secrets.ts";
 import type { FailureKind, JudgedError, ModelFailure } from "./model-failure.ts";
@@ -9,7 +11,7 @@ export interface ModelErrorFacts {
   /** How often the model was asked. */
   readonly attempts: number;
   readonly cause: unknown;
-  /** Replaces what the kind of failure says. */
+  /** Replaces the default text for the kind of failure. */
   readonly words?: string;
 }
 
@@ -21,7 +23,7 @@ export class ModelError extends DeepwrightError implements JudgedError {
   readonly attempts: number;
   /** The HTTP status, if an answer came. */
   readonly status: number | undefined;
-  /** When the provider wants to be asked again, if it said so. */
+  /** The time at which the provider accepts a new request, if it named one. */
   readonly retryAt: Date | undefined;
 
   constructor({ model, failure, attempts, cause, words }: ModelErrorFacts) {

@@ -34,7 +34,7 @@ export interface ModelFailure {
   readonly kind: FailureKind;
   /** Status of the provider's answer, if one came. */
   readonly status?: number;
-  /** Milliseconds after which the provider wants to be asked again. */
+  /** Milliseconds after which the provider accepts a new request. */
   readonly retryAfter?: number;
 }
 
@@ -64,7 +64,7 @@ type Link = Readonly<Record<string, unknown>>;
 
 const DEEPEST = 8;
 
-/** An error, what it wraps and the body of the answer in it, outermost first. */
+/** An error, the errors that it wraps and the bodies of answers in them, outermost first. */
 function chainOf(error: unknown): readonly Link[] {
   const links: Link[] = [];
   const waiting: unknown[] = [error];
@@ -114,7 +114,7 @@ const REFUSED_AS: Readonly<Record<string, FailureKind>> = {
   ThrottlingException: "rate",
 };
 
-/** Words of providers, of LangChain and of the system, in whatever field they stand. */
+/** Codes of providers, of LangChain and of the system, in any field of an error. */
 const KIND_OF_NAME: Readonly<Record<string, FailureKind>> = {
   ...REFUSED_AS,
   rate_limit_error: "rate",
@@ -179,7 +179,7 @@ const USED_UP =
 function isUsedUp(links: readonly Link[], words: string, named: string | undefined): boolean {
   if (named !== undefined && KIND_OF_NAME[named] === "quota") return true;
   const details = links.map((link) => link.errorDetails).filter(Array.isArray);
-  // Gemini says which of its limits it was; its sentence names billing for all of them.
+  // Gemini names the exceeded limit here; its sentence names billing for all limits.
   if (details.length > 0) return /"quotaId":"[^"]*PerDay/i.test(JSON.stringify(details));
   return USED_UP.test(words);
 }

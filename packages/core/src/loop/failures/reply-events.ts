@@ -4,7 +4,7 @@ import { StreamedError, UnreadableReply } from "./unreadable-reply.ts";
 
 /** One for each reply. */
 export interface EventCheck {
-  /** The event as the client is to see it. Throws for one that cannot be read. */
+  /** The event for the client. Throws for an event that cannot be read. */
   event(event: unknown): unknown;
   /** Whether the reply came to its end. */
   isEnded(): boolean;

@@ -3,7 +3,7 @@ import { type MessageContent, ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { redactError, withoutSecrets } from "../../secrets.ts";
 
-/** The given result, unless it says that the call failed and holds a secret: then a copy. */
+/** The given result, or a copy without secrets if it is a failed call that contains one. */
 export function withoutSecretsInFailure(result: ToolMessage): ToolMessage {
   if (result.status !== "error") return result;
   const content = cleanContent(result.content);

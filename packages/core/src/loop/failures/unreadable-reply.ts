@@ -1,4 +1,7 @@
-/** A reply that came and cannot be read: broken JSON, wrong types, missing fields, no end. It counts as one that broke off. */
+/**
+ * A reply that came but cannot be read: broken JSON, wrong types, missing fields, no end. It is treated like a reply
+ * that broke off.
+ */
 import { failureOf, type JudgedError, type ModelFailure } from "./model-failure.ts";
 
 const LONGEST_PROBLEM = 300;
@@ -28,7 +31,7 @@ export class StreamedError extends Error implements JudgedError {
   }
 }
 
-/** For an error that was thrown while a reply came: as it is, where somebody knows its meaning. */
+/** For an error thrown while a reply came. An error with a known meaning stays as it is. */
 export function whileReading(error: unknown): unknown {
   if (failureOf(error).kind !== "unknown") return error;
   return new UnreadableReply(error instanceof Error ? error.message : String(error), error);
@@ -36,7 +39,7 @@ export function whileReading(error: unknown): unknown {
 
 const MERGING = /in the message chunk/;
 
-/** For an error of a client that may have come before its request: only mistakes in reading are meant. */
+/** For an error of a client, which may come from before its request: only mistakes in reading count. */
 export function ofReading(error: unknown): unknown {
   const isMistake =
     error instanceof TypeError ||

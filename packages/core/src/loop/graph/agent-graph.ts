@@ -1,4 +1,4 @@
-/** An agent as LangGraph knows it: a compiled graph, whose nodes are the loop's. */
+/** An agent for LangGraph: a compiled graph with the nodes of the loop. */
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command, CompiledStateGraph, isCommand, Send, START, StateGraph } from "@langchain/langgraph";
@@ -26,11 +26,11 @@ import { withoutDecisions } from "../task/updates.ts";
 import { type LoopNode, loopNodes, startNode } from "./nodes.ts";
 import { FORKED_FROM, inputValues } from "./start-node.ts";
 
-/** Supersteps nobody reaches by working; budgets and loop detection stop runs, not this. */
+/** More supersteps than any run makes. Budgets and loop detection stop runs, not this limit. */
 export const RECURSION_LIMIT = 1_000_000;
 /**
- * Calls of one turn that the engine begins at once. It looks at all it has begun whenever one ends: without a bound
- * that is a good part of what hundreds of calls cost. Which of them run is decided by the gateway.
+ * Calls of one turn that the engine starts at once. The engine looks at all started calls whenever one ends; without a
+ * bound this is a large part of the cost of hundreds of calls. The gateway decides which of them run.
  */
 const MOST_BEGUN = 128;
 
@@ -41,7 +41,7 @@ export interface GraphSettings {
   readonly debug?: boolean;
   readonly streamTransformers?: readonly unknown[];
   readonly threadClaim?: unknown;
-  /** The permissions the backend is guarded by, and what the runs inside its runs may not exceed. */
+  /** The permissions of the agent's backend, and the ceiling for runs inside its runs. */
   readonly permissions?: Rules | undefined;
   readonly ceiling?: Ceiling | undefined;
 }
@@ -114,7 +114,7 @@ export class AgentGraph extends Base {
     const given = inputValues(this.loop, Array.isArray(update) ? Object.fromEntries(update) : update);
     const checked = await this.loop.state.validate(given);
     const messages = checked.messages as BaseMessage[] | undefined;
-    // Nobody knows the thread here: no mark is believed.
+    // The thread is not known here, so no mark is trusted.
     const believed = messages ? { ...checked, messages: withoutUntrustedMarks(messages, []) } : checked;
     return new Command({ ...command, goto, update: believed } as never);
   }
@@ -137,7 +137,7 @@ export class AgentGraph extends Base {
     return { value, interrupts: __interrupt__ ?? [] };
   }
 
-  /** The thread is claimed before it is read: what a run that waited goes by is how the other left it. */
+  /** Claims the thread before reading it, so that a run that waited starts from the state that the other run left. */
   override async stream(input: any, options?: any): Promise<any> {
     const { note = {}, ...given } = (options ?? {}) as RunOptions;
     note.claim = await claimRun(this, given);
@@ -149,7 +149,7 @@ export class AgentGraph extends Base {
     const { engineOnly, version, ...others } = options;
     const rest = this.settled(await withoutHeadId(this, given, others));
     const input = (await checkResume(this, given, rest as TaskConfig)) as any;
-    // Here `version` is that of streamEvents; the mere presence of the key means something to the engine.
+    // Here `version` belongs to streamEvents; the engine reacts to the mere presence of the key.
     if (engineOnly)
       return super.stream(input, (version === undefined ? rest : { ...rest, version }) as never);
     const inParts = version === "v2" && rest.encoding === undefined;
@@ -162,7 +162,7 @@ export class AgentGraph extends Base {
     return new RunStream(run, stop, mapped, note);
   }
 
-  /** Every run comes through here, also one that `stream` did not begin: as a part of a sequence. */
+  /** Every run comes through here, also a run as part of a sequence, which does not call `stream`. */
   override async *_streamIterator(input: any, given?: any): AsyncGenerator<any> {
     const begun = claimToBegin(given);
     const options: any = withRunTree(this.loop, given);
@@ -219,7 +219,7 @@ export class AgentGraph extends Base {
     return new RunStream(super.streamEvents(input, own, streamOptions), stop, (event) => event, note);
   }
 
-  /** The options of a run with what this agent decides: private keys are in no stream. */
+  /** The options of a run with the settings of this agent: no stream shows private keys. */
   private settled(given: RunOptions): RunOptions {
     const bound = (this.config as { context?: unknown } | undefined)?.context;
     const context = agentContext(this.contextSchema, given.context ?? bound);

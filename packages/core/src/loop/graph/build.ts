@@ -1,4 +1,4 @@
-/** Builds a loop from what the stack decided on. Pure wiring: everything it calls is a function of its own. */
+/** Builds a loop from the decisions of the stack. Pure wiring: everything it calls is a function of its own. */
 import { SystemMessage } from "@langchain/core/messages";
 import { type ClientTool, tool as makeTool } from "@langchain/core/tools";
 import type { AgentMiddleware } from "langchain";
@@ -150,8 +150,8 @@ function checkPositive(option: string, value: unknown): void {
 }
 
 /**
- * Tools of the user first, by name, then those of the middleware; two of one name are refused. Servers list
- * their tools in any order, and the list is part of what providers cache.
+ * Tools of the user first, by name, then those of the middleware; two tools with one name are refused. Servers list
+ * their tools in any order, and providers cache the list.
  */
 function collectTools(
   given: readonly unknown[],
@@ -202,7 +202,7 @@ function asTool(tool: unknown, index: number): AnyTool {
   });
 }
 
-/** A part of the prompt, given what the sections say that are known in a run only. */
+/** A part of the prompt. `spoken` holds the sections that are known only in a run. */
 type Section = (visible: ReadonlySet<string>, spoken: readonly string[]) => string;
 
 interface BuiltPrompt {

@@ -1,4 +1,4 @@
-/** The nodes of the loop: what each runs, and what `updateState(…, asNode)` does in its name. */
+/** The nodes of the loop: the function of each, and the effect of `updateState(…, asNode)` in its name. */
 import { START } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
 import { runNode, sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
@@ -74,7 +74,7 @@ function approvalNode(loop: Loop): LoopNode {
     name: APPROVAL_NODE,
     ends: [TOOLS_NODE],
     run: (input, config) => runNode(APPROVAL_NODE, input, config, (child) => runApproval(loop, input, child)),
-    // An update is no decision: what is unanswered is asked about again.
+    // An update is not a decision: a person is asked about unanswered calls again.
     update: updater(loop, (draft) => routePending(loop, draft.messages())),
   };
 }

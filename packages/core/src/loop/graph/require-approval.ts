@@ -1,10 +1,13 @@
-/** Holds an agent to what its backend demands: that a person agrees to every call. */
+/** Checks that an agent meets the demand of its backend: a person approves every call. */
 import { ConfigurationError } from "../../errors.ts";
 import type { ApprovalPolicy, CallGate } from "../approval-rules/approval-policy.ts";
 import { isRunnable } from "../model/model-call.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
 
-/** A tool that is asked about under a condition, or that the provider runs by itself, is one nobody is asked about. */
+/**
+ * Refuses tools whose approval depends on a condition, and tools that the provider runs itself: their calls could run
+ * without a question.
+ */
 export function requireApprovals(
   tools: readonly AnyTool[],
   approvals: ApprovalPolicy | undefined,

@@ -1,4 +1,4 @@
-/** The first node of a run: takes the input, and closes what an earlier run left open. */
+/** The first node of a run: takes the input, and closes calls that an earlier run left open. */
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import {
   awaitedNodes,
@@ -79,7 +79,7 @@ function openCallsIn(incoming: Messages): ToolMessage[] {
   return missingResults(incoming).filter((result) => !answered.has(result.tool_call_id));
 }
 
-/** Keys the state does not have, and private ones, are not for callers to set. */
+/** Input without unknown keys and private keys: callers cannot set those. */
 export function inputValues(loop: Loop, input: unknown): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   if (typeof input !== "object" || input === null) return values;
@@ -89,8 +89,8 @@ export function inputValues(loop: Loop, input: unknown): Record<string, unknown>
 }
 
 /**
- * A new message while calls are open: the engine drops the step that was under way. What its
- * finished calls did is taken over; the others are closed with a truthful word.
+ * A new message while calls are open: the engine drops the unfinished step. Results of finished calls are kept; the
+ * other calls are closed with a message that says so.
  */
 async function closeOpenCalls(
   loop: Loop,

@@ -1,4 +1,4 @@
-/** Runs the hooks of one phase in one node: later hooks see what earlier ones changed. */
+/** Runs the hooks of one phase in one node: later hooks see the changes of earlier ones. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { END, Overwrite } from "@langchain/langgraph";
 import type { AgentMiddleware } from "langchain";
@@ -29,7 +29,7 @@ import { updateWrites } from "../task/updates.ts";
 type Hook = (state: Record<string, unknown>, runtime: unknown) => unknown;
 type JumpTarget = "model" | "tools" | "end";
 
-/** Returns the updates, for those who watch the node. Nothing is written unless all hooks succeed. */
+/** Returns the updates for listeners of the node. Nothing is written unless all hooks succeed. */
 export async function runHookGroup(
   loop: Loop,
   group: HookGroup,
@@ -96,8 +96,8 @@ function keepReasons(messages: Messages, writes: readonly Write[]): void {
 }
 
 /**
- * A hook may hand the state back, whole or spread, with its changes in it. What it left alone is no
- * update: a reducer would add it once more.
+ * A hook may return the whole state with its changes. Unchanged values are left out, because a reducer would add them
+ * again.
  */
 function changesIn(result: Record<string, unknown>, state: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(state);
@@ -137,7 +137,7 @@ export function nextAfterHooks(loop: Loop, group: HookGroup, draft: StateDraft):
   return [];
 }
 
-/** `model` begins a new turn (with its beforeModel hooks), `tools` runs what is unanswered, `end` leaves. */
+/** `model` begins a new turn (with its beforeModel hooks), `tools` runs the unanswered calls, `end` ends the run. */
 function jump(
   loop: Loop,
   phase: HookPhase,
@@ -172,8 +172,8 @@ function jumpTarget(target: unknown): JumpTarget | undefined {
 }
 
 /**
- * Hooks of a phase share a node. A middleware whose hook may interrupt gets one of its own: a resume
- * runs a node again from its start, and the hooks before it must not run twice.
+ * Hooks of a phase share a node. A middleware whose hook may interrupt gets a node of its own: a resume runs a node
+ * again from its start, and the hooks before it must not run twice.
  */
 export function hookGroups(
   phase: HookPhase,

@@ -1,7 +1,7 @@
 /**
- * Stages as hooks of LangChain's contract, for a loop that does not know them.
+ * Stages as hooks of LangChain's contract, for a loop that does not know stages.
  *
- * There a request is built anew at once instead of in a superstep of its own, and what stages write reaches the
+ * In such a loop a request is rebuilt at once instead of in a superstep of its own, and writes of stages reach the
  * state together with the reply or the result.
  */
 import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
@@ -101,7 +101,7 @@ function observedTool(observer: () => RunObserver | undefined, handler: ToolHand
   };
 }
 
-/** The task of a hook: what is written is collected. */
+/** The task of a hook. It collects the writes. */
 class HookTask implements StageTask {
   readonly config: TaskConfig = getConfig() as TaskConfig;
   readonly written: Record<string, unknown> = {};
@@ -191,8 +191,8 @@ interface Asked {
 }
 
 /**
- * The client's own retries are off while a stage asks again itself. That loop gives no way to take back a request:
- * one that is given up is not waited for.
+ * Turns the client's retries off while a stage repeats requests itself. That loop cannot take a request back: an
+ * abandoned request is not waited for.
  */
 function askedWith(
   request: ModelRequest,

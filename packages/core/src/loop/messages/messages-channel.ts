@@ -1,4 +1,4 @@
-/** The channel `messages`: no result of a call is lost, whatever else is written beside it. */
+/** The channel `messages`: no result of a call is lost when other writes come in the same superstep. */
 import { type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { BinaryOperatorAggregate, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { forSavers, fromSavers, isMadeByLoop } from "../../channel-values.ts";
@@ -13,15 +13,15 @@ import {
 import { overwritten } from "./overwrite.ts";
 
 /**
- * The calls of a turn write in one superstep, and one of them may replace the whole list without
- * knowing what its siblings write: their results are put back if their calls are still there.
+ * The calls of a turn write in one superstep, and one of them may replace the whole list without knowing the writes of
+ * the others. Their results are put back if their calls are still in the list.
  */
 export class MessagesChannel extends BinaryOperatorAggregate<unknown, unknown> {
   constructor() {
     super(messagesReducer as (a: unknown, b: unknown) => unknown, () => []);
   }
 
-  /** Looks at every message of a list that comes from storage, and at none of one that was in a channel. */
+  /** Checks every message of a list from storage. Messages that came through the channel were checked before. */
   override fromCheckpoint(checkpoint?: unknown): this {
     const next = new MessagesChannel();
     const value = fromSavers(checkpoint);
@@ -66,7 +66,7 @@ function addedResults(value: unknown): ToolMessage[] {
   return listed(overwritten(value)?.value ?? value).filter((message) => ToolMessage.isInstance(message));
 }
 
-/** The loop writes lists of messages; what else there may be does not matter here. */
+/** The messages of a write. The loop writes lists; other forms do not matter here. */
 function listed(value: unknown): readonly BaseMessage[] {
   return Array.isArray(value) ? value : [];
 }

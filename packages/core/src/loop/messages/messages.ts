@@ -1,10 +1,10 @@
 /**
- * The `messages` channel: a list that grows, whose tool results always stand behind their calls.
+ * The `messages` channel: a list that grows. Tool results always stand behind their calls.
  *
- * The reducer never clones or inspects a message that did not change. What it must know about old
- * messages (where an id stands, which call ids exist) is kept in an index beside the array and
- * extended, so that adding to 10,000 messages costs one flat array copy. Every update makes a new array,
- * also one that brings back a message the list has: it may have been edited in place.
+ * The reducer never clones or inspects a message that did not change. An index beside the array holds the needed facts
+ * about old messages (positions of ids, ids of calls) and is extended, so that adding to 10,000 messages costs one flat
+ * array copy. Every update makes a new array, even if it brings a message that the list has: the message may have been
+ * edited in place.
  */
 import {
   AIMessage,
@@ -26,7 +26,7 @@ interface MessageIndex {
   readonly positions: Map<string, number>;
   /** Position of the assistant message by tool call id; verified as well. */
   readonly calls: Map<string, number>;
-  /** Whether a person or a tool ever said something that is not plain text. */
+  /** Whether a message of a person or a tool has content that is not plain text. */
   hasBlocks: boolean;
   /** Whether some message is marked. */
   hasMarks: boolean;
@@ -43,7 +43,7 @@ export function newId(): string {
   return globalThis.crypto.randomUUID();
 }
 
-/** Turns whatever a caller passed as messages into messages that have ids. */
+/** Messages with ids, from any form of messages that callers pass. */
 export function coerceMessages(value: unknown): BaseMessage[] {
   if (value === undefined || value === null) return [];
   const list = isMessageTuple(value) || !Array.isArray(value) ? [value] : value;
@@ -83,7 +83,7 @@ export function messagesReducer(left: Messages | undefined, right: unknown): Mes
 
 const knownIndexes = new WeakMap<object, ReadonlyMap<string, number>>();
 
-/** Where each call stands in its turn. Kept: all results of a large turn ask for it. */
+/** The position of each call in its turn. It is cached, because all results of a large turn ask for it. */
 function callIndexes(calls: readonly { readonly id?: string }[]): ReadonlyMap<string, number> {
   const known = knownIndexes.get(calls);
   if (known !== undefined) return known;
@@ -301,7 +301,7 @@ export interface Turn {
   readonly interrupted: boolean;
 }
 
-/** The last assistant message and what of it is unanswered; undefined before the model first spoke. */
+/** The last assistant message and its unanswered calls; undefined before the first reply of the model. */
 export function lastTurn(messages: Messages): Turn | undefined {
   const answered = new Set<string>();
   let interrupted = false;

@@ -59,13 +59,13 @@ export function wasCutByLength(message: AIMessage): boolean {
   return LENGTH.has(stopReason(message) ?? "");
 }
 
-/** Whether the provider said that the reply is complete; a stream that broke off says nothing. */
+/** Whether the provider marked the reply as complete. A stream that broke off has no such mark. */
 export function wasFinished(message: AIMessage): boolean {
   const { status, messageStop } = (message.response_metadata ?? {}) as Record<string, unknown>;
   return stopReason(message) !== undefined || status !== undefined || messageStop !== undefined;
 }
 
-/** The outcome of a run whose last word is `message`; a message that still calls tools is simply done. */
+/** The outcome of a run that ends with `message`. A message that still calls tools counts as done. */
 export function outcomeOf(message: AIMessage | undefined): Outcome {
   if (message === undefined) return { kind: "empty", detail: "The model was not asked." };
   if ((message.tool_calls ?? []).length > 0) return { kind: "done" };

@@ -1,9 +1,9 @@
 /**
- * Makes a model's reply fit for the thread: every call in it can be answered exactly once.
+ * Prepares a model's reply for the thread: every call in it can be answered exactly once.
  *
- * A call that cannot be run (broken JSON, arguments that are no object, cut off, no name) stays in
- * the message as a call with empty arguments, and the reason stands in `invalid_tool_calls` under
- * the same id, so that it survives a checkpoint and the gateway can tell the model.
+ * A call that cannot run (broken JSON, arguments that are no object, cut off, no name) stays in the message with empty
+ * arguments. The reason is in `invalid_tool_calls` under the same id, so that it survives a checkpoint and the gateway
+ * can report it to the model.
  */
 import {
   AIMessage,
@@ -44,7 +44,7 @@ export function problemOf(message: AIMessage, callId: string): string | undefine
   return message.invalid_tool_calls?.find((call) => call.id === callId)?.error;
 }
 
-/** Takes over the problems of calls that stand in both messages with the same arguments. */
+/** Takes over the problems of calls that are in both messages with the same arguments. */
 export function keepProblems(original: AIMessage, rewritten: AIMessage): void {
   const lost = (original.invalid_tool_calls ?? []).filter(({ id, error }) => {
     if (id === undefined || error === undefined || problemOf(rewritten, id) !== undefined) return false;
@@ -95,7 +95,9 @@ function invalidCalls(reply: AIMessage): InvalidToolCall[] {
   return reply.content.filter((block) => block.type === "invalid_tool_call") as unknown as InvalidToolCall[];
 }
 
-/** Streamed arguments are parsed strictly: what LangChain completes for display must not be run. */
+/**
+ * Parses streamed arguments strictly. LangChain completes broken JSON for display; completed arguments must not run.
+ */
 function fromChunks(reply: AIMessageChunk): Draft[] {
   const merged = mergedChunks(reply.tool_call_chunks ?? []);
   const finished = wasFinished(reply);
@@ -128,7 +130,7 @@ function mergedChunks(chunks: readonly ToolCallChunk[]): MergedChunks[] {
   return calls;
 }
 
-/** Only the end of a stream tells a call without arguments from one whose arguments never came. */
+/** Only the end of a stream shows whether a call has no arguments or lost them. */
 const NO_ARGUMENTS =
   "The reply broke off before the arguments came. Make the call again; write {} if there are none.";
 

@@ -1,15 +1,15 @@
 /**
- * Makes every request to a provider valid, whatever happened to the thread.
+ * Makes every request to a provider valid, also after crashes, edits and cuts of the thread.
  *
  * Each tool call has exactly one result, directly after the call and in call order. Results without a call, and
  * assistant messages without text and calls, are left out. A message without a role is the assistant's. Only messages
- * that were not checked before are looked at: finished turns of a thread are never read twice.
+ * that were not checked before are read: finished turns of a thread are never read twice.
  */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { lacksRole, withRole } from "../failures/missing-role.ts";
 import { checkedLength, type Messages, markChecked, newId, turnStart } from "./messages.ts";
 
-/** The words for a call whose result is missing and about which nothing more is known. */
+/** The result text for a call without a result when the reason is unknown. */
 export const DID_NOT_COMPLETE = "Tool call was cancelled or did not complete.";
 
 interface Scan {
@@ -28,8 +28,8 @@ export function requestMessages(messages: Messages): Messages {
 }
 
 /**
- * Marks as checked what a list edited by middleware still shares with the thread, up to the last
- * whole turn. Compares references only.
+ * Marks the part that a list edited by middleware still shares with the thread as checked, up to the last whole turn.
+ * Compares references only.
  */
 export function markUnchanged(thread: Messages, list: Messages): Messages {
   if (list === thread) return list;
@@ -41,7 +41,7 @@ export function markUnchanged(thread: Messages, list: Messages): Messages {
   return list;
 }
 
-/** Results for the calls that have none, oldest first; for a thread whose last run did not finish. */
+/** Results for calls without one, oldest first: for a thread whose last run did not finish. */
 export function missingResults(
   messages: Messages,
   words: (callId: string) => string = () => DID_NOT_COMPLETE,
@@ -98,7 +98,7 @@ function isAnsweredBy(message: BaseMessage | undefined, callId: string | undefin
   return ToolMessage.isInstance(message) && message.tool_call_id === callId;
 }
 
-/** Says nothing (thinking aside) and calls nothing: providers refuse such a message in a history. */
+/** Whether the message has no text (thinking aside) and no calls: providers refuse it in a history. */
 export function isSilent(message: AIMessage): boolean {
   if ((message.tool_calls ?? []).length > 0) return false;
   if (typeof message.content === "string") return message.content.trim() === "";

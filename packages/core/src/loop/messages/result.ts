@@ -1,4 +1,4 @@
-/** The one result of a call, whatever message a tool or a middleware made of it. */
+/** The one result of a call, made from any message that a tool or a middleware returned. */
 import { type AIMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { withoutSecretsInFailure } from "../failures/safe-failure.ts";
 import { isMessageIdTaken, type Messages, newId, withId } from "./messages.ts";
@@ -8,8 +8,8 @@ import { unmarked } from "./untrusted-marks.ts";
 const idsOfTurn = new WeakMap<AIMessage, Map<string, string>>();
 
 /**
- * The given message when it is an answer to this call that can stand in the thread, else a copy that
- * is. A tool may return one and the same message for several calls, so it is never changed.
+ * The given message when it answers this call and fits the thread, else a corrected copy. A tool may return the same
+ * message for several calls, so it is never changed.
  */
 export function resultFor(
   call: ToolCall & { readonly id: string },

@@ -4,7 +4,7 @@ export interface Usage {
   readonly calls: number;
   /** All tokens, in and out. */
   readonly tokens: number;
-  /** With what came from a cache and what was written to one. */
+  /** Includes tokens read from a cache and written to one. */
   readonly inputTokens: number;
   /** With the reasoning. */
   readonly outputTokens: number;
@@ -15,11 +15,11 @@ export interface Usage {
   readonly cost: number;
   /** Calls of models whose price is not known. */
   readonly unpricedCalls: number;
-  /** Calls whose provider reported nothing: their tokens are our own estimate. */
+  /** Calls without a usage report of the provider: their tokens are our own estimate. */
   readonly estimatedCalls: number;
 }
 
-/** Usage of an agent, and what each of its models has of it. */
+/** Usage of an agent, with the share of each model. */
 export interface UsageByModel extends Usage {
   /** By the model's name, as its provider has it. Absent in counts of earlier versions. */
   readonly models?: Readonly<Record<string, Usage>>;

@@ -1,6 +1,6 @@
 /**
- * Marks of the harness in messages that come from outside. They say which put-aside files belong to the thread, and
- * servers pass on what their users send: only what the thread says itself is believed.
+ * Marks of the harness in messages from outside. Marks name files that belong to the thread, and servers pass on
+ * messages of their users. So only marks that the thread itself has are trusted.
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import { Overwrite } from "@langchain/langgraph";
@@ -8,13 +8,13 @@ import type { Write } from "../../engine/engine.ts";
 import { coerceMessages, MARKS, type Messages, positionOfId } from "./messages.ts";
 import { overwritten } from "./overwrite.ts";
 
-/** The same messages without marks that `known` does not have; those it has, as in a history handed back, stay. */
+/** The messages without marks that `known` does not have. Marks that it has, as in a history sent back, stay. */
 export function withoutUntrustedMarks(incoming: BaseMessage[], known: Messages): BaseMessage[] {
   if (!incoming.some(isMarked)) return incoming;
   return incoming.map((message) => (isKnown(message, known) ? message : unmarked(message)));
 }
 
-/** The same for writes, as `updateState` makes them of what it is given. */
+/** The same for the writes of `updateState`. */
 export function trustedWrites(writes: readonly Write[], known: Messages): Write[] {
   return writes.map(([channel, value]) => {
     if (channel !== "messages") return [channel, value];

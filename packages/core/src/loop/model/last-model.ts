@@ -15,7 +15,7 @@ interface Asked {
 /** By the first message, which all requests of a thread share. */
 const askedFor = new WeakMap<BaseMessage, Asked>();
 
-/** Undefined: the agent's own, or nobody knows any more. */
+/** Undefined: the agent's own model, or no longer known. */
 export function lastModelOf(loop: Loop, [first]: Messages): ChatModel | undefined {
   const asked = first && askedFor.get(first);
   return asked?.loop === loop ? asked.model : undefined;

@@ -46,7 +46,7 @@ class Watch implements Attempt {
     this.ended = new Promise((_, reject) => {
       this.#reject = reject;
     });
-    // Nobody waits for it once the reply is there.
+    // After the reply nothing waits for it.
     this.ended.catch(() => undefined);
     if (stop?.aborted) this.#end(stop.reason);
     else {

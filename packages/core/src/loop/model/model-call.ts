@@ -44,7 +44,7 @@ interface ModelRequest {
 }
 
 export interface ModelReply {
-  /** Writes of stages, stored whatever became of the call. */
+  /** Writes of stages are stored even if the call fails. */
   readonly task: LoopTask;
   /** The request is to be built anew once that is stored; there is no message then. */
   readonly again?: boolean;
@@ -62,7 +62,7 @@ interface Call {
   readonly loop: Loop;
   readonly config: TaskConfig;
   readonly task: LoopTask;
-  /** Source of the request, whatever middleware makes of it. */
+  /** The original request, before middleware changes it. */
   readonly view: RequestView;
   /** The messages the middleware was given. */
   readonly listed: Messages;
@@ -263,7 +263,7 @@ async function ask(call: Call, wanted: ModelRequest): Promise<AIMessage> {
   return reply;
 }
 
-/** A middleware may name a model instead of bringing one, or bring one that stands for another. */
+/** A middleware may name a model instead of passing one, or pass one that stands for another. */
 async function withModel({ loop, config }: Call, request: ModelRequest): Promise<ModelRequest> {
   const wanted = request.model as ChatModel | string;
   const model = await (typeof wanted === "string" ? loop.modelNamed(wanted) : instanceOf(wanted, config));
@@ -284,7 +284,7 @@ async function prepare(call: Call, request: ModelRequest): Promise<Outgoing> {
   const structured = strategy && bindingOptions(strategy, settings);
   const tools = structured?.tools.length ? [...request.tools, ...structured.tools] : request.tools;
   const choice = request.toolChoice === undefined ? {} : { tool_choice: request.toolChoice };
-  // What is known about a list is known about this very list, not about a copy of it.
+  // Facts about a list are kept by its identity; a copy would have none.
   const given = sameItems(request.messages, call.listed) ? call.listed : request.messages;
   const messages = requestMessages(markUnchanged(call.view.thread, given));
   if (messages.length === 0)
@@ -317,7 +317,7 @@ async function finished({ loop, task }: Call, first: Outgoing): Promise<Outgoing
   return outgoing;
 }
 
-/** Through the stages that stand around the asking; `sent` is what the answer answers. */
+/** Asks the model through the stages around the request. `sent` is the request that was answered. */
 async function askAround(call: Call, first: Outgoing): Promise<{ answer: AIMessage; sent: Outgoing }> {
   const { loop, config, task } = call;
   let sent = first;

@@ -6,7 +6,7 @@ import type { FailureKind, ModelFailure } from "../failures/model-failure.ts";
 import { type ChatModel, type ModelSource, modelLabel, poolOf } from "../providers/model-source.ts";
 import type { Pauses } from "./model-pause.ts";
 
-/** Another model is asked in place of one that did not answer. */
+/** A change to another model after one did not answer. */
 export interface ModelFallback {
   readonly from: string;
   readonly to: string;

@@ -1,4 +1,4 @@
-/** The node `model_request`: asks the model and decides what its reply leads to. */
+/** The node `model_request`: asks the model and decides the next step from its reply. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { graphNamespace, readChannel, sendWrites, type TaskConfig, type Write } from "../../engine/engine.ts";
 import { routeTurn } from "../approval/turn.ts";
@@ -14,7 +14,7 @@ import { subagentControlOf } from "../task/subagent-control.ts";
 import { commandParts } from "../task/updates.ts";
 import { callModel, type ModelReply } from "./model-call.ts";
 
-/** Returns the new messages, for those who watch the node. */
+/** Returns the new messages for listeners of the node. */
 export async function runModelNode(loop: Loop, config: TaskConfig): Promise<{ messages: BaseMessage[] }> {
   const history = readMessages(config);
   const told = subagentControlOf(config.configurable)?.unread(graphNamespace(config), history) ?? [];
@@ -102,7 +102,7 @@ function withStructured(message: AIMessage, result: StructuredResult): Settled {
   return { messages: [copyReply(message, { invalid_tool_calls: [...others, ...refused] })] };
 }
 
-/** Only the new messages are looked at, unless a command may have changed older ones. */
+/** Reads only the new messages, unless a command may have changed older ones. */
 function onwards(
   loop: Loop,
   config: TaskConfig,

@@ -8,7 +8,7 @@ import type { ModelPool } from "../providers/model-source.ts";
 
 /** The end of each pause, by instance of a model or by the string it was made from. */
 export class Pauses {
-  /** Times of `performance.now`, a clock that nobody sets. */
+  /** Times of `performance.now`: a change of the system clock does not affect them. */
   readonly #ofInstances = new WeakMap<object, number>();
   readonly #ofNames = new Map<string, number>();
 

@@ -32,7 +32,7 @@ export interface RetryPolicy extends AttemptTimes {
 
 /** Asking again may help. */
 const PASSING: ReadonlySet<FailureKind> = new Set(["rate", "server", "network", "cut", "timeout"]);
-/** Not ours to name: others know what to do about them. */
+/** Failures that are not wrapped in a ModelError: other code handles them. */
 const UNTOUCHED: ReadonlySet<FailureKind> = new Set(["overflow", "aborted", "unknown"]);
 
 /** For agents without the retry middleware: only a reply that broke off is asked for again, without a time limit. */

@@ -71,7 +71,7 @@ async function providedBy(provider: ModelProvider, model: string, options: Optio
   });
 }
 
-/** OpenAI's client insists on a key even when the server wants none. */
+/** OpenAI's client needs a key even if the server does not. */
 const NO_KEY = "none";
 
 class MissingKey extends Error {
@@ -112,7 +112,7 @@ function effortOptions(client: string, effort: unknown, options: Options): Optio
   return { reasoning, modelKwargs: { ...(options.modelKwargs as object), ...sent } };
 }
 
-/** LangChain hands out a stand-in that loads the real model late; loading it now tells what is missing. */
+/** LangChain returns a placeholder that loads the real model late. Loading it now shows missing packages and keys. */
 async function stock(model: string, options: Options): Promise<BaseChatModel> {
   const { initChatModel } = await import("langchain/chat_models/universal");
   const made = (await initChatModel(model, options)) as unknown as BaseChatModel & {
@@ -121,7 +121,7 @@ async function stock(model: string, options: Options): Promise<BaseChatModel> {
   return (await made._getModelInstance?.()) ?? made;
 }
 
-/** LangChain's words, or those of the runtime. */
+/** LangChain's message, or the runtime's. */
 function isMissingPackage(error: unknown): boolean {
   return /^Unable to import|Cannot find (?:module|package)/.test((error as Error).message);
 }

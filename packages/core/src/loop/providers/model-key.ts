@@ -3,7 +3,7 @@ import { ConfigurationError } from "../../errors.ts";
 import { providerName } from "./table.ts";
 
 export interface ModelKey {
-  /** Empty when nobody can tell. */
+  /** Empty if unknown. */
   readonly provider: string;
   /** Empty when all models of the provider are meant. */
   readonly model: string;

@@ -4,23 +4,22 @@ import { ownValue } from "../../text/own-value.ts";
 import type { ChatModel } from "../providers/model-source.ts";
 
 /**
- * The name of the provider that made a message, as LangChain writes it, or one of the forms below. `plain` is what
- * everyone reads.
+ * The provider that made a message, by LangChain's name for it, or one of the forms below. All providers read `plain`.
  */
 export type Origin = string;
 
 export interface Target {
   /** Equal keys mean that the same messages can be read. */
   readonly key: string;
-  /** Absent: a provider nobody here knows. */
+  /** Absent: an unknown provider. */
   readonly dialect: string | undefined;
   /** All that the model is called, as letters and digits. */
   readonly names: string;
 }
 
 /**
- * Readers of content that is not plain; undefined stands for an unknown provider. Names that are not listed belong to
- * such providers.
+ * The providers that read each form of content; undefined stands for an unknown provider. Forms that are not listed are
+ * read by their own provider alone.
  */
 const READERS: Readonly<Record<Origin, readonly (string | undefined)[]>> = {
   anthropic: ["anthropic"],
@@ -31,10 +30,10 @@ const READERS: Readonly<Record<Origin, readonly (string | undefined)[]>> = {
   google: ["google"],
   // LangChain's own form, of a maker that is not named.
   standard: ["anthropic", "openai", "openai-responses", undefined],
-  // The same with thoughts that have no id: OpenAI's client sends them to the newer API, which wants one.
+  // The same with thoughts that have no id: OpenAI's client sends them to the newer API, which requires one.
   "standard-thought": ["anthropic", "openai", undefined],
   "openai-thought": ["openai"],
-  // What a client makes of a reply that is streamed as events, and cannot read itself.
+  // The form that a client makes of a reply streamed as events, and cannot read itself.
   unreadable: [],
 };
 
@@ -45,7 +44,7 @@ export function canRead({ dialect, names }: Target, origin: Origin): boolean {
   return dialect === undefined || names.includes(letters(origin));
 }
 
-/** `options` are what the model is called with: one client may speak several dialects. */
+/** `options` are the options of the call: one client may speak several dialects. */
 export function targetOf(given: ChatModel, options: Readonly<Record<string, unknown>>): Target {
   const { model, bound } = innermost(given, {});
   const names = namesOf(model);

@@ -1,9 +1,9 @@
 /**
- * Assistant messages that another provider made, in a form that everyone reads.
+ * Assistant messages of another provider, in a form that every provider reads.
  *
- * A reply holds its calls, its thinking and more in the form of the provider that gave it; the client of another one
- * sends them twice, sends what its provider refuses, or throws. The thread keeps what came; only what leaves is
- * changed, and the same message always in the same way.
+ * A reply holds its calls, its thinking and more in the form of its provider. The client of another provider sends them
+ * twice, sends content that its provider refuses, or throws. The thread keeps the original; only requests are changed,
+ * and each message always in the same way.
  */
 import { AIMessage, type BaseMessage, type ContentBlock } from "@langchain/core/messages";
 import { MARKS, type Messages } from "../messages/messages.ts";
@@ -14,8 +14,8 @@ import { CANNOT_TAKE, mediaWords } from "./request-media-words.ts";
 import { canRead, type Origin, originOf, type Target, targetOf } from "./request-provider-origin.ts";
 
 /**
- * The same array when the model's own provider made all of them. Messages that were there in the last request are
- * compared, not looked into. `options` are what the model is called with.
+ * The same array when the model's own provider made all messages. Messages of the last request are compared, not read
+ * again. `options` are the options of the call.
  */
 export function requestProvider(
   messages: Messages,

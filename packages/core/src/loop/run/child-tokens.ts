@@ -7,7 +7,7 @@ interface StreamOptions {
   readonly version?: string;
 }
 
-/** The engine streams the tokens of runs inside also to those who did not ask for subgraphs. */
+/** The engine streams the tokens of inner runs also to callers that did not ask for subgraphs. */
 export function includesChildTokens({ streamMode, subgraphs, version }: StreamOptions): boolean {
   return !subgraphs && version !== "v3" && [streamMode].flat().includes("messages");
 }
@@ -16,7 +16,7 @@ export async function* withoutChildTokens<Chunk>(chunks: AsyncIterable<Chunk>): 
   for await (const chunk of chunks) if (!isTokenOfChild(chunk)) yield chunk;
 }
 
-/** A chunk is the payload, or the mode and the payload behind whatever else. */
+/** A chunk is the payload, or an array with the mode and the payload at its end. */
 function isTokenOfChild(chunk: unknown): boolean {
   if (!Array.isArray(chunk)) return false;
   const [message, metadata] = chunk.at(-2) === "messages" ? (chunk.at(-1) as unknown[]) : chunk;

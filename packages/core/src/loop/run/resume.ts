@@ -45,8 +45,8 @@ interface ConfigurableOptions {
 }
 
 /**
- * The options without the id of the newest checkpoint, for a run that goes on from it (`getState` gives
- * such a config). The engine takes any id for a wish to replay and would run finished calls again.
+ * The options without the id of the newest checkpoint, for a run that continues from it (`getState` gives such a
+ * config). The engine takes any id as a request to replay, and would run finished calls again.
  */
 export async function withoutHeadId<Options extends ConfigurableOptions>(
   graph: Resumable,

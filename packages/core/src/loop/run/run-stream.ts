@@ -2,8 +2,8 @@ import { IterableReadableStream } from "@langchain/core/utils/stream";
 import type { RunNote } from "./run-thread-claim.ts";
 
 /**
- * The stream of a run as callers get it. Leaving it in whatever way (a `break`, a cancelled reader, a
- * closed connection) stops the run; the engine alone would go on in the background.
+ * The stream of a run for callers. Leaving it (a `break`, a cancelled reader, a closed connection) stops the run; the
+ * engine alone would continue in the background.
  */
 export class RunStream extends IterableReadableStream<unknown> {
   readonly #stop: AbortController;

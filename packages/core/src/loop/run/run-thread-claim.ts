@@ -37,7 +37,7 @@ export class RunThreadClaim {
   private readonly ended: Promise<void>;
   private end = (): void => {};
 
-  /** A claim that is not `own` belongs to a run around this one, or to the caller, who gives it back. */
+  /** A claim that is not `own` belongs to an enclosing run, or to the caller, who releases it. */
   constructor(
     private readonly claim: ThreadClaim,
     private readonly own: boolean,
@@ -73,20 +73,20 @@ export class RunThreadClaim {
     this.end();
   }
 
-  /** Resolves when the thread is free again: the engine may still be storing what it did. */
+  /** Resolves when the thread is free: the engine may still be storing results. */
   async whenFree(): Promise<void> {
     if (!this.own) return;
     if (!this.begun) await this.release();
     await this.ended;
   }
 
-  /** The error of a run: that the claim was lost counts more than what came of it. */
+  /** The error of a run. A lost claim replaces the error that followed from it. */
   reason(error: unknown): unknown {
     return lossOf(this.claim) ?? error;
   }
 }
 
-/** The claim that was taken for the run of these options, while nobody runs it. */
+/** The claim taken for the run of these options, until a run uses it. */
 export function claimToBegin(options: ClaimedOptions | undefined): RunThreadClaim | undefined {
   const claim = options?.configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
   const run = claim && runs.get(claim);

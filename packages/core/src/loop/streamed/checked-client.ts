@@ -1,8 +1,8 @@
 /**
- * Clients of providers whose streamed replies are checked, event by event, before the client makes a message of them.
+ * Clients of providers with a check of each streamed event, before the client makes a message of the events.
  *
- * A client is seen through an object that has it as its prototype, so the caller's own is not changed. The methods are
- * LangChain's; where one has another name there is no check.
+ * The view of a client is an object with the client as its prototype, so the caller's object is not changed. The
+ * methods are LangChain's; a client that names them differently is not checked.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
  * Models whose streamed replies are put together in linear time.
  *
- * A model is seen through an object that has it as its prototype, so the caller's own is not changed. What LangChain's
- * base class does runs on the view; methods of the model's own classes run on the model itself, which may have private fields.
+ * The view of a model is an object with the model as its prototype, so the caller's object is not changed. Methods of
+ * LangChain's base class run on the view; methods of the model's own classes run on the model itself, which may have
+ * private fields.
  */
 import type { BoundModel } from "../providers/model-source.ts";
 import { type StreamArguments, wholeStream } from "./whole-stream.ts";
@@ -41,7 +42,7 @@ export function foldedStream(model: Model, self?: Model): (...given: unknown[]) 
   };
 }
 
-/** The prototypes up to that of LangChain's base class; undefined where it is not among them. */
+/** The prototypes below LangChain's base class; undefined if the model does not extend it. */
 function ownClasses(model: Model): object[] | undefined {
   const own: object[] = [];
   for (let at = Object.getPrototypeOf(model); at !== null; at = Object.getPrototypeOf(at)) {

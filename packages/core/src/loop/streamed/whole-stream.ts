@@ -12,11 +12,11 @@ interface RunManager {
   readonly runId: string;
 }
 
-/** The request, its options and who listens: what LangChain calls `_streamResponseChunks` with. */
+/** The arguments of LangChain's `_streamResponseChunks`: the request, its options and the listeners. */
 export type StreamArguments = readonly [unknown, { readonly signal?: AbortSignal }?, RunManager?];
 
 /**
- * One chunk for each completion, when the stream has ended. Listeners hear of the pieces from the client. Without a
+ * One chunk for each completion, when the stream has ended. The client reports the pieces to listeners. Without a
  * listener the caller wants the pieces, and gets them.
  */
 export async function* wholeStream(

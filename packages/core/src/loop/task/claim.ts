@@ -1,4 +1,4 @@
-/** The right to write to a thread, held by one run at a time: what a saver must offer, and what the loop asks. */
+/** The right to write to a thread, held by one run at a time: the contract with savers, and the checks of the loop. */
 import { checkDurations } from "../../duration.ts";
 import type { TaskConfig } from "../../engine/engine.ts";
 import { ConfigurationError, DeepwrightError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 export interface ThreadClaimOptions {
   /** Behaviour while another run holds the thread: wait in line, or fail with THREAD_BUSY. */
   readonly mode: "queue" | "refuse";
-  /** Seconds after which the claim of a dead process is void; that of a living one is renewed. */
+  /** Seconds after which the claim of a dead process expires; a living process renews its claim. */
   readonly ttl?: number;
 }
 
@@ -42,7 +42,7 @@ export function canClaim(saver: unknown): saver is ClaimingSaver {
 const MODES = new Set<unknown>(["queue", "refuse"]);
 const KEYS = new Set(["mode", "ttl"]);
 
-/** `checkpointer: true` is that of the graph around the agent, which shows in its first run. */
+/** With `checkpointer: true` the saver is the enclosing graph's; it is known in the first run. */
 export function claimSettings(option: unknown, checkpointer: unknown): ThreadClaimOptions | undefined {
   if (option === undefined || option === null) return undefined;
   const { mode, ttl } = option as { mode?: unknown; ttl?: unknown };
@@ -78,15 +78,15 @@ export function setOuterClaim(claim: ThreadClaim, outer: ThreadClaim): void {
   outerClaims.set(claim, outer);
 }
 
-/** The claims of a run: its own first, then those of the runs it is part of. */
+/** The claims of a run: its own first, then those of enclosing runs. */
 export function* claimsIn(configurable: Record<string, unknown> | undefined): Generator<ThreadClaim> {
   let claim = configurable?.[CLAIM_KEY] as ThreadClaim | undefined;
   for (; claim !== undefined; claim = outerClaims.get(claim)) yield claim;
 }
 
 /**
- * Asked before whatever the run does to the world: a process that slept while another took its thread
- * must do nothing more. Nothing without a claim.
+ * Call it before every outside effect of the run: a process that slept while another took its thread must do nothing
+ * more. Does nothing without a claim.
  */
 export async function checkClaim(config: TaskConfig): Promise<void> {
   for (const claim of claimsIn(config.configurable))

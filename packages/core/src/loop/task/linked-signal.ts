@@ -8,9 +8,9 @@ export interface LinkedSignal {
 const UNLINKED: LinkedSignal = { signal: undefined, release: () => undefined };
 
 /**
- * The engine listens to the signal it is given and never stops: on one that outlives the run this would add up. A
- * signal of its own is dropped with all who listen to it. Node warns of many listeners on one signal, so each run
- * listens to a view of it.
+ * The engine adds listeners to a signal and never removes them; on a signal that outlives the run they would add up. A
+ * signal for one run is dropped with its listeners. Node warns of many listeners on one signal, so each run gets its
+ * own view of it.
  */
 export function linkedSignal(signal: AbortSignal | undefined): LinkedSignal {
   if (signal === undefined) return UNLINKED;

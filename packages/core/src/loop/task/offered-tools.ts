@@ -1,4 +1,4 @@
-/** Tools a middleware offered for one turn: known to the calls of that turn and to nobody else. */
+/** Tools that a middleware offered for one turn: only the calls of that turn know them. */
 import type { AIMessage } from "@langchain/core/messages";
 import type { TaskConfig } from "../../engine/engine.ts";
 import type { Loop } from "../contract/loop.ts";
@@ -25,7 +25,7 @@ export function rememberTools(
   if (turns.size > REMEMBERED_TURNS) turns.delete(turns.keys().next().value as string);
 }
 
-/** Undefined in another process than the one that made the offer. */
+/** Undefined in a process that did not make the offer. */
 export function offeredTools(loop: Loop, config: TaskConfig, message: AIMessage): Tools | undefined {
   return byMessage.get(message) ?? byId.get(loop)?.get(turnKey(config, message));
 }

@@ -12,7 +12,7 @@ export class RunEnded extends GraphBubbleUp {
   }
 }
 
-/** Ends the run of the task, also where a middleware catches what is thrown here. */
+/** Ends the run of the task, even if a middleware catches the error thrown here. */
 export function endRunWith(task: StageTask, outcome: Outcome): never {
   task.end?.(outcome);
   throw new RunEnded(outcome);

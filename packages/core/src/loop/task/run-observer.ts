@@ -1,4 +1,4 @@
-/** Where the loop lets somebody watch: around runs, requests and calls. Without an observer in the tree nothing is done. */
+/** Observers around runs, requests and calls. Without an observer in the tree they cost nothing. */
 import type { AIMessage, BaseMessage, ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { treeOf } from "../../backends/run-tree.ts";
@@ -8,12 +8,12 @@ import type { Outcome } from "../messages/outcome.ts";
 export interface ObservedRun {
   /** The agent's; absent where it has none. */
   readonly name: string | undefined;
-  /** A graph that is not ours: the observer sees nothing of what happens inside. */
+  /** A graph that is not ours: the observer sees nothing inside it. */
   readonly isForeign?: boolean;
 }
 
 export interface ObservedAsk {
-  /** The model as it is asked, with whatever is bound to it. */
+  /** The model with its bound tools and options. */
   readonly model: unknown;
   /** The system message first, if there is one. */
   readonly messages: readonly BaseMessage[];
@@ -23,7 +23,7 @@ export interface ObservedAsk {
 
 export interface ObservedCall {
   readonly call: ToolCall;
-  /** The agent has such a tool; otherwise the name is the model's invention. */
+  /** The agent has this tool; otherwise the model invented the name. */
   readonly isKnown: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Configured {
   readonly configurable?: Record<string, unknown>;
 }
 
-/** Each method does what it is handed, exactly once, and gives back or throws what came of it. */
+/** Each method calls its callback exactly once, and returns or throws the callback's result. */
 export interface RunObserver {
   run<Config extends Configured, Chunk>(
     run: ObservedRun,

@@ -29,7 +29,7 @@ export function runtimeFor(
 const parsedContexts = new WeakMap<object, WeakMap<object, unknown>>();
 const NO_CONTEXT = Object.freeze({});
 
-/** Parsed once per schema and context object; without a schema the caller's context as it is. */
+/** Parsed once per schema and context object; without a schema the caller's context, unchanged. */
 function contextFor(middleware: AgentMiddleware | undefined, given: unknown): unknown {
   const context = given ?? NO_CONTEXT;
   const schema = middleware?.contextSchema as unknown;
@@ -42,7 +42,10 @@ function contextFor(middleware: AgentMiddleware | undefined, given: unknown): un
   return bySchema.get(schema);
 }
 
-/** The caller's context with the defaults of the agent's schema; what it does not name is for middleware. */
+/**
+ * The caller's context with the defaults of the agent's schema. Keys that the schema does not have are kept for
+ * middleware.
+ */
 export function agentContext(schema: unknown, given: unknown): unknown {
   if (typeof schema !== "object" || schema === null || !isInteropZodSchema(schema)) return given;
   const context = typeof given === "object" && given !== null ? given : NO_CONTEXT;

@@ -30,7 +30,7 @@ export class StateDraft {
     const template = this.loop.state.channels[key] as BaseChannel;
     const value = readChannel(this.config, key);
     const copy = template.fromCheckpoint(value as never) as BaseChannel;
-    // Untracked channels start empty; what they hold in this run is a value like any other.
+    // Untracked channels start empty; later their value is like any other.
     if (value !== undefined && !copy.isAvailable()) copy.update([value]);
     return copy;
   }

@@ -36,7 +36,10 @@ interface Entry {
 export class SubagentControl {
   readonly #working = new Map<string, Entry>();
 
-  /** The subagent's call gets a result that says so; the run goes on. False: no such subagent works here now. */
+  /**
+   * Stops a subagent. Its call gets a result that says so, and the run continues. False: no such subagent works here
+   * now.
+   */
   stop(namespace: string): boolean {
     const entry = this.#working.get(namespace);
     entry?.stopping.abort(new SubagentStopped());

@@ -1,4 +1,4 @@
-/** Turning what hooks, tools and callers return into writes to channels. */
+/** Turns the return values of hooks, tools and callers into writes to channels. */
 import { Command, END, isCommand, Overwrite, ParentCommand, Send } from "@langchain/langgraph";
 import { branchTo, TASKS, type Write } from "../../engine/engine.ts";
 import { APPROVALS } from "../approval-rules/approval-memory.ts";
@@ -6,7 +6,10 @@ import { APPROVAL_NODE, hasNode, type Loop, TOOLS_NODE } from "../contract/loop.
 import { coerceMessages } from "../messages/messages.ts";
 import { overwritten } from "../messages/overwrite.ts";
 
-/** Only keys of the state are written, and none in which decisions of people stand; messages get ids before anything is serialised. */
+/**
+ * Writes only keys of the state, without the keys that hold decisions of people. Messages get ids before anything is
+ * serialised.
+ */
 export function updateWrites(
   loop: Loop,
   update: Record<string, unknown> | readonly (readonly [string, unknown])[],
@@ -51,7 +54,7 @@ function sendRoute(send: Send): Write {
   return target instanceof Send ? [TASKS, target] : [branchTo(target), null];
 }
 
-/** Only the approval node says what a person decided: what a command brings along of that is dropped. */
+/** Drops decisions of people from a command: only the approval node writes those. */
 export function withoutDecisions(send: Send): Send | string {
   if (send.node === APPROVAL_NODE) return APPROVAL_NODE;
   if (send.node !== TOOLS_NODE) return send;
