@@ -13,7 +13,7 @@ import { lowered, RUN_BUDGET_KEY } from "./run-budget.ts";
 import { addByAgent } from "./usage.ts";
 
 export interface BudgetSettings {
-  /** Undefined: the agent has no budget of its own, but counts towards that of a run around it. */
+  /** Undefined: the agent has no budget of its own, but counts towards the budget of an enclosing run. */
   readonly limits: Limits | undefined;
   readonly factsOf: (outgoing: Outgoing) => CallFacts;
 }

@@ -11,7 +11,7 @@ import { type Hold, Ledger, type Need, type Refusal, type StoredUsage } from "./
 import { costOf, type ModelPrice } from "./prices.ts";
 import { agentUsages, ofModel, usageOfReply } from "./usage.ts";
 
-/** The channel in which a thread remembers what its run has used. */
+/** The channel with the usage of the thread's run. */
 export const USED = "_budget";
 
 /** Facts about a call that are known before it is made. */
@@ -19,7 +19,7 @@ export interface CallFacts {
   /** The model, as its provider calls it. */
   readonly model: string;
   readonly inputTokens: number;
-  /** The most the reply may have; undefined when nobody says. */
+  /** Most tokens of the reply; undefined if unknown. */
   readonly maxOutputTokens?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface Refusal {
   readonly allowed: number;
   /** Least need of the refused call; undefined where it is one, or does not apply. */
   readonly needed?: number;
-  /** The agent whose budget it is. */
+  /** The path of the agent that has the budget. */
   readonly owner: readonly string[];
 }
 
@@ -103,7 +103,7 @@ export class Ledger {
     return this.#limits !== undefined;
   }
 
-  /** Whether somebody set a limit on what may be spent. */
+  /** Whether any budget of the tree limits cost. */
   get limitsCost(): boolean {
     return this.#chain().some((ledger) => ledger.#limits !== undefined && ledger.#limits.maxCost < Infinity);
   }
@@ -119,7 +119,7 @@ export class Ledger {
     return priceOf(model, stated);
   }
 
-  /** Takes over what the thread says was used before in this run; only the first time. */
+  /** Takes over the usage that the thread stored for this run; only the first time. */
   adopt(stored: StoredUsage | undefined): void {
     if (this.#adopted) return;
     this.#adopted = true;
@@ -220,7 +220,7 @@ export class Ledger {
     this.#reservedCost += sign * need.cost;
   }
 
-  /** Why the call cannot be made, whatever those in flight turn out to use. */
+  /** The reason why the call cannot be made even if calls in flight use nothing; otherwise undefined. */
   #refusal({ inputTokens, inputCost }: Need): Refusal | undefined {
     if (this.#limits === undefined) return undefined;
     const { maxTokens, maxCost, maxSteps, maxSeconds } = this.#limits;
@@ -236,7 +236,7 @@ export class Ledger {
     return undefined;
   }
 
-  /** One refusal is the end for all: what is left would not be enough for the work it was refused to. */
+  /** One refusal ends the whole run: the rest of the budget would not be enough for the refused work. */
   #refuse(need: Need): Refusal {
     const refusal = this.#refusal(need) as Refusal;
     this.#refused = refusal.limit;

@@ -4,7 +4,7 @@ import { checkDurations } from "../duration.ts";
 import { ConfigurationError } from "../errors.ts";
 import type { ModelPrice, ModelPrices } from "./prices.ts";
 
-/** Over a run with all the runs inside it. null means absent; what is absent has no limit. */
+/** Limits over a run with all runs inside it. null means absent; an absent field has no limit. */
 export interface Budget {
   /** Tokens in and out, as providers report them. */
   readonly maxTokens?: number | null;
@@ -14,7 +14,7 @@ export interface Budget {
   readonly maxSteps?: number | null;
   /** Wall-clock time in which the run is at work; waiting for a person does not count. */
   readonly maxSeconds?: number | null;
-  /** Prices by the name of a model, before the built-in ones. */
+  /** Prices by model name. They come before the built-in prices. */
   readonly prices?: ModelPrices | null;
 }
 

@@ -6,7 +6,7 @@ import type { Messages } from "../loop/messages/messages.ts";
 import { endRunWith } from "../loop/task/run-ended-error.ts";
 import { type Repetition, repetitionIn } from "./repetition.ts";
 
-/** The channel with the last message that is not looked at: it is of an earlier run, or of one that was ended. */
+/** The channel with the id of the last message to skip: it belongs to an earlier run, or to one that was ended. */
 export const LOOKED_THROUGH = "_loop";
 
 export interface LoopLimits {
@@ -34,7 +34,7 @@ export function createLoopStages(settings: LoopSettings): Stages {
   };
 }
 
-/** Turns before a new message do not count, also those of a history that the caller hands in with it. */
+/** Turns before a new message do not count, nor do turns of a history that the caller passes with it. */
 function lookFrom(thread: readonly BaseMessage[], task: StageTask): void {
   const last = thread.findLast((message) => AIMessage.isInstance(message))?.id;
   if (last !== undefined) task.write(LOOKED_THROUGH, last);

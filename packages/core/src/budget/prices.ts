@@ -12,7 +12,7 @@ export interface ModelPrice {
   readonly cacheRead?: number;
   /** Input that was written to the cache; absent: as `input`. */
   readonly cacheWrite?: number;
-  /** Other prices for a whole request whose input has more than so many tokens. */
+  /** Prices of a whole request with more input tokens than this. */
   readonly above?: Omit<ModelPrice, "above"> & { readonly inputTokens: number };
 }
 

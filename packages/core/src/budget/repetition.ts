@@ -1,9 +1,9 @@
 /**
- * Whether a thread goes round in circles: the last turns are the same calls with the same results as those before.
+ * Detects a thread that repeats itself: the last turns have the same calls and the same results as those before.
  *
- * A turn counts as the same only when calls, arguments and results are: asking again for something that changes is
- * progress, and so is doing the same with other arguments. Words beside calls do not matter; of a turn without calls
- * they are all there is.
+ * A turn counts as the same only if calls, arguments and results are the same. Asking again for something that changes
+ * is progress, and so are other arguments. Text beside calls does not count; a turn without calls is compared by its
+ * text.
  */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import type { Messages } from "../loop/messages/messages.ts";
@@ -119,7 +119,7 @@ interface Signature {
   readonly results: number;
   /** Calls or text of the round. */
   readonly calls: string;
-  /** The same with what came back; hashed when it matters, since results may be long. */
+  /** The turn with its results; computed when needed, because results may be long. */
   whole?: string;
 }
 

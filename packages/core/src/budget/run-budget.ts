@@ -1,4 +1,4 @@
-/** Limits that a single run is begun with. They only lower those of the agent. */
+/** Limits of a single run. They only lower the limits of the agent. */
 import { ConfigurationError } from "../errors.ts";
 import { type Limits, limitsOf } from "./limits.ts";
 
@@ -18,7 +18,7 @@ export function lowered(limits: Limits | undefined, given: unknown): Limits | un
   };
 }
 
-/** Undefined: the run has none. Prices are refused: who begins a run could make it look cheap. */
+/** Undefined: the run has no limits. Prices are refused: a caller could make the run look cheap. */
 export function limitsOfRun(given: unknown): Limits | undefined {
   const hasPrices = typeof given === "object" && given !== null && "prices" in given;
   if (!hasPrices) return limitsOf(given);

@@ -62,8 +62,8 @@ export function agentUsages(agents: UsageByAgent): AgentUsage[] {
 }
 
 /**
- * Usage of one reply. `inputEstimate` replaces the input of a provider that reports nothing: a call is never free
- * only because nobody counted.
+ * Usage of one reply. `inputEstimate` replaces the input of a provider that reports nothing, so that no call counts as
+ * free.
  */
 export function usageOfReply(reply: AIMessage, price: ModelPrice | undefined, inputEstimate: number): Usage {
   const counted = reported(reply) ?? estimated(reply, inputEstimate);
@@ -88,7 +88,7 @@ function reported({ usage_metadata: usage }: AIMessage): Usage | undefined {
   const cacheReadTokens = count(cache_read);
   const cacheWriteTokens = count(cache_creation);
   const cached = cacheReadTokens + cacheWriteTokens;
-  // Some report what came from a cache beside the rest.
+  // Some providers report cached tokens beside the other input tokens.
   const inputTokens = cached > usage.input_tokens ? usage.input_tokens + cached : usage.input_tokens;
   const total = count(usage.total_tokens);
   // Some leave the reasoning out of the output, but not out of the total.

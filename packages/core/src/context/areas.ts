@@ -1,4 +1,4 @@
-/** Where the harness keeps what it moved out of a conversation, and under which names. */
+/** The places and names of files that the harness moved out of a conversation. */
 import type { BackendProtocol, OperationOptions } from "../backends/backend.ts";
 import { type Area, areasDirectory } from "../backends/harness-areas.ts";
 import { asHarness } from "../backends/harness-call.ts";
@@ -18,8 +18,8 @@ const DEVICE = /^(?:con|prn|aux|nul|conin|conout|com\d|lpt\d)$/i;
 const KEPT_CHARACTERS = 60;
 
 /**
- * One segment of a path, of letters, digits, `-` and `_`, at most 80 of them. An id that is no such name gets one
- * with a hash, so that ids which look alike afterwards stay apart.
+ * One segment of a path, of letters, digits, `-` and `_`, at most 80 characters. Any other id gets a hash appended, so
+ * that similar ids stay apart.
  */
 export function safeName(id: string): string {
   if (SAFE.test(id) && !DEVICE.test(id)) return id;

@@ -17,7 +17,7 @@ export function marksOf(message: BaseMessage): Fields | undefined {
   return typeof marks === "object" && marks !== null ? (marks as Fields) : undefined;
 }
 
-/** The changes that add to what stages remember in a message. */
+/** The changes that add marks of stages to a message. */
 export function withMarks(message: BaseMessage, marks: Fields): Fields {
   const known = marksOf(message);
   return { additional_kwargs: { ...message.additional_kwargs, [MARKS]: { ...known, ...marks } } };

@@ -38,7 +38,7 @@ export async function saveText(
     return await keepAt(backend, task, place, text);
   } catch (error) {
     if (task.signal?.aborted || (error !== null && isGraphBubbleUp(error))) throw error;
-    // Whatever is broken there, the words of a stranger's infrastructure are not for the model.
+    // Errors of an unknown backend may hold private details, so the model does not get their text.
     return { error: "the files cannot be reached" };
   }
 }

@@ -4,7 +4,10 @@ import type { StageTask } from "../loop/contract/stages.ts";
 
 const updates = new WeakMap<StageTask, FilesUpdate>();
 
-/** They reach the state with what the task writes; those of several stages of one task together. */
+/**
+ * The updates reach the state together with the task's other writes. Updates of several stages of one task are
+ * combined.
+ */
 export function writeFilesUpdate(task: StageTask, update: FilesUpdate | null | undefined): void {
   if (!update) return;
   const all = { ...updates.get(task), ...update };

@@ -1,4 +1,4 @@
-/** Text for the model when a memory file is not as it was shown. */
+/** Text for the model about a memory file that changed since the model saw it. */
 import { lineDifference } from "../text/line-difference.ts";
 import { delimited, harmless, named } from "./delimit.ts";
 import { isMissing, isSame, type MemoryFile, shownText } from "./memory-file.ts";

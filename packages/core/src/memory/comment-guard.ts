@@ -10,8 +10,8 @@ export interface Guarded {
 }
 
 /**
- * Puts the comments in place of what stands for them. Each is one edit of exact text, so what others changed
- * meanwhile is left alone; an edit that fails leaves the file as it is, and the comment counts as lost.
+ * Puts the comments back in place of their stand-ins. Each is one edit of exact text, so changes by others stay. If an
+ * edit fails, the file stays as it is, and the comment counts as lost.
  */
 export async function restoreComments(
   backend: BackendProtocol,

@@ -1,9 +1,9 @@
 /**
  * Comments in memory files: `<!-- … -->` outside code blocks.
  *
- * They are marks that programs leave for themselves, so the model is shown a short stand-in for each one. The
- * stand-in names the comment by its content: who writes the shown text back writes the stand-in back, and it
- * can be turned into the comment again, whatever else changed meanwhile.
+ * Programs leave these marks for themselves, so the model sees a short stand-in for each. The stand-in names the
+ * comment by its content. So when the model writes the shown text back, the stand-in can be turned into the comment
+ * again, even after other changes.
  */
 import { textHash } from "../text/text-hash.ts";
 
@@ -16,7 +16,7 @@ export interface Comment {
 
 const STAND_IN = /<!-- kept [0-9a-f]{8} -->/g;
 
-/** In order. One that is never closed is no comment. Linear in the text. */
+/** Comments in order. A comment without an end does not count. Linear in the text. */
 export function commentsIn(text: string): readonly Comment[] {
   const found: Comment[] = [];
   let start = text.indexOf("<!--");
@@ -42,7 +42,7 @@ interface Span {
   readonly end: number;
 }
 
-/** A code block between fences; one that is not closed reaches to the end. */
+/** A code block between fences; without a closing fence it reaches to the end. */
 function nextFence(text: string, from: number): Span | undefined {
   const opening = /^ {0,3}(`{3,}|~{3,})/gm;
   opening.lastIndex = from;
@@ -81,7 +81,10 @@ export interface Repair {
   readonly comment: string;
 }
 
-/** How to undo that somebody wrote the shown text back. `known` are the comments of the text before. */
+/**
+ * The edits that put comments back after the shown text was written to the file. `known` are the comments of the text
+ * before.
+ */
 export function repairsOf(text: string, known: readonly string[]): readonly Repair[] {
   const written = new Set(text.match(STAND_IN) ?? []);
   if (written.size === 0) return [];

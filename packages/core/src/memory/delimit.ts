@@ -2,13 +2,13 @@
 import { showPath } from "../paths.ts";
 import { normalizeLineEnds } from "../text/lines.ts";
 
-/** The beginning of a tag that opens or closes what the harness says. */
+/** The start of a tag that opens or closes text of the harness. */
 const OWN_TAG = /<(?=[\s/]*(?:memory_|system|workspace_|untrusted_))/gi;
-/** Characters that show nothing, or make text read differently from what it is. */
+/** Characters that are invisible, or change how text reads. */
 const UNSEEN =
   /[^\P{Cc}\n\t]|\p{Bidi_Control}|[\u00ad\u200b\u2028\u2029\u2060-\u2064\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
-/** The content between tags; nothing in it can close them. All but the few characters above stays as it is. */
+/** The content between tags; nothing in it can close them. Only the few characters above are changed. */
 export function delimited(tag: string, path: string, content: string): string {
   const text = harmless(content);
   return `<${tag} path="${attribute(path)}">\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${tag}>`;

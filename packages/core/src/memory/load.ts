@@ -1,4 +1,4 @@
-/** Reads memory files from a backend: what is not there is no problem, what cannot be read is one. */
+/** Reads memory files from a backend. A missing file is no problem; a file that cannot be read is one. */
 import { errorCode } from "../backends/adapt/adapt-errors.ts";
 import type {
   BackendProtocol,
@@ -21,7 +21,7 @@ export async function downloadTexts(
   return Promise.all(paths.map((path, i) => textOf(backend, path, responses[i], options)));
 }
 
-/** The first page of each file: what is read has an end, however large the file is. */
+/** The first page of each file, so that a large file costs no more. */
 export function readPages(
   backend: BackendProtocol,
   paths: readonly string[],
@@ -30,7 +30,7 @@ export function readPages(
   return Promise.all(paths.map((path) => readPage(backend, path, options)));
 }
 
-/** A transfer knows few reasons and no encodings: what it does not give as UTF-8 is read as a file. */
+/** A transfer reports few reasons and no encodings: content that is not UTF-8 is read as a file instead. */
 function textOf(
   backend: BackendProtocol,
   path: string,

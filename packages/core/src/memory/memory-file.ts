@@ -1,4 +1,4 @@
-/** A memory file as it was when it was read, and how much of it is shown. */
+/** A memory file as it was read, and how much of it is shown. */
 
 import { countLines } from "../text/lines.ts";
 import { textHash } from "../text/text-hash.ts";
@@ -9,7 +9,7 @@ import { harmless } from "./delimit.ts";
 /** Kept in the state of the thread. Without `text`, `mark` and `problem`: it is not there. */
 export interface MemoryFile {
   readonly path: string;
-  /** The beginning of the file as it is; absent where it could not be read, or is not needed any more. */
+  /** The start of the file's text; absent if it could not be read, or is no longer needed. */
   readonly text?: string;
   /** Whether the file goes on behind `text`. */
   readonly goesOn?: boolean;
@@ -21,9 +21,9 @@ export interface MemoryFile {
   readonly problem?: string;
   /** Found where the agent works; not a source. */
   readonly nested?: boolean;
-  /** The prompt says not to change it. */
+  /** The prompt tells the model not to change it. */
   readonly readOnly?: boolean;
-  /** Nobody has vouched for its content: it stands outside the system prompt, as data. */
+  /** The source is not trusted: the content is outside the system prompt, as data. */
   readonly untrusted?: boolean;
 }
 
@@ -58,7 +58,7 @@ export function knownComments(file: MemoryFile): readonly string[] {
   return file.comments ?? commentsIn(file.text ?? "").map(({ text }) => text);
 }
 
-/** Facts to remember about a file whose text is not needed again. */
+/** The stored facts about a file whose text is not needed again. */
 export function withoutText({ text, goesOn, ...file }: MemoryFile): MemoryFile {
   const comments = commentsIn(text ?? "").map((comment) => comment.text);
   return comments.length === 0 ? file : { ...file, comments };

@@ -56,7 +56,7 @@ export interface MemoryStagesOptions {
   readonly sectionFor: (window: number | undefined) => SectionOptions;
 }
 
-/** The options for one window, and what the prompt said with them. */
+/** The options for one window, and the prompt made with them. */
 interface Sized extends MemoryStagesOptions {
   readonly section: SectionOptions;
   readonly sayings: WeakMap<LoadedMemory, WeakMap<ReadonlySet<string>, string>>;
@@ -141,7 +141,7 @@ function sameSources(one: readonly string[], other: readonly string[]): boolean 
   return one.length === other.length && one.every((source, i) => source === other[i]);
 }
 
-/** Somebody took back that they vouch for what stands in the prompt. */
+/** Whether the caller no longer trusts a file that the prompt contains. */
 function hasLostTrust({ files }: LoadedMemory, { isUntrusted }: MemoryStagesOptions): boolean {
   return files.some(
     (file) => file.text !== undefined && !file.untrusted && !file.goesOn && isUntrusted(file, file.text),
@@ -216,7 +216,7 @@ function tellData({ task }: Visit, thread: Messages, text: string): void {
   task.remind({ id: `memory-${textHash(`${after}\n${text}`)}`, after, text, isData: true });
 }
 
-/** The prompt changes at a compaction anyway: it says what holds now. */
+/** A compaction changes the prompt anyway, so it gets the present content. */
 function refresh(
   visit: Visit,
   keys: MemoryKeys,
@@ -288,7 +288,7 @@ function emptyDirectories(empty: Set<string>, turn: LastTurn, base: string): Set
 const HINT =
   "\n`<!-- kept … -->` only stands for a comment in what you were shown. Read the file, then use its exact text.";
 
-/** An edit made from the shown text does not match where a comment is: the error says why. */
+/** An edit made from the shown text does not match at a comment. The hint tells the model why. */
 function withHint(message: ToolMessage, call: ToolCall): ToolMessage {
   const { old_string } = (call.args ?? {}) as { old_string?: unknown };
   if (call.name !== "edit_file" || message.status !== "error" || typeof message.content !== "string")

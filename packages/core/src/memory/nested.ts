@@ -12,14 +12,14 @@ export const RULE_FILES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"] as const;
 /** Tools whose argument is a file in the directory, and tools whose argument is the directory. */
 const FILE_TOOLS = new Set(["read_file", "write_file", "edit_file", "delete"]);
 const DIRECTORY_TOOLS = new Set(["ls", "glob", "grep"]);
-/** Code of others: what it says is no rule here. */
+/** Directories with other people's code: their files are not rules here. */
 const FOREIGN = new Set(["node_modules", "site-packages", ".git", ".deepwright"]);
 /** Directories of the harness: results of tools, not rules. */
 const ASIDE = ["/large_tool_results", "/conversation_history"];
 
 /** Events since the model's last reply. */
 export interface LastTurn {
-  /** Somebody else spoke, or nobody yet: a run begins. */
+  /** True at the start of a run: the last message is not the model's, or there is none. */
   readonly isStart: boolean;
   /** Calls that were answered without an error. */
   readonly done: readonly ToolCall[];

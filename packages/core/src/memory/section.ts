@@ -39,7 +39,7 @@ export function memorySection(
   return parts.join("\n");
 }
 
-/** The files that nobody has vouched for, for a place outside the system prompt; `""`: there are none. */
+/** The untrusted files, for a place outside the system prompt; `""` without any. */
 export function dataSection(
   files: readonly MemoryFile[],
   visible: ReadonlySet<string>,

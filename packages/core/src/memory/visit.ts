@@ -24,7 +24,7 @@ import {
 import { findRules } from "./nested.ts";
 import { fileBlock, problemWords, reminderLimit, reminderTokens, type SectionOptions } from "./section.ts";
 
-/** In the state: what the system prompt says. Stored once, and anew at each compaction. */
+/** The stored memory part of the system prompt. Stored once, and again at each compaction. */
 export interface LoadedMemory {
   /** As they were given. */
   readonly sources: readonly string[];
@@ -42,7 +42,7 @@ export interface Announcement {
   readonly words: string;
 }
 
-/** Whether nobody has vouched for a file with this text. */
+/** Whether a file with this text is untrusted. */
 export type IsUntrusted = (file: Pick<MemoryFile, "path" | "nested">, text: string) => boolean;
 
 export interface Visit {
@@ -79,7 +79,7 @@ function pathsOf({ backend }: Visit, sources: readonly string[]): ReadonlySet<st
   return new Set(sources.flatMap((source) => canonicalPath(source, { base }).path ?? []));
 }
 
-/** `byAgent`: what changed may have been changed by calls of the agent, which must not cost comments. */
+/** `byAgent`: calls of the agent may have made the changes. They must not remove comments. */
 export async function changedFiles(
   visit: Visit,
   known: readonly MemoryFile[],
@@ -133,7 +133,7 @@ async function guarded(visit: Visit, read: ReadFile, comments: readonly string[]
   return file;
 }
 
-/** Rules of directories nobody looked into yet. A copy of known content is not announced. */
+/** Rules of directories that the agent enters for the first time. A copy of known content is not announced. */
 export async function newRules(
   visit: Visit,
   directories: readonly string[],
@@ -158,7 +158,7 @@ function ruleWords({ visible, section }: Visit, file: MemoryFile): string {
   return file.untrusted ? block : `Rules for work in ${named(parentPath(file.path))}:\n${block}`;
 }
 
-/** One reminder for all of it: what does not fit is named. */
+/** One reminder for all announcements; files that do not fit are named. */
 export function announcementWords(announcements: readonly Announcement[], section: SectionOptions): string {
   let left = 2 * reminderLimit(section);
   const parts = announcements.map(({ file, words }) => {
@@ -171,8 +171,8 @@ export function announcementWords(announcements: readonly Announcement[], sectio
 }
 
 /**
- * A refreshed prompt: the sources, and the newest of the rules whose messages are gone. The other rules are announced
- * again when the agent returns to their directories.
+ * A new prompt: the sources, and the newest of the rules whose messages are gone. The other rules are announced again
+ * when the agent returns to their directories.
  */
 export function refreshed(now: readonly MemoryFile[], { totalLimit }: SectionOptions): readonly MemoryFile[] {
   let left = Math.min(8_000, totalLimit / 4);

@@ -25,8 +25,8 @@ export interface AgentMemoryMiddlewareOptions {
 }
 
 /**
- * Reads the disk whatever the backend of the agent is. The option `memory`, or `createMemoryMiddleware`, does the
- * same through any backend.
+ * Reads the disk, independent of the agent's backend. The option `memory`, or `createMemoryMiddleware`, does the same
+ * through any backend.
  */
 export function createAgentMemoryMiddleware(
   options: AgentMemoryMiddlewareOptions,

@@ -58,7 +58,7 @@ export function createAsyncSubAgentMiddleware(
   return asyncDelegation(background, checkGraphs("asyncAgents", asyncAgents), systemPrompt ?? undefined);
 }
 
-/** The subagents are checked but for what is theirs alone. */
+/** Checks the subagents, except for their own fields. */
 export function asyncDelegation(
   subAgents: readonly BackgroundSubAgent[],
   graphs: GraphSources,

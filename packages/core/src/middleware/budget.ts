@@ -17,7 +17,7 @@ export type BudgetMiddleware = AgentMiddleware & WithStages;
 
 const usedSchema = z.any();
 
-/** Without a budget of its own an agent still counts towards that of a run around it. */
+/** Without a budget of its own an agent still counts towards the budget of an enclosing run. */
 export function createBudgetMiddleware(budget?: Budget | null): BudgetMiddleware {
   const limits = limitsOf(budget);
   const stages = createBudgetStages({ limits, factsOf });

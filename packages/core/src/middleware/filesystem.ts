@@ -34,7 +34,7 @@ import { createReadFileTool, type ReadFileToolOptions } from "../tools/read-file
 import { createWriteFileTool } from "../tools/write-file.ts";
 import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./inherit.ts";
 
-/** In the order the model sees them, which is part of what providers cache. */
+/** In the order that the model sees. Providers cache this order. */
 const MAKERS = {
   ls: createLsTool,
   read_file: createReadFileTool,
@@ -51,7 +51,7 @@ export type FsToolName = keyof typeof MAKERS;
 
 export const FILESYSTEM_TOOL_NAMES = Object.keys(MAKERS) as readonly FsToolName[];
 
-/** null means absent, except where it says otherwise. */
+/** null means absent, unless a field says otherwise. */
 export interface FilesystemMiddlewareOptions {
   /** Where the files are; default: the state of the thread. */
   readonly backend?: BackendSource | null;
@@ -67,20 +67,20 @@ export interface FilesystemMiddlewareOptions {
   /** Seconds the model may ask of execute at most; default 3600. */
   readonly maxExecuteTimeout?: number | null;
   /**
-   * Paths that may be read and written, in addition to the agent's own permissions. Rules of mode `interrupt` ask
-   * nobody here: give them to the agent.
+   * Paths that may be read and written, in addition to the agent's own permissions. Rules of mode `interrupt` do not
+   * ask a person here: give them to the agent.
    */
   readonly permissions?: PermissionList | null;
   /** Directories the tools may touch; default: all. */
   readonly allowedPrefixes?: readonly string[] | null;
-  /** Gets each canonical path and returns the one to use. The model reads the message of what it throws. */
+  /** Gets each canonical path and returns the path to use. If it throws, the model reads the message of the error. */
   readonly validatePath?: ((path: string) => string) | null;
   /**
    * Tokens above which results of tools and arguments of calls are kept in a file and the model sees a preview;
    * default 20,000, or a quarter of the model's window where that is less. null: never.
    */
   readonly toolTokenLimitBeforeEvict?: number | null;
-  /** The same for what a person says; default 50,000, or half of the window. */
+  /** The same limit for messages of a person; default 50,000, or half of the window. */
   readonly humanMessageTokenLimitBeforeEvict?: number | null;
 }
 
@@ -115,7 +115,7 @@ function permissionsOf({ permissions }: FilesystemMiddlewareOptions): Rules {
   return rules;
 }
 
-/** Media come first: what they hold is neither words nor counted as such. */
+/** Media come first: their content is not text and not counted as such. */
 function stagesOf(
   { systemPrompt }: FilesystemMiddlewareOptions,
   backend: BackendSource,
@@ -217,7 +217,7 @@ function pathWords(workingDirectory: string): string {
   return `You work in \`${showPath(workingDirectory)}\`: relative paths lie there.`;
 }
 
-/** Said when the model can run commands. */
+/** The part of the prompt for agents that can run commands. */
 export const EXECUTION_SYSTEM_PROMPT = `## Commands
 \`execute\` runs a command in a shell. Nobody can answer its questions: use flags that avoid them.
 Each command starts anew: directory and variables do not last. Put paths with spaces in quotes.`;

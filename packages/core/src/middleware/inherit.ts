@@ -16,7 +16,7 @@ export interface AgentDefaults {
   readonly delegation?: AgentDelegation | undefined;
 }
 
-/** Called for a middleware that a user gave in place of a built-in one: it takes over what the user left unset. */
+/** Called for a user's middleware in place of a built-in one: it takes over the options that the user left unset. */
 export interface WithInheritance {
   readonly [INHERIT]?: (defaults: AgentDefaults) => AgentMiddleware;
 }

@@ -16,7 +16,7 @@ export interface LoopDetectionMiddlewareOptions {
   readonly stopAfter?: number | null;
   /** Warning for a cycle of two to five turns, after this many rounds; default 3. */
   readonly noticeAfterRounds?: number | null;
-  /** End of the run for such a cycle, after this many rounds; default 6. */
+  /** Rounds of such a cycle after which the run ends; default 6. */
   readonly stopAfterRounds?: number | null;
 }
 

@@ -21,7 +21,7 @@ import { type AgentDefaults, inheritedBackend, type WithInheritance } from "./in
 
 /** null means absent. */
 export interface MemoryMiddlewareOptions {
-  /** Paths of memory files, shown in this order. Relative ones lie in the backend's working directory. */
+  /** Paths of memory files, shown in this order. Relative paths start at the backend's working directory. */
   readonly sources: readonly string[];
   /** Where the files are; default: the state of the thread. */
   readonly backend?: BackendSource | null;
@@ -34,8 +34,9 @@ export interface MemoryMiddlewareOptions {
   /** Sources that the prompt calls read-only. */
   readonly readOnly?: readonly string[] | null;
   /**
-   * Files that nobody has vouched for are shown as data, outside the system prompt: paths of sources, or a function of a path and
-   * the text there. Rules found in subdirectories are asked about, too; with a list they count as the source above them. Default: none.
+   * Untrusted files are shown as data, outside the system prompt: paths of sources, or a function of a path and its
+   * text. The function is also called for rules found in subdirectories; with a list these count like the source above
+   * them. Default: none.
    */
   readonly untrusted?: UntrustedSources["memory"];
   /** Characters shown of one file; default 32,000, and no more than a fifth of the window. */

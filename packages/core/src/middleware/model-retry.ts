@@ -1,4 +1,4 @@
-/** Asks the model again when it fails in a way that passes, and gives up on one that says nothing. */
+/** Asks the model again after failures that may pass, and stops waiting for a model that sends nothing. */
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { isContextOverflow } from "../context/compaction/overflow.ts";
@@ -13,7 +13,10 @@ import { askWithRetries, type ModelRetry, type RetryPolicy } from "../loop/model
 export interface ModelRetryMiddlewareOptions {
   /** How often one call is made at most, the first time included; default 5. 1: never again. */
   readonly maxAttempts?: number | null;
-  /** The longest single wait; default 60. A provider that asks for more gets no second request: the error says when. */
+  /**
+   * The longest single wait; default 60. If a provider asks for a longer one, the request is not repeated, and the
+   * error names the time.
+   */
   readonly maxWait?: number | null;
   /** The wait before the second attempt, at most; default 0.5. It doubles each time. */
   readonly firstWait?: number | null;
@@ -47,7 +50,7 @@ export function createModelRetryMiddleware(given?: ModelRetryMiddlewareOptions |
   return builtInMiddleware({ name: "ModelRetryMiddleware", stages });
 }
 
-/** Why a model did not answer, read from what its client threw. */
+/** The reason why a model did not answer, read from the error of its client. */
 export function modelFailure(error: unknown): ModelFailure {
   const failure = failureOf(error);
   return isContextOverflow(error) ? { ...failure, kind: "overflow" } : failure;

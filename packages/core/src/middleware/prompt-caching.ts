@@ -1,4 +1,4 @@
-/** Has providers keep the beginning of a request, so that a turn pays only for what is new. */
+/** Makes providers cache the start of a request, so that a turn pays only for its new part. */
 import type { AgentMiddleware } from "langchain";
 import { checkKind, checkNames } from "../check-options.ts";
 import { type PromptCacheSettings, withCacheHints } from "../context/prompt-cache/prompt-cache.ts";
@@ -9,7 +9,7 @@ import { builtInMiddleware } from "../loop/hooks/built-in-middleware.ts";
 
 /** null means absent. */
 export interface PromptCachingMiddlewareOptions {
-  /** How long Anthropic and Bedrock keep what was marked; default "5m". An hour costs more to write. */
+  /** How long Anthropic and Bedrock keep marked content; default "5m". An hour costs more to write. */
   readonly ttl?: CacheTtl | null;
   /** Marks for Anthropic's API; default true. Turn it off for a proxy that refuses `cache_control`. */
   readonly anthropic?: boolean | null;
@@ -24,7 +24,7 @@ export interface PromptCachingMiddlewareOptions {
 
 export type PromptCachingMiddleware = AgentMiddleware & WithStages;
 
-/** Providers that cache by themselves, and those that are not known, get nothing. */
+/** Requests to providers that cache by themselves, and to unknown ones, stay as they are. */
 export function createPromptCachingMiddleware(
   given?: PromptCachingMiddlewareOptions | null,
 ): PromptCachingMiddleware {

@@ -28,11 +28,14 @@ export interface SkillsMiddlewareOptions {
    * have the same name, the later source wins.
    */
   readonly sources: readonly string[];
-  /** Tokens the list in the system prompt may take; what does not fit is shortened, then counted. Default 1800, and no more than a tenth of the window. */
+  /**
+   * Most tokens of the list in the system prompt. Entries that do not fit are shortened, then only counted. Default
+   * 1800, at most a tenth of the window.
+   */
   readonly listTokens?: number | null;
   /**
-   * Skills that nobody has vouched for are listed as data, outside the system prompt: paths of sources, or a function of a
-   * source that is asked whenever its skills are looked at. Default: none.
+   * Untrusted skills are listed as data, outside the system prompt: paths of sources, or a function of a source that is
+   * called whenever its skills are read. Default: none.
    */
   readonly untrusted?: UntrustedSources["skills"];
   /** Gets each warning once; default: they are written to the console. */

@@ -43,7 +43,10 @@ export function introduceTeams(loop: Loop, spec: LoopSpec): void {
   for (const middleware of loop.middleware) (middleware as WithTeam)[TEAM]?.worksFor({ loop, spec });
 }
 
-/** Builds all children now: what is wrong with one is said before any is called. `why` every call needs approval. */
+/**
+ * Builds all children now, so that mistakes are reported before any is called. `why` is the reason for which every call
+ * needs approval.
+ */
 export function buildTeams(loop: Loop, why: string): void {
   for (const middleware of loop.middleware) {
     const team = (middleware as WithTeam)[TEAM];

@@ -24,7 +24,7 @@ export interface TruncateArgsSettings {
 export interface SummarizationMiddlewareOptions {
   /** Model that summarizes; default: the model of the request. */
   readonly model?: string | BaseLanguageModel | null;
-  /** Where the record of what was removed is kept; default: the agent's, or else the state of the thread. */
+  /** The backend for the record of removed messages; default: the agent's, or else the state of the thread. */
   readonly backend?: BackendSource | null;
   /** Any of several; default 85 % of the window. */
   readonly trigger?: ContextSizes | null;
@@ -32,7 +32,7 @@ export interface SummarizationMiddlewareOptions {
   readonly keep?: ContextSize | null;
   /** Replaces our words; the conversation goes where `{messages}` stands, or else behind them. */
   readonly summaryPrompt?: string | null;
-  /** So many tokens of what is removed are read by the summariser, the newest ones; default: all. */
+  /** Most tokens of removed messages that the summariser reads, the newest ones; default: all. */
   readonly trimTokensToSummarize?: number | null;
   /** The directory of the record; default `/conversation_history`, or the harness's own where paths are real. */
   readonly historyPathPrefix?: string | null;

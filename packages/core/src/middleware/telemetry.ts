@@ -17,13 +17,13 @@ export interface TelemetryMiddlewareOptions {
   readonly captureContent?: boolean | null;
   /** Redacts a text after secrets were removed; a function that throws hides the text. */
   readonly redact?: Redact | null;
-  /** Said in every span. */
+  /** Attributes of every span. */
   readonly attributes?: Attributes | null;
 }
 
 export type TelemetryMiddleware = AgentMiddleware & WithStages;
 
-/** Holds for all runs inside those of the agent, also of agents without it. */
+/** Covers all runs inside the agent's runs, also those of agents without it. */
 export function createTelemetryMiddleware(given?: TelemetryMiddlewareOptions | null): TelemetryMiddleware {
   const options = given ?? {};
   checkOptions(options);

@@ -26,7 +26,7 @@ export interface TodoListMiddlewareOptions {
   readonly toolDescription?: string | null;
   /** Todos may have a completion check, which the harness runs; default false. Works in `createDeepAgent` only. */
   readonly checks?: boolean | null;
-  /** How often a run whose checks fail goes on before it ends `unverified`; default 3. */
+  /** How often a run with failed checks continues before it ends as `unverified`; default 3. */
   readonly checkAttempts?: number | null;
   /** Where files of checks are; default: the backend of the agent. */
   readonly backend?: BackendSource | null;
@@ -35,8 +35,8 @@ export interface TodoListMiddlewareOptions {
 type TodosValue = ReducedValue<Todo[], Todo[] | undefined>;
 
 /**
- * Each list replaces the one before; of two in one superstep the later call's counts. The input is optional because
- * LangChain's `createAgent` wants a value for every other one.
+ * Each list replaces the one before; of two in one superstep the later call's wins. The input is optional because
+ * LangChain's `createAgent` requires a value otherwise.
  */
 export const todosValue: TodosValue = new ReducedValue(z.array(todoSchema).default([]), {
   inputSchema: z.array(todoSchema).optional(),

@@ -37,7 +37,7 @@ export interface FindOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `source` is canonical: the directory of one skill, or one with such directories in it. */
+/** `source` is canonical: the directory of one skill, or a directory of such directories. */
 export async function findSkillFiles(
   backend: BackendProtocol,
   source: string,
@@ -65,7 +65,7 @@ function fromChildFiles({ own, files, others }: ChildFiles, source: string): Fou
   return { candidates: isOwnLink ? guesses : sorted([...files, ...guesses]), warnings: [] };
 }
 
-/** Two calls, whatever the number of skills. Links and ignored directories are in the listing only. */
+/** Two calls for any number of skills. Only the listing shows links and ignored directories. */
 async function search(backend: BackendProtocol, source: string, { signal }: FindOptions): Promise<Found> {
   const options = asHarness(signal ? { signal } : {});
   const [listed, globbed] = await Promise.all([
@@ -78,7 +78,7 @@ async function search(backend: BackendProtocol, source: string, { signal }: Find
   const files = (globbed.files ?? []).filter((file) => isChildOf(parentPath(file.path), source));
   const seen = new Set(files.map((file) => file.path));
   const guesses = listed.files
-    // What has no size may be a link that leads somewhere else.
+    // An entry without a size may be a link to another place.
     .filter((file) => file.is_dir || file.size === undefined)
     .map((file) => guess(file.path.replace(/\/$/, "")))
     .filter(({ path }) => !seen.has(path));

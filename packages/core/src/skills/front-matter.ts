@@ -1,8 +1,8 @@
 /**
- * The front matter at the top of a SKILL.md, and a quick reader for the forms nearly all of them have.
+ * The front matter at the top of a SKILL.md, and a quick reader for its common forms.
  *
- * The quick reader takes single-line keys and values, one level of `key: value` or of `- item`, and short
- * lists in brackets. Of these it makes exactly what a YAML parser makes; anything else it does not judge.
+ * The quick reader takes single-line keys and values, one level of `key: value` or of `- item`, and short lists in
+ * brackets. For these its result equals a YAML parser's; it leaves any other form to the parser.
  */
 
 /** Every scalar is text, as written: `1.0` stays `1.0`. */
@@ -14,7 +14,7 @@ export const MAX_FRONT_MATTER_LENGTH = 64 * 1024;
 
 export type FrontMatter =
   | { readonly text: string; readonly problem?: undefined }
-  /** `open`: there may be an end in what was not given. */
+  /** `open`: the end may be in the part of the text that was not given. */
   | { readonly problem: "none" | "open" | "long"; readonly text?: undefined };
 
 const FIRST_LINE = /^\uFEFF?---[ \t]*\r?(?:\n|$)/;
@@ -30,7 +30,7 @@ export function frontMatterOf(head: string): FrontMatter {
   return { problem: rest.length === MAX_FRONT_MATTER_LENGTH ? "long" : "open" };
 }
 
-/** Tabs, other control characters and what looks like a line break or like nothing are not plain. */
+/** Tabs, other control characters, unusual line breaks and invisible characters are not plain. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const UNUSUAL = /[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\uFEFF]/;
 const ENTRY = /^([A-Za-z][\w-]{0,63}):(?: +(.*))?$/;

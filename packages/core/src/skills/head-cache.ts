@@ -13,7 +13,7 @@ import type { Candidate } from "./find-skills.ts";
 import type { Head } from "./read-heads.ts";
 
 const MAX_HEADS = 10_000;
-/** Milliseconds. A file changed twice in such a time may show the same date and size both times. */
+/** Milliseconds. Two changes of a file within this time may leave the same date and size. */
 const UNSETTLED = 50;
 
 export interface HeadCache {
@@ -25,7 +25,7 @@ export interface HeadCache {
   keep(candidate: Candidate, head: Head, now: number): void;
 }
 
-/** Stamps of a disk say which file it is, through whatever backend it is seen. */
+/** Stamps of files on a disk identify the file through any backend. */
 const onDisk = new Map<string, Head>();
 const byBackend = new WeakMap<object, Map<string, Head>>();
 

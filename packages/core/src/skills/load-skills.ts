@@ -21,7 +21,7 @@ export interface SkillGroup {
 }
 
 export interface Catalog {
-  /** The last source, whose skills win, comes first. */
+  /** The last source comes first; its skills win. */
   readonly groups: readonly SkillGroup[];
   readonly warnings: readonly SkillWarning[];
   /** Canonical. */

@@ -5,7 +5,7 @@ import type { FieldMap, FieldValue } from "./front-matter.ts";
 /** Bytes. A larger SKILL.md is skipped. */
 export const MAX_SKILL_FILE_SIZE: number = 10 * 1024 * 1024;
 export const MAX_SKILL_NAME_LENGTH = 64;
-/** UTF-16 code units. What is longer is cut. */
+/** UTF-16 code units. Longer texts are cut. */
 export const MAX_SKILL_DESCRIPTION_LENGTH = 1024;
 const MAX_COMPATIBILITY_LENGTH = 500;
 
@@ -115,7 +115,7 @@ function addOptionalFields(skill: SkillMetadata, fields: FieldMap): SkillMetadat
   return skill;
 }
 
-/** Undefined for what is absent, empty, null or not a scalar. */
+/** Undefined for a value that is absent, empty, null or not a scalar. */
 function text(value: FieldValue | undefined): string | undefined {
   if (typeof value !== "string") return undefined;
   const trimmed = value.trim();

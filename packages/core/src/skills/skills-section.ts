@@ -38,7 +38,7 @@ function sectionFor(catalog: Catalog, finders: readonly string[], listTokens: nu
   ].join("\n");
 }
 
-/** The same list for a place outside the system prompt, of skills that nobody has vouched for. */
+/** The list of untrusted skills, for a place outside the system prompt. */
 export function skillsData(catalog: Catalog, visible: ReadonlySet<string>, listTokens: number): string {
   if (catalog.groups.every(({ skills }) => skills.length === 0)) return "";
   const { lines, left } = listed(catalog, listTokens);
@@ -58,7 +58,7 @@ interface Listed {
   readonly left: number;
 }
 
-/** A skill with what its parts cost, each counted when it is first asked for. */
+/** A skill with the token costs of its parts, each counted when first needed. */
 class Entry {
   readonly skill: SkillMetadata;
   /** It lies where its name and its source say. */
@@ -107,7 +107,7 @@ interface EntryGroup {
   readonly entries: readonly Entry[];
 }
 
-/** For what stands between the parts of a line. */
+/** Tokens of the separators in a line. */
 const LINE_TOKENS = 4;
 
 function listed({ groups }: Catalog, listTokens: number): Listed {
@@ -155,7 +155,7 @@ function namesThatFit(groups: readonly EntryGroup[], listTokens: number): Listed
   return { lines, left };
 }
 
-/** The place of most skills of a group is said once. */
+/** Names the directory once for most skills of a group. */
 function groupLines({ title, entries }: EntryGroup, length: number): string[] {
   return [title, ...entries.map((entry) => shortLine(entry, length))];
 }

@@ -1,6 +1,6 @@
 /**
- * Skills inside the loop: listed in the prompt as they are when a run begins, and looked at again after the
- * agent may have changed them. Nothing of them is stored with the thread but the words about such a change.
+ * Skills inside the loop: the prompt lists them as they are when a run begins, and they are read again after the agent
+ * may have changed them. Only the text about such a change is stored with the thread.
  */
 
 import type { ToolCall, ToolMessage } from "@langchain/core/messages";
@@ -22,13 +22,13 @@ export interface SkillStagesOptions {
   readonly sources: readonly string[];
   /** Absent: the default, or a tenth of a small window. */
   readonly listTokens?: number | undefined;
-  /** Whether nobody has vouched for what is in this source now. Absent: all are trusted. */
+  /** Whether the present content of this source is untrusted. Absent: all sources are trusted. */
   readonly isUntrusted?: ((source: string) => boolean | Promise<boolean>) | undefined;
-  /** Called once for each warning of this agent, whatever the number of runs. */
+  /** Called once for each warning of this agent, over all runs. */
   onWarning(warning: SkillWarning): void;
 }
 
-/** Skills that stand in the system prompt, and those that nobody has vouched for. A source is in one of them. */
+/** Skills of the system prompt, and untrusted skills. A source is in one of the two. */
 interface Found {
   readonly trusted: Catalog;
   readonly data: Catalog;
@@ -188,7 +188,7 @@ function remindOfData(text: string, task: StageTask): void {
 
 const CHANGING_TOOLS: ReadonlySet<string> = new Set(["write_file", "edit_file", "delete"]);
 
-/** A command is not understood; one that has to do with skills nearly always names them. */
+/** Commands are not parsed; a command about skills nearly always names them. */
 function mentions(command: string, sources: readonly string[]): boolean {
   const text = command.toLowerCase();
   return (

@@ -14,9 +14,9 @@ const skillMetadataEntry = z.object({
 export type SkillMetadataEntry = z.infer<typeof skillMetadataEntry>;
 
 /**
- * A value for a state key `skillsMetadata`, for middleware that wants to keep skills in the state of a thread.
+ * A value for a state key `skillsMetadata`, for middleware that keeps skills in the state of a thread.
  *
- * Our own does not: what lies on a disk is not copied into every checkpoint, and each run looks for changes by
+ * Our own middleware does not: files on a disk are not copied into every checkpoint, and each run looks for changes
  * itself. The key may be set, to null for example, and nothing depends on it.
  */
 export const skillsMetadataValue: z.ZodOptional<z.ZodNullable<z.ZodArray<typeof skillMetadataEntry>>> = z

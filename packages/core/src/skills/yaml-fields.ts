@@ -7,7 +7,7 @@ export type Yaml = Pick<typeof import("yaml"), "parseDocument">;
 export type Fields =
   | {
       readonly fields: FieldMap;
-      /** Keys whose value was no YAML and was taken as text. */
+      /** Keys whose value was not valid YAML and was taken as text. */
       readonly quoted?: readonly string[];
       readonly problem?: undefined;
     }
@@ -93,7 +93,7 @@ function repeatedKey(contents: unknown): string | undefined {
 
 const UNQUOTED = /^(name|description|license|compatibility|allowed-tools):[ \t]+([^\s'"[{|>&*!%@`#].*)$/gm;
 
-/** A description with a colon in it is the usual mistake; others read it as it is meant. */
+/** A description with a colon in it is the usual mistake; other programs read it as text. */
 function withQuotes(text: string): { readonly quoted: string; readonly keys: readonly string[] } {
   const keys: string[] = [];
   const quoted = text.replace(UNQUOTED, (line: string, key: string, rest: string) => {

@@ -20,12 +20,12 @@ export interface FilesBack {
   readonly update: FilesUpdate;
   /** Paths in it that the child changed, as it knew them. */
   readonly paths: readonly string[];
-  /** Words for the model about what others changed too. */
+  /** Text for the model about files that others changed too. */
   readonly notes: readonly string[];
 }
 
 export interface ChildFiles {
-  /** The files now, with what other calls of the turn have done in the meantime. */
+  /** The present files, including changes by other calls of the turn. */
   readonly now: TaskFiles;
   /** Files at the child's start; undefined when it began in an earlier run. */
   readonly start: FilesState | undefined;
@@ -56,7 +56,7 @@ export function filesBack({ now, start, end, callId }: ChildFiles): FilesBack {
   return { update: update as FilesUpdate, paths, notes };
 }
 
-/** Whether a version is one that others made and the child only had before it, or did not have yet. */
+/** Whether others made this version: the child only received it, or does not have it yet. */
 function isKnown(now: TaskFiles, path: string, data: AnyFileData | null): boolean {
   return now.versions(path).some((version) => sameValue(version ?? null, data));
 }

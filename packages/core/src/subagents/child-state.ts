@@ -16,7 +16,7 @@ const COUNTED = new Set(["_budget", "_loop"]);
 /** Public keys that our own middleware uses. */
 const OF_MIDDLEWARE = new Set(["skillsMetadata", "memoryContents", "asyncTasks"]);
 
-/** The loop a child is called from; empty in one that is not ours. */
+/** The state of the loop that calls a child; empty for a loop that is not ours. */
 export interface ParentState {
   /** Keys that go into a child and come back, besides `files`. */
   sharedKeys(state: object): readonly string[];
@@ -27,7 +27,7 @@ export interface ParentState {
   isSingle(key: string): boolean;
 }
 
-/** Keys of the agent's own schema are shared; those of middleware are its own business. */
+/** Shares the keys of the agent's own schema. Keys of middleware stay private. */
 export function stateOfLoop(loop: Loop, stateSchema: unknown): ParentState {
   const shared = once(() =>
     buildState([stateSchema]).inputKeys.filter((key) => isShared(key) && key !== "files"),
@@ -65,7 +65,7 @@ export interface StateBack {
   readonly notes: readonly string[];
 }
 
-/** The custom keys a child changed, as updates; a key that takes one value a turn goes to the first who sets it. */
+/** The custom keys that a child changed, as updates. A key that takes one value a turn is set by the first child. */
 export function stateBack(
   parent: ParentState,
   before: StateValues,

@@ -6,7 +6,7 @@ import type { PermissionList } from "../permissions/rules.ts";
 import type { LocalSubAgent, SubAgent } from "./spec.ts";
 import { GENERAL_PURPOSE_NAME, GENERAL_PURPOSE_SUBAGENT } from "./words.ts";
 
-/** Memory and skills that nobody has vouched for: the model reads them as data, outside the system prompt. */
+/** Untrusted memory and skills: the model reads them as data, outside the system prompt. */
 export interface UntrustedSources {
   /** Paths of memory files, or a function of a path and the text there. */
   readonly memory?: readonly string[] | ((path: string, text: string) => boolean) | null;
@@ -26,7 +26,7 @@ export interface ChildDefaults {
   readonly stateSchema?: unknown;
   readonly toolTimeout?: number | Readonly<Record<string, number>> | undefined;
   readonly toolConcurrency?: number | Readonly<Record<string, number>> | undefined;
-  /** The agent's own words about profiles; that of a child's model is found by its model. */
+  /** The agent's own profile. A child's model brings the profile for its name. */
   readonly profile?: unknown;
   /** Names of built-in middleware the agent does without, in lower case: its children have none of it either. */
   readonly off?: ReadonlySet<string> | undefined;
@@ -69,7 +69,7 @@ export function withGeneralPurpose(
 
 const generals = new WeakSet<object>();
 
-/** The one that is added, under whatever name, or one that was given in its place. */
+/** The built-in general-purpose subagent under any name, or the user's replacement for it. */
 export function isGeneralPurpose(subAgent: SubAgent): boolean {
   return generals.has(subAgent) || subAgent.name === GENERAL_PURPOSE_NAME;
 }

@@ -1,4 +1,4 @@
-/** One task for one subagent, from the call to what comes back of it. */
+/** One task for one subagent, from the call to its result. */
 
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { withoutApproval } from "../backends/approved-call.ts";
@@ -47,7 +47,7 @@ export interface TaskReport {
   readonly update: StateValues;
 }
 
-/** Throws only what ends or pauses the whole run. */
+/** Throws only errors that end or pause the whole run. */
 export async function delegate(team: Team, order: TaskOrder, call: TaskCall): Promise<TaskReport> {
   const member = team.find(order.type);
   const refusal = member === undefined ? unknownType(order.type, team.names) : refusalOf(member, call);
@@ -132,7 +132,7 @@ async function filesOf({ config, state }: TaskCall): Promise<FilesState | undefi
   return (await taskFiles(config)).record();
 }
 
-/** A graph is given what it has a channel for. */
+/** A graph gets only the values that it has channels for. */
 function takenBy(child: ChildRunnable, values: StateValues): StateValues {
   const channels = (graphOf(child) as { channels?: object } | undefined)?.channels;
   if (channels === undefined) return values;

@@ -16,7 +16,7 @@ export interface Result {
   readonly reason?: string | undefined;
 }
 
-/** `taskId` is the id of the message that gave the task: what stands before it is not the child's. */
+/** `taskId` is the id of the message that gave the task: earlier messages are not the child's. */
 export function resultOf({ state, error }: ChildEnd, taskId: string, given: readonly string[]): Result {
   const said = wordsOf(state, taskId, given);
   if (error !== undefined) return { text: said.text, failed: true, reason: failure(error.thrown) };
@@ -51,7 +51,7 @@ function wordsOf(state: unknown, taskId: string, given: readonly string[]): Word
   return { text: own.length === 0 ? "" : JSON.stringify(Object.fromEntries(own)) };
 }
 
-/** The last words the child said itself; a model that only called tools has said nothing in that turn. */
+/** The last text of the child itself. A turn with calls only has no text. */
 function lastText(messages: readonly BaseMessage[], taskId: string): string {
   const start = messages.findLastIndex(({ id }) => id === taskId);
   const own = messages.slice(start + 1).filter(isBaseMessage);

@@ -24,7 +24,10 @@ export interface ChildEnd {
   readonly error?: { readonly thrown: unknown };
 }
 
-/** Throws only what does not belong to the child: an abort, control flow of the graph around it, errors the caller must fix. */
+/**
+ * Throws only errors that do not belong to the child: an abort, control flow of the enclosing graph, mistakes of the
+ * caller.
+ */
 export async function runChild(
   child: ChildRunnable,
   input: StateValues,
@@ -81,7 +84,7 @@ async function follow(
     for await (const state of await child.stream(input, options)) progress.state = state;
     return;
   }
-  // Our own agents tell who watches themselves.
+  // Our own agents report to the observer themselves.
   const run = { name: treeOf(config).agentPath.at(-1), isForeign: true };
   for await (const state of observedRun(run, config, (own) => states(child, input, own)))
     progress.state = state;

@@ -1,4 +1,4 @@
-/** Whether two values of a state say the same: data is compared by what it holds, anything else by identity. */
+/** Whether two values of a state are equal: data is compared by content, anything else by identity. */
 export function sameValue(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;

@@ -18,9 +18,9 @@ export interface SubAgent {
   readonly systemPrompt?: string | SystemMessage | null;
   /** Default `"isolated"`. */
   readonly mode?: SubAgentMode | null;
-  /** Absent: those of the agent. `[]`: the built-in ones only. */
+  /** Absent: the agent's tools. `[]`: the built-in ones only. */
   readonly tools?: readonly object[] | null;
-  /** Absent: that of the agent. */
+  /** Absent: the agent's model. */
   readonly model?: string | { invoke: (...args: never[]) => unknown } | null;
   /** Its own; the agent's is not inherited. */
   readonly middleware?: readonly object[] | null;
@@ -69,7 +69,7 @@ export interface AsyncSubAgent {
   readonly callback?: boolean | null;
 }
 
-/** An agent of somebody else that speaks A2A. It works in the background, too. null means absent. */
+/** Another agent that speaks A2A. It works in the background, too. null means absent. */
 export interface A2aSubAgent {
   readonly name: string;
   /** By this the model chooses. */
@@ -106,8 +106,8 @@ const DECLARED_KEYS = [
 ];
 
 /**
- * The given ones, checked; looks at nothing that lies inside tools, models or middleware. Async ones go to `takeAsync`;
- * without it they are refused.
+ * The subagents, checked without looking into tools, models or middleware. Async ones go to `takeAsync`; without it
+ * they are refused.
  */
 export function checkedSubAgents(
   given: readonly unknown[],
@@ -200,7 +200,7 @@ function isPart(item: unknown): boolean {
   return typeof item === "function" || (typeof item === "object" && item !== null);
 }
 
-/** Has what is wrong with an option said with the name of its subagent. */
+/** Adds the name of the subagent to errors about its options. */
 export function inSubAgent(name: string, check: () => void): void {
   try {
     check();

@@ -42,7 +42,7 @@ function reduced(channel: BaseChannel, before: unknown, update: unknown): unknow
   });
 }
 
-/** A reducer that changes what it is given changes this. */
+/** A copy, because a reducer may change its argument. */
 function shallowCopy(value: unknown): unknown {
   if (Array.isArray(value)) return [...value];
   return isPlain(value) ? { ...value } : value;

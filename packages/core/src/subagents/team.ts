@@ -13,7 +13,7 @@ export interface Parent {
   readonly spec: LoopSpec;
 }
 
-/** Makes a child that runs; `parent` is what a fork is made from. `responseFormat` takes the place of its own. */
+/** Makes a runnable child; `parent` is the source of a fork. `responseFormat` replaces the child's own. */
 export type BuildChild = (
   subAgent: SubAgent,
   parent: Parent | undefined,

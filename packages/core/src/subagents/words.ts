@@ -1,4 +1,4 @@
-/** Words about delegation: for the model that hands work on, and for the one that gets it. Snapshot-tested. */
+/** Texts about delegation for the model that gives a task and for the model that gets it. Snapshot-tested. */
 import type { Outcome } from "../loop/messages/outcome.ts";
 import type { LocalSubAgent } from "./spec.ts";
 
@@ -52,7 +52,7 @@ export function noForkOfFork(name: string): string {
   return `Error: '${name}' would continue this conversation, which already is such a continuation. Do the task yourself, or choose a subagent of another type.`;
 }
 
-/** Why a run that ended by itself has not done its task; undefined when it has. */
+/** The reason why a run that ended normally has not done its task; undefined when it has. */
 export function shortfall(outcome: Outcome | undefined): string | undefined {
   if (outcome === undefined || outcome.kind === "done") return undefined;
   return outcome.detail ?? REASONS[outcome.kind];
@@ -70,7 +70,7 @@ const REASONS: Readonly<Record<Exclude<Outcome["kind"], "done">, string>> = {
 
 export interface Report {
   readonly name: string;
-  /** Its last words; "" when it said nothing. */
+  /** Its last text; "" without one. */
   readonly text: string;
   /** Why it did not finish. */
   readonly reason?: string | undefined;

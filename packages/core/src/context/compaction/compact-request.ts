@@ -1,4 +1,4 @@
-/** How the model asks that its conversation be compacted: by a call whose result is known again. */
+/** The model asks for a compaction by calling this tool. Its result is recognised later. */
 
 export const COMPACT_TOOL = "compact_conversation";
 

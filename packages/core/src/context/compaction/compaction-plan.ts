@@ -32,15 +32,15 @@ export interface Plan {
   readonly removed: Messages;
   /** How many messages of the thread that are; the others are notes. */
   readonly removedFromThread: number;
-  /** The newest words of a person in what is removed, as they are in the thread. */
+  /** The newest message of a person in the removed part, as it is in the thread. */
   readonly request: BaseMessage | undefined;
   /** Tokens for the newest request of a person if it is not among the kept messages. */
   readonly requestTokens: number;
-  /** Whether words of a person are in what stays. */
+  /** Whether the kept part has a message of a person. */
   readonly keepsRequest: boolean;
   /** Kept messages, before they are shown shorter. */
   readonly kept: Messages;
-  /** Tokens of what stays, as it will be shown. */
+  /** Tokens of the kept part in its sent form. */
   readonly keptTokens: number;
   readonly clips: Readonly<Record<string, Clip>>;
   readonly isShortened: boolean;
@@ -130,7 +130,7 @@ function isAddition(message: BaseMessage): boolean {
   return ToolMessage.isInstance(message) || isReminder(message);
 }
 
-/** A text that was cut to less says nothing. */
+/** Texts are not cut below this: the rest would say nothing. */
 const SMALLEST_TEXT = 40;
 const ATTEMPTS = 4;
 
@@ -202,7 +202,7 @@ function clipsFor(messages: Messages, room: number, request: ClipRequest): Recor
   return clips;
 }
 
-/** Tokens of the words that say what was left out. */
+/** Tokens of the sentence about the left-out part. */
 const OVERHEAD = 20;
 
 function isChanged(messages: Messages, message: BaseMessage): boolean {

@@ -10,7 +10,7 @@ import { clipToTokens } from "./summarize.ts";
 import { textOf } from "./transcript.ts";
 
 export interface KeptRequest {
-  /** As it is shown: the same bytes in every summary. */
+  /** The text of the request in the summary: the same bytes in every summary. */
   readonly text: string;
   readonly isShortened?: boolean;
   /** Where all of it is; absent: it could not be kept. */
@@ -71,5 +71,5 @@ export function shorterRequest(request: KeptRequest, tokens: number, model: Chat
   return text.length < request.text.length ? { ...request, text, isShortened: true } : request;
 }
 
-/** Without a number: what is cut twice would have a wrong one. */
+/** Has no number: after a second cut the number would be wrong. */
 const GAP = "[… a part is left out here …]";

@@ -1,8 +1,8 @@
 /**
  * Keeps requests within the window of their model.
  *
- * Most requests cost one look at their size. One that is too large is made smaller by the mildest means that
- * suffice: old arguments shortened, then the oldest messages removed from view and summed up, then the rest cut.
+ * Most requests cost one check of their size. A request that is too large is reduced step by step until it fits: old
+ * arguments are shortened, then the oldest messages are replaced by a summary, then the rest is cut.
  */
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import {
@@ -84,7 +84,7 @@ async function viewed(
     ...(window === undefined ? [] : [{ tokens: window }]),
   ];
   if (!isAsked && !isReached(triggers, measure, window)) return messages;
-  // What was decided for this very request is not decided again: a model has to speak in between.
+  // A request is decided about once; the next decision needs a reply of the model in between.
   if (state.after !== undefined && state.after === lastId(view.thread)) return sendable(look);
   const budget = budgetOf(look);
   const isCounted = settings.triggers.some(
@@ -114,7 +114,7 @@ function sendable(look: Look): Messages {
   return messages;
 }
 
-/** Beyond what the count may be wrong by. Where it is not certain, the provider decides. */
+/** Whether the request is too large by more than the possible error of the count. If not, the provider decides. */
 function isHopeless(tokens: number, { view, window }: Look): boolean {
   return window !== undefined && tokens > window * (isCalibrated(view.model) ? 1.02 : 1.2);
 }

@@ -1,8 +1,8 @@
 /**
  * The model's view of a compacted thread.
  *
- * The thread itself keeps every message. The summary of the removed part, and where the rest begins, are kept beside
- * it by ids of messages, so that forks, edits and time travel find what belongs to them.
+ * The thread itself keeps every message. The summary of the removed part, and the start of the rest, are stored beside
+ * it by ids of messages, so that forks, edits and time travel find the right ones.
  */
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { COMPACTION } from "../../backends/harness-areas.ts";
@@ -19,11 +19,11 @@ export { COMPACTION };
 export interface Compaction {
   /** How often messages were removed from view. */
   readonly count: number;
-  /** The first message that is seen as it is; absent: all are. */
+  /** The first message that the model sees; absent: it sees all. */
   readonly first?: string;
   /** The last message that was removed from view. */
   readonly archivedTo?: string;
-  /** The whole text of the message that stands for what was removed. */
+  /** The whole text of the message in place of the removed part. */
   readonly summary?: string;
   /** The part of it that a model wrote. */
   readonly notes?: string;
@@ -36,7 +36,9 @@ export interface Compaction {
   readonly historyParts?: number;
   /** Names the record of a thread that has no id. */
   readonly session?: string;
-  /** The first message of the thread when this was decided: who takes it away takes the beginning away. */
+  /**
+   * The first message of the thread at the time of the compaction. If it is removed, the summarised part is gone too.
+   */
   readonly origin?: string;
   /** The last message of the thread when this was decided. */
   readonly after?: string;
@@ -55,7 +57,7 @@ export function compactionIn(task: Pick<StageTask, "read">): Compaction {
 export interface Sight {
   /** Position of the first visible message in the repaired thread. */
   readonly start: number;
-  /** Stands for what is before; absent when all is seen. */
+  /** Stands for the removed part; absent when the model sees all. */
   readonly summary: HumanMessage | undefined;
   /** The rest, rendered and shortened. */
   readonly tail: Messages;
@@ -92,7 +94,7 @@ function isOnlySummary(view: RequestView, { summary, first, after, origin }: Com
 
 const knownSummaries = new Map<string, WeakRef<HumanMessage>>();
 
-/** The same object as long as it is in use, and the same bytes for ever. */
+/** The same object while it is in use, and always the same bytes. */
 function summaryMessage({ summary = "", count, first }: Compaction): HumanMessage {
   const id = `summary-${count}-${first ?? ""}`;
   const known = knownSummaries.get(id)?.deref();

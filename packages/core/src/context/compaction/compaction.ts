@@ -1,4 +1,4 @@
-/** Carries a compaction out: records what is removed, sums it up, and says what the model sees from now on. */
+/** Carries a compaction out: records the removed messages, summarises them, and returns the model's new view. */
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { BackendSource } from "../../backends/resolve.ts";
 import { StateBackend } from "../../backends/state/state.ts";

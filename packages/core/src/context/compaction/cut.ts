@@ -62,8 +62,8 @@ function messagesFrom(pieces: readonly Piece[], start: number): number {
 }
 
 /**
- * The size to which each of some sizes must be brought so that they fit into the room together: small ones
- * stay as they are. Infinity when nothing has to be done.
+ * The size to which the larger sizes must be cut so that all fit into the room together: small ones stay. Infinity when
+ * all fit.
  */
 export function waterLevel(sizes: readonly number[], room: number): number {
   let rest = room;

@@ -1,4 +1,4 @@
-/** A summary without a model: who asked what, which tools worked on which files, what failed, the last words. */
+/** A summary without a model: the requests, the tools and their files, the failures, the last text. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { clipText } from "./shorten.ts";
 import { textOf } from "./transcript.ts";
@@ -7,7 +7,7 @@ const REQUESTS = 12;
 const FILES = 40;
 const FAILURES = 8;
 
-/** At most about `characters` long. `earlier` is what was known before these messages. */
+/** At most about `characters` long. `earlier` is the summary of older messages. */
 export function digestOf(messages: readonly BaseMessage[], earlier: string, characters: number): string {
   const own = [
     section("Requests", requests(messages)),

@@ -1,8 +1,8 @@
 /**
- * The record of what was removed from a conversation: files of markdown that only grow.
+ * The record of messages that were removed from a conversation: Markdown files that only grow.
  *
- * Each section begins with a mark that names its first and last message, so that one that was written before a
- * crash is not written again.
+ * Each section begins with a mark that names its first and last message, so that a section written before a crash is
+ * not written again.
  */
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
@@ -139,7 +139,7 @@ async function unwritten(
 export function sectionOf(messages: Messages): string {
   const [first, last] = [messages[0] as BaseMessage, messages.at(-1) as BaseMessage];
   const mark = `${MARK}${idOf(first)}..${idOf(last)} -->`;
-  // What somebody said must not look like a mark.
+  // Text of a message must not look like a mark.
   const texts = messages.map((message) => messageText(message).replaceAll(MARK, "<!- archived "));
   return `${mark}\n\n${texts.join("\n\n")}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** The error for a request that cannot be made small enough: it names what is too big. */
+/** The error for a request that cannot be made small enough. It names the parts that are too large. */
 import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { SystemMessage as SystemMessageClass } from "@langchain/core/messages";
 import { DeepwrightError } from "../../errors.ts";

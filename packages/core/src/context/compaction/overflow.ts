@@ -1,7 +1,7 @@
 /** Whether a model did not answer because the request was longer than its window. */
 import { ContextOverflowError } from "@langchain/core/errors";
 
-/** Codes that providers and LangChain's packages give, in whatever field. */
+/** Codes of providers and of LangChain's packages, in any field of an error. */
 const CODES = new Set([
   "context_length_exceeded",
   "context_window_exceeded",
@@ -77,7 +77,7 @@ const STATED: readonly RegExp[] = [
 
 const DEEPEST = 6;
 
-/** An error, what it wraps and what lies in it, outermost first. */
+/** Checks an error, the errors that it wraps and the objects in it, outermost first. */
 function inChain(error: unknown, isIt: (one: Record<string, unknown>) => boolean): boolean {
   let current = error;
   for (let depth = 0; depth < DEEPEST && typeof current === "object" && current !== null; depth += 1) {

@@ -1,8 +1,8 @@
 /**
- * Messages sent shorter than they are: old arguments of file tools, and long texts of a tail that would not fit.
+ * Shorter forms of messages for requests: old arguments of file tools, and long texts of a tail that would not fit.
  *
- * The thread keeps what was said; what is made here depends on the message and the settings alone and is kept,
- * so that it is sent the same way every time.
+ * The thread keeps the original. A short form depends only on the message and the settings and is cached, so that it is
+ * sent the same way every time.
  */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { withArguments } from "../../loop/messages/reply.ts";
@@ -11,11 +11,11 @@ import { copyMessage } from "../message-copy.ts";
 export interface ArgumentLimit {
   /** Characters an argument may have. */
   readonly maxLength: number;
-  /** Text in the place of the rest; default: says how much was left out. */
+  /** Text in place of the removed rest; default: the number of removed characters. */
   readonly truncationText?: string;
 }
 
-/** Tools whose arguments repeat what is in a file. */
+/** Tools whose arguments repeat the content of a file. */
 const FILE_WRITERS = new Set(["write_file", "edit_file"]);
 const SHOWN = 40;
 
@@ -30,7 +30,7 @@ interface Kept {
 
 const shortened = new WeakMap<BaseMessage, Kept>();
 
-/** The same message when it has no such argument. */
+/** The same message when it has no argument to shorten. */
 export function shortenArguments(message: BaseMessage, limit: ArgumentLimit): BaseMessage {
   if (!AIMessage.isInstance(message) || (message.tool_calls ?? []).length === 0) return message;
   return kept(shortened, message, JSON.stringify(limit), () => withShortArguments(message, limit));

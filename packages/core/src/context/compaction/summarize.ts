@@ -68,8 +68,8 @@ export interface Summary {
 }
 
 /**
- * One call for each piece, each with what the one before wrote. From the first that fails on, a mechanical digest
- * takes its place. Throws only when the run was stopped.
+ * Makes one call for each piece, with the summary of the pieces before. After the first failure a mechanical digest
+ * takes over. Throws only when the run is aborted.
  */
 export async function summarize(request: SummaryRequest): Promise<Summary> {
   const { messages, tokens } = request;
@@ -121,7 +121,7 @@ function chunkTokens({ model, prompt, tokens }: SummaryRequest): number {
   return Math.max(SMALLEST_CHUNK, Math.floor((window * CHUNK_SHARE) / ratio - estimate - tokens));
 }
 
-/** The newest messages of so many tokens, and those before them. */
+/** The newest messages up to this number of tokens, and the older ones. */
 function newest(messages: Messages, tokens: number | undefined): { read: Messages; skipped: Messages } {
   if (tokens === undefined) return { read: messages, skipped: [] };
   let sum = 0;

@@ -61,14 +61,14 @@ interface Pin {
   readonly key: string;
   /** Empty: nothing to tell. */
   words(value: unknown): string;
-  /** Where all of it is: in the record, or in what the model still sees. */
+  /** The path of the complete text in the record, or a note that the model still sees it. */
   readonly place: string;
 }
 
 /** Parts of the state that stand beside the notes. */
 const PINS: readonly Pin[] = [{ key: "todos", words: todoWords, place: "your last write_todos call" }];
 
-/** Each part of at most so many tokens; one that is cut says so. */
+/** Each part has at most this many tokens; a cut part says so. */
 export function pinnedState(
   read: (key: string) => unknown,
   tokens: number,

@@ -1,4 +1,4 @@
-/** A conversation as text: for the record of what was removed, and for those who sum it up. */
+/** A conversation as text: for the record of removed messages, and for the summariser. */
 import { AIMessage, type BaseMessage, type ToolCall, ToolMessage } from "@langchain/core/messages";
 import { isReasoning } from "../../loop/messages/request.ts";
 import { isMedia, mediaWords } from "./shorten.ts";
@@ -18,7 +18,7 @@ export function textOf(message: BaseMessage): string {
 
 /** One message as markdown: its role, its words, its calls. */
 export function messageText(message: BaseMessage): string {
-  // What somebody said must not look like somebody else's turn.
+  // Text of a message must not look like the start of another turn.
   const words = textOf(message)
     .trimEnd()
     .replace(HEADING, (line) => `\\${line}`);

@@ -1,9 +1,9 @@
 /**
- * Takes the bytes of pictures, sounds, films and files out of a thread: they are kept on the backend, and what
- * stays in the messages is a reference.
+ * Moves the bytes of pictures, sounds, films and files out of a thread: the backend stores them, and messages keep a
+ * reference.
  *
- * What was kept does not change when the file it came from does. Where bytes cannot be kept or are no such thing,
- * words say so: the run goes on, and no base64 reaches the thread.
+ * Stored bytes do not change when their source file does. If bytes are invalid or cannot be stored, a text says so: the
+ * run continues, and no base64 reaches the thread.
  */
 import type { BaseMessage, ContentBlock } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
@@ -116,7 +116,7 @@ interface Known {
   readonly problem?: string;
 }
 
-/** The bytes have the last word about what they are: a provider refuses what is called by a wrong name. */
+/** The bytes decide the type, because a provider refuses media with a wrong type. */
 function describe(bytes: Uint8Array, { mimeType: declared, filename, given }: MediaPayload): Known {
   const media = mediaOf(filename ?? "", bytes);
   const mimeType = media?.mimeType ?? typeOf(bytes, declared, filename);
@@ -135,7 +135,7 @@ function describe(bytes: Uint8Array, { mimeType: declared, filename, given }: Me
 }
 
 const TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/;
-/** Types whose bytes cannot be mistaken: those of others are none of these. */
+/** Types with a sure signature: bytes without the signature are of another type. */
 const TELLING = /^(?:image\/(?!svg)|application\/pdf$)/;
 
 function typeOf(bytes: Uint8Array, declared: string | undefined, filename: string | undefined): string {

@@ -22,7 +22,7 @@ export interface KeptMedia {
   readonly sha: string;
 }
 
-/** Answers undefined where the backend refuses; throws what it throws. */
+/** Returns undefined if the backend refuses; throws its errors. */
 export async function keepMedia(
   backend: BackendProtocol,
   task: StageTask,
@@ -63,8 +63,8 @@ async function put(
 const NAME = new RegExp(`/${AREA}/(([0-9a-f]{${DIGITS}})\\.[a-z0-9]{1,8}(?:\\${ENCODED})?)$`);
 
 /**
- * The bytes, if they are still those that were kept: a reference cannot be used to read any other file. Undefined
- * where it is none of ours or nothing is there.
+ * The bytes, if they are still the stored ones: a reference cannot be used to read any other file. Undefined for a
+ * reference that is not ours, and for missing bytes.
  */
 export async function loadMedia(
   backend: BackendProtocol,

@@ -1,4 +1,4 @@
-/** The text of a message, apart from what else it holds. */
+/** The text of a message, without its other content. */
 import type { BaseMessage } from "@langchain/core/messages";
 
 type Content = BaseMessage["content"];
@@ -11,7 +11,7 @@ export function textOf(content: Content): string {
   return texts.length === 1 ? (texts[0] as string) : texts.join("\n");
 }
 
-/** The content with other words: in the place of the first text, and all else as it was. */
+/** The content with another text in place of the first one. Other blocks stay. */
 export function withText(content: Content, text: string): Content {
   if (typeof content === "string") return text;
   const first = content.findIndex(isText);

@@ -35,7 +35,7 @@ export class OffloadLimits {
     return smaller(this.#options.resultTokens, DEFAULT_RESULT_TOKENS, this.#window * RESULT_SHARE);
   }
 
-  /** Tokens of what a person says. */
+  /** Most tokens of a person's message. */
   get human(): number | undefined {
     return smaller(this.#options.humanTokens, DEFAULT_HUMAN_TOKENS, this.#window * HUMAN_SHARE);
   }
@@ -46,7 +46,7 @@ function smaller(given: number | null | undefined, standard: number, share: numb
   return given === null ? undefined : Math.floor(given ?? Math.min(standard, share));
 }
 
-/** Depends on the text alone. Only texts whose length leaves it open are estimated. */
+/** Depends on the text alone. A text is estimated only if its length does not decide. */
 export function exceeds(text: string, tokens: number | undefined): boolean {
   if (tokens === undefined || text.length <= tokens) return false;
   return text.length > tokens * CHARACTERS_PER_TOKEN || estimateTokens(text) > tokens;

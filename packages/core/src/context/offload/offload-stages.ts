@@ -1,8 +1,8 @@
 /**
- * Moves what is too long for a conversation to files: results of tools, arguments of calls, words of people.
+ * Moves long parts of a conversation to files: results of tools, arguments of calls, messages of people.
  *
- * A result is replaced in the thread. What people and the model said stays in the thread as they said it, with a
- * mark by which the model is sent a preview instead: the same one in every request, in every process.
+ * A result is replaced in the thread. Messages of people and of the model stay in the thread, with a mark that makes
+ * requests contain a preview instead: the same preview in every request and every process.
  */
 import {
   AIMessage,
@@ -53,7 +53,10 @@ export function createOffloadStages(options: OffloadOptions): Stages {
 
 /** Its pages are never larger than the limit; were they moved, reading them back would never end. */
 const PAGED = "read_file";
-/** Tools whose results can be asked for again in smaller parts: a file of them would be found by the next search. */
+/**
+ * Tools whose results the model can get again in smaller parts. A file of their results would only appear in the next
+ * search.
+ */
 const REPEATABLE = new Set(["ls", "glob", "grep"]);
 
 async function takeResult(
@@ -122,7 +125,7 @@ async function markHuman(
   return copyMessage(message, withMarks(message, { offloaded: mark }));
 }
 
-/** The calls run with all of their arguments; only what is sent later is shorter. */
+/** The calls run with all of their arguments; only later requests have the shorter form. */
 async function takeReply(
   message: AIMessage,
   sent: Outgoing,

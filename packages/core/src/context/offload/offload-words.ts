@@ -32,7 +32,7 @@ export function lostWords({ what, text, limit }: ShownText, reason: string): str
   return `${remark}\n${previewText(text, room(limit, LAST_CHARACTERS))}`;
 }
 
-/** For what can be asked for again. */
+/** The text in place of a result that the model can get again. */
 export function cutWords({ what, text, limit }: ShownText): string {
   const remark = `[This ${what} is too long to be shown: ${sizeOf(text)}. Ask for less to see what was left out.]`;
   return `${remark}\n${previewText(text, room(limit, LAST_CHARACTERS))}`;

@@ -1,8 +1,8 @@
 /**
  * Messages and tools with Anthropic's cache marker at their end.
  *
- * A marked one is a copy, made once: what was sent marked in one turn and without the marker in the next is
- * otherwise the same, byte for byte.
+ * A marked message is a copy, made once. A message that is sent with the marker in one turn and without it in the next
+ * is otherwise the same, byte for byte.
  */
 import { type BaseMessage, type ContentBlock, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { ChatModel } from "../../loop/providers/model-source.ts";
@@ -123,7 +123,7 @@ export function markedTool(tool: unknown, model: ChatModel, ttl: CacheTtl): obje
 const NONE: readonly CacheTtl[] = [];
 const ownOfContent = new WeakMap<object, readonly CacheTtl[]>();
 
-/** The markers somebody else put into a message. */
+/** The cache markers that other code put into a message. */
 export function ownMarkers(message: BaseMessage): readonly CacheTtl[] {
   const { content } = message;
   if (typeof content === "string") return NONE;

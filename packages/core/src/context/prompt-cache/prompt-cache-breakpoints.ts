@@ -1,10 +1,10 @@
 /**
- * Where a request to Anthropic is marked, so that the next one finds what this one left in the cache.
+ * Cache markers in a request to Anthropic, placed so that the next request finds this one in the cache.
  *
- * The provider takes four markers: at the end of the tools (shared by threads with different prompts), of the
- * system prompt, and of the last two turns of a person or of tools. The older of these two stands exactly where
- * the newest stood one request before: the provider looks back only twenty blocks from a marker, and a turn of
- * parallel calls may have more. Markers somebody else set count and stay.
+ * The provider takes four markers: at the end of the tools (shared by threads with different prompts), of the system
+ * prompt, and of the last two turns of a person or of tools. The older of these two is exactly where the newest was one
+ * request before: the provider looks back only twenty blocks from a marker, and a turn of parallel calls may have more.
+ * Markers of other code count and stay.
  */
 import { AIMessage, type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { Outgoing } from "../../loop/contract/stages.ts";
@@ -35,7 +35,7 @@ interface Draft {
   free: number;
 }
 
-/** `client` is the model without what was bound to it. */
+/** `client` is the model without its bound tools and options. */
 export function withBreakpoints(outgoing: Outgoing, client: ChatModel, ttl: CacheTtl): Outgoing {
   const own = markersOf(outgoing);
   const free = MOST_MARKERS - own.length;
@@ -115,7 +115,7 @@ function markTools(draft: Draft): void {
   }
 }
 
-/** The provider wants the longer ones first. */
+/** The provider requires markers with a longer lifetime first. */
 function ttlAt({ own, ttl }: Draft, place: number): CacheTtl {
   if (own.some((marker) => marker.place > place && marker.ttl === "1h")) return "1h";
   return own.some((marker) => marker.place < place && marker.ttl === "5m") ? "5m" : ttl;

@@ -29,8 +29,8 @@ export function isOpenAi(model: ChatModel): boolean {
 const KEY_BYTES = 16;
 
 /**
- * The same for a thread and an agent in every process; says nothing about either. Undefined where the
- * platform has no digest (a page that was not loaded securely).
+ * The same for a thread and an agent in every process; it reveals neither. Undefined where the platform has no digest
+ * (a page that was not loaded securely).
  */
 export async function cacheKey(thread: string, agent: string): Promise<string | undefined> {
   const { subtle } = globalThis.crypto;

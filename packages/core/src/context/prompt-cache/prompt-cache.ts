@@ -14,7 +14,7 @@ export interface PromptCacheSettings {
   readonly promptCacheKey: boolean | undefined;
 }
 
-/** The same request where the provider caches by itself, is not known, or is turned off. */
+/** The same request if the provider caches by itself, is not known, or caching is turned off. */
 export async function withCacheHints(
   outgoing: Outgoing,
   settings: PromptCacheSettings,
@@ -45,7 +45,7 @@ function withCachePoints(outgoing: Outgoing, ttl: CacheTtl): Outgoing {
   return { ...outgoing, settings: { ...outgoing.settings, cache_control: LASTING[ttl] } };
 }
 
-/** Somebody else decided where they stand; with more of them the request might have too many. */
+/** Other code has placed cache points; more of them might be too many for the request. */
 function hasCachePoints({ messages }: Outgoing): boolean {
   return messages.some(
     (message) =>

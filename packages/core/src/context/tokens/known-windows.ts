@@ -1,7 +1,7 @@
 /** How many tokens a request to a model may have. */
 import { type ChatModel, innermostModel } from "../../loop/providers/model-source.ts";
 
-/** Input windows by the name of a model, for models whose package does not say; the first that fits counts. */
+/** Input windows by model name, for models whose package does not know them. The first match counts. */
 const KNOWN_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/claude.*\[1m\]/, 1_000_000],
   [/claude-(?:2\.0|instant)/, 100_000],
@@ -46,7 +46,7 @@ export function modelName(model: ChatModel): string {
   return typeof name === "string" ? name : typeof other === "string" ? other : "";
 }
 
-/** From what the model says of itself, else from its name; undefined when neither is known. */
+/** Taken from the model's own profile, else from its name; undefined when both are unknown. */
 export function windowOf(model: ChatModel): number | undefined {
   const { profile, numCtx } = innermostModel(model) as DescribedModel;
   if (isCount(numCtx)) return numCtx;

@@ -1,4 +1,4 @@
-/** The windows of models, with what providers taught this process by refusing requests. */
+/** The windows of models, corrected by the requests that providers refused in this process. */
 import type { ChatModel } from "../../loop/providers/model-source.ts";
 import { windowOf } from "./token-meter.ts";
 
@@ -24,7 +24,7 @@ export function learnOverflow(model: ChatModel, sent: number, stated: number | u
   learned.set(model, Math.min(window, learned.get(model) ?? Infinity));
 }
 
-/** A request the provider counted as `tokens` was answered: what was learned from refusals was too little. */
+/** A request with this many `tokens` by the provider's count was answered, so a smaller learned window was wrong. */
 export function learnFit(model: ChatModel, tokens: number | undefined): void {
   const seen = learned.get(model);
   if (seen !== undefined && tokens !== undefined && tokens > seen) learned.set(model, tokens);

@@ -1,4 +1,4 @@
-/** Estimates for messages and tools, before the correction by what a provider reports. Kept with the object. */
+/** Estimates for messages and tools, before the correction by the provider's reports. Cached by object. */
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { isReasoning } from "../../loop/messages/request.ts";

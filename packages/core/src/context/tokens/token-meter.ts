@@ -1,8 +1,9 @@
 /**
- * How many tokens a request has for its model.
+ * The number of tokens of a request for its model.
  *
- * The last report of the provider is exact for everything up to its reply. What came since is estimated, corrected by the ratio of
- * the last report to our estimate of the same request, and raised by a fixed margin: to compact early costs less than a refusal.
+ * The last report of the provider is exact for everything up to its reply. Later messages are estimated. The estimate
+ * is corrected by the ratio of the last report to our estimate of the same request, and raised by a fixed margin:
+ * compacting early costs less than a refusal.
  */
 import type { AIMessage, BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { Outgoing } from "../../loop/contract/stages.ts";
@@ -123,7 +124,7 @@ function nothing(): Measured {
   return { messages: [], sums: [], reported: [], triedBy: new WeakSet() };
 }
 
-/** Learns from what the provider reported with a reply. */
+/** Corrects the meter by the provider's report with a reply. */
 export function learnUsage(sent: Outgoing, reply: AIMessage): void {
   const meter = meterOf(sent.model);
   const tokens = reportedTokens(reply, meter);
@@ -139,7 +140,7 @@ export function learnUsage(sent: Outgoing, reply: AIMessage): void {
   if (reportsById.size > KEPT_REPORTS) reportsById.delete(reportsById.keys().next().value as string);
 }
 
-/** All tokens of the request, also those from a cache, which some providers report beside the others. */
+/** All tokens of the request, including cached ones, which some providers report beside the others. */
 function reportedTokens({ usage_metadata: usage }: AIMessage, meter: Meter): number | undefined {
   const input = usage?.input_tokens;
   if (input === undefined || !Number.isFinite(input) || input < 0) return undefined;
@@ -149,7 +150,7 @@ function reportedTokens({ usage_metadata: usage }: AIMessage, meter: Meter): num
   return (meter.isCacheBeside ? input + cached : input) || undefined;
 }
 
-/** A thread from another process brings its reports along: the last two replies tell what is between them. */
+/** A thread from another process holds reports too: the last two replies show the tokens between them. */
 function learnFromThread(messages: readonly BaseMessage[], meter: Meter, name: string): void {
   const isReport = (message: BaseMessage): boolean =>
     message.type === "ai" && isReplyOf(message as AIMessage, name);

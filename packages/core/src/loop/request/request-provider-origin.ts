@@ -18,8 +18,8 @@ export interface Target {
 }
 
 /**
- * The providers that read each form of content; undefined stands for an unknown provider. Forms that are not listed are
- * read by their own provider alone.
+ * The providers that read each form of content; undefined stands for an unknown provider. A form that is not listed
+ * belongs to an unknown provider.
  */
 const READERS: Readonly<Record<Origin, readonly (string | undefined)[]>> = {
   anthropic: ["anthropic"],

@@ -31,17 +31,17 @@ export interface AsyncTask {
   readonly threadId: string;
   /** The run that works on it now, or did last; an update begins another. */
   readonly runId: string;
-  /** As it was last seen. */
+  /** The status at the last look. */
   readonly status: AsyncTaskStatus;
   /** Times are ISO 8601. */
   readonly createdAt: string;
-  /** The beginning of what was asked. */
+  /** The start of the task's text. */
   readonly description?: string | undefined;
   readonly updatedAt?: string | undefined;
   readonly checkedAt?: string | undefined;
   /** How often it was given another instruction. */
   readonly updates?: number | undefined;
-  /** The run whose end the agent knows. */
+  /** The run whose end was reported to the agent. */
   readonly reportedRunId?: string | undefined;
 }
 
@@ -49,17 +49,17 @@ export type AsyncTasks = Readonly<Record<string, AsyncTask>>;
 
 const OVER: ReadonlySet<string> = new Set<AsyncTaskStatus>(["success", "error", "cancelled", "timeout"]);
 
-/** Whether nothing more will come of the run by itself. */
+/** Whether the run has ended for good, unless it gets a new instruction. */
 export function isOver(status: AsyncTaskStatus): boolean {
   return OVER.has(status);
 }
 
-/** Whether somebody works on it, as far as is known. */
+/** Whether the task is being worked on, as far as is known. */
 export function isLive(status: AsyncTaskStatus): boolean {
   return !OVER.has(status) && status !== "interrupted";
 }
 
-/** By task: what calls of one turn say about different tasks stands side by side. */
+/** Merges by task: calls of one turn may report about different tasks. */
 export function mergeAsyncTasks(known: AsyncTasks | undefined, news: AsyncTasks | undefined): AsyncTasks {
   if (news === undefined || news === null) return known ?? {};
   const merged: Record<string, AsyncTask> = { ...known };
@@ -68,8 +68,8 @@ export function mergeAsyncTasks(known: AsyncTasks | undefined, news: AsyncTasks 
 }
 
 /**
- * A word about an earlier run, or about how a run went that is over since, changes nothing. One that seemed to have
- * failed, because nobody answered, may turn out to work.
+ * A report about an earlier run, or an old report about a run that is over, changes nothing. A run that seemed to have
+ * failed, because its server did not answer, may turn out to work.
  */
 function newer(known: AsyncTask | undefined, task: AsyncTask): AsyncTask {
   if (known === undefined) return task;

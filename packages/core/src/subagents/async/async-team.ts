@@ -1,4 +1,6 @@
-/** The async subagents of one agent, and what its model can do with their tasks. Whatever goes wrong is an answer. */
+/**
+ * The async subagents of one agent, and the model's operations on their tasks. Every failure is an answer to the model.
+ */
 import { treeOf } from "../../backends/run-tree.ts";
 import { DeepwrightError } from "../../errors.ts";
 import { failureWords } from "../../loop/failures/failure-words.ts";
@@ -56,7 +58,7 @@ export class AsyncTeam {
   readonly #members: ReadonlyMap<string, Member>;
   readonly #graphs: GraphSources;
 
-  /** Throws what is wrong with one of them. */
+  /** Throws for a subagent with a mistake. */
   constructor(subAgents: readonly BackgroundSubAgent[], graphs: GraphSources) {
     this.#graphs = graphs;
     this.#members = new Map(
@@ -64,7 +66,7 @@ export class AsyncTeam {
     );
   }
 
-  /** Throws a ConfigurationError for the first one without a url whose graph is not known. */
+  /** Throws a ConfigurationError for the first subagent without a url whose graph is not known. */
   checkGraphs(): void {
     for (const subAgent of this.members)
       if (isHere(subAgent)) checkGraphId(subAgent.name, subAgent.graphId, this.#graphs);
@@ -121,7 +123,7 @@ export class AsyncTeam {
       const owner = threadOf(configurable);
       if (owner !== undefined) backgroundTasks().open.forget(owner, task.taskId);
       await transport.cancel(runOf(task), callFor(call));
-      // Not before: of one that could not be stopped the end is still news.
+      // Not earlier: the end of a task that could not be stopped is still news.
       await hostOf(configurable).forget?.(task.taskId);
       const next: AsyncTask = { ...task, status: "cancelled", updatedAt: now(), reportedRunId: task.runId };
       return { text: cancelled(next), tasks: one(next) };
@@ -140,7 +142,7 @@ export class AsyncTeam {
     return { text: listed(shown, wanted), ...(changed.length > 0 && { tasks: update }) };
   }
 
-  /** Transport to the server of this subagent; undefined: there is no such subagent, or it is here. */
+  /** Transport to the server of this subagent; undefined: unknown name, or a subagent of this process. */
   remote(name: string): AsyncTransport | undefined {
     const member = this.#members.get(name);
     return member === undefined || isHere(member.subAgent) ? undefined : member.transport;
@@ -155,7 +157,7 @@ export class AsyncTeam {
     backgroundTasks().open.watch(owner, task, transport, mailboxOf(configurable));
   }
 
-  /** A task whose end nobody would hear of is cancelled. */
+  /** Cancels a task whose end could not be reported. */
   async #given(task: AsyncTask, transport: AsyncTransport, call: TeamCall): Promise<void> {
     try {
       await this.watch(task, call.config.configurable);
@@ -245,7 +247,7 @@ export function threadOf(configurable: Readonly<Record<string, unknown>> | undef
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** A child that ends with its task could not hear of what it started. */
+/** A child ends with its task, so it could not hear of tasks that it started. */
 function isInside({ config }: TeamCall): boolean {
   return treeOf(config).agentPath.length > 0;
 }

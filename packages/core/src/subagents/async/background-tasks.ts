@@ -14,7 +14,7 @@ import type { AsyncCall, AsyncReport, AsyncRun } from "./transport.ts";
 import { Turns } from "./turns.ts";
 import { withLastWords } from "./words.ts";
 
-/** Runs that work at once; further ones are pending. */
+/** Most runs that work in parallel; further ones are pending. */
 const MOST_AT_ONCE = 64;
 /** Tasks that are over and still known without a look into storage. */
 const REMEMBERED = 1_000;
@@ -42,7 +42,7 @@ interface Task {
 
 /** One for the whole process; see `backgroundTasks`. */
 export class BackgroundTasks {
-  /** Where the ends of tasks are kept for threads whose runs were not given a mailbox of their own. */
+  /** The ends of tasks for threads whose runs have no mailbox of their own. */
   readonly mailbox: MemoryMailbox = createMemoryMailbox();
   /** Tasks that the threads of this process wait for, wherever they run. */
   readonly open: OpenTasks = new OpenTasks();

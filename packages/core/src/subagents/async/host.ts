@@ -14,8 +14,8 @@ export interface AsyncTaskHost {
   /** Where the ends of tasks go; absent: the mailbox of this process. */
   readonly mailbox?: Mailbox | undefined;
   /**
-   * Runs tasks for agents without a `url`; undefined: they run in the background of this process. `agentName` is what
-   * the agent of the run calls them.
+   * Runs tasks for agents without a `url`; undefined: they run in the background of this process. `agentName` is the
+   * subagent's name in the calling agent.
    */
   readonly transport?: ((graphId: string, agentName: string) => AsyncTransport | undefined) | undefined;
   /**

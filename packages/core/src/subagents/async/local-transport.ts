@@ -10,7 +10,7 @@ import {
 import { type BackgroundGraph, checkGraph, findGraph, type GraphSources, graphIds } from "./graphs.ts";
 import type { AsyncReport, AsyncRun, AsyncTransport } from "./transport.ts";
 
-/** The graph may be registered later: calls fail while nobody has registered `graphId`. */
+/** The graph may be registered later: calls fail until `graphId` is registered. */
 export function localTransport(agentName: string, graphId: string, own: GraphSources): AsyncTransport {
   const load: GraphLoader = () => loaded(graphId, own);
   const tasks = (): BackgroundTasks => backgroundTasks();
@@ -34,7 +34,7 @@ export function localTransport(agentName: string, graphId: string, own: GraphSou
   };
 }
 
-/** Throws a ConfigurationError while nobody has registered `graphId`. */
+/** Throws a ConfigurationError until `graphId` is registered. */
 export function checkGraphId(agentName: string, graphId: string, own: GraphSources): void {
   if (findGraph(graphId, own) === undefined) throw unknownGraph(agentName, graphId, graphIds(own));
 }

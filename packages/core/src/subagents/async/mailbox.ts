@@ -8,12 +8,12 @@ export interface MailboxMessage {
   readonly id: string;
   readonly taskId: string;
   readonly runId: string;
-  /** As the agent that started it calls the one that did it; "" when that is not known. */
+  /** The subagent's name in the agent that started it; "" if unknown. */
   readonly agentName: string;
   readonly status: AsyncTaskStatus;
-  /** For the model. Nothing of what the subagent wrote is in it. */
+  /** Text for the model, without any text of the subagent. */
   readonly text: string;
-  /** The agent whose thread it is, where the sender knows. */
+  /** The agent that owns the thread, if the sender knows it. */
   readonly graphId?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export function mailMessage({ id, taskId, agentName, status, text }: MailboxMess
 }
 
 export interface MemoryMailboxOptions {
-  /** Called after a message was put into a box: the place to begin a run on the thread. What it throws is dropped. */
+  /** Called after a message was put into a box, for example to begin a run on the thread. Errors are dropped. */
   readonly onPost?: (threadId: string, message: MailboxMessage) => void;
 }
 
@@ -87,7 +87,7 @@ function remember(ids: Set<string>, id: string): void {
   if (ids.size > REMEMBERED && oldest !== undefined) ids.delete(oldest);
 }
 
-/** A listener of somebody else must not keep the message from others. */
+/** An error of a listener must not keep the message from other listeners. */
 function callSafely(call: () => void): void {
   try {
     call();

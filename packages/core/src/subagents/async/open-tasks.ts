@@ -43,7 +43,7 @@ export class OpenTasks {
     const entry: OpenTask = { runId, stop, cancel: () => transport.cancel(run, { ownerThreadId }) };
     const owned = this.#open.get(ownerThreadId) ?? new Map<string, OpenTask>();
     this.#open.set(ownerThreadId, owned.set(taskId, entry));
-    // What a mailbox begins when something is posted is no part of the run that started the task.
+    // Work that a mailbox starts after a post is not part of the run that started the task.
     outsideTasks(() => void this.#follow(ownerThreadId, task, { transport, mailbox, entry }));
     this.#change();
   }
@@ -71,7 +71,7 @@ export class OpenTasks {
     this.#close(ownerThreadId, taskId, entry);
   }
 
-  /** Cancels all that a thread has started. What cannot be reached is left to itself. */
+  /** Cancels all tasks of a thread. Tasks that cannot be reached are left alone. */
   async cancelAll(ownerThreadId: string): Promise<void> {
     const entries = [...(this.#open.get(ownerThreadId) ?? [])];
     for (const [taskId] of entries) this.forget(ownerThreadId, taskId);

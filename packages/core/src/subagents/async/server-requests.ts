@@ -104,7 +104,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether the server answered that it has nothing of the kind: no such thing, or no such route. */
+/** Whether the server answered that the thing or the route does not exist. */
 export function isUnknownThere(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: unknown };
   return cause instanceof Refusal && [404, 405, 501].includes(cause.status);

@@ -13,12 +13,12 @@ export interface ServerTransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** The agent there tells of its end itself: its state is given the thread to tell, and it is looked at rarely. */
   readonly tellsItself: boolean;
-  /** Milliseconds between looks at a run whose end is waited for: the first, and the most. */
+  /** Milliseconds between looks at a run until it ends: the first pause, and the longest. */
   readonly pause?: readonly [first: number, most: number];
 }
 
 export const PAUSES = [1_000, 20_000] as const;
-/** A word that did not come, because who was to say it is gone, is made up for. */
+/** Pauses for a server that reports ends itself: looks only replace a report that was lost with its sender. */
 const PAUSES_OF_ONE_THAT_TELLS = [15_000, 120_000] as const;
 
 export function serverTransport(options: ServerTransportOptions): AsyncTransport {
@@ -87,7 +87,7 @@ export function keyOf({ ownerThreadId, callId }: AsyncCall): string | undefined 
   return ownerThreadId && callId ? `${ownerThreadId}\n${callId}` : undefined;
 }
 
-/** A UUID that is the same for the same text; nobody can tell the text from it. */
+/** A UUID that is the same for the same text and does not reveal the text. */
 export async function idFrom(text: string): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

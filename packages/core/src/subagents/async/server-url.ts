@@ -2,8 +2,8 @@
 import { ConfigurationError } from "../../errors.ts";
 
 /**
- * The base address without a slash at its end. Loopback is allowed when it is spelled plainly; other addresses and
- * names of private networks only with `allowPrivate`; link-local ones, where clouds keep credentials, never.
+ * The base address without a slash at its end. A plainly spelled loopback address is allowed; other private addresses
+ * and names only with `allowPrivate`; link-local addresses, where clouds keep credentials, never.
  */
 export function checkedServerUrl(agentName: string, given: string, allowPrivate: boolean): string {
   const url = parsed(agentName, given);

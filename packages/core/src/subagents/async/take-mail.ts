@@ -22,7 +22,7 @@ export async function takeMail(
   const threadId = ownThread(configurable);
   if (threadId === undefined) return undefined;
   const tasks = tasksIn(state);
-  // Those that an earlier process has started are watched from here on.
+  // Tasks that an earlier process started are watched from here on.
   const live = Object.values(tasks).filter(({ status }) => isLive(status));
   // A run that was ended meanwhile is no longer the one to see to it.
   await Promise.allSettled(live.map((task) => team.watch(task, configurable)));
@@ -39,7 +39,7 @@ export async function takeMail(
   return { messages: fresh.map(mailMessage), asyncTasks: noted(fresh, tasks) };
 }
 
-/** Takes what the thread holds by now out of the mailbox. */
+/** Removes the messages from the mailbox that the thread already has. */
 export async function acknowledgeMail(state: State, configurable: Configurable): Promise<void> {
   const threadId = ownThread(configurable);
   if (threadId === undefined) return;
@@ -60,17 +60,17 @@ function ownThread(configurable: Configurable): string | undefined {
   return treeOf({ configurable }).agentPath.length > 0 ? undefined : threadOf(configurable);
 }
 
-/** Whether a thread in this state does not know of it yet: for hosts that begin a run to tell it. */
+/** Whether the message is new for a thread in this state: for hosts that begin a run to report it. */
 export function isTaskNews(state: State, message: MailboxMessage): boolean {
   return isNews(ownValue(tasksIn(state), message.taskId), message) && !idsIn(state).has(message.id);
 }
 
-/** One that tells of its end itself may have put the message there. */
+/** A task that reports its own end may have put the message there. */
 function idsIn({ messages }: State): ReadonlySet<string | undefined> {
   return new Set((messages as readonly BaseMessage[] | undefined)?.map(({ id }) => id));
 }
 
-/** Not what the thread knows nothing of any more, nor of a run whose place another has taken. */
+/** False for a task that the thread no longer knows, and for a run that another one has replaced. */
 function isNews(task: AsyncTask | undefined, message: MailboxMessage): boolean {
   return task?.runId === message.runId && !isReported(task, message);
 }

@@ -58,7 +58,7 @@ function targetOf(agent: object): CompletionTarget | undefined {
   return (operator as { [TARGET]?: CompletionTarget } | undefined)?.[TARGET];
 }
 
-/** Whether the agent has a `createCompletionCallbackMiddleware`, so that `tellEnd` has somebody to tell. */
+/** Whether the agent has a `createCompletionCallbackMiddleware`, so that `tellEnd` has a receiver. */
 export function tellsEnds(agent: object): boolean {
   return targetOf(agent) !== undefined;
 }

@@ -28,7 +28,7 @@ export interface AsyncReport {
   readonly status: AsyncTaskStatus;
   /** The last words or the JSON of the structured response; only with `success`. */
   readonly result?: string | undefined;
-  /** Why it did not succeed, or what it waits for, and what it said before; words for the model. */
+  /** Why it did not succeed, or what decision it waits for, with its last words; text for the model. */
   readonly reason?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface AsyncTransport {
   /** Resolves when the task is sure to run, even if the caller dies. Where possible, the same call again is the same task. */
   start(description: string, call: AsyncCall): Promise<AsyncRun>;
   check(run: AsyncRun, call: AsyncCall): Promise<AsyncReport>;
-  /** The status alone, for who looks again and again; absent: `check` costs no more. */
+  /** The status alone, for repeated looks; absent: `check` costs no more. */
   look?(run: AsyncRun, signal: AbortSignal | undefined): Promise<AsyncReport>;
   /** Milliseconds between looks that wait for an end: the first, and the most. */
   readonly pauses?: readonly [first: number, most: number];

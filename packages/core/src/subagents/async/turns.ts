@@ -38,7 +38,7 @@ export class Turns {
     });
   }
 
-  /** The turn goes to the next one, if somebody waits. */
+  /** Gives the turn to the next waiter, if any. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken -= 1;

@@ -30,7 +30,7 @@ export function checked({ taskId, agentName }: AsyncTask, { status, result, reas
   return `${head}. There is no result yet.`;
 }
 
-/** Why a task did not finish, with what it had to say until then. */
+/** The reason why a task did not finish, with its last words. */
 export function withLastWords(reason: string, text: string): string {
   return text === "" ? reason : `${reason}\nIts last words:\n${text}`;
 }

@@ -76,7 +76,7 @@ function endpointIn(answer: unknown, origin: string): Endpoint {
   return { path: `${pathname}${search}`, isOld: String(found.protocolVersion).startsWith("0.") };
 }
 
-/** Nobody waits for the work: the answer is the task as it begins. */
+/** The request does not wait for the work: the answer is the task at its start. */
 function sendParams({ messageId, text, contextId, taskId }: SentMessage, isOld: boolean): object {
   const place = { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
   return isOld

@@ -1,4 +1,4 @@
-/** Tasks for an agent of somebody else that speaks A2A. A context is the thread of a task, and a task is a run. */
+/** Tasks for another agent that speaks A2A. A context is the thread of a task, and a task is a run. */
 import { DeepwrightError } from "../../../errors.ts";
 import { idIn } from "../server-answers.ts";
 import { joinTask } from "../server-looks.ts";
@@ -11,7 +11,7 @@ export interface A2aTransportOptions {
   /** Checked. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds between looks at a task whose end is waited for: the first, and the most. */
+  /** Milliseconds between looks at a task until it ends: the first pause, and the longest. */
   readonly pauses?: readonly [first: number, most: number];
 }
 
