@@ -14,7 +14,7 @@ export interface TrustRequest {
   readonly name: string;
   /** The real path of the project. */
   readonly project: string;
-  /** As it is written; variables are filled in only after a yes. */
+  /** The definition in its file; variables are filled in only after a yes. */
   readonly definition: McpServerDefinition;
   /** The names of variables it would be given. */
   readonly variables: readonly string[];
@@ -30,8 +30,8 @@ export interface OpenMcpOptions extends ServerSources {
   /** Whether a server of the project may be used. True is remembered in `home`. Default: none that was not agreed to before. */
   readonly trust?: (request: TrustRequest) => boolean | Promise<boolean>;
   /**
-   * Whether a tool may be used that is not described as it was when it was agreed to, or first seen. True is remembered.
-   * Default: such a tool is left out, and waits in `home` for a yes.
+   * Decides about a tool whose description changed since it was agreed to or first seen. True is remembered. Default:
+   * the tool is left out, and waits in `home` for a yes.
    */
   readonly trustTool?: (change: ToolChange & { readonly server: string }) => boolean | Promise<boolean>;
   /** Tokens the schemas of all tools may take; above that they are searched for. Default 2,000. */
@@ -40,7 +40,7 @@ export interface OpenMcpOptions extends ServerSources {
   readonly startTimeout?: number;
   /** Where `${NAME}` in definitions is looked up. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Hears what is left out, lost, changed. Default: a line on the console. */
+  /** Called when something is left out, lost or changed. Default: a line on the console. */
   readonly onNotice?: OnNotice;
   /** Closes all. */
   readonly signal?: AbortSignal;
@@ -61,13 +61,16 @@ export interface Mcp extends AsyncDisposable {
   readonly middleware: McpMiddleware;
   /** All tools as they are now, sorted: a plain list. */
   readonly tools: readonly StructuredToolInterface[];
-  /** For `createDeepAgent({ interruptOn: { ...mcp.interruptOn } })`: all calls are asked about but those that only read. */
+  /**
+   * For `createDeepAgent({ interruptOn: { ...mcp.interruptOn } })`: a person approves all calls except of tools that
+   * only read.
+   */
   readonly interruptOn: Readonly<Record<string, InterruptOnConfig>>;
   readonly servers: readonly McpServerStatus[];
   /** Files of the project that the servers in use name. Give them to backends and sandboxes as `controlPaths`. */
   readonly controlPaths: readonly string[];
-  /** Whether the tool says of itself that it only reads, and its server is the caller's or the user's own. */
+  /** Whether the tool claims to only read, and its server is the caller's or the user's own. */
   isReadOnly(tool: string): boolean;
-  /** Ends all servers with what they started. Safe twice. */
+  /** Ends all servers with their child processes. Calling it twice is safe. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Gives an agent the tools of servers: all of them where they cost little, else those it has searched for. */
+/** Gives an agent the tools of servers: all of them if they take few tokens, else the ones it found by searching. */
 import { ToolMessage } from "@langchain/core/messages";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
@@ -20,7 +20,7 @@ interface McpUpdate {
   readonly load?: readonly string[];
 }
 
-/** Tools are only ever added behind the others: what was sent before stays the beginning of what is sent. */
+/** New tools are only appended, so that earlier requests stay a prefix of later ones. */
 function reduced(state: McpState | undefined, update: McpUpdate | undefined): McpState {
   const { loaded = [] } = state ?? {};
   const { version = state?.version, load = [] } = update ?? {};
@@ -70,7 +70,7 @@ export function createMcpMiddleware(catalogue: Catalogue, maxTokens: number): Mc
       const isHidden = isDeferred && !isSearch && !loaded.includes(name);
       const missing = isHidden ? missingArguments(tool, request.toolCall.args) : [];
       if (missing.length > 0) return shownNow(name, failed(request.toolCall, missing));
-      // What the agent was built with under this name is the agent's own, or what we offered for this turn.
+      // A tool under this name is one that the agent was built with, or one that we offered for this turn.
       const result = await handler(
         request.tool === undefined ? { ...request, tool: tool as never } : request,
       );

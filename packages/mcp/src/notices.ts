@@ -2,7 +2,7 @@
 
 /** Stable words a program may switch on. */
 export type McpNoticeCode =
-  /** Nobody has agreed to this server of the project: it was not started. */
+  /** No person has agreed to this server of the project, so it was not started. */
   | "UNTRUSTED"
   /** The user's own file has a server of this name: the project's is left out. */
   | "SHADOWED"
@@ -11,7 +11,7 @@ export type McpNoticeCode =
   /** It was there and is gone; it is being started again. */
   | "LOST"
   | "RECONNECTED"
-  /** A tool that cannot be offered: what it is called, or its schema. */
+  /** A tool that cannot be offered, because of its name or its schema. */
   | "TOOL_REFUSED"
   /** A tool has other words or another schema than when it was agreed to: it is left out. */
   | "TOOL_CHANGED"

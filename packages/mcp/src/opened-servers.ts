@@ -1,4 +1,4 @@
-/** Servers that may be used, opened: what an agent is given of them. */
+/** Servers after opening, with everything that an agent gets from them. */
 
 import { visibleLine } from "deepwright/console-line";
 import type { Mcp, McpServerStatus, OpenMcpOptions } from "./mcp-types.ts";
@@ -15,7 +15,7 @@ import { openTrustStore } from "./trust/trust-store.ts";
 
 export interface ServersRequest {
   readonly known: readonly KnownServer[];
-  /** Names of those that must not be started. */
+  /** Names of servers that must not be started. */
   readonly untrusted: ReadonlySet<string>;
   readonly options: OpenMcpOptions;
   readonly onNotice: OnNotice;

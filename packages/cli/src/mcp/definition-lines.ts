@@ -13,7 +13,7 @@ export function definitionLine(definition: McpServerDefinition): string {
 
 export type ShownServer = Pick<TrustRequest, "name" | "definition" | "variables" | "files" | "changed">;
 
-/** Everything it says, then what is odd about it. */
+/** All fields of the definition, then warnings about unusual ones. */
 export function definitionLines(
   { name, definition, variables, files, changed }: ShownServer,
   width: number,
@@ -38,7 +38,7 @@ const NEWS = {
   gone: "gone since you agreed",
 };
 
-/** Files of the directory that it names, and what became of them. */
+/** Files of the directory that the definition names, with their changes. */
 function fileLines(
   files: ShownServer["files"],
   changed: ShownServer["changed"],

@@ -95,7 +95,7 @@ async function list(context: Context): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** Nobody is asked: what is not trusted is not started. */
+/** Starts trusted servers only, without asking. */
 async function started(context: Context): Promise<readonly McpServerStatus[]> {
   const mcp = await context.library.openMcp({ ...sourcesOf(context), onNotice: () => {} });
   try {

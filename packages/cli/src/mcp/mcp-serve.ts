@@ -1,11 +1,11 @@
-/** `deepwright mcp serve`: agents as tools on stdin and stdout. Everything said goes to stderr. */
+/** `deepwright mcp serve`: agents as tools on stdin and stdout. Messages for people go to stderr. */
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { startFailure, whatToServe, withPlaces } from "../serve/serve-command.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { RawMcpOptions } from "./mcp-command-line.ts";
 
-/** On a server with one token, whose everything is. */
+/** The owner of everything on a server with one token. */
 const LOCAL = "local";
 
 export async function mcpServeCommand(file: string | undefined, raw: RawMcpOptions): Promise<ExitCode> {

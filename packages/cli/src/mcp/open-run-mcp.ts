@@ -1,4 +1,7 @@
-/** The MCP servers of a run or of the CLI's own served agent: those of the user, and those of the directory that may be used. */
+/**
+ * The MCP servers of a run or of the CLI's own served agent: the user's servers, and the trusted servers of the
+ * directory.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { KnownServer, Mcp, McpNotice, TrustRequest } from "@deepwright/mcp";
@@ -15,7 +18,7 @@ export interface RunMcpRequest {
   /** Its real path. */
   readonly directory: string;
   readonly console: Console;
-  /** Somebody is there to be asked. */
+  /** A person can be asked. */
   readonly isAttended: boolean;
   readonly isQuiet: boolean;
   readonly signal?: AbortSignal;
@@ -23,7 +26,10 @@ export interface RunMcpRequest {
   readonly servers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Nothing is loaded, and undefined returned, where no file names a server. Throws where nobody can be asked about one. */
+/**
+ * Loads nothing and returns undefined if no file names a server. Throws if a server needs an answer and no person can
+ * be asked.
+ */
 export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefined> {
   const { directory, console, isAttended, isQuiet, signal, servers = {} } = request;
   const home = homeOf(process.env);
@@ -45,8 +51,8 @@ export async function openRunMcp(request: RunMcpRequest): Promise<Mcp | undefine
 }
 
 /**
- * Files of the directory that steer servers a person agreed to, relative to it. Also for a run that uses no servers: what
- * it changes would run in a later one. A file of definitions that cannot be read names none.
+ * Files of the directory that trusted servers run or read, relative to it. They matter for a run without servers too,
+ * because a changed file would run in a later one. A file of definitions that cannot be read names none.
  */
 export async function controlPathsIn(directory: string): Promise<readonly string[]> {
   const home = homeOf(process.env);
@@ -64,7 +70,7 @@ function hasDefinitions(directory: string, home: string): boolean {
   return existsSync(join(directory, ".mcp.json")) || existsSync(join(home, "mcp.json"));
 }
 
-/** Servers run programs or receive data, and anybody may have written the directory's `.mcp.json`. */
+/** Servers run programs or receive data, and the directory's `.mcp.json` may come from anyone. */
 function refuseUntrusted(known: readonly KnownServer[]): void {
   const refused = known.filter(({ trusted, definition }) => !trusted && !definition.disabled);
   const names = refused.map(({ name }) => safeLine(name, 80));

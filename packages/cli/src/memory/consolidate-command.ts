@@ -118,7 +118,7 @@ async function reviewThreads(review: Review, directory: string, saver: SharedSav
   return told(review, directory, report, files);
 }
 
-/** The offline model judges nothing: what it leaves undone must be left for a real one. */
+/** The offline model cannot judge conversations, so they stay unreviewed for a real model. */
 function keeps({ options, choice }: Review): boolean {
   return !options.dryRun && !isOffline(choice);
 }

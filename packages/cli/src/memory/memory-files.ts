@@ -15,7 +15,7 @@ export interface MemoryFiles {
   readonly historyPath: (path: string) => string;
 }
 
-/** `directory` is a real path. What is not to be kept stays in memory. */
+/** `directory` is a real path. Without `keep` all changes stay in memory. */
 export async function openMemoryFiles(
   directory: string,
   keep: boolean,

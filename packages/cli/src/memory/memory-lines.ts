@@ -16,7 +16,7 @@ export function reviewedLine({ conversations, remaining }: ConsolidationReport, 
   return `Reviewed ${count(conversations.length, "thread")}${rest}`;
 }
 
-/** Each file with what was taken from it: nothing goes unseen. */
+/** Each file with all of its changes. */
 export function fileLines(files: ConsolidationReport["files"], colours: Colours): readonly string[] {
   return files.flatMap(({ path, removed, added, refused, putBack }) => {
     const amounts = `${count(removed.length, "line")} removed, ${added.length} added`;
@@ -48,7 +48,7 @@ export function codeOf(report: ConsolidationReport): ExitCode {
 export interface Scope {
   readonly directory: string;
   readonly allThreads: boolean;
-  /** Whether old ones were left out. */
+  /** Whether older conversations were left out. */
   readonly isRecent: boolean;
 }
 
@@ -58,7 +58,7 @@ function nothingNewWords({ directory, allThreads, isRecent }: Scope): string {
   return `nothing new: no threads of ${directory} ${time} (--all: threads of every directory)`;
 }
 
-/** The words for how it ended; `failure` is what went wrong, in words. */
+/** The text about the end; `failure` is the text of the error. */
 export function statusWords(
   report: ConsolidationReport,
   failure: string,
@@ -71,7 +71,7 @@ export function statusWords(
   return report.status === "incomplete" && words === "done" ? "refused: too much was removed" : words;
 }
 
-/** `paths` are the real ones of the diffs. */
+/** `paths` are the real paths of the diffs. */
 export function reportJson(
   report: ConsolidationReport,
   more: {

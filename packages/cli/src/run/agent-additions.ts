@@ -76,7 +76,7 @@ interface ModelRequest {
   readonly model: unknown;
 }
 
-/** Asks the next model where one fails. A stopped run asks nobody. */
+/** Asks the next model when one fails. An aborted run asks no other. */
 function fallbackMiddleware(models: readonly Model[]) {
   return {
     name: "FallbackMiddleware",
@@ -95,7 +95,7 @@ function fallbackMiddleware(models: readonly Model[]) {
   };
 }
 
-/** Loads the models of fallbacks and subagents. One that cannot be had is left out, and a line says so. */
+/** Loads the models of fallbacks and subagents. A model that cannot be loaded is left out, and a line says so. */
 export async function loadNamedModels(
   names: readonly (string | undefined)[],
   console: Console,

@@ -28,8 +28,8 @@ export function mayAsk(given: string | undefined, { kept = [], waiting }: Asked)
 }
 
 /**
- * `given` is the option: names with commas between them, or a word for many. What already waits is asked about in
- * any case: a run that did not know the question would lose it.
+ * `given` is the option: names with commas between them, or a word for a group. Tools with waiting calls are always
+ * included: a run without them would lose the question.
  */
 export function askedTools(
   given: string | undefined,

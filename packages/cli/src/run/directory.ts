@@ -5,7 +5,7 @@ import { parse } from "node:path";
 import { usageError } from "../command-error.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 
-/** Its real path; `given` is what --in says. */
+/** Its real path; `given` is the value of --in. */
 export async function realDirectory(given: string): Promise<string> {
   const real = await realpath(given).catch(() => undefined);
   if (real === undefined)

@@ -12,7 +12,7 @@ import { safeLine } from "../terminal/safe-text.ts";
 import { MEMORY, SKILLS } from "../trust/instruction-files.ts";
 
 export interface Knowledge {
-  /** Paths as the agent sees them; later ones count more. */
+  /** Paths for the agent; later files count more. */
   readonly memory: readonly string[];
   readonly skills: readonly string[];
   /** Paths of `memory` that the agent cannot change. */
@@ -31,7 +31,7 @@ const MOST_BYTES = 1024 * 1024;
 
 export interface KnowledgeOptions {
   readonly memory: boolean;
-  /** Further memory files of settings: absolute ones are the user's, others lie below the directory. */
+  /** Further memory files of settings: absolute paths are the user's, others are below the directory. */
   readonly memoryFiles?: readonly string[] | undefined;
   readonly skills: boolean;
 }

@@ -1,4 +1,4 @@
-/** The agent of a run, made of what the command line says. */
+/** The agent of a run, made from the options of the command line. */
 import type { Mcp } from "@deepwright/mcp";
 import { Annotation } from "@langchain/langgraph";
 import type { InterruptOnConfig } from "deepwright";
@@ -87,7 +87,7 @@ function knownTools(library: Library, settings: object, mcp: Mcp | undefined): r
   return all.filter(({ name }, index) => all.findIndex((one) => one.name === name) === index);
 }
 
-/** Every call of the tool; what is approved for longer holds in this sandbox alone. */
+/** Asks about every call of the tool. A lasting approval applies to this sandbox alone. */
 function askedFully(tool: string, { commands, sandbox }: AgentParts): InterruptOnConfig {
   const says = commands && tool === EXECUTE ? { description: commands.reach } : {};
   return { ...says, rememberedFor: placeOf(sandbox) };

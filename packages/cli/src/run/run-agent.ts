@@ -1,4 +1,4 @@
-/** Runs an agent on a task and follows its stream to the end, whatever that end is. */
+/** Runs an agent on a task and follows its stream to the end, also after a failure or a stop. */
 import { Ledger } from "./output/ledger.ts";
 import type { RunEnd } from "./output/run-end.ts";
 import { type Stop, untilStopped } from "./stop.ts";

@@ -191,7 +191,7 @@ async function taskAndModel(
   return { text: expanded?.text ?? task?.text, wish: { ...options, settings: { ...settings, model } } };
 }
 
-/** The offline model calls none, and what they do cannot be held back for a dry run. */
+/** The offline model calls no servers, and a dry run could not hold back their effects. */
 async function mcpFor(
   { options, console, stop }: Run,
   directory: string,
@@ -230,7 +230,10 @@ async function openThreadAndCommands(
   return { files, thread, kept, sandbox, commands: await run.commands };
 }
 
-/** The offline model uses none, and what they do cannot be held back for a dry run. In a cloud the files are there too. */
+/**
+ * The offline model runs no commands, and a dry run could not hold back their effects. A sandbox in a cloud is needed
+ * for its files too.
+ */
 function needsCommands({ options, stop }: Run, { kind }: ThreadSandbox, choice: ModelChoice): boolean {
   if (options.dryRun && isCloud(kind))
     throw usageError(
@@ -281,7 +284,7 @@ function threadConfig({ id }: RunThread, directory: string): Record<string, unkn
   return { configurable: { thread_id: id }, durability: "sync", metadata: { cwd: directory } };
 }
 
-/** Warnings are said even to those who want it quiet: the offline model is one. */
+/** Warnings are printed even with --quiet: the offline model is one. */
 function sayChoice({ options, console }: Run, choice: ModelChoice): void {
   if (options.detail !== "quiet" || choice.kind === "offline") console.line(safeLine(choiceLine(choice)));
 }

@@ -64,13 +64,13 @@ export interface RunOptions {
   readonly trust: boolean;
   /** Whether MCP servers are used. */
   readonly mcp: boolean;
-  /** The tools a person is asked about; undefined: those of the thread, none for a new one. */
+  /** The tools that need a person's approval; undefined: as before in the thread, none for a new one. */
   readonly ask: string | undefined;
   /** All calls are approved. */
   readonly yes: boolean;
-  /** Where nobody can be asked the thread waits. */
+  /** If no person can be asked, the thread waits. */
   readonly wait: boolean;
-  /** The answer to what the thread waits for. */
+  /** The answer to the waiting question of the thread. */
   readonly answer: Decision | undefined;
   readonly limits: Limits;
   /** Where commands run. */

@@ -31,14 +31,14 @@ export interface RunSettings {
   readonly hookFiles: readonly string[];
 }
 
-/** Shows the lines and returns whether the person trusts what they show. */
+/** Shows the lines and returns whether the person trusts them. */
 export type AskTrust = (lines: readonly string[]) => Promise<boolean>;
 
 export interface RunSettingsRequest {
   /** Its real path. */
   readonly directory: string;
   readonly console: Console;
-  /** Somebody is there to be asked. */
+  /** A person can be asked. */
   readonly isAttended: boolean;
   /** The person trusts the directory in this run. */
   readonly isTrusted: boolean;
@@ -46,7 +46,9 @@ export interface RunSettingsRequest {
   readonly askTrust?: AskTrust | undefined;
 }
 
-/** Asks about a project's settings that nobody trusts. Throws where nobody can be asked and they would run something. */
+/**
+ * Asks about a project's settings that are not trusted. Throws if no person can be asked and they would run something.
+ */
 export async function openRunSettings(request: RunSettingsRequest): Promise<RunSettings> {
   const { directory, console, isTrusted } = request;
   await loadStoredKeys(process.env);

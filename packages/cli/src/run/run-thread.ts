@@ -70,7 +70,7 @@ async function memorySaver(): Promise<SharedSaver> {
   return new SharedMemorySaver();
 }
 
-/** A run that only shows what it would do must leave no trace in the thread, either. Closes `saver`. */
+/** A dry run must leave no trace in the thread, either. Closes `saver`. */
 async function copyOf(saver: SharedSaver, id: string): Promise<SharedSaver> {
   const { openThreads } = await import("@deepwright/checkpoint");
   const memory = await memorySaver();

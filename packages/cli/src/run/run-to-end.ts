@@ -1,4 +1,4 @@
-/** Runs an agent and answers what it asks on the way, until it ends or must wait. */
+/** Runs an agent and answers its questions, until it ends or must wait. */
 import type { Approver, Reply } from "../approval/approver.ts";
 import { Ledger } from "./output/ledger.ts";
 import { type AgentRun, type RunResult, runAgent } from "./run-agent.ts";
@@ -27,7 +27,7 @@ function waiting(ledger: Ledger, left: boolean): RunResult {
   return { end: { kind: "approval", questions: ledger.pending.length, left }, ledger };
 }
 
-/** A stop while somebody thinks leaves the thread waiting. */
+/** A stop during a question leaves the thread waiting. */
 async function replyOf(
   { stop }: AgentRun,
   approver: Approver,

@@ -9,7 +9,10 @@ const SECRET_NAMES: readonly RegExp[] = [
 ];
 const HARMLESS = /\.(example|sample|template|dist)$/i;
 
-/** Files whose name says nothing without their directory. Git's settings have the addresses of remotes, its objects any file. */
+/**
+ * Files that are secret because of their directory. Git's settings have the addresses of remotes, its objects the
+ * content of any file.
+ */
 const SECRET_PLACES: readonly RegExp[] = [
   /(^|\/)\.(aws|gem)\/credentials$/i,
   /(^|\/)\.cargo\/credentials(\.toml)?$/i,

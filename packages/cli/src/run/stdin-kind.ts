@@ -1,7 +1,7 @@
 /** Detects the kind of stdin. */
 import { fstatSync } from "node:fs";
 
-/** A pipe, a file or a socket (what Node gives its children); not a keyboard, /dev/null or nothing at all. */
+/** True for a pipe, a file or a socket (Node's children get one); false for a terminal, /dev/null or a closed stdin. */
 export function stdinCarries(descriptor = 0): boolean {
   try {
     const kind = fstatSync(descriptor);

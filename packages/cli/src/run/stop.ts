@@ -1,11 +1,11 @@
-/** The ways a run is stopped from outside: Ctrl-C, a signal to terminate, the clock, a reader who left. */
+/** The ways to stop a run from outside: Ctrl-C, a signal to terminate, a time limit, a reader that left. */
 import { after } from "deepwright/duration";
 import { EXIT } from "../exit-codes.ts";
 import type { StopReason } from "./output/run-end.ts";
 
 export class Stop {
   readonly signal: AbortSignal;
-  /** Undefined while nobody asked to stop. */
+  /** Undefined until something asks to stop. */
   reason: StopReason | undefined;
   private readonly controller = new AbortController();
   private stopTimer = (): void => {};

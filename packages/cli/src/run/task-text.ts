@@ -8,7 +8,7 @@ export interface Input extends AsyncIterable<string | Uint8Array> {
 
 export interface TaskSource {
   readonly stdin: Input;
-  /** Whether stdin is a pipe or a file: only those are read beside a typed task. */
+  /** Whether stdin is a pipe or a file. Otherwise it is not read beside a typed task. */
   readonly carries: boolean;
   /** Milliseconds to wait for the first byte beside a typed task: an inherited pipe may stay idle for ever. */
   readonly patience?: number;

@@ -1,4 +1,4 @@
-/** The directory of a run as the agent gets it, and what became of it. */
+/** The directory of a run for its agent, and the changes that the run made. */
 import type { FileChange, SharedSaver } from "@deepwright/checkpoint";
 import type { BackendProtocol, PreviewChange } from "deepwright";
 import type { CommandWork } from "../commands/command-work.ts";
@@ -19,8 +19,8 @@ export interface Workplace {
   /** Its real path. */
   readonly directory: string;
   /**
-   * `/` is the directory; nothing outside it is reachable but what is mounted. What the harness puts aside is in
-   * the thread, not in the directory.
+   * `/` is the directory; nothing outside it is reachable except mounts. Files that the harness writes for itself are
+   * in the thread, not in the directory.
    */
   readonly backend: BackendProtocol;
   readonly knowledge: Knowledge;
@@ -54,13 +54,13 @@ export interface DirectoryFiles {
   readonly disk: BackendProtocol;
   /** Filled as the agent is refused. */
   readonly notWritten: readonly NotWritten[];
-  /** Nobody is here to agree to a change of a file that steers other programs. */
+  /** Refuses and notes a change of a file that controls other programs: no person can approve it here. */
   readonly approve: (path: string) => boolean;
-  /** More files that steer other programs, relative to the directory: those that MCP servers run. */
+  /** More files that control other programs, relative to the directory: files of MCP servers. */
   readonly controlPaths: readonly string[];
 }
 
-/** `directory` is a real path. `more` are further files that steer other programs, such as those that hooks run. */
+/** `directory` is a real path. `more` are further files that control other programs, such as scripts of hooks. */
 export async function openDirectory(
   directory: string,
   more: readonly string[] = [],
@@ -76,7 +76,7 @@ export async function openDirectory(
   return { directory, disk, notWritten, approve, controlPaths };
 }
 
-/** Without commands the agent has none; those with files of their own take the place of the directory. */
+/** Without commands the agent has no shell. A sandbox with files of its own replaces the directory. */
 export async function openWorkplace(
   files: DirectoryFiles,
   options: WorkplaceOptions,
@@ -96,7 +96,7 @@ export async function openWorkplace(
   return { directory, backend, knowledge, trust, notWritten, controlPaths, outcome };
 }
 
-/** Where the harness puts what is too long for the context of a model. */
+/** The directories for content that is too long for the context of a model. */
 const AREAS = ["large_tool_results", "conversation_history"];
 
 interface Place {

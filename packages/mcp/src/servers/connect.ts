@@ -1,4 +1,4 @@
-/** One connection to one server, as its definition says. */
+/** One connection to one server, made from its definition. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { visibleLine } from "deepwright/console-line";
@@ -54,7 +54,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** Rejects with words about the server; what was started then has ended. */
+/** Rejects with an error about the server; a started program has ended then. */
 export async function connect(request: ConnectRequest): Promise<Connected> {
   const sdk = await loadSdk();
   const { definition, directory, environment, startTimeout, signal } = request;

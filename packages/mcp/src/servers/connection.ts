@@ -1,7 +1,7 @@
 /**
- * A server that is kept: started when it is needed, started again when it is lost, ended in the end.
+ * A server connection that is kept: started when needed, restarted when lost, closed at the end.
  *
- * Whatever happens to it, a call is answered within its time, and nobody else waits.
+ * Every call is answered within its time, and calls do not delay each other.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { visibleLine } from "deepwright/console-line";
@@ -155,7 +155,7 @@ class SupervisedConnection implements Connection {
     return visibleLine(this.options.name);
   }
 
-  /** One attempt at a time, shared by all who wait. */
+  /** One attempt at a time, shared by all waiting calls. */
   private ready(): Promise<Connected> {
     this.ending.signal.throwIfAborted();
     if (this.checking) return this.checking.then(() => this.ready());
@@ -238,7 +238,10 @@ class SupervisedConnection implements Connection {
     this.retry.unref();
   }
 
-  /** Whether it still answers; one that does not is given up. Who wants something meanwhile waits for the word. */
+  /**
+   * Checks that the server still answers; otherwise the connection is closed. Calls that come meanwhile wait for the
+   * result.
+   */
   private check(): Promise<void> {
     const { current } = this;
     if (current === undefined) return Promise.resolve();
@@ -279,7 +282,10 @@ async function toolsOf(client: Client, timeout: number, signal: AbortSignal): Pr
   return tools.slice(0, MOST_TOOLS);
 }
 
-/** The server is there and said no, or said what cannot be used. Some errors of the SDK say that nobody answered. */
+/**
+ * Whether the server answered: with a refusal, or with an answer that cannot be used. Some errors of the SDK mean that
+ * no answer came.
+ */
 function isAnswer(error: unknown): boolean {
   const { name, message = "" } = (error ?? {}) as Partial<Error>;
   if (name === "ZodError" || name === "ToolHeld") return true;
@@ -288,7 +294,7 @@ function isAnswer(error: unknown): boolean {
 
 const NOBODY = /^MCP error -3200[01]: (?:Connection closed|Request timed out|\w*Error: )/;
 
-/** The server cannot have begun with it: it did not know the session, or nobody listened. */
+/** Whether the server cannot have begun with the call: it did not know the session, or was not reachable. */
 function wasNotTaken(error: unknown): boolean {
   const { code, message = "" } = (error ?? {}) as { code?: unknown; message?: string };
   return code === "ECONNREFUSED" || code === 404 || message === "The program has ended.";

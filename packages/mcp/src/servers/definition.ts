@@ -1,4 +1,4 @@
-/** A server as configuration says it: the form that `.mcp.json` has in other programs too. */
+/** A server in configuration: the form that `.mcp.json` has in other programs too. */
 
 import { isRecord } from "deepwright/check-options";
 import { visibleLine } from "deepwright/console-line";
@@ -36,7 +36,7 @@ const stdio = z.strictObject({
     )
     .optional(),
   cwd: text.min(1).optional(),
-  /** Among the files it names, those that it changes itself: trust does not cover their content. */
+  /** The named files that the server changes itself: trust does not cover their content. */
   dataFiles: names.optional(),
 });
 
@@ -58,7 +58,7 @@ export type McpServerDefinition = StdioDefinition | HttpDefinition | z.infer<typ
 
 const NAME = /^[^\p{C}\p{Z}][^\p{C}]{0,63}$/u;
 
-/** Throws for what it does not understand, with the place and what was expected there. */
+/** Throws for a definition that it does not understand, with the position and the expected form. */
 export function readDefinitions(given: unknown, origin: string): Record<string, McpServerDefinition> {
   if (!isRecord(given)) throw invalid(origin, "the servers must be an object of definitions by name");
   const definitions: Record<string, McpServerDefinition> = {};

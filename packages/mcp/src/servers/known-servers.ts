@@ -1,4 +1,4 @@
-/** Finds servers: those of the caller, of the user's own file and of the project's file. */
+/** Finds servers: of the caller, of the user's own file and of the project's file. */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { visibleLine } from "deepwright/console-line";
@@ -8,7 +8,7 @@ import { type FileChange, type NamedFile, namedFiles } from "../trust/named-file
 import { openTrustStore, type TrustStore } from "../trust/trust-store.ts";
 import { type McpServerDefinition, readConfig, readDefinitions } from "./definition.ts";
 
-/** The source of a definition: `caller` and `user` are trusted; a person is asked about those of a `project`. */
+/** The source of a definition: `caller` and `user` are trusted; a person is asked about servers of a `project`. */
 export type ServerOrigin = "caller" | "user" | "project";
 
 export interface KnownServer {
@@ -21,16 +21,19 @@ export interface KnownServer {
   readonly trusted: boolean;
   /** Files of the project that the definition names. */
   readonly files: readonly NamedFile[];
-  /** Files that are not as they were when a person agreed to this definition; such a server is not trusted. */
+  /** Files that changed since a person agreed to this definition; such a server is not trusted. */
   readonly changed: readonly FileChange[];
 }
 
 export interface ServerSources {
   /** By name, as in a config file. */
   readonly servers?: Readonly<Record<string, unknown>>;
-  /** A directory whose `.mcp.json` counts. Absent: none. */
+  /** The directory whose `.mcp.json` is read. Absent: none. */
   readonly project?: string;
-  /** A directory whose `mcp.json` counts, and where agreements are kept; the command line's is `~/.deepwright`. Absent: none. */
+  /**
+   * The directory whose `mcp.json` is read, and where agreements are stored; the command line's is `~/.deepwright`.
+   * Absent: none.
+   */
   readonly home?: string;
 }
 

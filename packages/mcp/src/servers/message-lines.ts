@@ -6,7 +6,7 @@ export class MessageLines {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** The lines that end in `chunk`. Throws for one that is too long; nothing is kept then. */
+  /** The lines that end in `chunk`. Throws for a line that is too long, and drops the buffer. */
   *take(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {

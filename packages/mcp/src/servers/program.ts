@@ -1,4 +1,4 @@
-/** Finds the program of a definition, once, so that the program that runs is the one that was shown. */
+/** Finds the program of a definition once, so that exactly the program shown to the person runs. */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { visibleLine } from "deepwright/console-line";
@@ -27,13 +27,13 @@ export async function programOf(
     throw new ConfigurationError("INVALID_OPTION", `There is no program '${visibleLine(command, 200)}'.`, {
       hint: "Install it, or give its whole path as 'command'.",
     });
-  // What the program itself starts by name is looked for in the same places.
+  // Programs that this program starts by name are searched in the same directories.
   return { program, args, cwd, env: { PATH: path, ...env } };
 }
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** Relative places, and places inside the directory, are anybody's who can write there. */
+/** Leaves out relative directories, and directories inside the project: their content may come from anyone. */
 function safePath(path: string, directory: string): string {
   const places = path.split(delimiter).filter((place) => isAbsolute(place) && !isInside(place, directory));
   return places.join(delimiter) || USUAL_PATH;

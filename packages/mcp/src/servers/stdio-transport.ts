@@ -15,10 +15,10 @@ const MOST_STDERR = 8 * 1024;
 const MOST_MESSAGE = 16 * 1024 * 1024;
 /** Lines that are no messages, as programs print them that were not made for this, before it is given up. */
 const MOST_STRAY = 100;
-/** For what is still in the pipe of a program that has ended. */
+/** Milliseconds to read the rest of the pipe after the program has ended. */
 const LAST_WORDS_MS = 500;
 
-/** Unlike the SDK's own it ends all that the program started, and bounds what it may send. */
+/** Unlike the SDK's transport it ends all child processes of the program, and limits the size of messages. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -50,7 +50,7 @@ export class StdioTransport implements Transport {
     void started.ended.then(() => this.close());
   }
 
-  /** The end of what it wrote to stderr, for people. */
+  /** The last lines of stderr, for people. */
   complaint(): string {
     return this.stderr.collected().output.trim();
   }

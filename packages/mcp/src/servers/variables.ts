@@ -14,7 +14,7 @@ export function variablesIn(value: unknown): readonly string[] {
   return [...found].sort();
 }
 
-/** The same value with all variables filled in; throws for those that are not set and have no default. */
+/** The same value with all variables filled in; throws for unset variables without a default. */
 export function filled<Value>(
   value: Value,
   environment: Readonly<Record<string, string | undefined>>,
@@ -23,7 +23,7 @@ export function filled<Value>(
   const fill = (one: unknown): unknown => {
     if (typeof one === "string")
       return one.replace(VARIABLE, (_, name: string, otherwise?: string) => {
-        // As in a shell, one that is empty counts as missing where there is a default.
+        // As in a shell, an empty variable with a default counts as unset.
         const set = Object.hasOwn(environment, name) ? environment[name] : undefined;
         if (set !== undefined && !(set === "" && otherwise !== undefined)) return set;
         if (otherwise === undefined) missing.add(name);

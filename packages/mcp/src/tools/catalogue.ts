@@ -19,7 +19,7 @@ export interface ServerTools {
 
 /** The tools of one run; they stay the same while servers change. */
 export interface Snapshot {
-  /** Tells snapshots apart; equal ones are equal byte for byte in every process. */
+  /** Differs for different snapshots, and is the same for equal ones in every process. */
   readonly version: string;
   /** Sorted by name. */
   readonly tools: readonly StructuredToolInterface[];
@@ -40,7 +40,7 @@ export interface Catalogue {
 
 const MOST_KEPT = 32;
 
-/** `onDoubled` hears each name once that tools of two servers would have: none of them is offered. */
+/** `onDoubled` is called once for each name that tools of two servers share: none of these tools is offered. */
 export function createCatalogue(onDoubled: (name: string, servers: readonly string[]) => void): Catalogue {
   const servers = new Map<string, ServerTools>();
   const kept = new Map<string, Snapshot>();
@@ -78,7 +78,7 @@ function snapshotOf(
       offered.map((one, i) => ({ one, tool: tools[i] as StructuredToolInterface })),
     )
     .sort((a, b) => (a.one.name < b.one.name ? -1 : 1));
-  // Of two servers whose names run together, none may speak for the other.
+  // If tools of two servers get the same name, neither is offered: one could pass for the other.
   const doubled = new Set(
     entries.filter(({ one }, i) => entries[i - 1]?.one.name === one.name).map(({ one }) => one.name),
   );

@@ -30,7 +30,7 @@ function shownBlock(block: Block): Block {
   return { type: kind, mimeType, data, ...(uri !== undefined && { metadata: { filename: String(uri) } }) };
 }
 
-/** Undefined for what no model takes. */
+/** Undefined for media that no model takes. */
 function kindOf(mimeType: string): string | undefined {
   const [, kind] = /^(image|audio|video)\//.exec(mimeType) ?? [];
   return kind ?? (mimeType === "application/pdf" ? "file" : undefined);

@@ -8,7 +8,7 @@ import { type OfferedTool, saysItReads } from "./offered-tool.ts";
 type Adapters = Awaited<ReturnType<typeof loadAdapters>>;
 type AdapterClient = Parameters<Adapters["loadMcpTools"]>[1];
 
-/** In the order of `offered`. `believed`: what the server says about the effects of its tools counts. */
+/** In the order of `offered`. `believed`: the server's claims about the effects of its tools count. */
 export async function langchainTools(
   server: string,
   offered: readonly OfferedTool[],

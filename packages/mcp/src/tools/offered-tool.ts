@@ -1,4 +1,4 @@
-/** A tool as a server describes it, checked: what a model may be shown of it, or why it is left out. */
+/** Checks the description of a tool by its server: the part for models, or the reason to leave the tool out. */
 
 import { hasHidden, visibleLine, visibleText } from "deepwright/console-line";
 import { toolNameFor } from "./tool-names.ts";
@@ -13,7 +13,7 @@ export interface ToolDescription {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
-/** Claims of the server about its tool; nobody has checked them. */
+/** Unchecked claims of the server about its tool. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean | undefined;
   readonly destructiveHint?: boolean | undefined;
@@ -87,7 +87,7 @@ function schemaProblem(schema: unknown): string | undefined {
 }
 
 const HIDDEN = "its schema has characters nobody can see";
-/** Keys whose texts are words for the model, and mean nothing to a validator. */
+/** Keys with text for the model that validators ignore. */
 const WORDS: ReadonlySet<string> = new Set(["description", "title", "$comment"]);
 
 function spelledOut(value: unknown, key = ""): unknown {

@@ -1,4 +1,6 @@
-/** The tool `search_mcp_tools`: finds tools whose definitions are not in the request, and adds them from then on. */
+/**
+ * The tool `search_mcp_tools`: finds tools whose definitions are not in the request, and adds them to later requests.
+ */
 import { ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";

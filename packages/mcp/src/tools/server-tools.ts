@@ -1,4 +1,4 @@
-/** One server with its connection and what it offers. */
+/** One server with its connection and its tools. */
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { visibleLine } from "deepwright/console-line";
 import type { OpenMcpOptions } from "../mcp-types.ts";
@@ -31,12 +31,14 @@ export interface ServerParts {
   readonly catalogue: Catalogue;
   readonly cache: ToolCache | undefined;
   readonly trust: TrustStore;
-  /** Whether a tool may be used as it is described now. Absent: nobody agrees here. */
+  /** Decides about tools whose description changed. Absent: they stay out. */
   readonly trustTool: OpenMcpOptions["trustTool"];
   readonly onNotice: OnNotice;
 }
 
-/** Whether claims of the server about its tools count: those of servers of the caller or the user, not of a project. */
+/**
+ * Whether the server's claims about its tools count: true for servers of the caller or the user, false for a project's.
+ */
 export function isBelieved(known: Pick<KnownServer, "origin"> | undefined): boolean {
   return known !== undefined && known.origin !== "project";
 }
@@ -49,7 +51,7 @@ export function createMcpServer(parts: ServerParts): McpServer {
   const notice = (code: McpNoticeCode, message: string): void =>
     parts.onNotice({ code, server: name, message });
   let seen: readonly ToolDescription[] | undefined;
-  /** Tools that must not be called: they changed, and nobody agreed to it. */
+  /** Tools that must not be called: they changed, and no person agreed to the change. */
   let held: ReadonlySet<string> = new Set();
   let offered: readonly OfferedTool[] = [];
   let tools: readonly StructuredToolInterface[] = [];
@@ -133,7 +135,7 @@ function wantedOf(
   return listed.filter(({ name }) => (allowedTools?.includes(name) ?? true) && !deniedTools.includes(name));
 }
 
-/** The tools that changed since they were agreed to, without those that somebody agrees to now. */
+/** The tools that changed since they were agreed to, without those that are agreed to now. */
 async function openChanges(
   { trust, trustTool }: ServerParts,
   subject: TrustSubject,

@@ -5,7 +5,7 @@ import { estimateTokens } from "deepwright/internal";
 
 export interface IndexedTool {
   readonly name: string;
-  /** Its name without what all tools of its server begin with. */
+  /** Its name without the prefix that all tools of its server share. */
   readonly short: string;
   readonly server: string;
   readonly description: string;
@@ -40,7 +40,7 @@ function lineOf({ short, description }: IndexedTool): string {
   return first === "" ? `- ${short}` : `- ${short}: ${visibleLine(first, MOST_LINE)}`;
 }
 
-/** Evenly spread, so that of a long list more than its beginning is seen. */
+/** Evenly spread over a long list, not only its start. */
 function namesOf(server: string, own: readonly IndexedTool[], most: number): string {
   const step = own.length / Math.max(most, 1);
   const shown = own.length <= most ? own : Array.from({ length: most }, (_, i) => own[Math.floor(i * step)]);

@@ -1,4 +1,4 @@
-/** The tools of one server as they were agreed to, and those that changed since. Pure. */
+/** The agreed descriptions of one server's tools, and the tools that changed since. Pure. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { ToolDescription } from "../tools/offered-tool.ts";
@@ -7,7 +7,7 @@ import { toolDescription } from "./tool-description.ts";
 
 const change = z.object({
   name: z.string(),
-  /** As it was agreed to; absent: only its hash is known. */
+  /** The agreed description; absent: only its hash is known. */
   before: toolDescription.optional(),
   now: toolDescription,
 });
@@ -30,8 +30,8 @@ export function toolHash({ title, description, inputSchema, annotations }: ToolD
 }
 
 /**
- * The first description of a tool is agreed to with its server. Tools that are gone stay known: one that comes back with
- * another description has changed. The same value where nothing is new.
+ * The first description of a tool is agreed to with its server. Removed tools stay known: a tool that returns with
+ * another description has changed. Returns the same value if nothing is new.
  */
 export function withListed(
   known: ServerTools | undefined,
@@ -66,7 +66,7 @@ function changeOf(now: ToolDescription, agreed: string, seen: readonly ToolDescr
   return change.parse({ name: now.name, now, ...(before && { before }) });
 }
 
-/** Somebody agreed to the tool as it is described now. */
+/** Agrees to the present description of the tool. */
 export function withoutChange(known: ServerTools | undefined, server: string, tool: string): ServerTools {
   const { approved = [], pending = [] } = known ?? {};
   const agreed = pending.find(({ name }) => name === tool);

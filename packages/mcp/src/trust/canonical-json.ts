@@ -1,4 +1,4 @@
-/** The same text for equal values, whatever the order of their keys. */
+/** The same text for equal values, independent of the order of their keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) =>
     typeof item === "object" && item !== null && !Array.isArray(item)

@@ -12,7 +12,7 @@ import { ConfigurationError } from "deepwright/errors";
 import type { McpServerDefinition, StdioDefinition } from "../servers/definition.ts";
 
 export interface NamedFile {
-  /** Relative to the project, as it is named. */
+  /** Relative to the project, as the definition names it. */
   readonly path: string;
   /** Relative to the project, after links; absent: the same, or outside. */
   readonly real?: string;
@@ -21,7 +21,7 @@ export interface NamedFile {
   readonly hash: string;
 }
 
-/** A file that is not as it was when the server was agreed to. */
+/** A file that changed since the server was agreed to. */
 export interface FileChange {
   readonly path: string;
   readonly change: "changed" | "new" | "gone";
@@ -42,7 +42,7 @@ const ENDINGS = ["", ".js", ".cjs", ".mjs", ".ts", ".py"];
 const ENTRIES = ["package.json", "index.js", "index.cjs", "index.mjs", "index.ts", "__main__.py"];
 const INTERPRETERS = /(?:^|\/)(?:node|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*)$/;
 
-/** Sorted by path. Only what is there now: a file that appears later is a change. */
+/** Sorted by path. Only files that exist now: a file that appears later is a change. */
 export async function namedFiles(
   { definition, directory }: NamingServer,
   project: string,
@@ -128,7 +128,7 @@ async function directoriesIn(
   return found;
 }
 
-/** Undefined: nothing of the project is there. What is read is what the descriptor is of. */
+/** Undefined if there is no such file of the project. Type and content are read from the same descriptor. */
 async function fileAt(path: string, project: string): Promise<NamedFile | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined || !(isInside(path, project) || isInside(real, project))) return undefined;

@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { ConfigurationError } from "deepwright/errors";
 
 /**
- * The text of the file; undefined: it is not there. A link, and a file of another user, is refused. One that others can
- * read or write is closed to them. All of it is checked on the descriptor that is read.
+ * The text of the file; undefined if it does not exist. A link, and a file of another user, is refused. If others can
+ * read or write the file, it is closed to them. All checks are made on the descriptor that is read.
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -20,10 +20,10 @@ import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
 /** The server that an agreement is about. */
 export interface TrustSubject {
-  /** The real path of the directory whose `.mcp.json` has it. */
+  /** The real path of the directory with the `.mcp.json`. */
   readonly project: string;
   readonly name: string;
-  /** As it is written, variables not filled in. */
+  /** The definition in its file, variables not filled in. */
   readonly definition: McpServerDefinition;
   /** Files of the project that the definition names, as they are now. */
   readonly files?: readonly Pick<NamedFile, "path" | "hash">[];
@@ -45,7 +45,7 @@ function keyOf({ project, name, definition }: TrustSubject): string {
 export interface TrustStore {
   /** Whether a person agreed to the definition with these files. */
   has(subject: TrustSubject): Promise<boolean>;
-  /** Files that are not as they were when the definition was agreed to; undefined: nobody agreed to it. */
+  /** Files that changed since the definition was agreed to; undefined: no person agreed to it. */
   changedFiles(subject: TrustSubject): Promise<readonly FileChange[] | undefined>;
   add(subject: TrustSubject): Promise<void>;
   /** Forgets every agreement to a server of this name in this project. False: there was none. */
@@ -80,7 +80,7 @@ const schema = z.object({
 });
 type Kept = Omit<z.infer<typeof schema>, "version">;
 
-/** Without a path nothing outlasts this process. A file that cannot be read as what it should be is an error. */
+/** Without a path everything is forgotten with the process. A damaged file is an error. */
 export function openTrustStore(path?: string): TrustStore {
   const file = path === undefined ? keptInMemory() : keptIn(path);
   const update = (change: (kept: Kept) => Kept): Promise<boolean> =>
@@ -166,7 +166,10 @@ function keptIn(path: string): KeptFile {
 
 const turns = new Map<unknown, Promise<unknown>>();
 
-/** Servers start side by side: of two changes the second begins with what the first has written. */
+/**
+ * Servers start in parallel, so changes are made one after the other: each starts from the file that the last one
+ * wrote.
+ */
 async function inTurn<Result>(key: unknown, work: () => Promise<Result>): Promise<Result> {
   const mine = (turns.get(key) ?? Promise.resolve()).then(work, work);
   turns.set(key, mine);

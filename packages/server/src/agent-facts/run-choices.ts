@@ -1,4 +1,4 @@
-/** Choices that an agent enforces for a single run, and the check of what a client chose. */
+/** Choices that an agent enforces for a single run, and the check of a client's choice. */
 import { ConfigurationError } from "deepwright";
 import { limitsOfRun, RUN_BUDGET_KEY } from "deepwright/internal";
 import type { AnyGraph } from "../agents/graph-types.ts";

@@ -1,9 +1,8 @@
 /**
  * An agent with the saver and the store of the server.
  *
- * A compiled graph has both as plain fields, and `withConfig` makes a copy of it with all that a class derived from
- * it has of its own. So the copy is given what the agent itself was built without; the caller's agent stays as it is,
- * and whatever it was built with counts.
+ * A compiled graph has both as plain fields, and `withConfig` makes a copy with all fields of derived classes. The copy
+ * gets the field that the agent was built without. The caller's agent does not change, and its own saver and store win.
  */
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { ConfigurationError } from "deepwright";

@@ -1,4 +1,4 @@
-/** The assistant each agent of the server has by itself. */
+/** The default assistant of each agent of the server. */
 import { createHash } from "node:crypto";
 import type { Assistant } from "@deepwright/protocol";
 

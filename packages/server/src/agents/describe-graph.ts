@@ -12,7 +12,7 @@ export interface GraphSchemas {
   readonly context_schema: object | null;
 }
 
-/** Null where the graph was built without a schema that says it. */
+/** Null for a graph that was built without that schema. */
 export function schemasOf(graphId: string, graph: AnyGraph): GraphSchemas {
   const keys = graph as { inputChannels?: unknown; outputChannels?: unknown; streamChannels?: unknown };
   const builder = (graph as { builder?: Record<string, unknown> }).builder ?? {};
@@ -75,7 +75,7 @@ export async function subgraphsOf(
   return found;
 }
 
-/** Keys that the agent keeps for itself, and those that begin with `_`, are in no answer, so they are in no schema either. */
+/** Private keys of the agent, and keys that begin with `_`, are in no answer, so they are in no schema either. */
 function withoutPrivate(schema: object | null, isPublic: (key: string) => boolean): object | null {
   const { properties, required } = (schema ?? {}) as { properties?: object; required?: readonly string[] };
   if (properties === undefined) return schema;

@@ -1,4 +1,4 @@
-/** Makes all agents at the start, so that what is wrong with their configuration shows then, and not in a run. */
+/** Makes all agents at the start, so that mistakes in their configuration show then, and not in a run. */
 import { ConfigurationError } from "deepwright";
 import type { AgentRegistry } from "./registry.ts";
 

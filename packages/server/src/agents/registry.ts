@@ -1,4 +1,4 @@
-/** The agents of the server by name, and the assistant each of them has by itself. */
+/** The agents of the server by name, each with its default assistant. */
 import type { Assistant } from "@deepwright/protocol";
 import { ConfigurationError, registerGraph } from "deepwright";
 import { checkAsyncGraphs } from "deepwright/internal";

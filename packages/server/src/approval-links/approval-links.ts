@@ -12,7 +12,7 @@ import { RateLimit } from "../http/limits/rate-limit.ts";
 import type { Owner, RunRecord, TicketRecords } from "../records/records.ts";
 
 export interface ApprovalLinkOptions {
-  /** The address under which people reach the page of the server, such as `https://agents.example.org`. */
+  /** The public address of the server's page, such as `https://agents.example.org`. */
   readonly url: string;
   /** Seconds a link may be used, at most 30 days. Default: a day. */
   readonly validFor?: number;
@@ -63,7 +63,7 @@ export class ApprovalLinks {
       throw invalid("approvals.links.validFor must be at most 30 days.");
   }
 
-  /** One for each question about calls, when the run comes to rest. Other questions need the page. */
+  /** Makes a link for each question about calls when the run waits. Other questions need the page. */
   async make(
     run: RunRecord,
     interrupts: Readonly<Record<string, readonly Interrupt[]>>,
@@ -113,7 +113,7 @@ export class ApprovalLinks {
     };
   }
 
-  /** Uses it up while `work` runs. False: somebody else has. It is there again where the work fails. */
+  /** Uses the link up while `work` runs. False: it was used already. If the work fails, the link is valid again. */
   async use(secret: string, work: () => Promise<unknown>): Promise<boolean> {
     const ticket = await this.#tickets.take("approval", this.#hash(secret));
     if (ticket === undefined) return false;
@@ -153,7 +153,7 @@ function callsIn(value: unknown): readonly WaitingCall[] {
     .map(({ name, args }) => ({ name: String(name), args: isRecord(args) ? args : {} }));
 }
 
-/** The same for the same calls, in whatever order a database keeps the names of arguments. */
+/** The same for the same calls: databases keep the keys of arguments in any order. */
 export function hashOf(calls: readonly WaitingCall[]): string {
   const plain = calls.map(({ name, args }) => ({ name, args }));
   return createHash("sha256").update(JSON.stringify(plain, sorted)).digest("base64url");

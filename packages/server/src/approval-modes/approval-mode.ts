@@ -43,7 +43,7 @@ export interface AllowRule {
   readonly threadId?: string;
 }
 
-/** `words` are those of a plain command; undefined for calls that are none. */
+/** `words` are the words of a plain command; undefined for other calls. */
 export function allows(
   rule: AllowRule,
   { tool, threadId, words }: { tool: string; threadId: string; words: readonly string[] | undefined },

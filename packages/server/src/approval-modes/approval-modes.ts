@@ -1,6 +1,6 @@
 /**
- * Enforces approval modes: a gate asks people, and a guard in front of every tool refuses what the mode forbids. The
- * terminal, pages and editors use the same one.
+ * Enforces approval modes: a gate asks people, and a guard in front of every tool refuses calls that the mode forbids.
+ * The terminal, pages and editors use the same modes.
  */
 import { ToolMessage } from "@langchain/core/messages";
 import { type InterruptOnConfig, toolEffect } from "deepwright";
@@ -20,7 +20,7 @@ export const APPROVAL_MODE_KEY = "approval_mode";
 export const APPROVAL_RULES_KEY = "approval_rules";
 
 export interface ApprovalModesOptions {
-  /** The mode of threads that nobody gave one. Default `ask`. */
+  /** The mode of threads without one. Default `ask`. */
   readonly initial?: ApprovalMode;
   /** Whether commands run in a sandbox. */
   readonly isContained: boolean;
@@ -56,7 +56,7 @@ export class ApprovalModes {
     this.allowed = [...(options.rules ?? [])];
   }
 
-  /** The mode of a thread; `configured` is what its run was begun with. */
+  /** The mode of a thread; `configured` is the mode that its run was started with. */
   modeOf(threadId: string, configured?: unknown): ApprovalMode {
     const given = isApprovalMode(configured) ? configured : undefined;
     return this.chosen.get(threadId) ?? given ?? this.options.initial ?? "ask";
@@ -150,7 +150,8 @@ export class ApprovalModes {
       // A gate that does not ask about this call knows that it is harmless.
       isHarmless: gate?.when !== undefined && !asks,
       isContained: effect === "commands" && this.options.isContained,
-      // Reading a page sends its address to a stranger: such a tool has a gate of its own, which counts in every mode.
+      // Reading a web page sends its address to a foreign server. Such a tool has a gate of its own, which counts in
+      // every mode.
       asksToRead: effect === "reads" && asks,
     });
     if (verdict !== "ask") return verdict;

@@ -116,7 +116,7 @@ export function createCronTicker(options: CronTickerOptions): CronTicker {
 
 /**
  * Repairs dates after the clock went back: a cron whose date is later than its first date after `now` gets that first
- * date. A date that already had its run finds this run by the idempotency key.
+ * date. The idempotency key finds the run of a date that already had one.
  */
 async function bringDatesBack(crons: CronTickerOptions["crons"], now: Date): Promise<void> {
   let page: readonly ListedCron[] = [];

@@ -5,7 +5,7 @@ import { ServiceError } from "../runs/service-error.ts";
 
 export type Times = Pick<Cron, "schedule" | "timezone" | "end_time" | "enabled">;
 
-/** The first date after `after`, in ISO 8601; null: never again. Throws INVALID_REQUEST for what is no schedule. */
+/** The first date after `after`, in ISO 8601; null: never again. Throws INVALID_REQUEST for an invalid schedule. */
 export function nextDate(times: Times, after = new Date()): string | null {
   const { schedule, timezone, end_time, enabled } = times;
   const next = clockOf(schedule, timezone).nextRun(after);
@@ -14,7 +14,7 @@ export function nextDate(times: Times, after = new Date()): string | null {
   return isOver ? null : next.toISOString();
 }
 
-/** Dates that are looked at: those of one minute stand together. */
+/** Dates that are tried: several may fall into the same minute. */
 const LOOKED_AT = 100;
 
 /** INVALID_REQUEST for a schedule with dates that are closer than this. */

@@ -1,4 +1,4 @@
-/** Agents as tools of an MCP server: one tool each, whose call is a run. */
+/** Agents as tools of an MCP server: one tool per agent. A call is a run. */
 import { identifier } from "@deepwright/protocol";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
@@ -19,7 +19,7 @@ export interface AgentTools {
   readonly user?: Readonly<Record<string, unknown>> | undefined;
   /** Called before a run begins; a throw refuses it. */
   readonly admit?: () => void;
-  /** Aborts when the server goes: that is nobody's wish to end a run. */
+  /** Aborts when the server shuts down. The runs continue: no client asked to end them. */
   readonly closing?: AbortSignal;
   /** Called for failures that the client does not see. Default: stderr. */
   readonly onError?: (error: unknown) => void;
@@ -142,7 +142,7 @@ async function call(
   } catch (error) {
     const { name, message: words = "" } = (error ?? {}) as Partial<Error>;
     if (error instanceof ServiceError || name === "Problem") return failure(errorText(words));
-    // What is thrown here is an answer of the protocol, with all its words.
+    // The protocol sends a thrown error to the client with its whole text.
     if (!signal.aborted) onError(error);
     return failure("The server failed; its log says why.");
   }

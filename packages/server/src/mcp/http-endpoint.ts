@@ -86,7 +86,7 @@ interface OpenSession extends Session {
 }
 
 class Sessions {
-  /** The one that was used last is the last. */
+  /** In the order of use: the most recently used session is last. */
   readonly #open = new Map<string, OpenSession>();
   readonly #most: number;
   readonly #idleMs: number;
@@ -107,7 +107,10 @@ class Sessions {
     await Promise.all(ended);
   }
 
-  /** For one request; `rest` says that its answer is over. Undefined also for one of somebody else. */
+  /**
+   * Holds the session for one request; `rest` is called when its answer is over. Undefined also for another owner's
+   * session.
+   */
   use(id: string, owner: string): (Session & { rest(): void }) | undefined {
     const session = this.#open.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
@@ -143,7 +146,7 @@ class Sessions {
   }
 }
 
-/** The same answer, which says when it is over: at once unless it is a stream. */
+/** The same answer with a call at its end: at once unless it is a stream. */
 function watched(response: Response, onEnd: () => void): Response {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   if (!isStream || response.body === null) {
@@ -175,7 +178,7 @@ function watched(response: Response, onEnd: () => void): Response {
   return new Response(body, response);
 }
 
-/** The same for one that is somebody else's. */
+/** The same answer as for another owner's session. */
 function noSession(): Response {
   const error = { code: -32_001, message: "There is no such session: begin a new one." };
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });

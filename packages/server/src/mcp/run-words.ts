@@ -13,7 +13,7 @@ interface Message {
   readonly tool_calls?: readonly { readonly name?: unknown }[];
 }
 
-/** `outcome` is what waiting for the run gave. */
+/** `outcome` is the result of waiting for the run. */
 export function runAnswer(outcome: unknown): RunAnswer {
   const {
     __error__: error,

@@ -19,7 +19,7 @@ export interface GraphileQueueOptions {
   readonly schema?: string;
   /** Wake-ups that are handled at a time. Default 8. */
   readonly concurrency?: number;
-  /** Milliseconds after which a wake-up whose notification was lost is found. Default 2 000. */
+  /** Milliseconds until a wake-up with a lost notification is found. Default 2 000. */
   readonly pollMs?: number;
   /** Milliseconds a statement may stay unanswered before its connection is given up. Default 25 000. */
   readonly answerMs?: number;
@@ -32,16 +32,16 @@ const FULL_MS = 250;
 /** Attempts of a wake-up; a lost one is found by the scan of the records. */
 const ATTEMPTS = 5;
 /**
- * Completed jobs are reported to Postgres in batches: when one fails, the runner hears of it and ends. Without batches nobody
- * would, and a promise that is rejected unheard ends the process. No statement is prepared: behind a pooler in
- * transaction mode the next one may be in a session that has it already, or not yet.
+ * Completed jobs are reported to Postgres in batches. If a batch fails, the runner notices and ends. Without batches
+ * the failure would be an unhandled rejection, which ends the process. Statements are not prepared: behind a pooler in
+ * transaction mode the next statement may run in a session that has it already, or not yet.
  */
 const PRESET = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: false } };
-/** No process takes that long to handle a wake-up: the one that had it is gone. */
+/** No process needs that long for a wake-up: its holder is gone. */
 const STALE_SECONDS = 60;
 const TIDY_MS = 600_000;
 const LAST_MS = 2_000;
-/** Said of every connection when Postgres goes, beside what that means. */
+/** Messages that every connection logs when Postgres goes away. They add nothing to the error itself. */
 const BESIDE_THE_POINT = /^(PostgreSQL \w+ client generated error|Error occurred attempting to UNLISTEN)/;
 /** One listens; the others send wake-ups and take them. */
 const CONNECTIONS = 6;
@@ -54,7 +54,7 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   const logger = new Logger(() => (level, message) => {
     if (level === "error" && !BESIDE_THE_POINT.test(message)) onError(new Error(`queue: ${message}`));
   });
-  /** Ours and not graphile-worker's: a runner that ends by an error leaves connections nobody listens to. */
+  /** Our own pool: a runner that ends by an error would leave connections without an error listener. */
   let pool: ReturnType<typeof openPostgresPool> | undefined;
   const shared = async () => {
     pool ??= openPostgresPool(connectionString, CONNECTIONS, options.answerMs);
@@ -78,7 +78,7 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
     const { addJob } = await sender();
     await addJob(TASK, { threadId }, jobOptions(threadId, notBefore));
   };
-  /** One that cannot be sent now is lost, not failed. */
+  /** A wake-up that cannot be sent now is dropped, not reported as an error. */
   const wake = (threadId: string, notBefore?: number): Promise<void> =>
     add(threadId, notBefore).catch((error) =>
       onError(new Error("queue: a wake-up is lost", { cause: error })),
@@ -124,7 +124,7 @@ export function createGraphileQueue(options: GraphileQueueOptions): Queue {
   };
 }
 
-/** A job that is due later has its own key, so that it does not take the place of one that is due now. */
+/** A job that is due later has its own key, so that it does not replace one that is due now. */
 function jobOptions(threadId: string, notBefore: number | undefined) {
   if (notBefore === undefined || notBefore <= Date.now()) return { jobKey: threadId, maxAttempts: ATTEMPTS };
   const jobKey = `${threadId}@${Math.ceil(notBefore)}`;

@@ -1,4 +1,4 @@
-/** The queue of one process: wake-ups are calls, and timers for what is not due yet. */
+/** The queue of one process: wake-ups are calls, with timers for later ones. */
 import { after } from "deepwright/duration";
 import type { Queue, WakeHandler } from "./queue.ts";
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Runner, WorkerEvents } from "graphile-worker";
 
 export interface KeptRunner {
-  /** Rejects for what will not be better later, such as a right that is missing. */
+  /** Rejects for problems that do not pass, such as a missing privilege. */
   readonly started: Promise<void>;
   /** Lets jobs under way end, for five seconds at most. Safe twice. */
   stop(): Promise<void>;
@@ -12,7 +12,7 @@ export interface KeptRunner {
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** A runner that began to end and has not done so by then waits for what failed with the connection: it is left alone. */
+/** A runner that does not end within this time waits for work that failed with the connection: it is abandoned. */
 const LAST_MS = 5_000;
 
 export function keepRunner(

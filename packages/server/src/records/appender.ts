@@ -17,7 +17,7 @@ interface Line {
   readonly waiting: Waiting[];
 }
 
-/** One transaction is under way at a time; what comes meanwhile goes with the next one. */
+/** Runs one transaction at a time; events that come meanwhile go into the next one. */
 export class Appender {
   readonly #store: Store;
   #lines = new Map<string, Line>();
@@ -44,7 +44,7 @@ export class Appender {
     return stored;
   }
 
-  /** When what was appended to this run so far is stored or refused. */
+  /** Resolves when all events appended to this run so far are stored or refused. */
   async settled(runId: string): Promise<void> {
     await this.#last.get(runId);
   }
@@ -54,7 +54,7 @@ export class Appender {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** Starts after this turn of the event loop, so that what comes together is stored together. */
+  /** Starts after this turn of the event loop, so that events of one turn are stored together. */
   async #run(): Promise<void> {
     await new Promise((done) => setImmediate(done));
     while (this.#lines.size > 0) {

@@ -7,7 +7,7 @@ import { sqlRecords } from "./sql-records.ts";
 import type { Database } from "./tables/database.ts";
 import { Watchers } from "./watchers.ts";
 
-/** A file (`:memory:` for one that is not kept), or the URL of a database. The threads may be in the same. */
+/** A file (`:memory:` for a temporary one), or the URL of a database. Threads may use the same database. */
 export type RecordsLocation = { readonly sqlite: string } | { readonly postgres: string };
 
 export interface RecordsOptions {

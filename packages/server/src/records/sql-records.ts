@@ -25,7 +25,7 @@ import { threadWords } from "./thread-words.ts";
 const MOST_DUE = 1000;
 
 export interface Parts {
-  /** The tables; those of SQLite run in a worker thread. */
+  /** The tables; with SQLite they run in a worker thread. */
   readonly rows: Rows;
   readonly watch: EventRecords["watch"];
   /** Announces changes of these runs to readers in all processes, including this one. */

@@ -3,7 +3,7 @@
 export interface ThreadWords {
   /** The first line that the user wrote; null: there is none. */
   readonly title: string | null;
-  /** Lower case: the first message of the user, then the newest ones. */
+  /** Lower case: the first message of the user, then the newest messages. */
   readonly words: string | null;
 }
 

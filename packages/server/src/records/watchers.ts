@@ -1,7 +1,7 @@
 /** Watchers of runs in this process. */
 import { after } from "deepwright/duration";
 
-/** Asks how far runs are; those that are not there are left out. */
+/** Asks for the marks of runs; runs that do not exist are left out. */
 export type Marks = (runIds: readonly string[]) => Promise<readonly { runId: string; mark: string }[]>;
 
 /** Runs asked about in one query. */
@@ -13,8 +13,8 @@ interface Watched {
 }
 
 /**
- * News of this process arrive at once; news of others by whatever brings them, and at the latest with the next look at
- * the database, so that what gets lost on the way only comes later.
+ * News of this process arrive at once. News of other processes arrive by notification, and at the latest with the next
+ * look at the database, so a lost notification only delays them.
  */
 export class Watchers {
   readonly #watched = new Map<string, Watched>();
@@ -74,7 +74,7 @@ export class Watchers {
     }
   }
 
-  /** The first look tells everyone: what came before it may have been missed. A run that is gone is news too. */
+  /** The first look notifies everyone, because earlier news may have been missed. A run that is gone is news too. */
   async #compare(ids: readonly string[]): Promise<void> {
     const found = new Map((await this.#marks(ids)).map(({ runId, mark }) => [runId, mark]));
     for (const runId of ids) {

@@ -9,7 +9,7 @@ import type { DueWork } from "./upkeep/due-work.ts";
 import { isOpen, untilEnded } from "./watch-run.ts";
 
 export interface RunEnder {
-  /** False: it has ended already. With `wait`, resolves when it has. NOT_FOUND for one that is not there. */
+  /** False: the run has ended already. With `wait`, resolves when it has ended. NOT_FOUND for an unknown run. */
   cancel(
     owner: Owner,
     runId: string,
@@ -21,7 +21,7 @@ export interface RunEnder {
       readonly signal?: AbortSignal;
     },
   ): Promise<boolean>;
-  /** With its events; one that goes on is ended first. False: there is none. */
+  /** Deletes the run with its events; an open run is ended first. False: there is no such run. */
   delete(owner: Owner, runId: string): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export interface RunEnderParts {
 
 export function createRunEnder(parts: RunEnderParts): RunEnder {
   const { records, queue, active, endOfUnbegun, mailbox } = parts;
-  /** With all below it. What waits for its turn ends at once, what is at work soon. Returns the runs. */
+  /** Ends all runs of the thread and of tasks below it: waiting ones at once, running ones soon. Returns the runs. */
   const stopThread = async (owner: Owner, threadId: string): Promise<readonly string[]> => {
     const ids = (await records.background.stop(owner, threadId)).map(({ run_id }) => run_id);
     for (const id of ids) active.run(id)?.cancel("interrupt");
@@ -58,7 +58,7 @@ export function createRunEnder(parts: RunEnderParts): RunEnder {
       active.run(runId)?.cancel(action);
       parts.completions.kick();
       const isOver = !isOpen(run);
-      // It had not begun: nobody else will remove it.
+      // The run had not begun, so no worker will remove it.
       if (isOver && action === "rollback") await records.runs.delete(owner, runId);
       // Others of its thread may have waited for it; or it was given back, and a worker is to end it.
       if (run.status !== "running") await queue.wake(run.thread_id);

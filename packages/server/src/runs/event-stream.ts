@@ -2,7 +2,7 @@
 import type { EventRecords, RunEvent, SkimmedEvent } from "../records/records.ts";
 
 const PAGE = 128;
-/** Watching is a hint; whatever it missed is found this often. */
+/** Milliseconds between looks without a notification, because notifications may be lost. */
 const LOOK_AGAIN_MS = 5_000;
 
 /** A short page of less than this is all there was; one of large events may be cut. */
@@ -14,7 +14,7 @@ function mayGoOn(page: readonly SkimmedEvent[]): boolean {
   );
 }
 
-/** As somebody follows it who takes events piece by piece. */
+/** An event for a reader that takes large events piece by piece. */
 export interface FollowedEvent extends RunEvent {
   /** Data of a large event, whose `data` are empty: a few megabytes at a time. */
   readonly pieces?: () => AsyncIterable<string>;
@@ -76,7 +76,7 @@ export async function* followEvents(
         if (over) return;
         over = await isOver();
       }
-      // What was written before the run ended is read first.
+      // Events from before the end of the run are read first.
       if (over || changed || signal?.aborted || mayGoOn(page)) continue;
       await new Promise<void>((done) => {
         const timer = setTimeout(done, LOOK_AGAIN_MS);

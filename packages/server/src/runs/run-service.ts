@@ -1,4 +1,4 @@
-/** Runs as callers see them: begun, watched, steered and ended; who executes them where is the worker's affair. */
+/** Runs for callers: start, watch, steer and end them. The worker decides where they are executed. */
 
 import type { RunOutcome, RunStatus, SubagentOrder } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
@@ -46,11 +46,11 @@ export interface RunServiceOptions {
   readonly runTimeout?: number;
   /** A run that was begun so often and never ended is given up. Default 10. */
   readonly maxAttempts?: number;
-  /** Seconds between two looks at what others want of a run at work here. Default 1. */
+  /** Seconds between two looks for requests of clients to a run at work here. Default 1. */
   readonly pollInterval?: number;
   /** Seconds between two searches for work without a wake-up. Default 3. */
   readonly scanInterval?: number;
-  /** Seconds between two looks at what is due by the clock. Default 1. */
+  /** Seconds between two looks for due crons. Default 1. */
   readonly cronInterval?: number;
   /** Seconds between two dates of a cron, at least. Default 60. */
   readonly cronSeconds?: number;
@@ -62,7 +62,7 @@ export interface RunServiceOptions {
   /** Values of its secret variables are in no event. Default `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly wireJson?: WireJson;
-  /** Measures runs and what happens in them. */
+  /** Measures runs and their model and tool calls. */
   readonly metrics?: ServerMetrics;
   /** Hears why runs failed, and of failures that concern none. Default: stderr, without secrets. */
   readonly onError?: (error: unknown) => void;
@@ -105,7 +105,10 @@ export interface RunService
   readonly active: number;
   /** Starts to work on runs and crons, unless the role is `api`. */
   open(): Promise<void>;
-  /** Takes nothing more, gives back what has not ended after `limitMs` (30 s), and closes the queue. Safe twice. */
+  /**
+   * Takes no more runs, gives back those that have not ended after `limitMs` (30 s), and closes the queue. Calling it
+   * twice is safe.
+   */
   close(options?: { readonly limitMs?: number }): Promise<void>;
 }
 
@@ -126,7 +129,7 @@ function workerTimes({ claimTtl = 15, pollInterval = 1, scanInterval = 3, runTim
   };
 }
 
-/** The parts of the service, each made of those before it. */
+/** The parts of the service, each made from earlier ones. */
 function createParts(options: RunServiceOptions) {
   const { records, registry, saver, queue } = options;
   const environment = options.environment ?? process.env;

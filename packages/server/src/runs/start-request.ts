@@ -1,4 +1,4 @@
-/** A run that somebody asks for. */
+/** The request for a run. */
 import type { MultitaskStrategy } from "@deepwright/protocol";
 import type { Owner, RunRequest, RunUser } from "../records/records.ts";
 
@@ -14,6 +14,6 @@ export interface StartRun {
   readonly keyStandsFor?: unknown;
   /** Refuses the run by throwing; not asked when the key is known. */
   readonly check?: () => Promise<void>;
-  /** Counts over that of the request. */
+  /** Wins over the strategy of the request. */
   readonly strategy?: MultitaskStrategy;
 }

@@ -1,4 +1,4 @@
-/** Begins runs: finds whose work it is and where, checks what was asked for, and puts the run in line. */
+/** Begins runs: finds assistant and thread, checks the request, and puts the run in line. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Assistant, CreateRun, MultitaskStrategy, RunStatus } from "@deepwright/protocol";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
@@ -30,11 +30,11 @@ export interface StarterParts {
 export interface RunStarter {
   /**
    * Begins a run, or puts it in line. THREAD_BUSY with the strategy `reject`, KEY_REUSED, NOT_FOUND for a thread, an
-   * assistant or a checkpoint, NOTHING_TO_RESUME and INVALID_REQUEST for an answer nobody waits for. The same key gives
-   * the same run.
+   * assistant or a checkpoint, NOTHING_TO_RESUME and INVALID_REQUEST for an answer without a question. The same key
+   * gives the same run.
    */
   start(run: StartRun): Promise<RunRecord>;
-  /** All of them, or none: those that were put in line before one failed are taken back. For runs without a thread. */
+  /** Begins all runs, or none: after a failure the earlier ones are taken back. For runs without a thread. */
   startAll(runs: readonly StartRun[]): Promise<RunRecord[]>;
   /** The events of a run that ended before it began. */
   endOfUnbegun(status: RunStatus): readonly NewEvent[];
@@ -80,11 +80,11 @@ interface PreparedRun {
   readonly strategy: MultitaskStrategy;
   /** Puts the thread there, with its mark. */
   readonly settleThread: () => Promise<void>;
-  /** Throws when what the run answers waits for no answer any more. */
+  /** Throws when the question that the run answers is no longer open. */
   readonly checkAnswer?: () => Promise<void>;
 }
 
-/** A key is looked up first: what was refused or made for a request is not refused or made for it again. */
+/** Looks the key up first: a repeated request is neither refused nor executed again. */
 async function knownOrPrepared(
   parts: StarterParts,
   given: StartRun,
@@ -94,7 +94,7 @@ async function knownOrPrepared(
   try {
     return await prepare(parts, given);
   } catch (error) {
-    // The same request may have come in between, and have changed what this one found.
+    // The same request may have come in between, and have changed the facts for this one.
     const meanwhile = await knownRun(parts.records, given);
     if (meanwhile) return { run: meanwhile };
     throw error;
@@ -172,7 +172,7 @@ async function begin(
     ...(notBefore !== undefined && { notBefore }),
     endOfDisplaced: [{ event: "replaced", data: parts.wireJson({ by: runId, strategy }) }, ...endOfDisplaced],
   });
-  // The thread was made for a run that there is none of.
+  // The thread was made for this run, which does not exist.
   if (started.kind !== "created" && given.threadId === undefined)
     await records.threads.delete(owner, threadId);
   if (started.kind === "known") return { run: started.run, isNew: false, wake: async () => {} };
@@ -201,7 +201,7 @@ async function endDisplaced(
   }
 }
 
-/** Now that nobody else can begin on the thread: two answers to one question may both have found it open. */
+/** Now no other run can begin on the thread. Two answers to one question may both have found it open. */
 async function withdrawIfStale(
   { runs }: ServerRecords,
   { owner, run_id }: RunRecord,
@@ -216,7 +216,7 @@ async function withdrawIfStale(
   }
 }
 
-/** One that a worker has begun meanwhile is ended. */
+/** A run that a worker has begun meanwhile is ended. */
 async function takeBack(
   { records, active }: StarterParts,
   { owner, run_id, thread_id }: RunRecord,

@@ -10,8 +10,8 @@ export const LOCAL_OWNER: Owner = "local";
 const TAKEN = new Set(["*", "__proto__", "langgraph", "approvals"]);
 
 /**
- * The first part of the namespaces of a caller. No two callers have the same one, whatever they are called. Periods,
- * which stores forbid, are spelled as `StoreBackend` spells them.
+ * The first part of a caller's namespaces. Two callers never share it, whatever their names are. Periods, which stores
+ * forbid, are spelled as `StoreBackend` spells them.
  */
 export function tenantLabel(identity: string): string {
   const label = identity.toWellFormed().replaceAll(/[%.]/g, escaped);
@@ -23,8 +23,8 @@ function escaped(sign: string): string {
 }
 
 /**
- * Scope of an agent's stored data, the same in every process that executes the run. Callers choose the
- * ids of their assistants, and two may choose the same one: agents know them by ids that nobody can choose.
+ * Scope of an agent's stored data, the same in every process that executes the run. Callers choose the ids of their
+ * assistants, and two may choose the same one; so agents get ids that cannot be chosen.
  */
 export function agentScope(
   owner: Owner,

@@ -1,14 +1,14 @@
-/** The thread a run begins on: one that is there, or one that is made for it. */
+/** The thread of a run: an existing one, or one that is made for it. */
 import type { Assistant } from "@deepwright/protocol";
 import type { Owner, ServerRecords, ThreadRecord } from "../records/records.ts";
 import { missing } from "./service-error.ts";
 import type { StartRun } from "./start-request.ts";
 import { clearLeftovers } from "./upkeep/remove-thread.ts";
 
-/** The thread that is to go with its run, should nobody live to see the end of it: a week. */
+/** A week: the time after which the thread of a run is removed if no process saw the end of the run. */
 const ORPHANED_MS = 7 * 86_400_000;
 
-/** Undefined: it is to be made. NOT_FOUND for one that is not there and was not asked to be made. */
+/** Undefined: the thread has to be made. NOT_FOUND for a missing thread that must not be made. */
 export async function knownThread(
   { threads }: ServerRecords,
   { owner, threadId, request }: StartRun,
@@ -19,7 +19,7 @@ export async function knownThread(
   return known;
 }
 
-/** Listings find threads by whose work they are. */
+/** Marks the thread with agent and assistant, so that listings find it by them. */
 export async function markThread(
   { threads }: ServerRecords,
   { owner, thread_id, metadata }: ThreadRecord,
@@ -29,7 +29,7 @@ export async function markThread(
   if (!isMarked) await threads.patch(owner, thread_id, { metadata: { graph_id, assistant_id } });
 }
 
-/** NOT_FOUND for an id that somebody else has. */
+/** NOT_FOUND for an id of another owner. */
 export async function makeThread(
   parts: Parameters<typeof clearLeftovers>[0],
   threadId: string,

@@ -55,7 +55,7 @@ export function publicValues(agent: AnyGraph, values: Record<string, unknown>): 
   return Object.fromEntries(Object.entries(values).filter(([key]) => isPublic(key)));
 }
 
-/** Whether a key is not one that the agent keeps for itself. */
+/** Whether a key is public, not private to the agent. */
 export function publicKeys(agent: AnyGraph): (key: string) => boolean {
   const { outputChannels, channels } = agent as { outputChannels?: unknown; channels?: object };
   if (!Array.isArray(outputChannels)) return () => true;

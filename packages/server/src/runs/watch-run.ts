@@ -7,7 +7,7 @@ const VALUES_TOO_LARGE = {
   message: "The run has ended, and its values are larger than an answer may be: read the thread in parts.",
 };
 
-/** Watching is a hint; whatever it missed is found this often. */
+/** Milliseconds between looks without a notification, because notifications may be lost. */
 const LOOK_AGAIN_MS = 5_000;
 
 /** Whether it has not ended. */

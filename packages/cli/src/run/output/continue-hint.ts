@@ -37,7 +37,7 @@ export function continueHint(
   return `Continue with: ${command} ${raised(limits, end.outcome.allowed)}`;
 }
 
-/** The thread keeps its sandbox; only that there is none has to be said again. */
+/** The thread keeps its sandbox; only the flag for no sandbox has to be repeated. */
 function continueCommand(
   threadId: string,
   { db, in: directory }: ContinuableRun["options"],

@@ -104,7 +104,10 @@ function connectionCause(error: unknown): string | undefined {
   return /fetch failed$/.test(String(innermost.message)) ? "fetch failed" : String(innermost.message);
 }
 
-/** Libraries that hide the code of the failure: OpenAI's and Anthropic's by their class, others by what fetch says. */
+/**
+ * Libraries that hide the code of a failure: OpenAI's and Anthropic's are recognised by their class, others by the
+ * message of fetch.
+ */
 function isConnectionError(item: object): boolean {
   const { message } = item as { message?: unknown };
   if (item.constructor?.name === "APIConnectionError") return true;

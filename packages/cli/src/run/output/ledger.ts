@@ -1,4 +1,4 @@
-/** Keeps of a run's stream what is needed once it is over. */
+/** Collects the parts of a run's stream that the report at the end needs. */
 import { isRecord } from "deepwright/check-options";
 import { depthOf, interruptsOf, isAi, messagesOf, type StreamPart, updatesOf } from "../stream-part.ts";
 
@@ -7,7 +7,7 @@ export interface Usage {
   readonly output: number;
 }
 
-/** How a run ended by itself; the kinds are those of the library's outcome. */
+/** The end of a run without an error; the kinds are those of the library's outcome. */
 export interface Outcome {
   readonly kind: string;
   readonly detail?: string;
@@ -31,7 +31,7 @@ export class Ledger {
     for (const update of updatesOf(part)) for (const message of messagesOf(update)) this.takeMessage(message);
   }
 
-  /** Questions to a person that nobody has answered. */
+  /** Open questions to a person. */
   get pending(): readonly unknown[] {
     return [...this.open.values()];
   }
@@ -41,7 +41,7 @@ export class Ledger {
       this.open.set(isRecord(interrupt) ? interrupt.id : interrupt, interrupt);
   }
 
-  /** All questions were answered: what is open after that is asked again. */
+  /** Marks all questions as answered. Questions that are still open come again in the stream. */
   answered(): void {
     this.open.clear();
   }

@@ -1,4 +1,4 @@
-/** Turns whatever a stream carries into plain JSON: it never throws, and messages become readable objects. */
+/** Turns any value of a stream into plain JSON: it never throws, and messages become readable objects. */
 import { isMessage } from "../stream-part.ts";
 
 const MAX_DEPTH = 40;

@@ -1,4 +1,4 @@
-/** Shows a run to a person: the answer on stdout as it comes, what the agent does on stderr. */
+/** Shows a run to a person: the answer on stdout as it is streamed, the work of the agent on stderr. */
 import type { AIMessage, ToolMessage } from "@langchain/core/messages";
 import type { Console } from "../../terminal/console.ts";
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
@@ -23,7 +23,7 @@ const MAX_VERBOSE_LINES = 40;
 export class ProgressView {
   private readonly console: Console;
   private readonly detail: Detail;
-  /** The message whose pieces were last written, and whether any text of this turn was. */
+  /** The id of the message that is being streamed, and whether this turn has shown text. */
   private speaking: string | undefined;
   private spoke = false;
   /** Names of calls without a result, by id. */
@@ -71,7 +71,7 @@ export class ProgressView {
     this.console.text(text);
   }
 
-  /** The whole reply: says what was not streamed, and which tools are called. */
+  /** Prints the parts of a whole reply that were not streamed, and its tool calls. */
   private turn(message: AIMessage, place: Place): void {
     if (place.depth === 0) {
       if (!this.spoke && message.text !== "") this.console.text(message.text);

@@ -14,7 +14,7 @@ export type StopReason = "SIGINT" | "SIGTERM" | "timeout" | "closed";
 
 const LIMITS = new Set(["length", "budget", "loop"]);
 
-/** `denied` counts the calls that did not run because nobody was there to approve them. */
+/** `denied` counts calls that did not run because no person could approve them. */
 export function exitCodeOf(end: RunEnd, denied = 0): ExitCode {
   if (end.kind === "approval") return end.left ? EXIT.interrupted : EXIT.approval;
   if (end.kind === "failed") return EXIT.failed;
@@ -31,7 +31,7 @@ const STOPPED: Readonly<Record<StopReason, ExitCode>> = {
   closed: EXIT.failed,
 };
 
-/** The words for an end; `failure` is what went wrong, in words. */
+/** The text about an end; `failure` is the text of the error. */
 export function endWords(end: RunEnd, failure = "", denied = 0): string {
   if (end.kind === "failed") return `failed: ${failure}`;
   if (end.kind === "approval")

@@ -129,7 +129,7 @@ export function failureOf(run: Run, end: RunResult["end"]): string {
   return end.kind === "failed" ? failureWords(end.error, run.choice, process.env) : "";
 }
 
-/** The last line of --json: a part like the others, with what the caller wants to know at the end. */
+/** The last line of --json: a part like the others, with the result for scripts. */
 function endPart(
   run: Run,
   { end, ledger, denied, workplace }: Finished,

@@ -2,7 +2,7 @@
 import { count } from "../../terminal/amounts.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 
-/** The argument that says best what a call is about, by tool; others show their first short one. */
+/** The most telling argument of a call, by tool; other tools show their first short one. */
 const TELLING: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     ls: ["path"],
@@ -48,7 +48,7 @@ const MARKS: ReadonlyMap<unknown, string> = new Map([
   ["completed", "☑"],
 ]);
 
-/** The todo list, one line each; what is no list of todos gives none. */
+/** The todo list, one line each; no lines for a value that is not a list of todos. */
 export function todoLines(todos: unknown, width: number): readonly string[] {
   if (!Array.isArray(todos)) return [];
   return todos.map((todo: { content?: unknown; status?: unknown } | null) => {

@@ -51,7 +51,7 @@ export function writtenLine({ created, changed, deleted }: Changes, directory: s
 const MAX_DIFF_LINES = 500;
 const MAX_LINE = 1_000;
 
-/** Unified diffs of what a dry run would change. */
+/** Unified diffs of the changes that a dry run would make. */
 export function previewLines(changes: readonly FileChange[], colours: Colours): readonly string[] {
   return bounded(
     patchLines(changes, colours, MAX_LINE),

@@ -5,8 +5,8 @@ import type { Owner } from "./owner.ts";
 
 export interface AssistantRecords {
   /**
-   * `replace` keeps what was there as an earlier version and numbers the new one itself; words that are the same make
-   * none. An id of `EVERYONE` exists for all.
+   * `replace` keeps the earlier version and numbers the new one itself; equal content makes no new version. An id of
+   * `EVERYONE` exists for all owners.
    */
   put(
     owner: Owner,

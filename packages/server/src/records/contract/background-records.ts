@@ -8,7 +8,7 @@ export type TaskStatus = Exclude<RunStatus, "pending" | "running"> | "cancelled"
 export interface TaskRecord {
   readonly threadId: string;
   readonly parentThreadId: string;
-  /** As the agent of the parent calls the one that does it. */
+  /** The subagent's name in the agent of the parent. */
   readonly agentName: string;
   /** The run the task was last given to. */
   readonly runId: string;
@@ -45,7 +45,7 @@ export interface NewRemoteTask
     readonly run: { readonly run_id: string; readonly thread_id: string };
     readonly fence: number;
   };
-  /** Milliseconds until somebody looks. */
+  /** Milliseconds until the next look. */
   readonly lookInMs: number;
 }
 
@@ -53,7 +53,7 @@ export interface NewRemoteTask
 export interface Completion {
   readonly owner: string;
   readonly threadId: string;
-  /** The run that was begun with somebody to tell, and its assistant, who knows where that thread is. */
+  /** The run that was started with a thread to notify, and its assistant, which knows the address of that thread. */
   readonly runId: string;
   readonly assistantId: string;
   /** The thread to tell. */
@@ -71,23 +71,23 @@ export interface BackgroundRecords {
    * ended or lost its thread.
    */
   follow(task: NewRemoteTask): Promise<boolean>;
-  /** One of the thread has ended, by its own word: those that are open are due now. */
+  /** A task of the thread reported its end: its open tasks are due now. */
   hurry(owner: string, parentThreadId: string): Promise<void>;
   /** Its end is no news any more. */
   forget(owner: string, parentThreadId: string, taskId: string): Promise<void>;
   /** Tasks that are due for a look. Each belongs to this caller for so long, then to anyone. */
   take(limit: number, leaseMs: number): Promise<readonly RemoteTask[]>;
-  /** It goes on, or nobody could tell (`failed`). Nothing, when another has taken it since. */
+  /** The task continues, or could not be reached (`failed`). Does nothing if another worker has taken it since. */
   again(task: RemoteTask, next: { readonly inMs: number; readonly failed: boolean }): Promise<void>;
   /** Stores the end (or the wait) and the message about it in one transaction. False: it was reported or restarted before. */
   end(task: RemoteTask, status: TaskStatus): Promise<boolean>;
-  /** One that was to be cancelled is, or cannot be. */
+  /** A task that was to be cancelled has been, or cannot be. */
   stopped(task: RemoteTask): Promise<void>;
   /** Ends to report. Each belongs to this caller for so long, then to anyone. */
   takeCompletions(limit: number, leaseMs: number): Promise<readonly Completion[]>;
   /** `againInMs` null: it was reported, or is given up. */
   noteAttempt(completion: Completion, againInMs: number | null): Promise<void>;
-  /** Whether the end of the thread is, or was, one that another is to hear of. */
+  /** Whether the end of the thread is, or was, reported to another thread. */
   hasCompletion(owner: string, threadId: string): Promise<boolean>;
   /** Tasks of the thread that are open, here or elsewhere, and mail that a run will be begun for. */
   openOn(owner: string, threadId: string): Promise<number>;

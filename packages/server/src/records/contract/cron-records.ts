@@ -13,7 +13,7 @@ export interface ListedCron extends DueCron {
 }
 
 export interface CronRecords {
-  /** Adds it or puts it in place of what the owner has under its id. */
+  /** Adds the cron, or replaces the owner's cron with the same id. */
   put(owner: Owner, cron: Cron): Promise<Cron>;
   get(owner: Owner, cronId: string): Promise<Cron | undefined>;
   search(owner: Owner, query: SearchCrons, bytes?: ByteLimit): Promise<Cron[]>;
@@ -31,7 +31,7 @@ export interface CronRecords {
   due(nowMs: number, limit?: number): Promise<readonly DueCron[]>;
   /** Records with a date after `nowMs`, in the order they were made, from behind the position `after`. */
   ahead(nowMs: number, after: number, limit: number): Promise<readonly ListedCron[]>;
-  /** Sets the next date of those that still have the one they were read with; returns these. */
+  /** Sets the next date of crons that still have the date they were read with; returns these crons. */
   advance(
     steps: readonly { readonly due: DueCron; readonly next: string | null }[],
   ): Promise<readonly DueCron[]>;

@@ -16,7 +16,7 @@ export interface PushConfig {
   readonly isOlder?: boolean;
 }
 
-/** The body is JSON text. With headers it is sent as it is; otherwise the time is added to it. */
+/** The body is JSON text. With headers it is sent unchanged; otherwise the time is added to it. */
 export interface NewHook {
   readonly url: string;
   readonly body: string;
@@ -33,7 +33,7 @@ export interface HookRecord {
   readonly answer: number | null;
 }
 
-/** One whose time has come; `attempts` counts this one. */
+/** A call that is due; `attempts` includes this one. */
 export interface DueHook extends HookRecord {
   readonly owner: Owner;
   /** Always the same, so that the other side can tell it came before. */
@@ -63,6 +63,6 @@ export interface HookRecords {
   /** Of all runs of the owner, the newest first. */
   newest(owner: Owner, limit: number): Promise<readonly HookRecord[]>;
   get(owner: Owner, runId: string): Promise<HookRecord | undefined>;
-  /** Replaces the notifications of a run of A2A. Nothing, if there is no such run. */
+  /** Replaces the notifications of a run of A2A. Does nothing if the run does not exist. */
   setPush(owner: Owner, runId: string, push: PushConfig | null): Promise<void>;
 }

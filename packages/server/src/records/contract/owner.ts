@@ -3,5 +3,7 @@
 /** The owner of a record: the identity from `authenticate`, or `local`. */
 export type Owner = string;
 
-/** The owner of the server's own assistants, which everyone sees and nobody else may change. No client has this name. */
+/**
+ * The owner of the server's own assistants: all callers see them, and none may change them. No client has this name.
+ */
 export const EVERYONE = "" satisfies Owner;

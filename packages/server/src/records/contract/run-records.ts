@@ -17,7 +17,7 @@ export type RunUser = Readonly<Record<string, unknown>>;
 
 /** The checked request. */
 export type RunRequest = CreateRun & {
-  /** Absent: no task of A2A. null: one whose client wants no notifications. */
+  /** Absent: not a task of A2A. null: the client wants no notifications. */
   readonly push?: PushConfig | null;
 };
 
@@ -36,7 +36,7 @@ export interface RunRecord extends Run {
   readonly cancel?: "interrupt" | "rollback";
 }
 
-/** A run without what was asked for, which may be large. */
+/** A run without its request, which may be large. */
 export type RunHead = Omit<RunRecord, "request" | "user">;
 
 /** An event that has no number yet. */
@@ -44,7 +44,7 @@ export type NewEvent = Omit<RunEvent, "sequence">;
 
 /** One event of a run, as it goes over the wire. */
 export interface RunEvent {
-  /** From 1, without gaps: what `Last-Event-ID` names. */
+  /** From 1, without gaps: the number in `Last-Event-ID`. */
   readonly sequence: number;
   /** As in SSE: `metadata`, `values`, `updates|tools:…`, `messages`, `error`, `end`. */
   readonly event: string;
@@ -52,7 +52,7 @@ export interface RunEvent {
   readonly data: string;
 }
 
-/** `bytes` is there for a large one, whose data are not. */
+/** `bytes` is set for a large event, whose data are left out. */
 export interface SkimmedEvent extends RunEvent {
   readonly bytes?: number;
 }
@@ -69,7 +69,7 @@ export interface NewRun {
   readonly idempotencyKey?: string;
   /** Hash of the request. */
   readonly requestHash?: string;
-  /** Milliseconds since 1970 before which it does not begin, and is in nobody's way. */
+  /** Milliseconds since 1970. Before this time the run does not begin, and does not block other runs. */
   readonly notBefore?: number;
   /** The last events of runs that `interrupt` and `rollback` end before they began. Default none. */
   readonly endOfDisplaced?: readonly NewEvent[];
@@ -83,19 +83,19 @@ export type StartedRun =
       readonly kind: "created";
       readonly run: RunRecord;
       /**
-       * By the strategies `interrupt` and `rollback`, as they are now: those that were begun, be they at work or given
-       * back, have `cancel` set and end first; those that had not begun have ended (`interrupted`).
+       * Runs displaced by the strategies `interrupt` and `rollback`, in their present form. Runs that have begun, at
+       * work or given back, have `cancel` set and end first. Runs that had not begun have ended (`interrupted`).
        */
       readonly displaced: readonly RunRecord[];
     }
   /** The key was used before. If that run was deleted meanwhile, it is returned as it last was. */
   | { readonly kind: "known"; readonly run: RunRecord }
-  /** The owner has no such thread. */
+  /** The owner has no thread with this id. */
   | { readonly kind: "no-thread" }
   | { readonly kind: "busy" }
   | { readonly kind: "key-reused" };
 
-/** The right to execute a run; storage refuses what comes under an older fence. */
+/** The right to execute a run; storage refuses writes under an older fence. */
 export interface RunClaim {
   readonly run: RunRecord;
   readonly fence: number;
@@ -112,7 +112,7 @@ export interface RunEnd {
   readonly outcome?: AgentOutcome;
   /** Status of the thread when nothing more is to do; until then it is `busy`. */
   readonly threadStatus: ThreadStatus;
-  /** Values that listings show from now on; absent ones stay as they were. */
+  /** New values for listings; absent values stay. */
   readonly values?: ThreadRecord["values"];
   readonly interrupts?: ThreadRecord["interrupts"];
   /** How a task has gone that ends with this run. Default: as the run. */
@@ -150,14 +150,14 @@ export interface RunRecords {
   start(run: NewRun): Promise<StartedRun>;
   /** The result of `start` for a used key: `known` or `key-reused`. Undefined: the key is new. */
   keyed(key: RunKey): Promise<StartedRun | undefined>;
-  /** Takes the start of a run back that nobody has begun, with its key: it was never asked for. False: too late. */
+  /** Removes a run that has not begun, with its key, as if it had never been requested. False: too late. */
   withdraw(owner: Owner, runId: string): Promise<boolean>;
   get(owner: Owner, runId: string): Promise<RunRecord | undefined>;
-  /** A page ends early when it has 16 MiB, or what `bytes` says; so do all listings. */
+  /** A page ends early at 16 MiB, or at `bytes`; so do all listings. */
   list(owner: Owner, threadId: string, query: RunPage): Promise<RunRecord[]>;
   heads(owner: Owner, threadId: string, query: RunPage): Promise<RunHead[]>;
   count(owner: Owner, threadId: string, query?: Pick<RunPage, "status">): Promise<number>;
-  /** The first of the thread behind this sequence; with `open`, of those that have not ended. */
+  /** The thread's first run after this sequence; with `open`, the first that has not ended. */
   next(
     owner: Owner,
     threadId: string,
@@ -166,14 +166,14 @@ export interface RunRecords {
   ): Promise<RunRecord | undefined>;
   /** The newest first. */
   ended(owner: Owner, query: EndedRunsQuery): Promise<EndedRun[]>;
-  /** Open runs of all threads, also those that may not begin yet, oldest first. */
+  /** Open runs of all threads, also delayed ones, oldest first. */
   open(owner: Owner, query: RunPage): Promise<RunHead[]>;
   delete(owner: Owner, runId: string): Promise<boolean>;
   /**
-   * Notes that a client wants its end. One that has not begun ends at once, as `interrupted` with `lastEvents`; of one
-   * at work, the worker hears by `events.watch` and sees `cancel` in what `keepClaim` returns; one that was given back is
-   * ended by the next to claim it. Of several actions the first counts. Returns the run as it is now; undefined: there
-   * is none that goes on.
+   * Notes that a client wants the run to end. A run that has not begun ends at once, as `interrupted` with
+   * `lastEvents`. The worker of a running run hears of it through `events.watch` and sees `cancel` in the result of
+   * `keepClaim`. A run that was given back is ended by the next worker that claims it. Of several actions the first
+   * counts. Returns the run in its present form; undefined if no such run is open.
    */
   requestCancel(
     owner: Owner,
@@ -182,12 +182,14 @@ export interface RunRecords {
     lastEvents?: readonly NewEvent[],
   ): Promise<RunRecord | undefined>;
   /**
-   * The one whose worker did not keep its claim, or one that was given back, or the oldest run of the thread that may
-   * begin, if none of the thread is at work; counts an attempt. A run that has `cancel`, or does not get further, is the
-   * worker's to finish without going on.
+   * Claims a run of the thread if none is at work: one whose worker lost its claim, or one that was given back, or the
+   * oldest that may begin. Counts an attempt. A run with `cancel`, or one that makes no progress, must be finished
+   * without continuing it.
    */
   claimNext(threadId: string, worker: string, ttlMs: number): Promise<RunClaim | undefined>;
-  /** The run as it is now, with what clients asked of it meanwhile. Undefined: another worker has it, or nobody. */
+  /**
+   * Renews the claim. Returns the run with new requests of clients; undefined if another worker has it, or it is gone.
+   */
   keepClaim(claim: RunClaim, ttlMs: number): Promise<RunRecord | undefined>;
   /**
    * For a run that is begun again: where its thread stood before the first attempt, and where it stands now. Returns how
@@ -199,15 +201,15 @@ export interface RunRecords {
     head: string | undefined,
   ): Promise<number | undefined>;
   /**
-   * The end of a run, once. In the same transaction: its last events, what the thread shows and, if a task of another
-   * thread ends with it, the mail that says so; and the webhook to call. False: the fence is old.
+   * Ends a run, once. The same transaction stores its last events, the shown state of the thread, the webhook to call
+   * and, if a task of another thread ends with it, the mail about that. False: the fence is old.
    */
   finish(claim: RunClaim, end: RunEnd, events: readonly NewEvent[]): Promise<boolean>;
   /** Back in its place in the queue, as after a drain; the attempt does not count. */
   release(claim: RunClaim): Promise<void>;
   /**
    * Threads with runs that may begin and runs whose worker is gone, oldest first: for a start, and from time to time.
-   * After the machine slept, the list may name a run this very process is at work on: callers leave those out.
+   * After the machine slept, the list may name a run of this very process: callers leave those out.
    */
   threadsToWakeUp(limit: number): Promise<string[]>;
   /** Waiting runs of all owners, for metrics. */

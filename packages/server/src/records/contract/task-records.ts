@@ -15,11 +15,11 @@ export interface NewTask {
 
 export interface TaskRecords {
   /**
-   * One transaction: the thread, that it is a task, the run. `busy`: the run that gives it was ended, or lost its
-   * thread; `no-thread`: it has no such task.
+   * Stores the thread, the task and the run in one transaction. `busy`: the parent's run was ended, or lost its thread;
+   * `no-thread`: it has no such task.
    */
   begin(task: NewTask): Promise<StartedRun>;
   get(owner: Owner, threadId: string): Promise<TaskRecord | undefined>;
-  /** Ends the task and all below it without a message to anybody. Returns their runs, as `requestCancel` does. */
+  /** Ends the task and all tasks below it without messages. Returns their runs, as `requestCancel` does. */
   cancel(owner: Owner, threadId: string): Promise<RunRecord[]>;
 }

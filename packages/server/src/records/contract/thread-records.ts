@@ -3,7 +3,7 @@ import type { SearchThreads, Thread } from "@deepwright/protocol";
 import type { ByteLimit } from "../tables/conditions.ts";
 import type { EVERYONE, Owner } from "./owner.ts";
 
-/** A thread without what the saver knows better: its values and interrupts are kept here as of its last run. */
+/** A thread in the records. Its values and interrupts are those after its last run; the saver has the present ones. */
 export type ThreadRecord = Omit<Thread, "error"> & {
   readonly owner: Owner;
   readonly error?: unknown;
@@ -11,7 +11,7 @@ export type ThreadRecord = Omit<Thread, "error"> & {
   readonly incarnation?: number;
 };
 
-/** A thread without what may be large. */
+/** A thread without its large fields. */
 export type ThreadHead = Omit<ThreadRecord, "values" | "interrupts" | "config" | "error">;
 
 /** Identifies a thread: ids are used again, incarnations never. */
@@ -21,7 +21,7 @@ export type ThreadKey = Pick<ThreadRecord, "owner" | "thread_id" | "incarnation"
 export type RetiredThread = ThreadKey & { readonly owner: typeof EVERYONE };
 
 export interface ThreadChange {
-  /** Added to what is there. */
+  /** Merged into the stored metadata. */
   readonly metadata?: Record<string, unknown>;
   readonly expiresAt?: number;
   /** Null: the title of the first message. */
@@ -32,26 +32,29 @@ export interface ThreadChange {
 }
 
 export interface ThreadRecords {
-  /** Ids are one space for all owners, as in the saver: that of another exists, whatever `ifExists` says. */
+  /**
+   * Ids are one space for all owners, as in the saver: a thread of another owner counts as existing, with any
+   * `ifExists`.
+   */
   put(
     owner: Owner,
     thread: ThreadRecord,
     options: { readonly ifExists: "raise" | "do_nothing"; readonly expiresAt?: number },
   ): Promise<ThreadRecord | "exists">;
-  /** One that is larger than `mostBytes` throws VALUE_TOO_LARGE. Default: no limit. */
+  /** Throws VALUE_TOO_LARGE for a thread larger than `mostBytes`. Default: no limit. */
   get(owner: Owner, threadId: string, mostBytes?: number): Promise<ThreadRecord | undefined>;
   head(owner: Owner, threadId: string): Promise<ThreadHead | undefined>;
   patch(owner: Owner, threadId: string, change: ThreadChange): Promise<ThreadRecord | undefined>;
-  /** After a change of state: what listings show. Nothing happens when the thread is gone. */
+  /** Updates the state in listings after a change. Does nothing if the thread is gone. */
   note(
     thread: ThreadKey,
     state: Pick<ThreadRecord, "status" | "values" | "interrupts"> & { readonly error?: unknown },
   ): Promise<void>;
   search(owner: Owner, query: SearchThreads, bytes?: ByteLimit): Promise<ThreadRecord[]>;
   count(owner: Owner, query: Omit<SearchThreads, "limit" | "offset">): Promise<number>;
-  /** Whether this very thread is still there: not one that was made later under its id. */
+  /** Whether this very thread still exists. A later thread under its id does not count. */
   has(thread: ThreadKey): Promise<boolean>;
-  /** Whether anyone has a thread of this id, be it one that is being removed. */
+  /** Whether any owner has a thread with this id, even one that is being removed. */
   isTaken(threadId: string): Promise<boolean>;
   /**
    * Deletes the thread with its runs, their events, its mail and its crons. Its tasks are cancelled, and a thread that
@@ -59,12 +62,12 @@ export interface ThreadRecords {
    */
   delete(owner: Owner, threadId: string): Promise<boolean>;
   /**
-   * As `delete`, but the id stays taken until `drop`, which is called when the state in the saver is gone. From now on
-   * nobody finds the thread and nothing begins on it. `busy`: it has a run that has not ended. Undefined: there is no
-   * such thread, or another incarnation of it. The former owner may ask again.
+   * Like `delete`, but the id stays taken until `drop`, which is called after the state in the saver is gone. From now
+   * on the thread cannot be found or used. `busy`: it has a run that has not ended. Undefined: there is no such thread,
+   * or another incarnation of it. The former owner may ask again.
    */
   retire(owner: Owner, threadId: string, incarnation?: number): Promise<RetiredThread | "busy" | undefined>;
   drop(thread: RetiredThread): Promise<void>;
-  /** Threads whose `expiresAt` has passed, and retired ones nobody has dropped, for removal. */
+  /** Threads to remove: their `expiresAt` has passed, or they were retired and not dropped. */
   expired(limit: number): Promise<readonly ThreadKey[]>;
 }

@@ -19,6 +19,6 @@ export interface TicketRecords {
   /** Takes a ticket out; only one of several callers gets it. It is gone also when the answer of the database got lost. */
   take(kind: TicketKind, hash: string): Promise<Ticket | undefined>;
   remove(kind: TicketKind, hash: string): Promise<void>;
-  /** Deletes what has expired. */
+  /** Deletes expired tickets. */
   sweep(): Promise<void>;
 }

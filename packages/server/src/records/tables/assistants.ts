@@ -173,7 +173,10 @@ async function putAssistant(
   return stored;
 }
 
-/** Put again after its answer got lost, or with nothing new in it; what `raise` is about are two that chose one id. */
+/**
+ * Whether the request repeats an earlier one whose answer was lost, or brings nothing new. `raise` is about two
+ * assistants with one id.
+ */
 function isSame(found: Assistant, assistant: Assistant, ifExists: IfExists): boolean {
   const words = (one: Assistant) => {
     const { version: _version, created_at: created, updated_at: _updated, ...said } = one;

@@ -78,7 +78,7 @@ export function backgroundRows(database: Database) {
         );
         if (own === undefined) return [];
         const runs = await stopThread(database, session, threadId, now);
-        // Those at work note it when they end.
+        // Runs at work note it when they end.
         const last = runs.findLast((run) => run.thread_id === threadId && !isOpen(run));
         const run = { threadId, runId: last?.run_id ?? "" };
         await noteCompletion(database, session, run, last && callbackOf(last.request), "cancelled");

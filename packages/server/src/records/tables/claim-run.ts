@@ -29,7 +29,7 @@ export interface StoredEnd {
   readonly error: string | null;
   readonly outcome: string | null;
   readonly threadStatus: string;
-  /** Undefined stays as it was. */
+  /** Undefined keeps the stored value. */
   readonly values: string | null | undefined;
   readonly interrupts: string | undefined;
   /** Title in the values. */
@@ -41,7 +41,7 @@ export interface StoredEnd {
   readonly webhook: { readonly url: string; readonly body: string } | undefined;
 }
 
-/** `token` is of this call: a claim whose answer got lost is given again. */
+/** `token` identifies this call: repeated after a lost answer, it gets the same claim. */
 export async function claimNext(
   database: Database,
   session: SqlSession,
@@ -71,8 +71,8 @@ export async function claimNext(
 }
 
 /**
- * The run at work if it is abandoned, or was claimed by this very call; else one that was given back, whose work must not
- * be mixed with that of others; else the first that may begin.
+ * The run at work if it is abandoned, or was claimed by this very call; else a run that was given back, because no
+ * other may work in between; else the first that may begin.
  */
 async function nextRun(
   database: Database,
@@ -91,7 +91,7 @@ async function nextRun(
   return first.abandoned || first.token === token ? first : undefined;
 }
 
-/** One that ran out lives again if nobody took it. */
+/** An expired claim can be renewed if no other worker has taken the run. */
 export async function keepClaim(
   database: Database,
   session: SqlSession,
@@ -122,7 +122,7 @@ export async function noteStall(
   return row && stallOf(row);
 }
 
-/** `batch` is of this call: an end whose answer got lost is not refused. */
+/** `batch` identifies this call: repeated after a lost answer, it is not refused. */
 export async function finishRun(
   database: Database,
   session: SqlSession,
@@ -209,7 +209,7 @@ export async function waitingRuns({ clock, read }: Database): Promise<WaitingRun
   return { count: Number(row?.count ?? 0), oldestSeconds: Math.max(0, Number(row?.age ?? 0)) / 1_000 };
 }
 
-/** Workers that were at work and whose process has ended. */
+/** Workers with runs whose process has ended. */
 async function goneWorkers(session: SqlSession): Promise<string[]> {
   const rows = await session.all(
     "SELECT DISTINCT worker FROM dw_srv_runs WHERE open = 1 AND status = 'running' AND worker IS NOT NULL",

@@ -18,7 +18,7 @@ export function createCompletionTables({ integer, text }: ColumnTypes): string[]
   ];
 }
 
-/** Longer ones are no ids of threads. */
+/** Longer texts are no ids of threads. */
 const LONGEST_ID = 256;
 
 /** The thread to notify, if the request of the run names one. */
@@ -105,7 +105,7 @@ export async function noteAttempt(
     ]);
     return;
   }
-  // Of one that waits for a person there is more to tell.
+  // A thread that waits for a person has more to report later.
   await session.run(
     `UPDATE dw_srv_completions SET due = NULL,
       state = CASE WHEN status = 'interrupted' THEN 'open' ELSE 'told' END WHERE ${mine}`,

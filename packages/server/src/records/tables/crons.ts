@@ -9,7 +9,7 @@ import { contains } from "./json-filter.ts";
 
 type Filters = Pick<SearchCrons, "assistant_id" | "thread_id" | "metadata"> & { enabled?: boolean | null };
 
-/** From one date to the next; `token` is of the call, so that repeating it takes the same ones. */
+/** From one date to the next. `token` identifies the call, so that a repeated call takes the same crons. */
 export interface CronStep {
   readonly owner: Owner;
   readonly cronId: string;

@@ -17,14 +17,14 @@ export interface Database {
   write<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /** SQL for the moment, in milliseconds since 1970. */
   readonly clock: string;
-  /** SQL for milliseconds of the clock that claims live by, which nobody sets. */
+  /** SQL for the milliseconds of the clock for claims. Changes of the system clock do not affect it. */
   readonly claimClock: string;
-  /** Ends a query whose rows nobody else may change before the transaction ends. */
+  /** Ends a query whose rows are locked until the end of the transaction. */
   readonly lock: string;
   /** SQL for "is one of the texts bound there by `list`". */
   among(placeholder: string): string;
   list(texts: readonly string[]): SqlValue;
-  /** SQL for rows that are bound as data, as a table with these columns, and what to bind. */
+  /** SQL for bound rows as a table with these columns, with its parameters. */
   given(columns: Columns, rows: Given): { sql: string; params: SqlValue[] };
   /** Rows of one table, with as few statements as the database likes. */
   insertAll(session: SqlSession, table: string, columns: Columns, rows: Given): Promise<void>;
@@ -56,8 +56,8 @@ export function isDue(
 }
 
 /**
- * Takes up to `limit` rows whose time has come, for `leaseMs`. Each row counts the look; a caller that dies leaves its rows
- * to others. No pause between two looks is longer than 15 minutes.
+ * Takes up to `limit` due rows for `leaseMs`. Each row counts the look; if the caller dies, others take its rows. No
+ * pause between two looks is longer than 15 minutes.
  */
 export async function takeDue(
   { clock, lock }: Database,

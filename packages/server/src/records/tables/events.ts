@@ -10,7 +10,7 @@ const LARGE_READ = 4 * 1024 * 1024;
 /** Bytes beyond which an event is read in pieces, where that is wanted. */
 const LARGE_EVENT = 2 * 1024 * 1024;
 const NO_LIMIT = 2 ** 31 - 1;
-/** Runs whose events go in one transaction. */
+/** Runs whose events are deleted in one transaction. */
 const SWEPT_TOGETHER = 100;
 
 /** New events of one run, under its fence; `batch` names this call, so that repeating it adds nothing. */
@@ -21,7 +21,7 @@ export interface Append {
   readonly events: readonly NewEvent[];
 }
 
-/** How far a run is: changes when there is something new for those who watch it. */
+/** A mark that changes when a run has news for its watchers. */
 export interface RunMark {
   readonly runId: string;
   readonly mark: string;
@@ -61,7 +61,7 @@ export function eventRows(database: Database) {
         }));
       }),
 
-    /** Some of what is to go; whether there may be more. */
+    /** Deletes some expired events; returns whether there may be more. */
     sweep: (before: number, now: number): Promise<boolean> =>
       database.write((session) => sweep(session, before, now)),
   };
@@ -96,7 +96,7 @@ async function appendAll(
   )[];
 }
 
-/** The number of the last event, for appends whose answer got lost. */
+/** The number of the last event, for repeated appends whose first answer was lost. */
 async function stored(
   database: Database,
   session: SqlSession,

@@ -19,7 +19,7 @@ const LONGEST_PAUSE = "CASE WHEN attempts = 0 THEN 60000 ELSE 86400000 END";
 export function hookRows(database: Database) {
   const { read, write, clock } = database;
   return {
-    /** Each of them is one caller's for `leaseMs`; one that dies leaves them to the others. */
+    /** Each call belongs to one worker for `leaseMs`; if the worker dies, others take it. */
     take: (limit: number, leaseMs: number, passedOver?: PassedOver): Promise<DueHook[]> =>
       write(async (session) => {
         const { owners = [], urls = [] } = passedOver ?? {};

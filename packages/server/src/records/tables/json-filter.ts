@@ -1,8 +1,8 @@
 /**
- * Filters on JSON of clients: what contains the filter matches.
+ * Filters of clients on JSON: a value matches if it contains the filter.
  *
  * The top level of metadata is found by marks, hashes of a key with its value, so neither keys nor values are ever part
- * of a query; what is nested is compared here.
+ * of a query. Nested values are compared here.
  */
 import { createHash } from "node:crypto";
 import type { Conditions, Verify } from "./conditions.ts";
@@ -27,7 +27,10 @@ function containsAll(list: readonly unknown[], wanted: readonly unknown[]): bool
   );
 }
 
-/** Adds the filter by metadata for rows of `kind`, whose owner and id are in these columns. One text for any number of keys. */
+/**
+ * Adds the filter by metadata for rows of `kind`; the columns hold their owner and id. One SQL text for any number of
+ * keys.
+ */
 export function addMetadata(
   database: Database,
   conditions: Conditions,
@@ -50,7 +53,7 @@ export function addMetadata(
 /** Rows of metadata, which is small, and of values, which may be large, that are looked at together. */
 const TOGETHER = { metadata: 5_000, values: 20 };
 
-/** Checks what marks do not tell; undefined when they tell all. */
+/** The check of parts that marks do not cover; undefined when they cover all. */
 export function verifying(filters: {
   readonly metadata?: Json | null;
   readonly state_values?: Json | null;
@@ -71,7 +74,7 @@ function textContains(text: unknown, wanted: unknown): boolean {
 
 export type Kind = "assistant" | "thread";
 
-/** Sets the marks of one row to those of its metadata. */
+/** Sets the marks of one row to match its metadata. */
 export async function writeMarks(
   database: Database,
   session: SqlSession,

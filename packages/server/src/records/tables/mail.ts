@@ -1,4 +1,4 @@
-/** Mail of threads, as rows where the database lives. What was settled stays as its id, so that it never comes again. */
+/** Mail of threads, as rows of the database. The id of settled mail is kept, so that it never comes again. */
 
 import type { Owner } from "../records.ts";
 import type { Database, SqlSession } from "./database.ts";
@@ -17,12 +17,12 @@ export interface WaitingRow extends MailRow {
   readonly afterRun: number;
 }
 
-/** Tells of something that was done in the background, which nobody else tells of: it begins a run also after a failure. */
+/** Mail about ended background work that nothing else reports: it begins a run even after a failure. */
 export const BACKGROUND_KINDS = ["task-end", "completion"] as const;
 
 const LAST_RUN = "(SELECT MAX(m.sequence) FROM dw_srv_runs m WHERE m.thread_id = t.thread_id)";
 
-/** A letter for which a run is begun, whatever became of the run before; after a failure once, when none was begun since. */
+/** Mail that begins a run even if the run before failed. After a failure it does so once, if no run has begun since. */
 const TELLS_OF_AN_END = `EXISTS (SELECT 1 FROM dw_srv_mail b WHERE b.thread_id = t.thread_id AND b.message IS NOT NULL
   AND b.kind IN (${BACKGROUND_KINDS.map((kind) => `'${kind}'`).join(", ")})
   AND (t.status = 'idle' OR b.after_run >= t.last_run))`;
@@ -32,8 +32,8 @@ const WAS_CANCELLED = `EXISTS (SELECT 1 FROM dw_srv_runs c WHERE c.thread_id = t
   AND c.cancel IS NOT NULL AND c.sequence = ${LAST_RUN})`;
 
 /**
- * Some threads cannot be answered, since the assistant may be gone: they come in no order, so that those that cannot
- * are in nobody's way. Last those without a run, which would say who answers.
+ * Some threads cannot be answered, because their assistant is gone. The order is random, so that they do not block
+ * others. Threads without a run come last: a run would name the assistant.
  */
 const UNATTENDED = `SELECT owner, thread_id FROM (
   SELECT t.owner, t.thread_id, ${LAST_RUN} AS last_run, (SELECT n.mail_id FROM dw_srv_mail n

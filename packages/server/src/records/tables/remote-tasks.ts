@@ -32,7 +32,7 @@ export interface StoredRemoteTask {
   readonly lookInMs: number;
 }
 
-/** Nobody but the run at work on the parent gives tasks, as in `tasks.ts`. */
+/** Only the run at work on the parent gives tasks, as in `tasks.ts`. */
 export async function followTask(
   database: Database,
   session: SqlSession,
@@ -92,7 +92,7 @@ export async function lookAgain(
   );
 }
 
-/** Until somebody looks whether a person has answered. */
+/** The pause between looks at a task that waits for a person. */
 const WAITING_MS = 30_000;
 
 /** The same letter as of a task of this server (`task-ends.ts`). */

@@ -4,7 +4,7 @@ import { isProcessGone } from "deepwright/process-identity";
 import type { NewEvent, Owner, RunHead, RunRecord } from "../records.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 
-/** A run and what only storage needs to know of it. */
+/** A run with the fields that only storage uses. */
 export interface StoredRun {
   readonly run: RunRecord;
   /** The number its events are kept under. */
@@ -23,7 +23,7 @@ export function runColumns(database: Database): string {
   return `*, CASE WHEN status = 'running' AND ${hasRunOut(database)} THEN 1 ELSE 0 END AS run_out`;
 }
 
-/** SQL for a claim whose time is over. One that ends later than it can was measured before the clock was set back. */
+/** SQL for an expired claim. A claim with an end too far in the future was made before the clock was set back. */
 export function hasRunOut({ claimClock }: Database): string {
   return `(claim_expires <= ${claimClock} OR claim_expires > ${claimClock} + claim_ttl)`;
 }
@@ -93,7 +93,7 @@ export async function findRun(
   return row && storedRun(row);
 }
 
-/** Makes everyone else who changes runs of this thread wait; false: there is no such thread, or the owner has another one. */
+/** Locks the thread against other changes of its runs; false: there is no such thread, or the owner has another one. */
 export async function lockThread(
   database: Database,
   session: SqlSession,

@@ -144,7 +144,7 @@ async function requestCancel(
   return run;
 }
 
-/** By this very request, whose answer got lost. */
+/** Whether this very request, repeated after a lost answer, has cancelled the run. */
 function wasCancelled(run: RunRecord, action: string, now: number): boolean {
   return run.cancel === action && run.attempts === 0 && run.updated_at === momentOf(now);
 }
@@ -202,7 +202,7 @@ async function openRuns(
   return (await pageOf(session, listing, conditions, query, undefined)).map(headOf);
 }
 
-/** Its key stays, with the run as it was. */
+/** Keeps its key, with the run as it was. */
 async function deleteRun(
   database: Database,
   session: SqlSession,

@@ -23,8 +23,8 @@ export const SERVER_MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * `position` is the order in which rows came. `open` is 1 until a run ended. `batch`, `token` and `taken` name who
- * wrote last, so that work repeated after a lost answer finds that it was done.
+ * `position` is the order of insertion. `open` is 1 until a run ended. `batch`, `token` and `taken` identify the last
+ * writer, so that work repeated after a lost answer finds that it was done.
  */
 function createServerTables({ id, integer, text, keyed }: ColumnTypes): string[] {
   return [
@@ -114,8 +114,8 @@ function addCallers({ text }: ColumnTypes): string[] {
 }
 
 /**
- * A thread whose state is being removed belongs to nobody (`EVERYONE`): nothing can begin or be seen on it, and its id
- * stays taken until the state is gone. `former_owner` may ask for its removal again.
+ * A thread whose state is being removed has the owner `EVERYONE`: it cannot be seen or used, and its id stays taken
+ * until the state is gone. `former_owner` may ask for its removal again.
  */
 function addFormerOwners({ text }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_srv_threads ADD COLUMN former_owner ${text}`];
@@ -144,7 +144,7 @@ function addLabels({ integer, text }: ColumnTypes): string[] {
   return columns.map((column) => `ALTER TABLE dw_srv_threads ADD COLUMN ${column}`);
 }
 
-/** For counts of what runs have used. */
+/** For sums of the usage of runs. */
 function addEndedIndex(): string[] {
   return ["CREATE INDEX dw_srv_runs_counted ON dw_srv_runs (owner, ended_at) WHERE open = 0"];
 }

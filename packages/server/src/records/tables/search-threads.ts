@@ -27,7 +27,7 @@ export async function findThread(
   return thread;
 }
 
-/** Without what may be large. */
+/** Without large fields. */
 export async function findHead(
   database: Database,
   session: SqlSession,
@@ -83,7 +83,7 @@ function copiesIn({ select, extract }: SearchThreads): number {
 
 const PAGE_BYTES = 16 * 1024 * 1024;
 
-/** The first ones, as many as are one page. `copies`: how often the values are in the answer. */
+/** The first ids that fit into one page. `copies`: how often the answer holds the values. */
 async function fittingIds(
   database: Database,
   session: SqlSession,
@@ -177,7 +177,7 @@ function verifyingOf({ metadata, values }: ThreadFilters): Verify | undefined {
 const SMALL = `t.position, t.thread_id, t.owner, t.created_at, t.updated_at, t.state_updated_at, t.metadata,
   t.title, t.name, t.archived, t.trashed_at, t.expires_at`;
 
-/** In the order of the ids; those that are not there are left out. */
+/** In the order of the ids; missing threads are left out. */
 async function load(
   database: Database,
   session: SqlSession,

@@ -108,7 +108,7 @@ async function cancelWorkOn(
   threadId: string,
   now: number,
 ): Promise<RunRecord[]> {
-  // Nothing that was said to it, and no end of anything below, is to begin a run on it.
+  // Waiting mail, and ends of tasks below it, must not begin a run on it.
   await session.run("UPDATE dw_srv_mail SET message = NULL WHERE thread_id = $1 AND message IS NOT NULL", [
     threadId,
   ]);

@@ -43,7 +43,7 @@ export function taskRows(database: Database) {
   };
 }
 
-/** Nobody but the run that is at work on the parent gives tasks: not one that lost it, nor one that was ended. */
+/** Only the run at work on the parent gives tasks: not a run that lost it, nor one that was ended. */
 async function beginTask(
   database: Database,
   session: SqlSession,

@@ -19,7 +19,7 @@ import { removeRuns } from "./runs.ts";
 import { countThreads, findHead, findThread, searchThreads, type ThreadFilters } from "./search-threads.ts";
 import { cancelTasksOf, endTask, lockParent } from "./task-ends.ts";
 
-/** The shown state of a thread, as text; undefined stays as it was. */
+/** The state of a thread in listings, as text; undefined keeps the stored value. */
 export interface ShownState {
   readonly status: string;
   readonly values: string | null;
@@ -147,7 +147,7 @@ async function noteState(
   );
 }
 
-/** In a transaction of somebody else. */
+/** Runs inside a transaction of the caller. */
 export async function putThread(
   database: Database,
   session: SqlSession,
@@ -184,7 +184,7 @@ export async function putThread(
   return (await findThread(database, session, owner, thread.threadId)) as ThreadRecord;
 }
 
-/** Put again after its answer got lost, it is the one that was put. */
+/** Whether the request repeats an earlier one whose answer was lost. */
 function isSame(found: ThreadRecord, thread: NewThread): boolean {
   const sameWords = JSON.stringify(found.metadata) === JSON.stringify(thread.metadata);
   return (

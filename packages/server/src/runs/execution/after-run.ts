@@ -17,7 +17,7 @@ export interface AfterRunParts {
 
 export type FinishedRun = RunEnd & { readonly kind: "finished" };
 
-/** How long the thread of a run without one can still be read: by who waits, and by readers that come back. */
+/** Milliseconds that the thread of a stateless run stays readable: for waiting clients and readers that reconnect. */
 const READABLE_MS = 300_000;
 
 export function afterRun({ records, hooks, mailbox, completions }: AfterRunParts) {
@@ -30,7 +30,8 @@ export function afterRun({ records, hooks, mailbox, completions }: AfterRunParts
       await records.threads.patch(run.owner, run.thread_id, { expiresAt: Date.now() + READABLE_MS });
       return;
     }
-    // Nothing goes on by itself that was ended or waits for a person; `wake` knows what does after a failure.
+    // A thread does not continue by itself after it was interrupted or while it waits for a person; `wake` decides
+    // after a failure.
     if (end.status !== "interrupted" && (await hasMail(records, run.thread_id)))
       await mailbox.wake(run.owner, run.thread_id, run.assistant_id);
   };

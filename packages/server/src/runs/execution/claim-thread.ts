@@ -9,8 +9,8 @@ export interface HeldThread {
 }
 
 /**
- * Storage then refuses what a worker writes that lost the thread, and loops do nothing more. Undefined: the saver
- * gives no claims, and the last write counts. Without a signal it does not wait: THREAD_BUSY.
+ * With a claim, storage refuses writes of a worker that lost the thread, and its loop stops. Undefined: the saver has
+ * no claims, and the last write wins. Without a signal it does not wait: THREAD_BUSY.
  */
 export async function claimThread(
   saver: BaseCheckpointSaver,

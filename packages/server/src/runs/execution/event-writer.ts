@@ -39,7 +39,7 @@ export function createEventWriter(events: Pick<EventRecords, "append">, claim: R
     bytes = 0;
     if ((await events.append(claim, batch)) === undefined) throw new ClaimLost();
   };
-  /** One batch at a time: their order is that of the calls. */
+  /** Stores one batch at a time, in the order of the calls. */
   const begin = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
@@ -56,7 +56,7 @@ export function createEventWriter(events: Pick<EventRecords, "append">, claim: R
     return storing;
   };
   const schedule = (): void => {
-    // After a pause at once: what comes slowly is seen without delay.
+    // The first event after a pause is stored at once, so slow events are seen without delay.
     const pause = Math.max(0, BATCH_MS - (performance.now() - stored));
     timer ??= setTimeout(() => void begin().catch(() => undefined), pause);
   };

@@ -1,4 +1,4 @@
-/** One claimed run at work, and what can be asked of it meanwhile. */
+/** One claimed run at work, and the requests that it takes meanwhile. */
 import { RunControl } from "@langchain/langgraph";
 import { after } from "deepwright/duration";
 import type { RunClaim } from "../../records/records.ts";

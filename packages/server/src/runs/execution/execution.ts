@@ -47,7 +47,7 @@ export interface ExecutionParts {
   readonly saver: BaseCheckpointSaver;
   readonly wireJson: WireJson;
   readonly errorWords: ErrorWords;
-  /** Hears why a run failed, and of failures that concern none, such as of the database. */
+  /** Called with the reason why a run failed, and with failures that belong to no run, such as of the database. */
   readonly onError: (error: unknown) => void;
   /** For tasks that agents have done in the background. */
   readonly taskHosts: TaskHosts;
@@ -276,7 +276,7 @@ export class Execution {
     return readThread(this.agent!, this.run.thread_id);
   }
 
-  /** The graph came to rest: it is done, or waits for somebody. */
+  /** The graph has stopped: it is done, or waits for a person. */
   private async rest(view: ThreadView): Promise<Ending> {
     await this.steering.settle(view.messageIds);
     // A question that is asked again, because its answer did not fit, leaves nothing that comes next.
@@ -285,14 +285,14 @@ export class Execution {
       : { status: "success", threadStatus: "idle", view, task: this.taskStatus(view) };
   }
 
-  /** A run may come to rest and not have done its task, when its model was cut off or refused. */
+  /** A run may stop without having done its task, when its model was cut off or refused. */
   private taskStatus(view: ThreadView | undefined): TaskStatus | undefined {
     if (!this.claim.isTask || view === undefined) return undefined;
     return asyncTaskReport(view.all, "").status === "success" ? "success" : "error";
   }
 
   private async stopped(error: unknown): Promise<Ending> {
-    // Without storage nothing can be said of the run: the next worker continues behind the stored steps.
+    // Without storage the end of the run is unknown: the next worker continues after the stored steps.
     if (isLoss(error) || isOutage(error)) throw error;
     const { reason } = this.signal;
     const why = this.signal.aborted && reason instanceof RunStopped ? reason.why : undefined;
@@ -329,13 +329,13 @@ export class Execution {
   }
 
   /**
-   * The run was to end before this worker came to what others did of it, which is there to be ended all the same. What
-   * comes back says that its agent cannot be had any more.
+   * Takes over the work of an earlier worker, which has to be ended even if the run was cancelled before. Returns the
+   * error if its agent can no longer be made.
    */
   private async takeUp(): Promise<{ readonly error: unknown } | undefined> {
     const { parts, run, claim, signals } = this;
     this.held ??= await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signals.gone);
-    // In this order: who has the run from now on takes the thread behind us. Who had it meanwhile may have ended it.
+    // In this order: the next worker of the run takes the thread after us. A worker in between may have ended the run.
     if ((await parts.records.runs.keepClaim(claim, parts.claimTtlMs)) === undefined) throw new ClaimLost();
     try {
       await this.load();
@@ -347,7 +347,7 @@ export class Execution {
     return undefined;
   }
 
-  /** `events` are those that are not stored yet. */
+  /** `events` are the events that are not stored yet. */
   private async finish(ending: Ending, events?: readonly NewEvent[]): Promise<RunEnd> {
     const { run } = this;
     const { records, wireJson } = this.parts;

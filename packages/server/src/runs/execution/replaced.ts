@@ -10,7 +10,7 @@ export interface Replacement {
   readonly strategy: "interrupt" | "rollback";
 }
 
-/** A run that has not ended is ended by every later one with such a strategy; the first of them counts. */
+/** A run that has not ended is ended by every later run with such a strategy; the first of them counts. */
 export async function replacementOf(
   { runs }: Pick<ServerRecords, "runs">,
   { owner, thread_id, run_id, sequence }: RunRecord,

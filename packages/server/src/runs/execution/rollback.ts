@@ -21,7 +21,7 @@ export async function beginningOf(
   runId: string,
 ): Promise<Beginning | undefined> {
   const [first] = await events.read(runId, 0, 1);
-  // One that was to end before it began says only that, and nothing of the thread.
+  // A run that was cancelled before it began has no metadata event.
   if (first?.event !== "metadata") return undefined;
   return { begunAt: JSON.parse(first.data).checkpoint_id ?? undefined };
 }

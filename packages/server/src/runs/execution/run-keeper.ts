@@ -1,4 +1,4 @@
-/** Keeps the claim on a run alive while it is worked on, and hears what others want of it. */
+/** Renews the claim on a run while it works, and passes on requests of clients. */
 import { after } from "deepwright/duration";
 import type { RunClaim, ServerRecords } from "../../records/records.ts";
 
@@ -6,9 +6,9 @@ export interface RunKeeperOptions {
   readonly records: Pick<ServerRecords, "runs">;
   readonly claim: RunClaim;
   readonly ttlMs: number;
-  /** How often it is asked whether somebody wants something. */
+  /** Milliseconds between looks for requests of clients. */
   readonly pollMs: number;
-  /** Another worker has it, or nobody knows: at once, nothing more may be done. */
+  /** Another worker has the run, or that is unknown: the work must stop at once. */
   readonly onLost: () => void;
   readonly onCancel: (action: "interrupt" | "rollback") => void;
   /** Time to look for mail. */
@@ -40,7 +40,7 @@ export function keepRun(options: RunKeeperOptions): () => void {
       await keep();
       if (!stopped) await listen();
     } catch {
-      // The database does not answer: the claim holds for its time, and after it nobody can say.
+      // The database does not answer: after the time of the claim its holder is unknown.
       if (performance.now() - kept > ttlMs) stop(options.onLost);
     }
     if (!stopped) stopTimer = after(pollMs, tick);

@@ -1,4 +1,6 @@
-/** Runs that are begun again and again: one that gets further each time goes on, one that ends its workers is given up. */
+/**
+ * Runs that are started again and again: a run that makes progress continues, a run that kills its workers is given up.
+ */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { RunClaim, ServerRecords } from "../../records/records.ts";
 import { ClaimLost } from "./event-writer.ts";
@@ -13,7 +15,10 @@ export interface StallParts {
 /** So many times `maxAttempts`, whether it got further or not. */
 const ALL_ATTEMPTS = 10;
 
-/** To know where its thread stands it is read, which may be what ended the worker before: that is done once too often and no more. */
+/**
+ * Reads the thread to see its progress. That read may be what killed the worker before, so it happens at most once more
+ * than the limit.
+ */
 export async function isStalled(parts: StallParts, claim: RunClaim): Promise<boolean> {
   const { records, maxAttempts } = parts;
   const { run, stalled } = claim;

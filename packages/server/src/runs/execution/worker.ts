@@ -1,4 +1,4 @@
-/** Works on runs: hears of threads, claims what they have to do, and makes up for workers that are gone. */
+/** Works on runs: hears of threads, claims their runs, and takes over runs of dead workers. */
 import { AsyncResource } from "node:async_hooks";
 import { after, stopwatch } from "deepwright/duration";
 import { processName } from "deepwright/process-identity";
@@ -26,8 +26,8 @@ export interface WorkerOptions extends ExecutionParts {
 export interface Worker {
   start(): Promise<void>;
   /**
-   * Takes nothing more; what is at work stops at its next step, or after `limitMs` wherever it is, and is given back.
-   * Resolves when nothing is at work. Safe twice.
+   * Takes no more runs. Running ones stop at their next step, or after `limitMs` at any point, and are given back.
+   * Resolves when none is at work. Calling it twice is safe.
    */
   drain(limitMs: number): Promise<void>;
 }

@@ -5,8 +5,8 @@ import { ServiceError } from "../service-error.ts";
 import { runInput } from "./run-input.ts";
 
 /**
- * INVALID_REQUEST for values that can never become state. An agent is made only when there are values beside messages,
- * which were checked before; one that cannot be made here says so when it runs.
+ * INVALID_REQUEST for values that can never become state. Messages were checked before; an agent is made only for other
+ * values. An agent that cannot be made here reports that when it runs.
  */
 export async function checkInput(
   request: Pick<CreateRun, "input" | "command">,
@@ -32,7 +32,7 @@ function hasOnlyMessages(input: unknown): boolean {
 
 const LONGEST = 1_000;
 
-/** Schemas of others say where and what as issues. */
+/** Other schema libraries report paths and messages as issues. */
 function wordsOf(error: unknown): string {
   const { message, issues } = error as { message?: unknown; issues?: unknown };
   const [first] = (Array.isArray(issues) ? issues : []) as { path?: unknown[]; message?: string }[];

@@ -9,7 +9,7 @@ import { readThread } from "../thread-view.ts";
 /** How the engine names interrupts. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-/** INVALID_REQUEST for what answers nothing, NOTHING_TO_RESUME for what was answered already. */
+/** INVALID_REQUEST for an answer without a question, NOTHING_TO_RESUME for a question that was answered already. */
 export async function checkResume(agent: AnyGraph, threadId: string, resume: unknown): Promise<void> {
   const keys = isRecord(resume) ? Object.keys(resume) : undefined;
   const pending = await waitingIn(agent, threadId);
@@ -34,8 +34,8 @@ export async function checkResume(agent: AnyGraph, threadId: string, resume: unk
 }
 
 /**
- * The input of a run that answers, as the engine takes it: an empty answer (`false`, `0`, `""`, `null`, `{}`) it takes
- * for none, unless that has the id of what waits.
+ * The input of a run with an answer, in the engine's form. The engine ignores an empty answer (`false`, `0`, `""`,
+ * `null`, `{}`) unless it has the id of the question.
  */
 export async function namedAnswer(agent: AnyGraph, threadId: string, input: Command): Promise<Command> {
   const { resume, update, goto } = input;

@@ -1,8 +1,8 @@
 /**
- * Messages of clients, built anew of what they may say: who speaks, what, and under which id and name.
+ * Messages of clients, rebuilt from the fields that clients may set: role, content, id and name.
  *
- * LangChain makes messages of plain data and believes each field of it: more content in `contentBlocks`, items of a
- * provider in `response_metadata`, calls of tools. So nothing is passed on that is not known here.
+ * LangChain makes messages of plain data and trusts each field: more content in `contentBlocks`, items of a provider in
+ * `response_metadata`, calls of tools. So unknown fields are not passed on.
  */
 
 import { ServiceError } from "../service-error.ts";
@@ -18,7 +18,7 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 /** Roles that every reader knows; other names of a speaker are written as its type. */
 const ROLES = new Set<unknown>(["human", "user", "ai", "assistant"]);
 
-/** A list as an agent takes it. Throws INVALID_REQUEST for what is not to be sent, with its place. */
+/** A list of messages for an agent. Throws INVALID_REQUEST for a forbidden part, with its position. */
 export function clientMessages(messages: unknown, where = "messages"): unknown[] {
   const list = isOneTuple(messages) || !Array.isArray(messages) ? [messages] : messages;
   return list.map((message, index) => clientMessage(plainMessage(message), `${where}.${index}`));
@@ -116,7 +116,7 @@ export function isTuple(message: unknown): message is [string, unknown] {
 
 const VOICES = /^(?:human|user|ai|assistant|system|developer|tool|function|generic|remove)$/i;
 
-/** Two texts are two messages, unless the first says who speaks. */
+/** Two texts are two messages, unless the first is a role. */
 function isOneTuple(messages: unknown): boolean {
   return isTuple(messages) && VOICES.test(messages[0]);
 }

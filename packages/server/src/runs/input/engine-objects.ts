@@ -1,6 +1,6 @@
 /**
  * Plain JSON that LangGraph and LangChain take for something else: a command, a packet for a node, a value that
- * replaces a channel, a serialized object. Clients have none of them to send, at any depth.
+ * replaces a channel, a serialized object. Clients may not send them, at any depth.
  */
 
 import { ServiceError } from "../service-error.ts";
@@ -18,14 +18,17 @@ export function refuseEngineObjects(value: unknown, where: string): void {
   for (const part of Object.values(value)) refuseEngineObjects(part, where);
 }
 
-/** A message nobody may send would be refused as plain data too. */
+/** A message in a forbidden role would be refused as plain data too. */
 function adviceOn(key: string, value: Record<string, unknown>): string {
   return key === "lc" && isForeignInstance(value)
     ? "Clients send messages of the user or the assistant only."
     : "Send plain data.";
 }
 
-/** The key by which it is taken for an object. Of `lc` numbers mean something, a language such as `"en"` does not. */
+/**
+ * The key that makes it an object of the engine. `lc` counts only with a number; a language such as `"en"` is plain
+ * data.
+ */
 function engineKey(value: Record<string, unknown>): string | undefined {
   if (typeof value.lg_name === "string") return "lg_name";
   if (Object.hasOwn(value, "__overwrite__")) return "__overwrite__";

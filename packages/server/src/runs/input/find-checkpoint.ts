@@ -1,4 +1,6 @@
-/** A checkpoint a client named: the engine takes one that is not there for an empty thread, and would begin anew. */
+/**
+ * Checks the checkpoint that a client named: the engine would treat an unknown one as an empty thread, and start anew.
+ */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AnyGraph } from "../../agents/graph-types.ts";
 import { missing } from "../service-error.ts";
@@ -9,7 +11,10 @@ export interface NamedCheckpoint {
   readonly checkpointId: string | null | undefined;
 }
 
-/** NOT_FOUND unless the thread has it. Whose thread it is must be known before: ids of others are not to be guessed here. */
+/**
+ * NOT_FOUND unless the thread has it. The caller has checked the owner of the thread, so ids of others cannot be
+ * guessed here.
+ */
 export async function checkCheckpointIsThere(
   { checkpointer }: AnyGraph,
   { threadId, checkpointId }: NamedCheckpoint,

@@ -14,7 +14,7 @@ const CALL_TYPES = [
   /^(?:mcp_list_tools|mcp_approval_\w+|item_reference|non_standard)$/,
 ];
 
-/** Looks into all of the message: content, blocks beside it, and what else it says of itself. */
+/** Looks into the whole message: content, blocks beside it, and all other fields. */
 export function hasCalls(message: unknown): boolean {
   if (typeof message !== "object" || message === null) return false;
   if (!Array.isArray(message)) {

@@ -58,7 +58,7 @@ function checkBlock(block: unknown, speaker: Speaker, where: string): void {
   checkCarriers(block, where);
 }
 
-/** Text, or an object of LangChain's or a provider's; `content` is that of a document. */
+/** Text, or an object of LangChain or a provider; `content` belongs to a document. */
 function checkCarriers(block: Record<string, unknown>, where: string): void {
   for (const key of CARRIERS) {
     const value = block[key] ?? undefined;

@@ -1,7 +1,6 @@
 /**
- * Messages a program made with LangChain's classes reach the server serialized, because that is what their JSON is. Of
- * the two kinds clients may send they are plain data in another form, and become it; every other object stays
- * what it is, and is refused.
+ * Messages of LangChain's classes reach the server in serialized form, because their JSON is that form. The two kinds
+ * that clients may send are turned into plain data; every other object stays as it is, and is refused.
  */
 import { isRecord } from "deepwright/check-options";
 
@@ -11,7 +10,7 @@ const TYPES: Readonly<Record<string, "human" | "ai">> = {
 };
 const KEYS = "id,kwargs,lc,type";
 
-/** The message as `{type, content, …}`; what is no such instance is returned as it came. */
+/** The message as `{type, content, …}`; any other value is returned unchanged. */
 export function plainMessage(message: unknown): unknown {
   if (!isRecord(message) || Object.keys(message).sort().join() !== KEYS) return message;
   const { lc, type, id, kwargs } = message;
@@ -22,7 +21,7 @@ export function plainMessage(message: unknown): unknown {
   return { ...kwargs, type: TYPES[name] };
 }
 
-/** The same for `messages` of what a client writes into a state. */
+/** The same for `messages` among the values of a state update. */
 export function withPlainMessages(values: unknown): unknown {
   if (!isRecord(values) || !Object.hasOwn(values, "messages")) return values;
   const { messages } = values;
@@ -32,7 +31,7 @@ export function withPlainMessages(values: unknown): unknown {
   };
 }
 
-/** Whether a serialized object is a message in the name of somebody clients cannot speak for. */
+/** Whether a serialized object is a message in a role that clients may not use. */
 export function isForeignInstance({ id }: Readonly<Record<string, unknown>>): boolean {
   const name: unknown = Array.isArray(id) ? id.at(-1) : undefined;
   return typeof name === "string" && /Message(?:Chunk)?$/.test(name) && !Object.hasOwn(TYPES, name);

@@ -26,7 +26,7 @@ const OWN_KEYS = new Set([
   "checkpoint_map",
 ]);
 
-/** `configurable` without what clients have no say in; routes refuse it, this makes sure. */
+/** `configurable` without keys that clients may not set. Routes refuse those already; this is a second check. */
 export function clientConfigurable(given: Record<string, unknown> | undefined): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(
@@ -42,8 +42,8 @@ export function givesAnswer({ command }: Pick<CreateRun, "command">): boolean {
 }
 
 /**
- * The input of a first attempt; null goes on from where the thread stands. What a client sent becomes a command here
- * or nowhere: also a request that was stored long ago is plain data with plain messages.
+ * The input of a first attempt; null continues from the present state of the thread. Only here does a client's request
+ * become a command: a request that was stored long ago is plain data with plain messages too.
  */
 export function runInput(request: Pick<CreateRun, "command" | "input">): unknown {
   const { command, input } = request;
@@ -71,7 +71,7 @@ export interface ConfigParts {
   readonly callbacks?: CallMetrics | undefined;
 }
 
-/** The checkpoint a client wants to begin from. */
+/** The checkpoint from which the client wants to start. */
 export function chosenCheckpoint({
   checkpoint,
   checkpoint_id,
@@ -107,7 +107,7 @@ export function runConfig({ run, assistant, signal, control, claim, stops, callb
     ...(callbacks && { callbacks: [callbacks] }),
     interruptBefore: stops,
     ...(request.interrupt_after && { interruptAfter: request.interrupt_after }),
-    // What a step did is stored before the next one begins: a process may be killed at any time.
+    // The results of a step are stored before the next one begins: a process may be killed at any time.
     durability: request.durability ?? (request.checkpoint_during === false ? "exit" : "sync"),
     serverInfo: { assistantId, graphId: graph_id, user, ...(tenant !== undefined && { tenant }) },
     configurable: {

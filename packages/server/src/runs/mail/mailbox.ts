@@ -20,19 +20,19 @@ export interface NewMail {
   readonly id?: string | undefined;
   /** Text or content blocks. */
   readonly content: unknown;
-  /** The assistant that answers when the thread is at rest. Absent: that of its last run. */
+  /** The assistant that answers when no run is at work. Absent: the one of the last run. */
   readonly assistantId?: string | undefined;
-  /** Facts about the sender. Absent: those of the last run. */
+  /** Facts about the sender. Absent: as in the last run. */
   readonly user?: RunUser | undefined;
 }
 
 export interface Mailbox {
   /**
-   * Read before the next model call of the run at work, or in a run of its own when there is none. What nobody could
-   * answer is refused, and not kept.
+   * Read before the next model call of the run at work, or in a run of its own when there is none. Mail that no
+   * assistant could answer is refused, and not stored.
    */
   steer(owner: Owner, threadId: string, mail: NewMail): Promise<PostedMessage>;
-  /** Begins a run when those before it have ended. */
+  /** Begins a run after all earlier ones have ended. */
   followUp(owner: Owner, threadId: string, mail: NewMail): Promise<PostedMessage>;
   /**
    * Delivers the result of a background task to the thread, once for its id: within the run at work, else in a run of
@@ -46,9 +46,9 @@ export interface Mailbox {
     mail: { readonly id: string; readonly message: unknown },
   ): Promise<boolean>;
   /**
-   * Begins a run for mail that waits on a thread at rest, once for its newest letter. Undefined: there is none, or a
-   * run has not ended, or the thread waits for a person, or nobody can answer. After a failure only for the end of
-   * something that was done in the background.
+   * Begins a run for waiting mail on a thread at rest, once for its newest letter. Undefined: there is no mail, or a
+   * run has not ended, or the thread waits for a person, or no assistant can answer. After a failure only for the end
+   * of background work.
    */
   wake(owner: Owner, threadId: string, assistantId?: string): Promise<RunRecord | undefined>;
   /** Has mail read that is there: by the run at work, else by one of its own. */
@@ -99,7 +99,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         threadId,
         request: { ...settings, input: { messages: [{ type: "human", content, id }] } },
         idempotencyKey: `follow-up:${threadId.length}:${threadId}:${id}`,
-        // Settings are those of the last run, which may be another one by now.
+        // The settings come from the last run, which may be another one by now.
         keyStandsFor: [threadId, id, content],
         strategy: "enqueue",
       });
@@ -129,7 +129,7 @@ async function openRun({ records }: MailboxParts, { owner, threadId }: Address) 
   return (await first("running")) ?? (await first("pending"));
 }
 
-/** As the last run was begun: who, with which settings, and what its readers see. Undefined: nobody said who. */
+/** User, settings and stream modes of the last run. Undefined: no assistant is known. */
 async function like(parts: MailboxParts, address: Address) {
   const last = await lastRun(parts, address);
   const assistant = address.assistantId ?? last?.assistant_id;
@@ -145,7 +145,7 @@ async function answerer(parts: MailboxParts, address: Address) {
   throw new ServiceError("INVALID_REQUEST", "The thread has had no run: say which assistant is to answer.");
 }
 
-/** Throws what would refuse any run that answers on the thread, and begins none. */
+/** Throws if every run that answers on the thread would be refused. Begins no run. */
 async function checkAnswerer(parts: MailboxParts, address: Address): Promise<void> {
   const { owner, threadId } = address;
   await threadOf(parts, address);
@@ -157,7 +157,10 @@ async function checkAnswerer(parts: MailboxParts, address: Address): Promise<voi
   });
 }
 
-/** After a failure a run is begun for what no other would tell of; other mail waits, since it might fail for ever. */
+/**
+ * After a failure a run begins only for news that no other run reports. Other mail waits, because it might fail for
+ * ever.
+ */
 async function wake(parts: MailboxParts, address: Address): Promise<RunRecord | undefined> {
   const thread = await parts.records.threads.get(address.owner, address.threadId);
   if (thread === undefined) return undefined;

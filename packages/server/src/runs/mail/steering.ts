@@ -1,10 +1,10 @@
 /**
- * Messages that come while a run goes on.
+ * Messages that come while a run works.
  *
- * They wait in the mail of the thread. When there are some, the graph is halted before its next model call, they
- * are written into its state, and it goes on: no call is broken off, and nothing is done when there is no mail. A
- * message has the id of its mail, so that one that is delivered again after a crash is still one message. Mail stays
- * until the run has ended: one that is rolled back has read nothing.
+ * They wait in the mail of the thread. If there is mail before a model call, the graph is halted, the messages are
+ * written into its state, and it continues: no call is broken off, and without mail there is no cost. A message has the
+ * id of its mail, so a second delivery after a crash adds no second message. Mail stays until the run has ended,
+ * because a run that is rolled back has read nothing.
  */
 import { mailMessage as taskEndMessage } from "deepwright/internal";
 import type { MailRecords, RunRecord, WaitingMail } from "../../records/records.ts";
@@ -26,9 +26,9 @@ export interface Steering {
   look(): Promise<void>;
   /** Mail that is to be delivered now: the graph has halted before these nodes, or has not begun. */
   take(next?: readonly string[]): readonly WaitingMail[];
-  /** The agent reads of the ends of its tasks by itself, before each model call. */
+  /** Leaves ends of tasks to the agent, which reads them itself before each model call. */
   leaveTaskEnds(): void;
-  /** Mail that is certainly stored in the thread, whose messages have these ids, is not delivered again in this run. */
+  /** Marks mail with these message ids as stored in the thread: it is not delivered again in this run. */
   note(stored: ReadonlySet<string>): void;
   /** At the end of the run: forgets mail that is, or was meanwhile, stored in the thread. */
   settle(stored: ReadonlySet<string>): Promise<void>;
@@ -40,7 +40,7 @@ export function createSteering(
   clientStops: readonly string[] | "*" | null | undefined,
 ): Steering {
   const stops = clientStops === "*" ? clientStops : [...(clientStops ?? [])];
-  /** A client that wants to see the state before model calls gets the halt for itself. */
+  /** A client that wants to see the state before model calls gets this halt itself. */
   const isClients = stops === "*" || stops.includes(MODEL_NODE);
   const orders = new SubagentOrders(mail, threadId);
   const delivered = new Map<string, WaitingMail>();
@@ -90,7 +90,7 @@ export function createSteering(
   };
 }
 
-/** As a message of the user, unless it says whose it is. */
+/** The mail as a message of the user, unless it names another role. */
 export function mailMessage({ id, kind, message }: WaitingMail): Record<string, unknown> {
   if (kind === "task-end") {
     const { content, additional_kwargs } = taskEndMessage(taskEndOf({ id, message }));
@@ -109,7 +109,7 @@ export function wireMessage({ role, ...message }: Record<string, unknown>): Reco
   return { ...message, type: message.type ?? (role === "user" ? "human" : role) };
 }
 
-/** The input of a run with mail, in the order they came: what was there before the run, its own, what came since. */
+/** The input of a run with mail, in order of arrival: mail from before the run, its own input, mail since then. */
 export function withMail(input: unknown, mail: readonly WaitingMail[], { sequence }: RunRecord): unknown {
   if (mail.length === 0) return input;
   const given = (input ?? {}) as { messages?: unknown };

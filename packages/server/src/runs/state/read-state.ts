@@ -1,11 +1,11 @@
-/** The state of a thread, also of one that holds what its agent cannot take. */
+/** The state of a thread, also of a thread with values that its agent cannot take. */
 import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langchain/langgraph";
 import type { AnyGraph } from "../../agents/graph-types.ts";
 import { isOutage } from "../execution/run-error.ts";
 
 /**
- * Reads the state. Writes since the newest checkpoint count as far as the agent takes them. A node or a tool may have written
- * what a reducer refuses: then the state is the one of that checkpoint, with what waits for an answer.
+ * Reads the state, with writes since the newest checkpoint as far as the agent takes them. A node or a tool may have
+ * written a value that a reducer refuses. Then the state is the one of that checkpoint, with its open questions.
  */
 export async function readState(
   agent: AnyGraph,
@@ -23,7 +23,7 @@ export async function readState(
   }
 }
 
-/** The saver without what was written into channels since a checkpoint. */
+/** The saver without writes to channels since a checkpoint. */
 function withoutWrites(saver: BaseCheckpointSaver): BaseCheckpointSaver {
   const getTuple: BaseCheckpointSaver["getTuple"] = async (config) => {
     const tuple = await saver.getTuple(config);

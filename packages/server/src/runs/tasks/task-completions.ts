@@ -61,7 +61,7 @@ async function tell(
 ): Promise<void> {
   const { owner, assistantId, threadId: taskId, runId, target, status, ends } = completion;
   const assistant = registry.assistant(assistantId) ?? (await records.assistants.get(owner, assistantId));
-  // An agent that is gone tells nobody.
+  // A removed agent sends nothing.
   if (assistant === undefined || !registry.has(assistant.graph_id)) return;
   const id = `async-task-${taskId}-${runId}${ends > 1 ? `-${ends}` : ""}`;
   const agent = await registry.load(assistant.graph_id);

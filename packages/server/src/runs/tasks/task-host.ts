@@ -32,7 +32,7 @@ export interface TaskHostParts {
   readonly registry: AgentRegistry;
   readonly queue: Queue;
   readonly active: ActiveRuns;
-  /** Has mail of the thread read, by the run at work or by one that is begun. */
+  /** Makes a run read the mail of the thread: the run at work, or a new one. */
   readonly attend: (owner: Owner, threadId: string) => Promise<unknown>;
   /** Tasks that others do are to be looked at. */
   readonly follower: Pick<DueWork, "kick">;
@@ -50,7 +50,7 @@ export type TaskHosts = (claim: RunClaim, handedOn: HandedOn) => AsyncTaskHost;
 const STOP_MS = 5_000;
 
 export function taskHosts(parts: TaskHostParts): TaskHosts {
-  // What is looked up for a call is no part of the run that makes it.
+  // Lookups for a call are not part of the run that makes it.
   const scope = new AsyncResource("deepwright.task-host");
   return (claim, handedOn) => ({
     mailbox: taskMailbox(parts, claim.run.owner),
@@ -80,7 +80,7 @@ function remoteTasks(
       const transport = registry.has(graphId)
         ? remoteAsyncTasks(await registry.load(graphId), agentName)
         : undefined;
-      // Of a team inside a graph of somebody else.
+      // The team belongs to a graph that is not ours.
       if (transport === undefined) return false;
       const lookInMs = transport.pauses?.[0] ?? 0;
       const task = { owner, giver: claim, taskId, runId, agentName, graphId, lookInMs };
@@ -211,7 +211,7 @@ async function reported(
   return asyncTaskReport(values, orderId(runId), end);
 }
 
-/** Why the task did not come to its end; undefined: its agent came to rest, and its state says how. */
+/** The reason why the task was not finished; undefined: its agent ended normally, and its state has the result. */
 async function reasonOf(
   records: ServerRecords,
   owner: Owner,

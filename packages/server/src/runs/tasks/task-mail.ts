@@ -5,7 +5,7 @@ import type { Owner, ServerRecords } from "../../records/records.ts";
 
 export interface TaskMailParts {
   readonly records: Pick<ServerRecords, "mail">;
-  /** Has mail of the thread read, by the run at work or by one that is begun. */
+  /** Makes a run read the mail of the thread: the run at work, or a new one. */
   readonly attend: (owner: Owner, threadId: string) => Promise<unknown>;
 }
 

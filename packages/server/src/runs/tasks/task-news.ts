@@ -18,7 +18,7 @@ export function keepsTasks(agent: AnyGraph): boolean {
   return Object.hasOwn((agent as { channels?: object }).channels ?? {}, "asyncTasks");
 }
 
-/** Whether one has ended that the thread does not know of; such mail as it knows goes. */
+/** Whether a task has ended that the thread does not know of. Mail that it knows is removed. */
 export async function hasTaskNews(mail: MailRecords, agent: AnyGraph, threadId: string): Promise<boolean> {
   if (!keepsTasks(agent)) return false;
   const ends = (await mail.waiting(threadId, ["task-end"])).map(taskEndOf);
@@ -30,8 +30,8 @@ export async function hasTaskNews(mail: MailRecords, agent: AnyGraph, threadId: 
 }
 
 /**
- * Whether a thread whose last run has failed, as listings show it, is to hear of an end by a run of its own: one that came
- * since that run was begun, and that it does not know of. Mail that it knows of goes.
+ * Whether a thread with a failed last run needs a run for the end of a task: the end came after that run began, and the
+ * thread does not know of it. Mail that it knows is removed.
  */
 export async function hasUnheardEnd(
   mail: MailRecords,
@@ -59,8 +59,8 @@ function isHeard(values: Record<string, unknown>, end: WaitingMail): boolean {
 const END_ID = "async-task-";
 
 /**
- * Whether a run was begun to say nothing but the ends of tasks, and its thread knows of them: who did the task tells it
- * itself, and another process was faster. If not, it is time to look.
+ * Whether a run was begun only to report ends of tasks that its thread knows already: the task reported its end itself,
+ * and another process was faster. If not, the mail has to be read.
  */
 export async function isKnownToThread(
   { background }: Pick<ServerRecords, "background">,

@@ -10,7 +10,7 @@ export interface DueWorkParts<Item> {
 }
 
 export interface DueWork {
-  /** Does what is due, in the background. */
+  /** Starts the due work in the background. */
   kick(): void;
   /** Leaves work under way to another process. Safe twice. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Periodic work of any worker: mail that nobody reads is attended to, webhooks whose time has come are
- * called, tasks that other servers do are looked at, threads whose time is over go, and events nobody will read.
+ * Periodic work of any worker: reads waiting mail, calls due webhooks, looks at tasks on other servers, removes expired
+ * threads and events that are no longer needed.
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { AgentRegistry } from "../../agents/registry.ts";
@@ -26,7 +26,7 @@ export interface HousekeepingParts {
   readonly completions: Pick<DueWork, "kick">;
 }
 
-/** A thread that cannot be seen to keeps nobody from the others: what failed is thrown at the end of the round. */
+/** A thread that fails does not hold up the others: its error is thrown at the end of the round. */
 export function housekeeping(parts: HousekeepingParts): () => Promise<void> {
   const { records, eventsKeptMs, mailbox, hooks, follower, completions } = parts;
   let swept = Number.NEGATIVE_INFINITY;
@@ -55,7 +55,7 @@ async function removeExpired(parts: HousekeepingParts, thread: ThreadKey): Promi
     if (owner === EVERYONE) await finishRemoval(parts, { ...thread, owner });
     else if ((await removeThread(parts, thread)) === "busy") await later();
   } catch (error) {
-    // Those that come first are not always the same.
+    // The first ones are not always the same.
     await later();
     throw error;
   }

@@ -20,7 +20,7 @@ const CLAIM_MS = 15_000;
 
 /**
  * `busy`: a run of it has not ended. Until `signal` aborts it waits for writers of the state; without a signal it
- * throws THREAD_BUSY. What a failure leaves over is removed by housekeeping.
+ * throws THREAD_BUSY. Housekeeping removes the rest after a failure.
  */
 export async function removeThread(
   parts: RemovalParts,
@@ -34,7 +34,7 @@ export async function removeThread(
   return "removed";
 }
 
-/** Also of one that another process began to remove. Safe twice. */
+/** Also for a removal that another process began. Calling it twice is safe. */
 export async function finishRemoval(
   parts: RemovalParts,
   thread: RetiredThread,
@@ -52,7 +52,7 @@ export async function finishRemoval(
   }
 }
 
-/** Before a client's id becomes a thread: whatever lies under an id that nobody has is removed. */
+/** Removes old data under a client's new thread id, if the id belongs to no thread. */
 export async function clearLeftovers(
   { records: { threads }, saver }: Omit<RemovalParts, "registry">,
   threadId: string,

@@ -15,7 +15,7 @@ export class FairSlots {
     this.free = slots;
   }
 
-  /** How many to take at once: few of those that are free, since they may all be of one owner. */
+  /** Most hooks to take at once: a part of the free slots, because all may belong to one owner. */
   get most(): number {
     return Math.ceil(this.free / 8);
   }
@@ -32,7 +32,7 @@ export class FairSlots {
     };
   }
 
-  /** An address has half of what its owner may have: their other addresses do not wait for it. */
+  /** An address gets half of its owner's slots, so that the owner's other addresses do not wait for it. */
   passedOver(): PassedOver {
     const full = (counts: ReadonlyMap<string, number>, weight: number) =>
       [...counts].filter(([, count]) => count * weight >= this.free).map(([name]) => name);

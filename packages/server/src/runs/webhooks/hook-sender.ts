@@ -14,13 +14,13 @@ export interface HookSenderParts {
   readonly webhooks: Webhooks;
   /** Milliseconds before each further try. */
   readonly retryAfterMs?: readonly number[] | undefined;
-  /** The body as it is sent. Default: as it was stored. */
+  /** The body to send. Default: the stored one. */
   readonly bodyOf?: (hook: DueHook) => string;
   readonly onError: (error: unknown) => void;
 }
 
 export interface HookSender {
-  /** Tells what is due, and waits until nothing is. One call at a time: a second one joins the first. */
+  /** Sends due reports until none is left. A second call joins the first. */
   send(): Promise<void>;
   /** Something is due now. */
   kick(): void;
@@ -101,7 +101,7 @@ export function createHookSender(parts: HookSenderParts): HookSender {
   return { send, kick, close };
 }
 
-/** Calls the address once and notes what came of it. Returns after how long it is to be called again, if it is. */
+/** Calls the address once and notes the result. Returns the pause before the next attempt, if there is one. */
 async function tell(
   { hooks, webhooks, retryAfterMs = RETRY_AFTER_MS, bodyOf = ({ body }) => body, onError }: HookSenderParts,
   hook: DueHook,
@@ -121,7 +121,7 @@ async function tell(
   return pause;
 }
 
-/** Later ones are found by the search for what is due. */
+/** Later attempts are found by the search for due ones. */
 const LONGEST_TIMER_MS = 60_000;
 
 /** Whether it may go better another time. */

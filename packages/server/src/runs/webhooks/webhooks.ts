@@ -6,7 +6,7 @@ import { checkedAddress, checkedLookup } from "deepwright/net";
 import { ServiceError } from "../service-error.ts";
 
 export interface WebhookOptions {
-  /** Whether addresses of this machine and of private networks may be called, link-local ones aside. Default false. */
+  /** Allows addresses of this machine and of private networks, except link-local ones. Default false. */
   readonly allowPrivate?: boolean;
   /** For one try, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
@@ -18,9 +18,8 @@ export interface Webhooks {
   /** Throws INVALID_REQUEST for an address that is never called. Names are looked up when they are called. */
   check(url: string): void;
   /**
-   * The status of the answer; 0 when none came; `refused` for an address that is never called. Never rejects, and has
-   * settled when its time is over, whatever the other side does. Redirects are not followed, and of the answer nothing
-   * else is read.
+   * The status of the answer; 0 without an answer; `refused` for a forbidden address. Never rejects, and settles within
+   * its time. Redirects are not followed, and nothing else of the answer is read.
    */
   post(
     url: string,

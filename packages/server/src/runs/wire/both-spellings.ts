@@ -4,7 +4,7 @@
  */
 import { isRecord } from "deepwright/check-options";
 
-/** The value of an interrupt with its names in both spellings, also inside its entries. Other values stay what they are. */
+/** The value of an interrupt with its keys in both spellings, also inside its entries. Other values stay. */
 export function inBothSpellings(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const { actionRequests, reviewConfigs } = value;
@@ -16,7 +16,7 @@ export function inBothSpellings(value: unknown): unknown {
   });
 }
 
-/** Changes the names of the entry itself; its values, such as the arguments of a call, stay as they are. */
+/** Doubles the keys of the entry itself; its values, such as the arguments of a call, stay. */
 function spelledTwice(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
   const snake = Object.entries(entry).map(([name, value]) => [snakeCase(name), value] as const);

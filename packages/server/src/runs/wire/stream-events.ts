@@ -109,7 +109,7 @@ function growingMessages() {
   };
 }
 
-/** Events such as `on_tool_error` have the stack in their text. */
+/** Events such as `on_tool_error` contain a stack trace, which is removed. */
 export function shownEvent(event: EngineEvent): EngineEvent {
   if (!event.event.endsWith("_error")) return event;
   return { ...event, data: { ...event.data, error: errorValue(event.data.error) } };
@@ -136,7 +136,7 @@ type IsPublic = (key: string) => boolean;
 function shown(mode: string, payload: unknown, isPublic: IsPublic): unknown {
   if (!isRecord(payload)) return payload;
   if (mode === "checkpoints") return checkpointData(payload, isPublic);
-  // The mode `debug` has the same field: it says when the task began, or ended.
+  // The mode `debug` has the same field: the time at which the task began or ended.
   if (mode === "tasks") return { ...taskData(payload, isPublic), timestamp: new Date().toISOString() };
   if (mode !== "debug" || !isRecord(payload.payload)) return payload;
   const data = payload.type === "checkpoint" ? checkpointData : taskData;

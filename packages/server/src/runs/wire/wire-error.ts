@@ -74,7 +74,7 @@ function withoutStack(text: string): string {
 const SYSTEM =
   "Applications Library System Users Volumes bin boot dev etc home lib lib32 lib64 media mnt nix opt private proc root run sbin snap srv sys tmp usr var";
 
-/** Relative to the workspace, which is the directory the server works in; what lies elsewhere is not named. */
+/** Paths are shown relative to the workspace, the directory of the server; paths outside of it are hidden. */
 function withoutPaths(text: string): string {
   return text
     .replaceAll(/(?:file:\/\/)?\/[^\s'"`()]+/g, (path) => (path.includes("/node_modules/") ? "…" : path))
@@ -95,5 +95,5 @@ const roots = [process.cwd(), homedir(), tmpdir(), process.execPath, import.meta
   .map(escaped);
 const begun = `(?:file://)?/(?:${[...new Set([...SYSTEM.split(" "), ...roots])].join("|")})/`;
 const quotedPath = new RegExp(`(['"\`])${begun}[^'"\`\\n]*\\1`, "g");
-/** Not the path of an address such as `https://host/home/x`. */
+/** Does not match the path of an address such as `https://host/home/x`. */
 const place = new RegExp(`(?<![\\w.~…:/-])${begun}[^\\s'"\`<>|:,;()]*`, "g");

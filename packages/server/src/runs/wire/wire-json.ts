@@ -62,12 +62,12 @@ function stringify(value: unknown, replacer: Replacer): string {
     return JSON.stringify(value, replacer) ?? "null";
   } catch (error) {
     if (error instanceof DeepwrightError && error.code === "VALUE_TOO_LARGE") throw error;
-    // A circle, or an object whose `toJSON` throws.
+    // A cyclic object, or one whose `toJSON` throws.
     return JSON.stringify(value, breakingCircles(replacer)) ?? "null";
   }
 }
 
-/** A replacer sees what `toJSON` made of an object; the object itself is still in its holder. */
+/** A replacer sees the result of `toJSON`; the object itself is still in its holder. */
 function plain(this: unknown, name: string, made: unknown): unknown {
   if (name === "__proto__" || ENGINE_KEY.test(name)) return undefined;
   const held = (this as Record<string, unknown>)[name];

@@ -38,7 +38,7 @@ export class MessageBlocks {
     const { id, type } = piece;
     if ((type !== "AIMessageChunk" && type !== "ai") || this.#ended.has(id)) return;
     let message = this.#open.get(id);
-    // A whole message behind its pieces says nothing new.
+    // A whole message after its pieces adds nothing.
     if (message !== undefined && type === "ai") return yield* this.#finish(id, message);
     if (message === undefined) {
       message = { blocks: 0, block: undefined, usage: undefined };

@@ -1,4 +1,4 @@
-/** Events of the thread-centric protocol, and which of them a reader wants. */
+/** Events of the thread-centric protocol, and the filter of a reader. */
 import type { ThreadEvents } from "@deepwright/protocol";
 
 /** An event that has no number yet. */
@@ -9,7 +9,10 @@ export interface NewThreadEvent {
   readonly node?: string;
 }
 
-/** Where an event lies: the run in its thread, the stored event in its run, and the place among what that one became. */
+/**
+ * The origin of an event: the run in its thread, the stored event in its run, and the index among the events made from
+ * it.
+ */
 export interface EventOrigin {
   readonly runSequence: number;
   readonly sequence: number;
@@ -42,7 +45,7 @@ export function isWanted(
   );
 }
 
-/** A segment of a prefix may leave out what follows the colon: `tools` is any call of a tool. */
+/** A segment of a prefix may leave out the part after the colon: `tools` is any tool call. */
 function isBelow(namespace: readonly string[], prefix: readonly string[]): boolean {
   return prefix.every((segment, at) => {
     const found = namespace[at];
