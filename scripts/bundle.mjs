@@ -60,15 +60,15 @@ export const PACKAGES = Object.keys(ENTRIES);
 /** Packages that go into the bundle: the terminal's components, without the native library they would install. */
 const INCLUDED = /^(?:@earendil-works\/pi-tui|marked|get-east-asian-width)$/;
 
-/** Every other package stays an import. */
-const others = {
+/** Every other package stays an import, of what `locate` returns for it. */
+const others = (locate) => ({
   name: "others",
   setup(builder) {
     builder.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || INCLUDED.test(path) ? undefined : { path, external: true },
+      kind === "entry-point" || INCLUDED.test(path) ? undefined : { path: locate(path), external: true },
     );
   },
-};
+});
 
 const EMOJI = "const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;";
 const EMOJI_LATER =
@@ -86,7 +86,7 @@ const emojiLater = {
   },
 };
 
-export async function bundle(directory, outdir, root = ".") {
+export async function bundle(directory, outdir, root = ".", locate = (specifier) => specifier) {
   const source = join(root, directory, "src");
   await build({
     entryPoints: ENTRIES[directory].map((entry) => join(source, entry)),
@@ -96,7 +96,7 @@ export async function bundle(directory, outdir, root = ".") {
     bundle: true,
     splitting: true,
     mainFields: ["module", "main"],
-    plugins: [others, emojiLater],
+    plugins: [others(locate), emojiLater],
     format: "esm",
     platform: "neutral",
     target: "node20.19",
@@ -105,13 +105,13 @@ export async function bundle(directory, outdir, root = ".") {
 }
 
 /** Bundles a package into a folder of modules, where it is found as a user's copy would be; returns where it is. */
-export async function install(directory, modules, root = ".") {
+export async function install(directory, modules, root = ".", locate = undefined) {
   const manifest = JSON.parse(readFileSync(join(root, directory, "package.json"), "utf8"));
   const { name, version, type, sideEffects, exports } = manifest;
   const target = join(modules, ...name.split("/"));
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  await bundle(directory, join(target, "dist"), root);
+  await bundle(directory, join(target, "dist"), root, locate);
   const built = { name, version, type, sideEffects, exports: builtOnly(exports) };
   writeFileSync(join(target, "package.json"), JSON.stringify(built));
   return target;

@@ -7,6 +7,7 @@ import { bundleProgram, SQLITE_WORKER } from "../packages/checkpoint/src/chaos/p
 import { install, PACKAGES } from "./bundle.mjs";
 import { startEngine } from "./test-engine.mjs";
 import { startPostgres } from "./test-postgres.mjs";
+import { isVendored, vendor } from "./vendored.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 /** Below the packages we depend on and the SDKs of sandbox providers, so that they are found, and above nobody's sources. */
@@ -69,9 +70,17 @@ async function bundleTestProgram(file) {
   return bundled;
 }
 
-/** The terminal program as it is published: it starts in a third of the time the sources need. */
+/** The terminal program as it is published, but for the packages of others: it starts in a quarter of the time the sources need. */
 async function buildProgram() {
   const modules = join(PROGRAM, "node_modules");
-  for (const directory of PACKAGES) await install(directory, modules, ROOT);
+  const bundles = join(PROGRAM, "vendored");
+  const specifiers = new Set();
+  const locate = (specifier) => {
+    if (!isVendored(specifier)) return specifier;
+    specifiers.add(specifier);
+    return join(bundles, specifier, "entry.js");
+  };
+  for (const directory of PACKAGES) await install(directory, modules, ROOT, locate);
+  await vendor(specifiers, bundles, ROOT);
   return join(modules, "@deepwright", "cli", "dist", "main.js");
 }

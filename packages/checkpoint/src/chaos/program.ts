@@ -3,15 +3,18 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { isVendored, vendored } from "../../../../scripts/vendored.mjs";
 
 const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url));
 
-/** Packages of others are loaded from where they are. */
+/** Packages of others are loaded from where they are, but for those that a bundle makes faster to load. */
 const OTHERS: Plugin = {
   name: "others",
   setup: ({ onResolve }) =>
     onResolve({ filter: /^[@a-z]/ }, ({ path }) =>
-      /^(@deepwright\/|deepwright($|\/))/.test(path) ? undefined : { path, external: true },
+      isVendored(path) || /^(@deepwright\/|deepwright($|\/))/.test(path)
+        ? undefined
+        : { path, external: true },
     ),
 };
 
@@ -44,10 +47,12 @@ export async function bundleProgram(sources: Readonly<Record<string, URL>>): Pro
     bundle: true,
     splitting: true,
     conditions: ["source"],
-    plugins: [OTHERS],
+    plugins: [vendored, OTHERS],
     format: "esm",
     platform: "node",
     target: "node20.19",
+    minifyWhitespace: true,
+    legalComments: "none",
     logLevel: "warning",
   });
   return { directory, file: join(directory, `${Object.keys(sources)[0]}.js`) };
