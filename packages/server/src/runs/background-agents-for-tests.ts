@@ -1,11 +1,13 @@
 /** A supervisor that does as it is told, and agents that work for it in the background. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { createDeepAgent, LocalShellBackend } from "deepwright";
 import { callTool, say, scriptedModel } from "deepwright/testing";
 import { z } from "zod";
+import { afterThisFile } from "../../../../scripts/test-cleanups.mjs";
 import { TOKEN } from "../server-for-tests.ts";
 
 /**
@@ -26,11 +28,17 @@ export function backgroundAgents(elsewhere?: string): Record<string, () => objec
         ],
       }),
     middle: () => createDeepAgent({ model: obedient(), subagents: [helper("helper"), ...far("helper")] }),
-    shell: () =>
-      createDeepAgent({ model: obedient(), backend: new LocalShellBackend({ rootDir: tmpdir() }) }),
+    shell: () => createDeepAgent({ model: obedient(), backend: emptyDirectory() }),
     walker: () => createDeepAgent({ model: walking(), tools: [nap] }),
     helper: () => helperAgent(),
   };
+}
+
+/** Its own, because everything in the directory of a command is kept for undo. */
+function emptyDirectory(): LocalShellBackend {
+  const rootDir = mkdtempSync(join(tmpdir(), "background-shell-"));
+  afterThisFile(() => rmSync(rootDir, { recursive: true, force: true }));
+  return new LocalShellBackend({ rootDir });
 }
 
 /** The key of the other server is the one of all servers of tests. */
