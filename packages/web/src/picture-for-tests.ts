@@ -31,7 +31,7 @@ export async function differenceTo(name: string, page: Page): Promise<number> {
   if (!existsSync(file)) throw new Error(`There is no picture ${name}. UPDATE_PICTURES=1 writes it.`);
   const kept = readFileSync(file).toString("base64");
   const { file: small } = await drawn(page.context(), { png: now, ...KEPT });
-  const grid = async (png: string) => (await drawn(page.context(), { png, ...GRID })).points;
+  const grid = async (png: string) => (await drawn(page.context(), { png, ...GRID, hasPoints: true })).points;
   const [left, right] = [await grid(small), await grid(kept)];
   const differing = left.filter((cell, index) =>
     cell.some((colour, at) => Math.abs(colour - (right[index]?.[at] ?? 0)) > MOST_COLOUR),
@@ -43,13 +43,15 @@ interface Drawing {
   readonly png: string;
   readonly width: number;
   readonly height: number;
+  /** Whether the colours of the points are wanted, which take long to hand over. */
+  readonly hasPoints?: boolean;
 }
 
 /** The picture in another size, as a file and as the colours of its points. A page without the policy of ours draws it. */
 async function drawn(context: BrowserContext, drawing: Drawing) {
   const page = await context.newPage();
   try {
-    return await page.evaluate(async ({ png, width, height }: Drawing) => {
+    return await page.evaluate(async ({ png, width, height, hasPoints = false }: Drawing) => {
       const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
       const canvas = Object.assign(document.createElement("canvas"), { width, height });
       const brush = canvas.getContext("2d") as CanvasRenderingContext2D;
@@ -59,7 +61,9 @@ async function drawn(context: BrowserContext, drawing: Drawing) {
       const file = canvas.toDataURL("image/png").split(",")[1] ?? "";
       return {
         file,
-        points: Array.from({ length: width * height }, (_, at) => [...data.slice(at * 4, at * 4 + 3)]),
+        points: Array.from({ length: hasPoints ? width * height : 0 }, (_, at) => [
+          ...data.slice(at * 4, at * 4 + 3),
+        ]),
       };
     }, drawing);
   } finally {

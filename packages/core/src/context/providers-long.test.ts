@@ -1,6 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, test } from "vitest";
+import { sized } from "../../../../scripts/test-size.ts";
 import { createDeepAgent } from "../agent.ts";
 import { createPromptCachingMiddleware } from "../middleware/prompt-caching.ts";
 import { firstDifference, prefixShare, requestBytes } from "../testing/request-prefix.ts";
@@ -56,17 +57,20 @@ function agentRequests({ requests }: ProviderServer): { asked: SeenRequest[]; br
   return { asked, breaks };
 }
 
-describe("three hundred turns with real clients", () => {
+/** Turns of long work. In the short form each says more, so that as much is said. */
+const TURNS = sized(180, 300);
+
+describe("hundreds of turns with real clients", () => {
   test.each(APIS)(
     "%s: at least three compactions, one after a refusal, and no other refusal",
     async (api) => {
       const window = 15_000;
-      const seen = await run(api, { turns: 300, rest: 50, size: 60, overflowOver: 11_500 }, window);
+      const seen = await run(api, { turns: TURNS, rest: TURNS / 6, size: sized(120, 60), overflowOver: 11_500 }, window);
       const { asked, breaks } = agentRequests(seen);
       expect(seen.refusals).toEqual([]);
       expect(seen.overflows).toBe(0);
       expect(seen.requests.filter(({ status }) => status !== 200)).toHaveLength(1);
-      expect(asked).toHaveLength(300);
+      expect(asked).toHaveLength(TURNS);
       expect(breaks.length).toBeGreaterThanOrEqual(3);
       for (const { before, after } of breaks) {
         expect(firstDifference(before.body, after.body)?.part).toMatch(/^message 0 /);
