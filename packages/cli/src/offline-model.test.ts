@@ -21,6 +21,9 @@ const GARDEN = files({
   "/notes/plan.txt": "FIXME: weeds\n",
 });
 
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 const ask = (task: string) => [{ role: "user", content: task }];
 
 describe("the offline model in an agent", () => {
@@ -69,6 +72,17 @@ describe("the offline model in an agent", () => {
     });
     expect(again.files["/report.md"]?.content).toBe("mine");
     expect(again.files["/report-2.md"]?.content).toContain("Report of the offline model");
+  });
+
+  it("reads past a picture, which is not taken for another task", async () => {
+    const [pixel] = Object.values(files({ "/logo.png": PIXEL }));
+    const result = await createDeepAgent({ model: new OfflineModel() }).invoke({
+      messages: ask("Tell me about this in report.md"),
+      files: { ...GARDEN, "/logo.png": { ...pixel, mimeType: "image/png" } } as never,
+    });
+    expect(result.outcome).toEqual({ kind: "done" });
+    expect(result.files["/report.md"]?.content).toContain("> Tell me about this in report.md");
+    expect(result.files["/report.md"]?.content).not.toContain("/logo.png: ");
   });
 
   it("makes do with the tools it is offered", async () => {

@@ -37,6 +37,11 @@ export class OfflineModel extends BaseChatModel<OfflineCallOptions> {
     return "offline";
   }
 
+  /** Pictures are left out of its requests: one that stands in a message of its own would look like a new task. */
+  override get profile() {
+    return { imageInputs: false };
+  }
+
   override bindTools(
     tools: BindToolsInput[],
     kwargs: Partial<OfflineCallOptions> = {},

@@ -36,6 +36,7 @@ export function factsOf(progress: Progress): Facts {
     kinds: kindsOf(files),
     longest: pages
       .map(({ path, result }) => ({ path, lines: totalLines(result) ?? 0 }))
+      .filter(({ lines }) => lines > 0)
       .toSorted((a, b) => b.lines - a.lines)
       .slice(0, 5),
     entryPoints: entryPointsOf(files, read),
