@@ -52,12 +52,13 @@ async function replaced(
   const text = textOf(before);
   if (text === undefined) throw invalid("The file is not text.");
   if (text === content) return;
-  const result =
-    text === ""
-      ? await backend.write(path, content, { overwrite: true, signal })
-      : await backend.edit(path, text, content, false, { signal });
+  // Only a file that is still empty takes an edit of the empty text.
+  const result = await backend.edit(path, text, content, false, { signal });
   if (result.error === undefined) return;
-  const isOther = result.code === "STRING_NOT_FOUND" || result.code === "STRING_NOT_UNIQUE";
+  const isOther =
+    result.code === "STRING_NOT_FOUND" ||
+    result.code === "STRING_NOT_UNIQUE" ||
+    (text === "" && result.code === "INVALID_ARGUMENT");
   throw isOther ? changed() : problemFor(result.code, result.error);
 }
 

@@ -60,6 +60,31 @@ test("of saves at once one is kept", async () => {
   expect(kept).toEqual([await readFile(join(root, "race.md"), "utf8")]);
 });
 
+/** Another program writes between the look at a file and the change of it. */
+class Raced extends FilesystemBackend {
+  override async edit(...args: Parameters<FilesystemBackend["edit"]>) {
+    await writeFile(join(root, args[0]), "theirs");
+    return super.edit(...args);
+  }
+
+  override async write(...args: Parameters<FilesystemBackend["write"]>) {
+    if (args[2]?.overwrite) await writeFile(join(root, args[0]), "theirs");
+    return super.write(...args);
+  }
+}
+
+test.each(["text", ""])(
+  "a file with the text %j that another program writes meanwhile is kept",
+  async (text) => {
+    const raced = await startServer({ workspace: new Raced({ rootDir: root, virtualMode: true }) });
+    const { workspace } = createClient({ baseUrl: raced.url, token: TOKEN });
+    const { etag } = await workspace.save(`/raced${text}.md`, text, null);
+    await expect(workspace.save(`/raced${text}.md`, "mine", etag)).rejects.toMatchObject({ code: "CHANGED" });
+    expect(await readFile(join(root, `raced${text}.md`), "utf8")).toBe("theirs");
+    await raced.close();
+  },
+);
+
 test.each(["/page.html", "/picture.svg", "/bytes.bin"])(
   "SV-11 %s is never a page of the server",
   async (path) => {
