@@ -45,7 +45,7 @@ const lexerOnly = {
     const end = code.indexOf("var markedInstance = new Marked()");
     if (end === -1)
       throw new Error("marked.esm.js has another form than expected: see lexerOnly in build-web.mjs.");
-    return { code: `${code.slice(0, end)}\nexport { _Lexer as Lexer };`, map: null };
+    return { code: `${code.slice(0, end)}\nexport { _Lexer as Lexer, _Tokenizer as Tokenizer };`, map: null };
   },
 };
 

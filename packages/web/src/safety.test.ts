@@ -174,6 +174,12 @@ test("WB-05 long and deep texts do not block the page", async () => {
     ">".repeat(10_000),
     "*a **b ".repeat(10_000),
     "[".repeat(50_000),
+    "[a".repeat(150),
+    "![a".repeat(150),
+    "![a](".repeat(3_000),
+    "*a **b ".repeat(2_000),
+    "_a_".repeat(4_000),
+    "~a ".repeat(5_000),
   ];
   const id = await threadThatSays(texts, "Long");
   const session = await site.context.newCDPSession(page);

@@ -149,6 +149,13 @@ test("of decisions at once one counts", async () => {
   await expect.poll(() => statusOf(threadId)).toBe("idle");
 });
 
+test("guesses of others do not keep a link from being opened", async () => {
+  const { link } = await waiting("nine");
+  const guesses = Array.from({ length: 150 }, (_, i) => open("read", { link: `${i}`.padEnd(43, "a") }));
+  expect((await Promise.all(guesses)).every(({ status }) => status === 404)).toBe(true);
+  expect(await open("read", { link })).toMatchObject({ status: 200, body: { status: "waiting" } });
+});
+
 test("links are not guessed, end with their time, and open nothing with the token of another server", async () => {
   expect((await open("read", { link: "a".repeat(43) })).status).toBe(404);
   expect((await open("read", { link: "short" })).status).toBe(400);

@@ -8,7 +8,7 @@ import type { Interrupt } from "@deepwright/protocol";
 import { ConfigurationError } from "deepwright";
 import { isRecord } from "deepwright/check-options";
 import { durationMs } from "deepwright/duration";
-import { RateLimit } from "../http/limits/rate-limit.ts";
+import { attemptsWith, RateLimit } from "../http/limits/rate-limit.ts";
 import type { Owner, RunRecord, TicketRecords } from "../records/records.ts";
 
 export interface ApprovalLinkOptions {
@@ -39,7 +39,7 @@ export interface LinkedDecision {
 }
 
 const DAY_S = 86_400;
-/** Attempts of all browsers together. A link cannot be guessed; this keeps the database from being asked without end. */
+/** A link cannot be guessed; this keeps the database from being asked without end. */
 const ATTEMPTS = { burst: 100, perSecond: 2 };
 
 export class ApprovalLinks {
@@ -99,8 +99,9 @@ export class ApprovalLinks {
 
   /** Undefined: it was used, is too old, or is no link. */
   async find(secret: string): Promise<LinkedDecision | undefined> {
-    this.#attempts.take("");
-    const ticket = await this.#tickets.get("approval", this.#hash(secret));
+    const hash = this.#hash(secret);
+    this.#attempts.take(attemptsWith(hash));
+    const ticket = await this.#tickets.get("approval", hash);
     if (ticket === undefined) return undefined;
     const data = JSON.parse(ticket.data) as Record<string, string>;
     return {

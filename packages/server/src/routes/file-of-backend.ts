@@ -37,7 +37,15 @@ export async function saveFileOf(
   } else if (match !== null && noneMatch === null) {
     await replaced(call, backend, { path, content, match });
   } else throw invalid("The request needs If-Match with the ETag of the file, or If-None-Match: *.");
-  return { path, etag: etagOf(await bytesOf(call, backend, path)) };
+  const now = await bytesOf(call, backend, path);
+  // A file that somebody has changed since keeps the ETag of what was saved: the next save finds the change.
+  return { path, etag: etagOf(isOf(content, now) ? now : Buffer.from(content)) };
+}
+
+/** A backend may keep the line ends of a file. */
+function isOf(content: string, bytes: Uint8Array): boolean {
+  const plain = (text: string | undefined) => text?.replaceAll("\r\n", "\n");
+  return plain(textOf(bytes)) === plain(content);
 }
 
 /** The edit itself compares the text: a change between the look and the edit is not overwritten. */

@@ -50,6 +50,30 @@ test("directories are listed, files read, and saved by whoever has seen their la
   expect(await readFile(join(root, "new.md"), "utf8")).toBe("words");
 });
 
+test("a change that comes right behind a save is found by the next one; line ends that the file keeps are none", async () => {
+  const path = join(folder, "late");
+  await mkdir(path);
+  const files = new FilesystemBackend({ rootDir: path, virtualMode: true });
+  const edit = files.edit.bind(files);
+  files.edit = async (...given) => {
+    const result = await edit(...given);
+    await writeFile(join(path, "a.md"), "an agent was here");
+    return result;
+  };
+  const late = await startServer({ workspace: files });
+  const { workspace } = createClient({ baseUrl: late.url, token: TOKEN });
+  const { etag } = await workspace.save("/a.md", "start", null);
+  const saved = await workspace.save("/a.md", "mine", etag);
+  await expect(workspace.save("/a.md", "lost", saved.etag)).rejects.toMatchObject({ code: "CHANGED" });
+  expect(await readFile(join(path, "a.md"), "utf8")).toBe("an agent was here");
+  files.edit = edit;
+  await writeFile(join(path, "b.md"), "one\r\ntwo\r\n");
+  const before = await workspace.read("/b.md");
+  const kept = await workspace.save("/b.md", "one\n2\n", before.etag);
+  expect((await workspace.read("/b.md")).etag).toBe(kept.etag);
+  await late.close();
+});
+
 test("of saves at once one is kept", async () => {
   const { workspace } = client();
   const { etag } = await workspace.save("/race.md", "start", null);

@@ -1,10 +1,10 @@
 /** Markdown as tokens. HTML stays text, links lead to web and mail alone, and pictures are never loaded from elsewhere. */
-import { Lexer, type Token } from "marked";
+import { Lexer, type Token, Tokenizer, type Tokens } from "marked";
 
 /** Longer texts, and texts nested deeper, are shown as they are: reading them as Markdown could block the page. */
 const MOST_LENGTH = 60_000;
 const TOO_DEEP =
-  /^[ \t]*(?:>[ \t]?){24}|^[ \t]*(?:[-*+] ){24}|^ {80,}[-*+] |\[{200}|[*_]{300}|(?:!?\[[^\]\n]{0,20}){200}/m;
+  /^[ \t]*(?:>[ \t]?){24}|^[ \t]*(?:[-*+] ){24}|^ {80,}[-*+] |\[{200}|[*_]{300}|(?:\[[^[\]\n]{0,20}){200}/m;
 
 /** Formulas stay as they were written: their stars and underlines are no emphasis. */
 const INLINE_MATH =
@@ -31,14 +31,57 @@ function indexIn(text: string, part: string): number | undefined {
   return index === -1 ? undefined : index;
 }
 
+/** Characters that are looked through for the ends of emphasis. Every sign of it costs a look through its paragraph. */
+const MOST_LOOKED_AT = 2_000_000;
+
+/** Signs of emphasis behind the limit stay text. */
+class BoundedTokenizer extends Tokenizer {
+  #left = MOST_LOOKED_AT;
+
+  override emStrong(source: string, masked: string, before?: string): Tokens.Em | Tokens.Strong | undefined {
+    if (/^[*_]/.test(source)) this.#left -= masked.length;
+    return this.#left < 0 ? undefined : super.emStrong(source, masked, before);
+  }
+
+  override del(source: string): Tokens.Del | undefined {
+    if (source.startsWith("~")) this.#left -= source.length;
+    return this.#left < 0 ? undefined : super.del(source);
+  }
+}
+
 /** Undefined: the text is better shown as it is. */
 export function tokensOf(text: string): readonly Token[] | undefined {
-  if (text.length > MOST_LENGTH || TOO_DEEP.test(text)) return undefined;
+  if (text.length > MOST_LENGTH || TOO_DEEP.test(text) || isTangled(text)) return undefined;
   try {
-    return new Lexer({ gfm: true, extensions: MATH }).lex(text);
+    return new Lexer({ gfm: true, extensions: MATH, tokenizer: new BoundedTokenizer() }).lex(text);
   } catch {
     return undefined;
   }
+}
+
+/** Forms that take the reader of Markdown more than linear time. */
+function isTangled(text: string): boolean {
+  return hasDeepAddresses(text) || text.split(/\s/).some(isTangledWord);
+}
+
+const MOST_SIGNS = 1_000;
+
+/** Behind each sign of a word the rest of the word is searched for the `@` of an address. */
+function isTangledWord(word: string): boolean {
+  return word.length > 2 * MOST_SIGNS && (word.match(/[*_~`\\<![]/g)?.length ?? 0) > MOST_SIGNS;
+}
+
+const MOST_OPEN = 50;
+
+/** Addresses of links that are opened in one another: the time to read them grows with the cube of their number. */
+function hasDeepAddresses(text: string): boolean {
+  let open = 0;
+  for (const [part] of text.matchAll(/\]\(|\)|\n[ \t]*\n/g)) {
+    if (part === "](") open += 1;
+    else open = part === ")" ? Math.max(0, open - 1) : 0;
+    if (open > MOST_OPEN) return true;
+  }
+  return false;
 }
 
 /** The address, where it is one of the web or of mail; undefined: the link is shown as text. */

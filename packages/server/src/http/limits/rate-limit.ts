@@ -52,6 +52,12 @@ export class RateLimit {
   }
 }
 
+/**
+ * The bucket for attempts with a secret, by its keyed hash: one of 4096. Without the key nobody can choose which secrets
+ * share a bucket, so wrong ones do not keep the right one out.
+ */
+export const attemptsWith = (hash: string): string => hash.slice(0, 2);
+
 function tooMany(seconds: number): Problem {
   return new Problem("RATE_LIMITED", "Too many requests; try again later.", {
     headers: { "retry-after": String(Math.max(1, Math.ceil(seconds))) },

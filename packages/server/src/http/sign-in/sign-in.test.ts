@@ -101,6 +101,13 @@ test("attempts are counted, and a large body of someone unknown is not read", as
   const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await attempt()).status));
   expect(statuses.filter((status) => status === 401).length).toBeLessThan(30);
   expect(statuses).toContain(429);
+  const { code } = (await other.app.newSignInCode?.()) ?? {};
+  const others = Array.from({ length: 120 }, (_, i) =>
+    raw(other, "POST", "/sign-in", json, `{"code":"some-wrong-code-${i}"}`),
+  );
+  expect((await Promise.all(others)).every(({ status }) => status === 401)).toBe(true);
+  // Nobody is kept out by the wrong codes of others.
+  expect((await raw(other, "POST", "/sign-in", json, JSON.stringify({ code }))).status).toBe(204);
   const large = JSON.stringify({ code: "x".repeat(100_000) });
   expect((await raw(other, "POST", "/sign-in", json, large)).status).toBe(413);
   await other.close();

@@ -1,14 +1,14 @@
 /** Signs browsers in: a one-time code becomes a session, which the browser keeps in a cookie. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Owner, TicketRecords } from "../../records/records.ts";
-import { RateLimit } from "../limits/rate-limit.ts";
+import { attemptsWith, RateLimit } from "../limits/rate-limit.ts";
 import { Problem } from "../problems.ts";
 
 /** How long a code may be used. */
 const CODE_MS = 5 * 60_000;
 /** How long a session lasts. */
 export const SESSION_MS = 30 * 24 * 60 * 60_000;
-/** Attempts of all browsers together. A code cannot be guessed; this keeps the database from being asked without end. */
+/** A code cannot be guessed; this keeps the database from being asked without end. */
 const ATTEMPTS = { burst: 20, perSecond: 0.5 };
 
 export interface SignInOptions {
@@ -34,9 +34,12 @@ export class SignIn {
 
   /** Uses the code up and returns the secret of the new session. */
   async enter(code: string): Promise<string> {
-    this.#attempts.take("");
-    const ticket = await this.#options.tickets.take("code", this.#hash(code));
-    if (ticket === undefined)
+    const { tickets } = this.#options;
+    const hash = this.#hash(code);
+    this.#attempts.take(attemptsWith(hash));
+    // Looked up first: wrong codes take no turn among the writers of the database.
+    const isKnown = (await tickets.get("code", hash)) !== undefined;
+    if (!isKnown || (await tickets.take("code", hash)) === undefined)
       throw new Problem("UNAUTHENTICATED", "This code was used before, is too old, or is not a code.");
     return this.#newTicket("session", SESSION_MS);
   }

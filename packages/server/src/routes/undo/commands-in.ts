@@ -22,8 +22,12 @@ export function commandsIn(messages: unknown): readonly RanCommand[] {
   );
 }
 
-/** The ending stands behind all output, so no output can pretend to be it. */
+/** The longest ending of a result. */
+const MOST_ENDING = 500;
+
+/** The ending stands behind all output, so no output can pretend to be it. Only the ending is searched: output may be long. */
 function exitCodeIn(result: unknown): number | null {
-  const code = typeof result === "string" && /\[[^[\]]*exit code (\d+)[^[\]]*\]$/.exec(result)?.[1];
-  return code ? Number(code) : null;
+  if (typeof result !== "string") return null;
+  const [, code] = /\[[^[\]]*exit code (\d+)[^[\]]*\]$/.exec(result.slice(-MOST_ENDING)) ?? [];
+  return code === undefined ? null : Number(code);
 }

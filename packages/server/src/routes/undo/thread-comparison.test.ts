@@ -174,4 +174,13 @@ test("exit codes are read from the ending of an answer alone, whatever the messa
     { command: "rejected", exit_code: null },
   ]);
   expect(commandsIn("nothing")).toEqual([]);
+  // Output that repeats the words of an ending is not searched again and again.
+  const content = `[${"exit code 1 ".repeat(200_000)}\n\n[Command failed with exit code 3]`;
+  const call = { id: "long", name: "execute", args: { command: "x" } };
+  const found = commandsIn([{ tool_calls: [call] }, { tool_call_id: "long", content }]);
+  expect(found).toEqual([{ command: "x", exit_code: 3 }]);
+  const cut = content.slice(0, content.indexOf("\n"));
+  expect(commandsIn([{ tool_calls: [call] }, { tool_call_id: "long", content: cut }])).toEqual([
+    { command: "x", exit_code: null },
+  ]);
 });
