@@ -9,10 +9,10 @@ export interface ProviderDefaults {
   readonly keys: readonly string[];
 }
 
-/** In the order in which keys are looked for. */
+/** In the order in which keys are looked for. Models with a known price, so that `--max-cost` works with each. */
 export const KEYED_PROVIDERS: readonly ProviderDefaults[] = [
   keyed("anthropic", "claude-sonnet-4-6"),
-  keyed("openai", "gpt-5.4"),
+  keyed("openai", "gpt-5.2"),
   keyed("google", "gemini-3.1-pro-preview"),
 ];
 

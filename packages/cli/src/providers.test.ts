@@ -62,9 +62,9 @@ const PROVIDERS: readonly Provider[] = [
     name: "OpenAI's chat completions, by key and OPENAI_BASE_URL",
     args: () => [],
     env: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1` }),
-    says: "Model: openai:gpt-5.4 (OPENAI_API_KEY is set",
+    says: "Model: openai:gpt-5.2 (OPENAI_API_KEY is set",
     path: /^\/v1\/chat\/completions$/,
-    models: ["gpt-mini", "gpt-5.4"],
+    models: ["gpt-mini", "gpt-5.2"],
   },
   {
     name: "OpenAI's Responses, for a model that wants them",

@@ -1,5 +1,7 @@
+import { priceOf } from "deepwright/internal";
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../command-error.ts";
+import { KEYED_PROVIDERS } from "../default-models.ts";
 import { EXIT } from "../exit-codes.ts";
 import { choiceLine } from "./choice.ts";
 import { chooseModel, type ModelWish } from "./choose.ts";
@@ -37,7 +39,7 @@ const ROWS: readonly (readonly [string, ModelWish, Record<string, string>, World
     {},
     "Model: openai:gpt-x (DEEPWRIGHT_MODEL)",
   ],
-  ["a provider alone means its default", { model: "openai" }, KEYS, {}, "Model: openai:gpt-5.4 (--model)"],
+  ["a provider alone means its default", { model: "openai" }, KEYS, {}, "Model: openai:gpt-5.2 (--model)"],
   [
     "Anthropic's key first",
     {},
@@ -50,7 +52,7 @@ const ROWS: readonly (readonly [string, ModelWish, Record<string, string>, World
     {},
     { OPENAI_API_KEY: "o", GOOGLE_API_KEY: "g" },
     {},
-    "Model: openai:gpt-5.4 (OPENAI_API_KEY is set)",
+    "Model: openai:gpt-5.2 (OPENAI_API_KEY is set)",
   ],
   [
     "then Google's",
@@ -206,4 +208,8 @@ describe("chooseModel", () => {
     await expect(choose({ model: "anthropic:x" }, {})).rejects.toThrow("ANTHROPIC_API_KEY is not set");
     await expect(choose({ model: "ollama" }, {})).rejects.toThrow("does not answer");
   });
+
+  it.each(KEYED_PROVIDERS)("the price of $provider:$model is known, so its cost can be limited", ({ model }) =>
+    expect(priceOf(model)).toBeDefined(),
+  );
 });

@@ -1,3 +1,4 @@
+import { DeepwrightError } from "deepwright";
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../../command-error.ts";
 import type { ModelChoice } from "../../model/choice.ts";
@@ -54,6 +55,11 @@ describe("failureWords", () => {
       "a problem of the provider",
       Object.assign(new Error("boom"), { status: 503 }),
       "the provider has a problem (HTTP 503): boom",
+    ],
+    [
+      "a price that is not known, with what can be limited and a model that has one",
+      new DeepwrightError("PRICE_UNKNOWN", "The price is not known.", { hint: "In code." }),
+      "The price is not known. Limit it with --max-tokens or --max-steps in place of --max-cost. The price of openai:gpt-5.2 is known.",
     ],
     ["a command error with its hint", new CommandError("No x.", { hint: "Do y." }), "No x. Do y."],
     ["control characters", new Error("a\x1b[2J\nb"), "a\\x1b[2J b"],

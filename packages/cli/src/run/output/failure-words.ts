@@ -1,6 +1,7 @@
 /** Error messages of a run for the person at the terminal: the reason and a hint, without secrets. */
 import { withoutSecrets } from "deepwright/secrets";
 import { CommandError } from "../../command-error.ts";
+import { KEYED_PROVIDERS } from "../../default-models.ts";
 import type { ModelChoice } from "../../model/choice.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 
@@ -57,8 +58,9 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
 
 function hintFor(error: unknown, choice: ModelChoice | undefined): string | undefined {
   if (error instanceof CommandError) return error.hint;
-  const told = LIBRARY_HINTS.get((error as { code?: unknown } | null)?.code);
-  if (told !== undefined) return told;
+  const { code } = (error ?? {}) as { code?: unknown };
+  const told = LIBRARY_HINTS.get(code);
+  if (told !== undefined) return code === "PRICE_UNKNOWN" ? `${told}${pricedModel(choice)}` : told;
   const key = choice === undefined || choice.kind === "offline" ? undefined : choice.keyName;
   switch (statusOf(error)) {
     case 401:
@@ -71,6 +73,13 @@ function hintFor(error: unknown, choice: ModelChoice | undefined): string | unde
     default:
       return connectionCause(error) === undefined ? undefined : "Is it running? Check --base-url.";
   }
+}
+
+/** Names the default model of the provider, whose price is known; empty for a server of the person's own. */
+function pricedModel(choice: ModelChoice | undefined): string {
+  if (choice === undefined || choice.kind === "offline" || choice.baseUrl !== undefined) return "";
+  const known = KEYED_PROVIDERS.find(({ provider }) => provider === choice.provider);
+  return known ? ` The price of ${known.provider}:${known.model} is known.` : "";
 }
 
 /** The HTTP status wherever the libraries put it. */
